@@ -1,0 +1,25 @@
+// Compiles with tsc. With --if-needed: only when a source is newer than the last build, and says so.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+
+const stamp = "dist/.tsbuildinfo";
+if (process.argv.includes("--if-needed")) {
+  if (existsSync(stamp) && newest(["src", "plugins", "tsconfig.json", "package.json"]) <= statSync(stamp).mtimeMs) {
+    process.exit(0);
+  }
+  process.stderr.write("building venturi …\n");
+}
+const compiled = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "."], { stdio: "inherit" });
+process.exit(compiled.status ?? 1);
+
+function newest(paths) {
+  let time = 0;
+  for (const path of paths) {
+    if (!existsSync(path)) continue;
+    const stats = statSync(path);
+    const inner = stats.isDirectory() ? newest(readdirSync(path).map((name) => join(path, name))) : stats.mtimeMs;
+    time = Math.max(time, inner);
+  }
+  return time;
+}

@@ -1,0 +1,94 @@
+import type { Hooks } from "../core/hooks.ts";
+import type { GenerationOptions, Provider, Timeouts } from "../core/provider.ts";
+import type { Tool } from "../core/tool.ts";
+
+/** One model of one provider. `name` is `provider/model`, as the config and the events spell it. */
+export interface ModelTarget {
+  readonly name: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly port: Provider;
+}
+
+export interface ModelChain {
+  readonly name: string;
+  /** Tried in order. */
+  readonly targets: readonly ModelTarget[];
+  readonly failover: "beforeFirstEvent" | "retract" | "never";
+  readonly retry: { readonly max: number };
+  readonly timeout: Timeouts;
+  readonly options: GenerationOptions;
+  /** Merged over `options` when tools are offered. */
+  readonly toolOptions: GenerationOptions;
+  /** Tokens the model can take in; compaction keeps the conversation below it. */
+  readonly contextTokens: number | undefined;
+}
+
+export interface Limits {
+  readonly maxToolRounds: number;
+  readonly onLimit: "finish" | "error";
+  /** Tool calls per run and per round. */
+  readonly maxToolCalls: number;
+  readonly maxCallsPerRound: number;
+  readonly tokens: number | undefined;
+  /** Wall time, ms. */
+  readonly time: number | undefined;
+}
+
+export interface ToolPolicy {
+  readonly dispatch: "eager" | "round";
+  readonly concurrency: number;
+  readonly onError: "feedback" | "abort";
+  /** Default for tools that do not say, ms. */
+  readonly timeout: number;
+  /** How long a cancelled tool may go on before it is left behind, ms. */
+  readonly grace: number;
+  /** Characters of output told to the model. */
+  readonly maxOutput: number;
+  /** How long an approval may take, ms. */
+  readonly approvalTimeout: number;
+  /** An effectful tool found started and unfinished after a crash: ask a person, or fail it with `conflict`. */
+  readonly onUncertain: "ask" | "fail";
+}
+
+export interface AgentDefinition {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly instructions: string;
+  /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
+  readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  readonly model: ModelChain;
+  /** Asked at the start of each round, so that a source's new tools are seen. */
+  readonly tools: () => readonly Tool[];
+  readonly limits: Limits;
+  readonly toolPolicy: ToolPolicy;
+  /** JSON Schema of the answer. */
+  readonly output: Readonly<Record<string, unknown>> | undefined;
+  /** A second run on a busy session waits its turn or is refused. */
+  readonly whenBusy: "wait" | "conflict";
+  readonly hooks: readonly Hooks[];
+  /** Hash of the config this was built from. */
+  readonly config: string;
+}
+
+export const defaultLimits: Limits = {
+  maxToolRounds: 10,
+  onLimit: "finish",
+  maxToolCalls: 64,
+  maxCallsPerRound: 32,
+  tokens: undefined,
+  time: undefined,
+};
+
+export const defaultToolPolicy: ToolPolicy = {
+  dispatch: "eager",
+  concurrency: 8,
+  onError: "feedback",
+  timeout: 60_000,
+  grace: 1_000,
+  maxOutput: 64_000,
+  approvalTimeout: 24 * 3_600_000,
+  onUncertain: "ask",
+};
+
+export const defaultTimeouts: Timeouts = { connect: 3_000, firstChunk: 20_000, idle: 300_000, total: 1_800_000 };

@@ -1,0 +1,36 @@
+/** Time, so that a test can own it. */
+export interface Clock {
+  /** Epoch milliseconds. */
+  now(): number;
+  /** Monotonic milliseconds with microsecond grain. */
+  monotonic(): number;
+  /** Calls back once after `ms`; the result takes it back. */
+  after(ms: number, callback: () => void): () => void;
+}
+export const Clock = Symbol("Clock");
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    // Node fires timers past 2^31 ms at once, so a longer wait is cut to the longest it can hold.
+    const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1));
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Resolves after `ms`, rejects with the signal's reason the moment it aborts. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = clock.after(ms, () => {
+      signal?.removeEventListener("abort", onAbort);
+      resolve();
+    });
+    const onAbort = () => {
+      stop();
+      reject(signal?.reason);
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}

@@ -1,0 +1,92 @@
+import { type Code, codes, isCode } from "./codes.ts";
+
+export interface ErrorJson {
+  readonly op: string;
+  readonly code: Code;
+  readonly err: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface ErrorContext {
+  readonly cause?: unknown;
+  /** Facts for programs, safe to show to a client: never a secret, never a stack. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The one error. `op` says which operation failed, `code` what kind of failure it is, the message what to do next.
+ * `cause` stays inside the process; only `toJSON` reaches a client.
+ */
+export class VenturiError extends Error {
+  override readonly name = "VenturiError";
+  readonly op: string;
+  readonly code: Code;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(op: string, code: Code, message: string, context: ErrorContext = {}) {
+    super(message, context.cause === undefined ? undefined : { cause: context.cause });
+    this.op = op;
+    this.code = code;
+    this.details = context.details;
+  }
+
+  /** The chain of operations, outermost first, each once. */
+  get ops(): string[] {
+    const ops: string[] = [];
+    for (let error: unknown = this; error instanceof VenturiError; error = error.cause) {
+      if (!ops.includes(error.op)) ops.push(error.op);
+    }
+    return ops;
+  }
+
+  get status(): number {
+    return codes[this.code].status;
+  }
+
+  get exit(): number {
+    return codes[this.code].exit;
+  }
+
+  get retryable(): boolean {
+    return codes[this.code].retryable;
+  }
+
+  override toString(): string {
+    return `${this.ops.join(": ")}: ${this.code}: ${this.message}`;
+  }
+
+  toJSON(): ErrorJson {
+    const base = { op: this.ops.join(": "), code: this.code, err: this.message };
+    return this.details === undefined ? base : { ...base, details: this.details };
+  }
+}
+
+/**
+ * Puts `op` around whatever was thrown. A VenturiError keeps its code, message and details; anything else becomes
+ * `fallback`. Wrapping twice with the same op adds nothing.
+ */
+export function wrap(op: string, thrown: unknown, fallback: Code = "internal"): VenturiError {
+  if (thrown instanceof VenturiError) {
+    if (thrown.op === op) return thrown;
+    const details = thrown.details === undefined ? {} : { details: thrown.details };
+    return new VenturiError(op, thrown.code, thrown.message, { cause: thrown, ...details });
+  }
+  return new VenturiError(op, fallback, messageOf(thrown), { cause: thrown });
+}
+
+/** An error read back from JSON (an event, another process). */
+export function fromJson(json: ErrorJson): VenturiError {
+  const ops = json.op.split(": ");
+  const code = isCode(json.code) ? json.code : "internal";
+  const context = json.details === undefined ? {} : { details: json.details };
+  let error: VenturiError | undefined;
+  for (const op of ops.reverse()) {
+    error = new VenturiError(op, code, json.err, error === undefined ? context : { ...context, cause: error });
+  }
+  return error ?? new VenturiError(json.op, code, json.err, context);
+}
+
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  return typeof thrown === "string" ? thrown : "an unknown value was thrown";
+}

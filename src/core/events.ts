@@ -1,0 +1,189 @@
+import { z } from "zod";
+import { type Code, isCode } from "./codes.ts";
+import { Message } from "./messages.ts";
+import { Usage } from "./usage.ts";
+
+/**
+ * A run is a list of these. `seq` counts 1, 2, 3 … without a gap within a run; a terminal event is the last one, and there
+ * is exactly one. Deltas are never repeated: the full text stands only in the terminal event.
+ */
+const base = { run: z.string(), seq: z.number().int().positive(), at: z.number() };
+const inRound = { ...base, round: z.number().int().positive() };
+const ofCall = { ...inRound, call: z.string() };
+
+export const ErrorBody = z.strictObject({
+  op: z.string(),
+  code: z.custom<Code>(isCode),
+  err: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+
+/** Where a run's wall time went, in ms; the six add up to it. */
+export const Timing = z.strictObject({
+  providerWait: z.number(),
+  providerStream: z.number(),
+  tool: z.number(),
+  approval: z.number(),
+  client: z.number(),
+  runtime: z.number(),
+});
+export type Timing = z.output<typeof Timing>;
+
+/** What a run is asked. Plain text, a conversation so far, values for the agent's declared inputs. */
+export const RunInput = z.strictObject({
+  text: z.string().optional(),
+  messages: z.array(Message).optional(),
+  variables: z.record(z.string(), z.unknown()).optional(),
+});
+export type RunInput = z.output<typeof RunInput>;
+
+/** A call that the run leaves to its client (a tool the client sent along). */
+export const PendingCall = z.strictObject({
+  call: z.string(),
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+});
+export type PendingCall = z.output<typeof PendingCall>;
+
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), ...shape });
+
+export const RunEvent = z.discriminatedUnion("type", [
+  event("run.started", {
+    ...base,
+    agent: z.string(),
+    session: z.string().optional(),
+    input: RunInput,
+    config: z.string().optional(),
+    trace: z.string().optional(),
+    /** The run that called this one as a tool, and its depth below the first. */
+    parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+  }),
+  event("round.started", { ...inRound, model: z.string(), provider: z.string().optional(), attempt: z.number().int() }),
+  event("text.delta", { ...inRound, text: z.string(), signature: z.string().optional() }),
+  event("refusal.delta", { ...inRound, text: z.string() }),
+  event("reasoning.delta", {
+    ...inRound,
+    text: z.string(),
+    part: z.number().int().optional(),
+    signature: z.string().optional(),
+    encrypted: z.string().optional(),
+    id: z.string().optional(),
+  }),
+  event("provider.activity", {
+    ...inRound,
+    kind: z.enum(["server_tool", "citation", "part"]),
+    wire: z.string(),
+    data: z.unknown(),
+    keep: z.boolean().optional(),
+  }),
+  event("tool_call.started", { ...ofCall, name: z.string(), index: z.number().int() }),
+  event("tool_call.delta", { ...ofCall, arguments: z.string() }),
+  event("tool_call.ready", {
+    ...ofCall,
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    signature: z.string().optional(),
+  }),
+  event("tool_call.rejected", { ...ofCall, name: z.string(), arguments: z.string(), error: ErrorBody }),
+  event("tool.started", { ...ofCall, name: z.string(), attempt: z.number().int(), idempotencyKey: z.string() }),
+  event("tool.output", { ...ofCall, text: z.string() }),
+  event("tool.finished", {
+    ...ofCall,
+    name: z.string(),
+    ok: z.boolean(),
+    output: z.string().optional(),
+    images: z.array(z.strictObject({ mediaType: z.string(), data: z.string() })).optional(),
+    error: ErrorBody.optional(),
+    ms: z.number(),
+    /** How much earlier than the end of the generation the tool started, when it did. */
+    savedMs: z.number().optional(),
+  }),
+  event("approval.requested", {
+    ...ofCall,
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    reason: z.string().optional(),
+  }),
+  event("approval.resolved", {
+    ...ofCall,
+    approved: z.boolean(),
+    reason: z.string().optional(),
+    by: z.string().optional(),
+  }),
+  /** A message sent into the running run; the next round sees it. */
+  event("message.added", { ...base, message: Message }),
+  /** Older turns were replaced by a summary, to fit the model's context. */
+  event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().optional() }),
+  event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
+  event("round.finished", {
+    ...inRound,
+    finish: z.string(),
+    raw: z.string().optional(),
+    usage: Usage,
+    responseId: z.string().optional(),
+    responseModel: z.string().optional(),
+  }),
+  event("run.finished", {
+    ...base,
+    finish: z.string(),
+    output: z.string(),
+    /** The validated object, when the agent has an output schema. */
+    object: z.unknown().optional(),
+    /** Calls left to the client. */
+    calls: z.array(PendingCall).optional(),
+    usage: Usage,
+    rounds: z.number().int(),
+    timing: Timing,
+  }),
+  event("run.failed", {
+    ...base,
+    error: ErrorBody,
+    output: z.string(),
+    usage: Usage,
+    rounds: z.number().int(),
+    timing: Timing,
+  }),
+]);
+export type RunEvent = z.output<typeof RunEvent>;
+export type EventType = RunEvent["type"];
+export type EventOf<T extends EventType> = Extract<RunEvent, { type: T }>;
+export type TerminalEvent = EventOf<"run.finished" | "run.failed">;
+
+type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
+/** An event before its log gives it a place. */
+export type EventBody = Body<RunEvent>;
+
+export const isTerminal = (event: RunEvent): event is TerminalEvent =>
+  event.type === "run.finished" || event.type === "run.failed";
+
+/** Events that must be committed before anyone acts on them. */
+const steps: ReadonlySet<EventType> = new Set([
+  "run.started",
+  "tool_call.ready",
+  "tool_call.rejected",
+  "tool.started",
+  "tool.finished",
+  "approval.requested",
+  "approval.resolved",
+  "message.added",
+  "context.compacted",
+  "round.retracted",
+  "round.finished",
+  "run.finished",
+  "run.failed",
+]);
+export const isStep = (type: EventType): boolean => steps.has(type);
+
+const encoded = new WeakMap<RunEvent, string>();
+
+/** The event's JSON, made once however many journals and clients ask for it. */
+export function encodeEvent(event: RunEvent): string {
+  let json = encoded.get(event);
+  if (json === undefined) {
+    json = JSON.stringify(event);
+    encoded.set(event, json);
+  }
+  return json;
+}

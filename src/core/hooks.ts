@@ -1,0 +1,38 @@
+import type { RunRequest } from "./journal.ts";
+import type { Generation, GenerationRequest } from "./provider.ts";
+
+export interface HookContext {
+  readonly run: string;
+  readonly agent: string;
+  readonly session?: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ToolHookCall {
+  readonly call: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Called in the order the plugins are named. A `before` hook may return a changed value or throw a VenturiError to deny;
+ * an `after` hook may return a changed result. Anything else it throws is `plugin_failed` for that run alone.
+ */
+export interface Hooks {
+  beforeRun?(request: RunRequest, context: HookContext): Promise<RunRequest | undefined> | RunRequest | undefined;
+  afterRun?(outcome: { finish?: string; error?: unknown; output: string }, context: HookContext): Promise<void> | void;
+  beforeGeneration?(
+    request: GenerationRequest,
+    context: HookContext & { round: number },
+  ): Promise<GenerationRequest | undefined> | GenerationRequest | undefined;
+  afterGeneration?(generation: Generation, context: HookContext & { round: number }): Promise<void> | void;
+  beforeTool?(
+    call: ToolHookCall,
+    context: HookContext & { round: number },
+  ): Promise<ToolHookCall | undefined> | ToolHookCall | undefined;
+  afterTool?(
+    call: ToolHookCall,
+    result: { ok: boolean; output: string },
+    context: HookContext & { round: number },
+  ): Promise<{ ok: boolean; output: string } | undefined> | { ok: boolean; output: string } | undefined;
+}

@@ -1,0 +1,147 @@
+import type { EventBody, RunEvent, RunInput } from "./events.ts";
+import type { GenerationOptions, ToolChoice, ToolSpec } from "./provider.ts";
+
+/** One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event. */
+export interface Attempt {
+  readonly run: string;
+  readonly session: string | undefined;
+  readonly epoch: number;
+  readonly worker: string;
+  head: number;
+}
+
+/** `ready`: to be claimed. `running`: under a lease. `waiting`: parked until a signal comes. `done`: has its terminal event. */
+export type RunState = "ready" | "running" | "waiting" | "done";
+
+/** What a run was asked, as it is stored: everything another replica needs to take it up. */
+export interface RunRequest {
+  readonly agent: string;
+  readonly input: RunInput;
+  readonly session?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly limits?: Readonly<Record<string, unknown>>;
+  readonly options?: GenerationOptions;
+  /** Tools of the client: offered to the model, never run here, returned as calls. */
+  readonly clientTools?: readonly ToolSpec[];
+  readonly toolChoice?: ToolChoice;
+  readonly output?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
+  /** W3C trace context that came in with the request. */
+  readonly traceparent?: string;
+  readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
+  /** What becomes of the run when the client that started it goes away. */
+  readonly onDisconnect?: "continue" | "cancel";
+}
+
+export interface Append {
+  readonly attempt: Attempt;
+  readonly events: readonly RunEvent[];
+  readonly state?: "ready" | "waiting" | "done";
+  /** With `state: "waiting"`: parks only if no more signals than these have come; otherwise the run stays ready. */
+  readonly seenSignals?: number;
+}
+
+export interface Enqueue {
+  readonly run: string;
+  readonly session: string | undefined;
+  readonly request: RunRequest;
+  /** Idempotency key: a second enqueue with it finds the first's run. */
+  readonly key?: string;
+  /** With the session busy: wait in line (default), or be refused with `conflict`. */
+  readonly whenBusy?: "wait" | "conflict";
+  /** Claims it for this worker in the same transaction if its session is free. */
+  readonly claimFor?: string;
+}
+
+export interface Claim {
+  readonly attempt: Attempt;
+  readonly request: RunRequest;
+}
+
+export interface Signal {
+  /** Order of arrival within the run, from 1. */
+  readonly number: number;
+  readonly id: string;
+  readonly kind: "cancel" | "approve" | "message";
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface RunRow {
+  readonly run: string;
+  readonly agent: string;
+  readonly session: string | undefined;
+  readonly state: RunState;
+  /** Terminal event's type once there is one. */
+  readonly outcome: "finished" | "failed" | undefined;
+  readonly head: number;
+  readonly epoch: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly request: RunRequest;
+}
+
+export interface ListQuery {
+  readonly agent?: string;
+  readonly session?: string;
+  readonly state?: RunState;
+  readonly outcome?: "finished" | "failed";
+  readonly cursor?: string;
+  readonly limit?: number;
+  /** Oldest first; newest first when absent. */
+  readonly oldestFirst?: boolean;
+}
+
+export interface Cursor {
+  readonly run: string;
+  readonly after: number;
+}
+
+/**
+ * Where runs live. Engines differ, the rules do not: a record goes in only if the one before it carries the same epoch, and
+ * the engine checks that in the same statement; only `claim` starts an epoch; time is the engine's own. Failures of the
+ * engine reject with `journal_failed`.
+ */
+export interface Journal {
+  /** All or nothing per item, in order. Resolves when durable, with the attempts that were fenced off. */
+  append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>>;
+  read(run: string, after: number, limit: number): Promise<RunEvent[]>;
+  readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
+  /** Lossy wake-ups, never data: something may have changed for these runs (for any run when undefined). */
+  onHint(callback: (runs: readonly string[] | undefined) => void): () => void;
+  enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }>;
+  /** Up to `limit` runs that are ready, or whose worker's lease ran out; sessions in order, one running run each. */
+  claim(worker: string, limit: number): Promise<Claim[]>;
+  heartbeat(worker: string): Promise<void>;
+  /** Gives a run back, unfinished, to whoever claims it next. */
+  release(attempt: Attempt): Promise<void>;
+  /** False when the run has ended or the id was seen before. Unknown runs reject with `not_found`. */
+  signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean>;
+  signals(run: string, after: number): Promise<Signal[]>;
+  get(run: string): Promise<RunRow | undefined>;
+  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  /** Removes ended runs older than `olderThan` ms, and all but the newest `keep`; answers how many. */
+  prune(options: { olderThan?: number; keep?: number }): Promise<number>;
+  /** Raw provider bytes of a run (`journal.keepWire`). */
+  keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
+  wire?(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]>;
+  /** Rejects with `journal_failed` when the engine cannot be used now. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+export const Journal = Symbol("Journal");
+
+/** Where the loop writes. Assigns `seq`, `run` and `at`; a log belongs to an attempt and stops with it. */
+export interface RunLog {
+  readonly attempt: Attempt;
+  /** The seq of the last event written, committed or not. */
+  readonly head: number;
+  /** Aborts when the attempt is fenced off or the journal gave up. */
+  readonly signal: AbortSignal;
+  /** Goes into the next group commit. */
+  write(event: EventBody): RunEvent;
+  /** Resolves when everything written so far is durable; rejects when the attempt was fenced. */
+  flush(): Promise<void>;
+  /** Writes and waits: for events that someone will act on. */
+  step(event: EventBody): Promise<RunEvent>;
+  /** Parks the run until a signal beyond `seenSignals` comes. */
+  park(seenSignals: number): Promise<void>;
+}

@@ -1,0 +1,11 @@
+/** Structured logging. No content, no secrets: ids, names, codes and numbers only. */
+export interface Log {
+  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
+  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
+}
+export const Log = Symbol("Log");
+
+const nothing = () => {};
+export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

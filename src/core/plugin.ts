@@ -1,0 +1,89 @@
+import type { z } from "zod";
+import type { Channel } from "./channel.ts";
+import type { Clock } from "./clock.ts";
+import type { Delta } from "./deltas.ts";
+import { VenturiError } from "./errors.ts";
+import type { Hooks } from "./hooks.ts";
+import type { Journal } from "./journal.ts";
+import type { Log } from "./log.ts";
+import type { Provider } from "./provider.ts";
+import type { Runs } from "./runs.ts";
+import type { Tool, ToolSource } from "./tool.ts";
+
+export interface Ports<Server = unknown> {
+  provider: Provider;
+  tool: Tool | ToolSource;
+  channel: Channel<Server>;
+  journal: Journal;
+}
+export type PluginKind = keyof Ports;
+
+export interface PluginContext {
+  /** The key under which the config names this instance. */
+  readonly name: string;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Folder of the config file; relative paths in options are relative to it. */
+  readonly folder: string;
+  /** For tools that start runs of their own. Not to be used before `create` has returned. */
+  readonly runs: () => Runs;
+}
+
+export type Instance<Port> = Port & { close?(): Promise<void> | void; hooks?: Hooks };
+
+/** One frame of a wire: the payload of an SSE event or an NDJSON line. */
+export interface Frame {
+  readonly data: string;
+  /** SSE `event:` name; "" when there is none. */
+  readonly event: string;
+}
+
+/** Frames in, deltas out: no I/O, no clock. One per generation, since wires spread one call over many frames. */
+export interface Decoder {
+  push(frame: Frame, out: Delta[]): void;
+  /** The bytes have ended: says `done`, or an `error` delta when the format's own end is missing. */
+  end(out: Delta[]): void;
+  /** Deviations tolerated so far, by name. */
+  readonly quirks: ReadonlyMap<string, number>;
+}
+
+export interface Wire {
+  readonly framing: "sse" | "ndjson" | "json-array";
+  decoder(): Decoder;
+}
+
+export interface Plugin<K extends PluginKind = PluginKind, Options = never, Server = unknown> {
+  readonly name: string;
+  readonly kind: K;
+  readonly description?: string;
+  readonly options: z.ZodType<Options>;
+  /** Wire formats that `venturi decode` offers, by name. */
+  readonly wires?: Readonly<Record<string, Wire>>;
+  create(options: Options, context: PluginContext): Promise<Instance<Ports<Server>[K]>> | Instance<Ports<Server>[K]>;
+}
+
+/** A plugin whose option type is not known, as the loader holds it. */
+export type AnyPlugin = Plugin<PluginKind, never>;
+
+const pluginName = /^[a-z][a-z0-9-]*$/;
+
+export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Server = unknown>(definition: {
+  readonly name: string;
+  readonly kind: K;
+  readonly description?: string;
+  readonly options: Schema;
+  readonly wires?: Readonly<Record<string, Wire>>;
+  create(
+    options: z.output<Schema>,
+    context: PluginContext,
+  ): Promise<Instance<Ports<Server>[K]>> | Instance<Ports<Server>[K]>;
+}): Plugin<K, z.output<Schema>, Server> {
+  if (!pluginName.test(definition.name)) {
+    throw new VenturiError(
+      "plugin.define",
+      "plugin_failed",
+      `"${definition.name}" is no plugin name; use a-z, 0-9 and -`,
+    );
+  }
+  return definition as Plugin<K, z.output<Schema>, Server>; // the schema's output is what create takes, by the signature above
+}

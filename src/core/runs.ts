@@ -1,0 +1,42 @@
+import type { RunEvent } from "./events.ts";
+import type { ListQuery, RunRequest, RunRow, Signal } from "./journal.ts";
+import type { ToolSpec } from "./provider.ts";
+
+export interface AgentInfo {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly model: string;
+  readonly tools: readonly ToolSpec[];
+  /** JSON Schema of its input variables. */
+  readonly inputs: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface StartOptions {
+  /** Idempotency key, already scoped to the caller. */
+  readonly key?: string;
+  /** The run waits for this follower when it falls behind, instead of leaving it to the journal. */
+  readonly paced?: boolean;
+}
+
+export interface FollowOptions {
+  /** Events after this seq; 0 = from the start. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+  /** For the measurement of delivery. */
+  readonly channel?: string;
+}
+
+/** What channels, the command line and the library do with runs. */
+export interface Runs {
+  /** Validates, stores and starts (or finds, by key) a run. Rejects before anything streams when the request is bad. */
+  start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
+  /** Exactly what follows `after`, in batches as committed, then live, then ends after the terminal event. */
+  follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
+  get(run: string): Promise<RunRow>;
+  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  /** Resolves when the terminal event is written. */
+  cancel(run: string, reason?: string): Promise<void>;
+  signal(run: string, kind: Signal["kind"], body: Signal["body"], id?: string): Promise<boolean>;
+  agents(): readonly AgentInfo[];
+}
+export const Runs = Symbol("Runs");

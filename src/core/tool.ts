@@ -1,0 +1,74 @@
+import type { z } from "zod";
+import type { Log } from "./log.ts";
+
+/** `pure`: no effect at all. `idempotent`: repeating it with the same key changes nothing more. `effectful`: all else. */
+export type Effect = "pure" | "idempotent" | "effectful";
+
+/** `always | once | never`, or a condition on the arguments such as `amount > 100`. */
+export type Approval = "always" | "once" | "never" | { readonly when: string };
+
+export interface ToolContext {
+  readonly run: string;
+  readonly round: number;
+  readonly call: string;
+  readonly agent: string;
+  readonly session?: string;
+  readonly attempt: number;
+  /** Stable over retries and restarts: `run:call`. */
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** How deep below the first run this one is (agents as tools). */
+  readonly depth: number;
+  /** W3C trace context to send on, when the run is traced. */
+  traceparent?: string;
+  /** Tells followers how it is going; becomes `tool.output`. */
+  progress(text: string): void;
+}
+
+export interface ToolImage {
+  readonly mediaType: string;
+  readonly data: string;
+}
+
+/** A plain value is told to the model as text (a string as it is, anything else as JSON). */
+export type ToolOutput = unknown;
+
+/** An output with more than text. */
+export class RichOutput {
+  readonly text: string;
+  readonly images: readonly ToolImage[];
+  constructor(text: string, images: readonly ToolImage[] = []) {
+    this.text = text;
+    this.images = images;
+  }
+}
+
+/**
+ * Something a model may call. `call` returns the output, or an async iterable whose strings are progress and whose return
+ * value (or last yield) is the output. It throws to report a failure; the model is told.
+ */
+export interface Tool<Input = Record<string, unknown>> {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: z.ZodType<Input> | Readonly<Record<string, unknown>>;
+  readonly effect?: Effect;
+  /** Runs alone: no other tool of the run at the same time. */
+  readonly exclusive?: boolean;
+  readonly approval?: Approval;
+  /** Milliseconds. */
+  readonly timeout?: number;
+  /** Largest output told to the model, in characters; the rest is kept for `read_result`. */
+  readonly maxOutput?: number;
+  call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;
+}
+export const Tool = Symbol("Tool");
+
+/** Several tools that come and go together (an MCP server, a folder of files). */
+export interface ToolSource {
+  list(): readonly Tool[];
+  /** The list has changed. */
+  onChange?(callback: () => void): void;
+}
+
+export const isToolSource = (value: Tool | ToolSource): value is ToolSource => "list" in value;

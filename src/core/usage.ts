@@ -1,0 +1,42 @@
+import { z } from "zod";
+
+/** Tokens of one generation or of a whole run. A missing field was not reported; zero was reported as zero. */
+export const Usage = z.strictObject({
+  inputTokens: z.number().optional(),
+  outputTokens: z.number().optional(),
+  cacheReadTokens: z.number().optional(),
+  cacheWriteTokens: z.number().optional(),
+  reasoningTokens: z.number().optional(),
+  /** How the figures came about; absent means reported in full by the provider. */
+  source: z.enum(["reported", "partial", "estimated"]).optional(),
+});
+export type Usage = z.output<typeof Usage>;
+
+const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+
+/** Providers repeat growing totals: later values overwrite earlier ones, field by field. */
+export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
+  return earlier === undefined ? later : { ...earlier, ...later };
+}
+
+/** The sum over generations; one that is only partly known makes the sum partly known. */
+export function addUsage(left: Usage, right: Usage): Usage {
+  const sum: Usage = {};
+  for (const key of counts) {
+    const value = addOptional(left[key], right[key]);
+    if (value !== undefined) sum[key] = value;
+  }
+  const source = weakest(left.source, right.source);
+  if (source !== undefined) sum.source = source;
+  return sum;
+}
+
+const addOptional = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined ? right : left + (right ?? 0);
+
+function weakest(left: Usage["source"], right: Usage["source"]): Usage["source"] {
+  for (const source of ["estimated", "partial", "reported"] as const) {
+    if (left === source || right === source) return source;
+  }
+  return undefined;
+}

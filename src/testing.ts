@@ -1,0 +1,2 @@
+/** The face for plugin authors' tests: contract suites as mocha cases, a scripted model, a virtual clock. */
+export * from "./testing/clock.ts";

@@ -1,0 +1,75 @@
+import type { Clock } from "../core/clock.ts";
+
+interface Timer {
+  readonly at: number;
+  readonly order: number;
+  readonly callback: () => void;
+}
+
+/** Time that moves only when told to. */
+export class VirtualClock implements Clock {
+  #time: number;
+  #timers: Timer[] = [];
+  #order = 0;
+
+  constructor(start = 1_700_000_000_000) {
+    this.#time = start;
+  }
+
+  now(): number {
+    return Math.floor(this.#time);
+  }
+
+  monotonic(): number {
+    return this.#time;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.#time + ms, order: this.#order++, callback };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer);
+    };
+  }
+
+  get pending(): number {
+    return this.#timers.length;
+  }
+
+  /** Moves on by `ms`, firing what falls due in order, with the event loop drained before, between and after. */
+  async advance(ms: number): Promise<void> {
+    const target = this.#time + ms;
+    await settle();
+    for (let next = this.#due(target); next !== undefined; next = this.#due(target)) {
+      this.#time = Math.max(this.#time, next.at);
+      this.#timers = this.#timers.filter((other) => other !== next);
+      next.callback();
+      await settle();
+    }
+    this.#time = target;
+  }
+
+  /** Moves on to the next timer, if there is one. */
+  async next(): Promise<boolean> {
+    await settle();
+    const next = this.#due(Number.POSITIVE_INFINITY);
+    if (next === undefined) return false;
+    await this.advance(Math.max(0, next.at - this.#time));
+    return true;
+  }
+
+  #due(until: number): Timer | undefined {
+    let first: Timer | undefined;
+    for (const timer of this.#timers) {
+      if (timer.at > until) continue;
+      if (first === undefined || timer.at < first.at || (timer.at === first.at && timer.order < first.order))
+        first = timer;
+    }
+    return first;
+  }
+}
+
+/** Lets promises and immediates that are already under way finish. */
+const settle = async () => {
+  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
