@@ -111,9 +111,11 @@ export const RunEvent = z.discriminatedUnion("type", [
     approved: z.boolean(),
     reason: z.string().optional(),
     by: z.string().optional(),
+    /** Number of the signal that resolved it; absent when it timed out. */
+    signal: z.number().int().optional(),
   }),
   /** A message sent into the running run; the next round sees it. */
-  event("message.added", { ...base, message: Message }),
+  event("message.added", { ...base, message: Message, signal: z.number().int().optional() }),
   /** Older turns were replaced by a summary, to fit the model's context. */
   event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().optional() }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),

@@ -129,6 +129,11 @@ export interface Journal {
 }
 export const Journal = Symbol("Journal");
 
+/** Signals of one run as they come: first those after `after` that are already there, then new ones, each once, in order. */
+export interface SignalFeed {
+  subscribe(after: number, callback: (signal: Signal) => void): () => void;
+}
+
 /** Where the loop writes. Assigns `seq`, `run` and `at`; a log belongs to an attempt and stops with it. */
 export interface RunLog {
   readonly attempt: Attempt;

@@ -27,6 +27,8 @@ export interface PluginContext {
   readonly folder: string;
   /** For tools that start runs of their own. Not to be used before `create` has returned. */
   readonly runs: () => Runs;
+  /** Another plugin of the box, to build upon. */
+  plugin(name: string): Promise<AnyPlugin>;
 }
 
 export type Instance<Port> = Port & { close?(): Promise<void> | void; hooks?: Hooks };
