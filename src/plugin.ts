@@ -14,4 +14,6 @@ export * from "./core/plugin.ts";
 export * from "./core/provider.ts";
 export * from "./core/runs.ts";
 export * from "./core/tool.ts";
+export * from "./core/tool-options.ts";
+export * from "./core/units.ts";
 export * from "./core/usage.ts";
