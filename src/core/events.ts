@@ -93,7 +93,9 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     ok: z.boolean(),
+    /** Whole, whatever its size; the model is told the first `shown` characters when that is set. */
     output: z.string().optional(),
+    shown: z.number().int().optional(),
     images: z.array(z.strictObject({ mediaType: z.string(), data: z.string() })).optional(),
     error: ErrorBody.optional(),
     ms: z.number(),
@@ -119,14 +121,18 @@ export const RunEvent = z.discriminatedUnion("type", [
   /** Older turns were replaced by a summary, to fit the model's context. */
   event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().optional() }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
-  event("round.finished", {
+  /** The generation's good end: durable before an effectful tool starts, so that a resumed run does not generate again. */
+  event("generation.finished", {
     ...inRound,
+    attempt: z.number().int(),
     finish: z.string(),
     raw: z.string().optional(),
     usage: Usage,
     responseId: z.string().optional(),
     responseModel: z.string().optional(),
   }),
+  /** The generation and all its tool calls are settled. */
+  event("round.finished", { ...inRound, finish: z.string(), usage: Usage }),
   event("run.finished", {
     ...base,
     finish: z.string(),
@@ -172,6 +178,7 @@ const steps: ReadonlySet<EventType> = new Set([
   "message.added",
   "context.compacted",
   "round.retracted",
+  "generation.finished",
   "round.finished",
   "run.finished",
   "run.failed",
