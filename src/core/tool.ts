@@ -64,6 +64,13 @@ export interface Tool<Input = Record<string, unknown>> {
 }
 export const Tool = Symbol("Tool");
 
+/** A tool whose input has the type of its zod schema. */
+export function defineTool<Schema extends z.ZodType<Record<string, unknown>>>(
+  tool: Omit<Tool<z.output<Schema>>, "parameters"> & { readonly parameters: Schema },
+): Tool {
+  return tool as unknown as Tool; // the loop parses the arguments with `parameters` before `call` sees them
+}
+
 /** Several tools that come and go together (an MCP server, a folder of files). */
 export interface ToolSource {
   list(): readonly Tool[];

@@ -1,0 +1,33 @@
+import { momentOf, wallTime } from "./zone.ts";
+
+export interface Span {
+  readonly years?: number;
+  readonly months?: number;
+  readonly weeks?: number;
+  readonly days?: number;
+  readonly hours?: number;
+  readonly minutes?: number;
+  readonly seconds?: number;
+}
+
+/**
+ * Years to days move by the calendar on the wall (a day over a clock change keeps the hour; 31 January plus a month is the
+ * last of February); hours and below are exact time.
+ */
+export function addToDate(at: number, zone: string, span: Span): number {
+  const { years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = span;
+  const exact = ((hours * 60 + minutes) * 60 + seconds) * 1000;
+  if (years === 0 && months === 0 && weeks === 0 && days === 0) return at + exact;
+  const wall = new Date(wallTime(at, zone).asUtc);
+  const day = wall.getUTCDate();
+  wall.setUTCDate(1);
+  wall.setUTCMonth(wall.getUTCMonth() + years * 12 + months);
+  wall.setUTCDate(Math.min(day, daysInMonth(wall)) + weeks * 7 + days);
+  return momentOf(wall.getTime(), zone) + exact;
+}
+
+const daysInMonth = (date: Date): number => {
+  const last = new Date(date);
+  last.setUTCMonth(last.getUTCMonth() + 1, 0);
+  return last.getUTCDate();
+};

@@ -1,0 +1,102 @@
+import { definePlugin, defineTool, fromToolOptions, toolOptions, VenturiError } from "venturi/plugin";
+import { z } from "zod";
+import { addToDate, type Span } from "./calendar.ts";
+import { isTimeZone, momentOf, wallTime } from "./zone.ts";
+
+const timeZone = z.string().max(64);
+const amount = z.number().int().min(-100_000).max(100_000);
+
+const parameters = z.strictObject({
+  timeZone: timeZone.optional().describe('IANA time zone such as "Europe/Berlin"; the configured one when absent'),
+  at: z
+    .string()
+    .max(40)
+    .optional()
+    .describe("ISO 8601 date-time to look at instead of now; without an offset it is in the time zone"),
+  add: z
+    .strictObject({
+      years: amount.optional(),
+      months: amount.optional(),
+      weeks: amount.optional(),
+      days: amount.optional(),
+      hours: amount.optional(),
+      minutes: amount.optional(),
+      seconds: amount.optional(),
+    })
+    .optional()
+    .describe("move on by this much (negative: back), by the calendar of the time zone"),
+  until: z.string().max(40).optional().describe("ISO 8601 date-time to measure the distance to"),
+});
+
+export default definePlugin({
+  name: "clock",
+  kind: "tool",
+  description: "The time in any time zone, and date arithmetic",
+  options: z.strictObject({
+    ...toolOptions,
+    timeZone: timeZone
+      .refine(isTimeZone, { error: 'expected an IANA time zone such as "Europe/Berlin"' })
+      .default("UTC"),
+    locale: z.string().default("en-GB"),
+  }),
+  create: (options, context) =>
+    defineTool({
+      ...fromToolOptions(options),
+      name: context.name,
+      description: `Tells the current date and time (time zone ${options.timeZone} unless another is asked for), and adds to or measures between dates.`,
+      parameters,
+      effect: "pure",
+      call(input) {
+        const zone = input.timeZone ?? options.timeZone;
+        if (!isTimeZone(zone)) throw failure(`"${zone}" is no time zone; use an IANA name such as "Europe/Berlin"`);
+        const from = input.at === undefined ? context.clock.now() : read(input.at, zone);
+        const at = input.add === undefined ? from : addToDate(from, zone, given(input.add));
+        const told = tell(at, zone, options.locale);
+        return input.until === undefined ? told : { ...told, until: distance(at, read(input.until, zone)) };
+      },
+    }),
+});
+
+const firstMoment = Date.parse("0001-01-02T00:00:00Z");
+const lastMoment = Date.parse("9999-12-31T00:00:00Z");
+
+function tell(at: number, zone: string, locale: string) {
+  const date = new Date(at);
+  if (!(at >= firstMoment && at < lastMoment)) throw failure("the result is outside the years 1 to 9999");
+  const format = new Intl.DateTimeFormat(locale, { dateStyle: "full", timeStyle: "long", timeZone: zone });
+  const wall = wallTime(at, zone);
+  return { iso: `${wall.text}${wall.offsetText}`, timeZone: zone, human: format.format(date), epochMs: at };
+}
+
+function distance(from: number, to: number) {
+  const seconds = Math.trunc((to - from) / 1000);
+  const left = Math.abs(seconds);
+  const parts = [
+    `${Math.floor(left / 86_400)} days`,
+    `${Math.floor((left % 86_400) / 3_600)} hours`,
+    `${Math.floor((left % 3_600) / 60)} minutes`,
+    `${left % 60} seconds`,
+  ].filter((part) => !part.startsWith("0 "));
+  return { seconds, human: `${parts.join(", ") || "0 seconds"}${seconds < 0 ? " ago" : ""}` };
+}
+
+const dateTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** A text without an offset is wall time in the zone. */
+function read(text: string, zone: string): number {
+  const match = dateTime.exec(text.trim());
+  const hasOffset = match?.[1] !== undefined;
+  const utc = match === null ? Number.NaN : Date.parse(utcText(text.trim(), hasOffset));
+  if (Number.isNaN(utc)) throw failure(`"${text}" is no ISO 8601 date-time such as "2026-03-01T09:30:00+01:00"`);
+  return hasOffset ? utc : momentOf(utc, zone);
+}
+
+const utcText = (text: string, hasOffset: boolean): string => {
+  if (hasOffset) return text.replace(" ", "T");
+  return `${text.length === 10 ? `${text}T00:00:00` : text.replace(" ", "T")}Z`;
+};
+
+const given = (span: { [Key in keyof Span]?: Span[Key] | undefined }): Span =>
+  Object.fromEntries(Object.entries(span).filter(([, value]) => value !== undefined));
+
+const failure = (message: string) => new VenturiError("tool.call", "tool_failed", message);

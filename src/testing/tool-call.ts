@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { systemClock } from "../core/clock.ts";
+import { VenturiError } from "../core/errors.ts";
+import { silentLog } from "../core/log.ts";
+import type { PluginContext } from "../core/plugin.ts";
+import { isToolSource, type Tool, type ToolContext, type ToolOutput, type ToolSource } from "../core/tool.ts";
+
+/** A plugin context for tests; what is not given is harmless, or throws when used. */
+export function testPluginContext(given: Partial<PluginContext> = {}): PluginContext {
+  return {
+    name: "test",
+    log: silentLog,
+    clock: systemClock,
+    folder: process.cwd(),
+    runs: () => {
+      throw new VenturiError("test.context", "internal", "this test gave no runs");
+    },
+    plugin: async (name) => {
+      throw new VenturiError("test.context", "internal", `this test gave no plugin "${name}"`);
+    },
+    ...given,
+  };
+}
+
+export interface ToolTrial {
+  readonly output: ToolOutput;
+  readonly progress: readonly string[];
+}
+
+/** Calls a tool as the loop does: arguments checked against the schema, progress collected, a stream run to its end. */
+export async function callTool(
+  tool: Tool,
+  input: Readonly<Record<string, unknown>>,
+  given: Partial<ToolContext> = {},
+): Promise<ToolTrial> {
+  const progress: string[] = [];
+  const context: ToolContext = {
+    run: "run_test",
+    round: 1,
+    call: "call_test",
+    agent: "test",
+    attempt: 1,
+    idempotencyKey: "run_test:call_test",
+    signal: new AbortController().signal,
+    log: silentLog,
+    depth: 0,
+    progress: (text) => progress.push(text),
+    ...given,
+  };
+  const started = tool.call(schemaOf(tool).parse(input), context);
+  const output = isStream(started) ? await drain(started, context) : await started;
+  return { output, progress };
+}
+
+/** The tool itself, or the one a source lists under that name. */
+export function toolNamed(source: Tool | ToolSource, name: string): Tool {
+  const tools = isToolSource(source) ? source.list() : [source];
+  const found = tools.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  const names = tools.map((tool) => tool.name).join(", ");
+  throw new VenturiError("test.context", "tool_not_found", `no tool "${name}" among ${names}`);
+}
+
+export const schemaOf = (tool: Tool): z.ZodType<Record<string, unknown>> =>
+  tool.parameters instanceof z.ZodType
+    ? tool.parameters
+    : (z.fromJSONSchema(tool.parameters as never) as unknown as z.ZodType<Record<string, unknown>>); // a JSON Schema enters here
+
+export const jsonSchemaOf = (tool: Tool): Readonly<Record<string, unknown>> =>
+  tool.parameters instanceof z.ZodType
+    ? (z.toJSONSchema(tool.parameters, { io: "input" }) as Record<string, unknown>)
+    : tool.parameters;
+
+async function drain(stream: AsyncIterable<string, ToolOutput>, context: ToolContext): Promise<ToolOutput> {
+  const iterator = stream[Symbol.asyncIterator]();
+  let last: string | undefined;
+  for (let step = await iterator.next(); ; step = await iterator.next()) {
+    if (step.done) return step.value ?? last;
+    last = step.value;
+    context.progress(last);
+  }
+}
+
+const isStream = (value: unknown): value is AsyncIterable<string, ToolOutput> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
