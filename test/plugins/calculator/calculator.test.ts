@@ -69,7 +69,7 @@ const mistakes: readonly (readonly [string, RegExp])[] = [
   ["constructor", /is no constant/],
   ["__proto__", /cannot read "_"/],
   ["toString(1)", /is no function/],
-  ["process.exit()", /no constant/],
+  ["process.exit()", /cannot read "\."/],
   ["1; 2", /cannot read ";"/],
   ["`x`", /cannot read/],
   ["sqrt()", /expected a number/],
