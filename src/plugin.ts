@@ -17,3 +17,6 @@ export * from "./core/tool.ts";
 export * from "./core/tool-options.ts";
 export * from "./core/units.ts";
 export * from "./core/usage.ts";
+export * from "./stream/accumulate.ts";
+export * from "./stream/frames.ts";
+export * from "./stream/transcript.ts";

@@ -8,7 +8,13 @@ interface Entry {
   readonly load: () => Promise<{ configure(command: Command): void }>;
 }
 
-const entries: readonly Entry[] = [];
+const entries: readonly Entry[] = [
+  {
+    name: "decode",
+    summary: "decode recorded provider streams, one JSON line a file",
+    load: () => import("./decode.ts"),
+  },
+];
 
 export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command("venturi")

@@ -1,0 +1,87 @@
+import { createReadStream } from "node:fs";
+import { readdir } from "node:fs/promises";
+import type { Command } from "commander";
+import type { Delta } from "../core/deltas.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { AnyPlugin, Frame, Wire } from "../core/plugin.ts";
+import { framesOf } from "../stream/frames.ts";
+import { Transcript } from "../stream/transcript.ts";
+
+const op = "cli.decode";
+
+export function configure(command: Command): void {
+  command
+    .argument("<file...>", "recorded response bodies")
+    .requiredOption("--wire <name>", "the wire format, such as openai-chat")
+    .action(async (files: string[], options: { wire: string }) => {
+      const wire = await findWire(options.wire);
+      for (const file of files) process.stdout.write(`${JSON.stringify(await decodeFile(file, wire))}\n`);
+    });
+}
+
+/** What the file says, as one object. A stream that failed is told in `error`, beside what came before it. */
+async function decodeFile(file: string, wire: Wire): Promise<Record<string, unknown>> {
+  const decoder = wire.decoder();
+  const frames = framesOf(wire.framing);
+  const transcript = new Transcript();
+  const batch: Frame[] = [];
+  const deltas: Delta[] = [];
+  const drain = () => {
+    for (const frame of batch) decoder.push(frame, deltas);
+    transcript.push(deltas);
+    batch.length = 0;
+    deltas.length = 0;
+  };
+  try {
+    for await (const read of createReadStream(file)) {
+      frames.push(read as Buffer, batch); // a file stream without an encoding gives buffers
+      drain();
+    }
+    frames.end(batch);
+    drain();
+    decoder.end(deltas);
+    transcript.push(deltas);
+  } catch (thrown) {
+    drain();
+    transcript.error ??= wrap(op, thrown, "not_found");
+  }
+  return describe(file, transcript, decoder.quirks);
+}
+
+function describe(file: string, transcript: Transcript, quirks: ReadonlyMap<string, number>): Record<string, unknown> {
+  const toolCalls: unknown[] = [];
+  const rejected: unknown[] = [];
+  for (const call of transcript.calls) {
+    const result = call.result();
+    if (result.ok) toolCalls.push({ id: call.id, name: call.name, arguments: result.arguments });
+    else rejected.push({ id: call.id, name: call.name, arguments: result.raw, error: result.error });
+  }
+  return {
+    file,
+    text: transcript.text,
+    reasoning: transcript.reasoning,
+    refusal: transcript.refusal,
+    toolCalls,
+    ...(rejected.length > 0 && { rejected }),
+    finish: transcript.done?.finish,
+    raw: transcript.done?.raw,
+    usage: transcript.usage ?? {},
+    quirks: [...quirks.keys()],
+    ...(transcript.error !== undefined && { error: transcript.error }),
+  };
+}
+
+/** The wire among those that the plugins in the box speak. */
+async function findWire(name: string): Promise<Wire> {
+  const known: string[] = [];
+  const folder = new URL("../../plugins/", import.meta.url);
+  const entries = await readdir(folder, { withFileTypes: true });
+  for (const entry of entries) {
+    if (!entry.isDirectory() || entry.name.startsWith("channel-")) continue;
+    const module = (await import(new URL(`${entry.name}/index.js`, folder).href)) as { default: AnyPlugin };
+    const wires = module.default.wires ?? {};
+    if (Object.hasOwn(wires, name)) return wires[name] as Wire; // hasOwn has just said so
+    known.push(...Object.keys(wires));
+  }
+  throw new VenturiError(op, "invalid_input", `no plugin speaks the wire "${name}"; there are ${known.join(", ")}`);
+}

@@ -1,0 +1,68 @@
+import { HeldBytes } from "./held-bytes.ts";
+
+const LF = 10;
+const CR = 13;
+
+/**
+ * Bytes in, whole lines out. A line ends with LF, CRLF or a lone CR, also when CR and LF come in different reads. Only whole
+ * lines are turned into text, so a read that ends inside a character does no harm; everything a read completes is turned
+ * at once. Each byte is looked at a fixed number of times, however the bytes are cut.
+ */
+export class Lines {
+  readonly #held: HeldBytes;
+  #text = "";
+  #position = 0;
+  #first = true;
+  #afterCr = false;
+
+  constructor(limit: number) {
+    this.#held = new HeldBytes(limit);
+  }
+
+  push(read: Uint8Array): void {
+    let start = 0;
+    if (this.#afterCr && read.length > 0) {
+      if (read[0] === LF) start = 1;
+      this.#afterCr = false;
+    }
+    const last = Math.max(read.lastIndexOf(LF), read.lastIndexOf(CR));
+    if (last < start) {
+      this.#held.append(start === 0 ? read : read.subarray(start));
+      return;
+    }
+    this.#afterCr = last === read.length - 1 && read[last] === CR;
+    this.#take(this.#held.take(read.subarray(start, last + 1)));
+    if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));
+  }
+
+  /** The bytes have ended: what is left counts as a line. */
+  end(): void {
+    const text = this.#held.take(new Uint8Array(0));
+    if (text !== "") this.#take(`${text}\n`);
+  }
+
+  /** The next whole line without its end, or undefined when none is complete. */
+  next(): string | undefined {
+    const text = this.#text;
+    const position = this.#position;
+    if (position >= text.length) return undefined;
+    const end = text.indexOf("\n", position);
+    this.#position = end + 1;
+    return text.slice(position, end);
+  }
+
+  /** Bytes of the line that is not complete yet. */
+  get pending(): number {
+    return this.#held.length;
+  }
+
+  #take(text: string): void {
+    let whole = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+    if (this.#first) {
+      this.#first = false;
+      if (whole.charCodeAt(0) === 0xfeff) whole = whole.slice(1);
+    }
+    this.#text = this.#position < this.#text.length ? this.#text.slice(this.#position) + whole : whole;
+    this.#position = 0;
+  }
+}
