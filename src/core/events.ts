@@ -15,7 +15,7 @@ export const ErrorBody = z.strictObject({
   op: z.string(),
   code: z.custom<Code>(isCode),
   err: z.string(),
-  details: z.record(z.string(), z.unknown()).optional(),
+  details: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
 /** Where a run's wall time went, in ms; the six add up to it. */
@@ -31,9 +31,9 @@ export type Timing = z.output<typeof Timing>;
 
 /** What a run is asked. Plain text, a conversation so far, values for the agent's declared inputs. */
 export const RunInput = z.strictObject({
-  text: z.string().optional(),
-  messages: z.array(Message).optional(),
-  variables: z.record(z.string(), z.unknown()).optional(),
+  text: z.string().exactOptional(),
+  messages: z.array(Message).exactOptional(),
+  variables: z.record(z.string(), z.unknown()).exactOptional(),
 });
 export type RunInput = z.output<typeof RunInput>;
 
@@ -52,31 +52,31 @@ export const RunEvent = z.discriminatedUnion("type", [
   event("run.started", {
     ...base,
     agent: z.string(),
-    session: z.string().optional(),
+    session: z.string().exactOptional(),
     input: RunInput,
-    config: z.string().optional(),
-    trace: z.string().optional(),
+    config: z.string().exactOptional(),
+    trace: z.string().exactOptional(),
     /** The run that called this one as a tool, and its depth below the first. */
-    parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).optional(),
-    metadata: z.record(z.string(), z.unknown()).optional(),
+    parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
+    metadata: z.record(z.string(), z.unknown()).exactOptional(),
   }),
-  event("round.started", { ...inRound, model: z.string(), provider: z.string().optional(), attempt: z.number().int() }),
-  event("text.delta", { ...inRound, text: z.string(), signature: z.string().optional() }),
+  event("round.started", { ...inRound, model: z.string(), provider: z.string().exactOptional(), attempt: z.number().int() }),
+  event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional() }),
   event("refusal.delta", { ...inRound, text: z.string() }),
   event("reasoning.delta", {
     ...inRound,
     text: z.string(),
-    part: z.number().int().optional(),
-    signature: z.string().optional(),
-    encrypted: z.string().optional(),
-    id: z.string().optional(),
+    part: z.number().int().exactOptional(),
+    signature: z.string().exactOptional(),
+    encrypted: z.string().exactOptional(),
+    id: z.string().exactOptional(),
   }),
   event("provider.activity", {
     ...inRound,
     kind: z.enum(["server_tool", "citation", "part"]),
     wire: z.string(),
     data: z.unknown(),
-    keep: z.boolean().optional(),
+    keep: z.boolean().exactOptional(),
   }),
   event("tool_call.started", { ...ofCall, name: z.string(), index: z.number().int() }),
   event("tool_call.delta", { ...ofCall, arguments: z.string() }),
@@ -84,7 +84,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
-    signature: z.string().optional(),
+    signature: z.string().exactOptional(),
   }),
   event("tool_call.rejected", { ...ofCall, name: z.string(), arguments: z.string(), error: ErrorBody }),
   event("tool.started", { ...ofCall, name: z.string(), attempt: z.number().int(), idempotencyKey: z.string() }),
@@ -94,42 +94,42 @@ export const RunEvent = z.discriminatedUnion("type", [
     name: z.string(),
     ok: z.boolean(),
     /** Whole, whatever its size; the model is told the first `shown` characters when that is set. */
-    output: z.string().optional(),
-    shown: z.number().int().optional(),
-    images: z.array(z.strictObject({ mediaType: z.string(), data: z.string() })).optional(),
-    error: ErrorBody.optional(),
+    output: z.string().exactOptional(),
+    shown: z.number().int().exactOptional(),
+    images: z.array(z.strictObject({ mediaType: z.string(), data: z.string() })).exactOptional(),
+    error: ErrorBody.exactOptional(),
     ms: z.number(),
     /** How much earlier than the end of the generation the tool started, when it did. */
-    savedMs: z.number().optional(),
+    savedMs: z.number().exactOptional(),
   }),
   event("approval.requested", {
     ...ofCall,
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
-    reason: z.string().optional(),
+    reason: z.string().exactOptional(),
   }),
   event("approval.resolved", {
     ...ofCall,
     approved: z.boolean(),
-    reason: z.string().optional(),
-    by: z.string().optional(),
+    reason: z.string().exactOptional(),
+    by: z.string().exactOptional(),
     /** Number of the signal that resolved it; absent when it timed out. */
-    signal: z.number().int().optional(),
+    signal: z.number().int().exactOptional(),
   }),
   /** A message sent into the running run; the next round sees it. */
-  event("message.added", { ...base, message: Message, signal: z.number().int().optional() }),
+  event("message.added", { ...base, message: Message, signal: z.number().int().exactOptional() }),
   /** Older turns were replaced by a summary, to fit the model's context. */
-  event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().optional() }),
+  event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
   /** The generation's good end: durable before an effectful tool starts, so that a resumed run does not generate again. */
   event("generation.finished", {
     ...inRound,
     attempt: z.number().int(),
     finish: z.string(),
-    raw: z.string().optional(),
+    raw: z.string().exactOptional(),
     usage: Usage,
-    responseId: z.string().optional(),
-    responseModel: z.string().optional(),
+    responseId: z.string().exactOptional(),
+    responseModel: z.string().exactOptional(),
   }),
   /** The generation and all its tool calls are settled. */
   event("round.finished", { ...inRound, finish: z.string(), usage: Usage }),
@@ -138,9 +138,9 @@ export const RunEvent = z.discriminatedUnion("type", [
     finish: z.string(),
     output: z.string(),
     /** The validated object, when the agent has an output schema. */
-    object: z.unknown().optional(),
+    object: z.unknown().exactOptional(),
     /** Calls left to the client. */
-    calls: z.array(PendingCall).optional(),
+    calls: z.array(PendingCall).exactOptional(),
     usage: Usage,
     rounds: z.number().int(),
     timing: Timing,

@@ -5,7 +5,7 @@ export const TextPart = z.strictObject({
   type: z.literal("text"),
   text: z.string(),
   /** Gemini signs text parts too; goes back on the same part, byte for byte. */
-  signature: z.string().optional(),
+  signature: z.string().exactOptional(),
 });
 export type TextPart = z.output<typeof TextPart>;
 
@@ -13,8 +13,8 @@ export const ImagePart = z.strictObject({
   type: z.literal("image"),
   mediaType: z.string(),
   /** Base64, or `url`; exactly one of the two. */
-  data: z.string().optional(),
-  url: z.string().optional(),
+  data: z.string().exactOptional(),
+  url: z.string().exactOptional(),
 });
 export type ImagePart = z.output<typeof ImagePart>;
 
@@ -22,11 +22,11 @@ export const ReasoningPart = z.strictObject({
   type: z.literal("reasoning"),
   text: z.string(),
   /** The vendor's proof that this reasoning is its own; goes back byte for byte. */
-  signature: z.string().optional(),
+  signature: z.string().exactOptional(),
   /** Reasoning that only the vendor can read (redacted thinking, encrypted_content); goes back byte for byte. */
-  encrypted: z.string().optional(),
+  encrypted: z.string().exactOptional(),
   /** The vendor's id of the item, where it wants that back. */
-  id: z.string().optional(),
+  id: z.string().exactOptional(),
 });
 export type ReasoningPart = z.output<typeof ReasoningPart>;
 
@@ -35,7 +35,7 @@ export const ToolCallPart = z.strictObject({
   call: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
-  signature: z.string().optional(),
+  signature: z.string().exactOptional(),
 });
 export type ToolCallPart = z.output<typeof ToolCallPart>;
 
@@ -46,7 +46,7 @@ export const ToolResultPart = z.strictObject({
   ok: z.boolean(),
   /** What the model is told. */
   output: z.string(),
-  images: z.array(ImagePart).optional(),
+  images: z.array(ImagePart).exactOptional(),
 });
 export type ToolResultPart = z.output<typeof ToolResultPart>;
 

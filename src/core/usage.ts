@@ -2,13 +2,13 @@ import { z } from "zod";
 
 /** Tokens of one generation or of a whole run. A missing field was not reported; zero was reported as zero. */
 export const Usage = z.strictObject({
-  inputTokens: z.number().optional(),
-  outputTokens: z.number().optional(),
-  cacheReadTokens: z.number().optional(),
-  cacheWriteTokens: z.number().optional(),
-  reasoningTokens: z.number().optional(),
+  inputTokens: z.number().exactOptional(),
+  outputTokens: z.number().exactOptional(),
+  cacheReadTokens: z.number().exactOptional(),
+  cacheWriteTokens: z.number().exactOptional(),
+  reasoningTokens: z.number().exactOptional(),
   /** How the figures came about; absent means reported in full by the provider. */
-  source: z.enum(["reported", "partial", "estimated"]).optional(),
+  source: z.enum(["reported", "partial", "estimated"]).exactOptional(),
 });
 export type Usage = z.output<typeof Usage>;
 
