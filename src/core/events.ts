@@ -60,7 +60,12 @@ export const RunEvent = z.discriminatedUnion("type", [
     parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
     metadata: z.record(z.string(), z.unknown()).exactOptional(),
   }),
-  event("round.started", { ...inRound, model: z.string(), provider: z.string().exactOptional(), attempt: z.number().int() }),
+  event("round.started", {
+    ...inRound,
+    model: z.string(),
+    provider: z.string().exactOptional(),
+    attempt: z.number().int(),
+  }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional() }),
   event("refusal.delta", { ...inRound, text: z.string() }),
   event("reasoning.delta", {
