@@ -1,0 +1,146 @@
+import type { ServerResponse } from "node:http";
+import type { Plan } from "./plan.ts";
+import type { WireFrame } from "./wire.ts";
+
+export interface Body {
+  readonly frames: readonly WireFrame[];
+  readonly pace: number;
+  readonly plan: Plan;
+  /** Called before the simulator itself breaks the connection off. */
+  readonly end: () => void;
+}
+
+/** Replaced by the time of writing (epoch, µs), so that a reader can tell how long a piece was under way. */
+export const stampMark = "{{now}}";
+
+/**
+ * Writes a body: as much as is due in one write, so a pace of 0 is a single one. Returns when all is handed over or the
+ * client has gone; a stalled body returns only then.
+ */
+export async function deliver(response: ServerResponse, body: Body): Promise<void> {
+  const { plan, frames } = body;
+  const limit = plan.ending === undefined ? Number.POSITIVE_INFINITY : plan.ending.at(byteLength(frames));
+  const writer = new Writer(response, plan.splitting, limit);
+  const stall = plan.stall?.(frames.length);
+  const last = Math.min(stall ?? frames.length, frames.length);
+  if (plan.first > 0) {
+    response.flushHeaders();
+    await writer.wait(plan.first);
+  }
+  await (body.pace > 0 ? paced(writer, frames.slice(0, last), body.pace) : writer.write(texts(frames, 0, last)));
+  if (writer.gone) return;
+  if (writer.full) return breakOff(response, body);
+  if (stall === undefined) response.end();
+  else await writer.closed();
+}
+
+/** Chunk k is due at k times the pace from the start; a late timer brings all that is due by then. */
+async function paced(writer: Writer, frames: readonly WireFrame[], pace: number): Promise<void> {
+  const start = performance.now();
+  let step = 0;
+  let next = 0;
+  while (next < frames.length && !writer.gone && !writer.full) {
+    const due = Math.floor((performance.now() - start) / pace);
+    const from = next;
+    while (next < frames.length) {
+      if (frames[next]?.paced === true) {
+        if (step > due) break;
+        step++;
+      }
+      next++;
+    }
+    if (next > from) await writer.write(texts(frames, from, next));
+    if (next < frames.length) await writer.wait(start + step * pace - performance.now());
+  }
+}
+
+function texts(frames: readonly WireFrame[], from: number, to: number): string {
+  let joined = "";
+  for (let position = from; position < to; position++) joined += frames[position]?.text ?? "";
+  if (!joined.includes(stampMark)) return joined;
+  const now = Math.round((performance.timeOrigin + performance.now()) * 1000);
+  return joined.replaceAll(stampMark, String(now));
+}
+
+const byteLength = (frames: readonly WireFrame[]): number =>
+  frames.reduce((sum, frame) => sum + Buffer.byteLength(frame.text), 0);
+
+function breakOff(response: ServerResponse, { plan, end }: Body): void {
+  const { socket } = response;
+  end();
+  if (plan.ending?.how === "cut") response.end();
+  else if (plan.ending?.how === "drop") socket?.end();
+  else socket?.resetAndDestroy();
+}
+
+/** The client's side of a response: how much it still gets, and whether it is still there. */
+class Writer {
+  #response: ServerResponse;
+  #splitting: Plan["splitting"];
+  #left: number;
+  #closed: Promise<void>;
+  gone = false;
+
+  constructor(response: ServerResponse, splitting: Plan["splitting"], limit: number) {
+    this.#response = response;
+    this.#splitting = splitting;
+    this.#left = limit;
+    this.gone = response.destroyed;
+    this.#closed = new Promise((resolve) => {
+      response.once("close", () => {
+        this.gone = true;
+        resolve();
+      });
+      if (response.destroyed) resolve();
+    });
+  }
+
+  /** Everything up to the place where the body is to end has been written. */
+  get full(): boolean {
+    return this.#left <= 0;
+  }
+
+  closed(): Promise<void> {
+    return this.#closed;
+  }
+
+  async wait(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const elapsed = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    await Promise.race([elapsed, this.#closed]);
+    clearTimeout(timer);
+  }
+
+  /** Resolves when the kernel has it, so that what is cut afterwards comes after it. */
+  async write(text: string): Promise<void> {
+    let bytes = Buffer.from(text);
+    if (bytes.length > this.#left) bytes = bytes.subarray(0, this.#left);
+    this.#left -= bytes.length;
+    if (bytes.length === 0 || this.gone) return;
+    const flushed = new Promise<void>((resolve) => {
+      const done = () => resolve();
+      if (this.#splitting === "none") this.#response.write(bytes, done);
+      else writeSplit(this.#response, { bytes, splitting: this.#splitting, done });
+    });
+    await Promise.race([flushed, this.#closed]);
+  }
+}
+
+interface Split {
+  readonly bytes: Buffer;
+  readonly splitting: Plan["splitting"];
+  readonly done: () => void;
+}
+
+/** Each write is an HTTP chunk of its own, which clients hand on one by one whatever TCP makes of them. */
+function writeSplit(response: ServerResponse, { bytes, splitting, done }: Split): void {
+  let from = 0;
+  for (let position = 0; position < bytes.length; position++) {
+    if (splitting === "utf8" && (bytes[position] ?? 0) < 0x80 && (bytes[position + 1] ?? 0x80) < 0x80) continue;
+    const end = position + 1;
+    response.write(bytes.subarray(from, end), end === bytes.length ? done : undefined);
+    from = end;
+  }
+}

@@ -1,0 +1,65 @@
+import {
+  type AnyPlugin,
+  definePlugin,
+  type Instance,
+  type PluginContext,
+  type Provider,
+  VenturiError,
+} from "venturi/plugin";
+import { z } from "zod";
+import { wireNames } from "./wire.ts";
+
+const options = z.strictObject({
+  wire: z.enum(wireNames).default("openai").describe("The wire format that is spoken to it."),
+  seed: z.int().default(1).describe("Same seed, same requests, same bytes."),
+  pace: z.number().min(0).default(15).describe("Milliseconds between words."),
+  port: z.int().min(0).max(65535).default(0).describe("Loopback port; 0 takes a free one."),
+  faults: z.string().default("").describe('Faults of every request, such as "rate-limit=50~0.2".'),
+});
+type Options = z.output<typeof options>;
+
+/** A model server inside the process, and the real provider of the wire pointed at it: tokens go over real HTTP. */
+export default definePlugin({
+  name: "simulator",
+  kind: "provider",
+  description: "A deterministic model that needs no key, behind a real wire",
+  options,
+  create,
+});
+
+async function create({ wire, ...settings }: Options, context: PluginContext): Promise<Instance<Provider>> {
+  const { startSimulator } = await import("./server.ts");
+  const simulator = await startSimulator(settings);
+  try {
+    const provider = await providerOf(await context.plugin(wire), simulator.url + bases[wire], context);
+    return {
+      capabilities: provider.capabilities,
+      ...(provider.stream === undefined ? {} : { stream: provider.stream.bind(provider) }),
+      ...(provider.generate === undefined ? {} : { generate: provider.generate.bind(provider) }),
+      async close() {
+        await provider.close?.();
+        await simulator.close();
+      },
+    };
+  } catch (thrown) {
+    await simulator.close();
+    throw thrown;
+  }
+}
+
+/** What each wire's provider puts its own path behind. */
+const bases: Readonly<Record<Options["wire"], string>> = {
+  openai: "/v1",
+  "openai-responses": "/v1",
+  anthropic: "",
+  gemini: "/v1beta",
+  ollama: "",
+};
+
+async function providerOf(plugin: AnyPlugin, baseUrl: string, context: PluginContext): Promise<Instance<Provider>> {
+  if (plugin.kind !== "provider") {
+    throw new VenturiError("simulator.create", "plugin_failed", `"${plugin.name}" is a ${plugin.kind}, not a provider`);
+  }
+  const parsed = await plugin.options.parseAsync({ baseUrl, apiKey: "simulator" });
+  return (await plugin.create(parsed, context)) as Instance<Provider>; // its kind says so
+}

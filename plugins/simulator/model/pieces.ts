@@ -1,0 +1,29 @@
+import type { Piece, WholeCall } from "../turn.ts";
+
+/** Word by word, each with the blanks that follow it. */
+export const wordPieces = (text: string): string[] => text.match(/\s*\S+\s*?(?=\s|$)|\s+$/gu) ?? [];
+
+export const textPieces = (text: string): Piece[] => wordPieces(text).map((word) => ({ type: "text", text: word }));
+
+export const reasoningPieces = (text: string): Piece[] =>
+  wordPieces(text).map((word) => ({ type: "reasoning", text: word }));
+
+/** A call and its arguments in fragments of `size` characters; the default is about what real models send. */
+export function callPieces(call: WholeCall, size = 8): Piece[] {
+  const pieces: Piece[] = [{ type: "call", index: call.index, id: call.id, name: call.name }];
+  for (const text of fragments(call.text, size)) pieces.push({ type: "arguments", index: call.index, text });
+  return pieces;
+}
+
+/** Never cuts a character in two: a lone surrogate cannot be sent as JSON. */
+function fragments(text: string, size: number): string[] {
+  const result: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(text.length, from + size);
+    const code = text.charCodeAt(to - 1);
+    if (code >= 0xd800 && code <= 0xdbff && to < text.length) to++;
+    result.push(text.slice(from, to));
+    from = to;
+  }
+  return result;
+}

@@ -1,0 +1,61 @@
+import { isRecord } from "../json.ts";
+import type { Exchange, PromptCall, PromptResult } from "../prompt.ts";
+import { topicsOf } from "./words.ts";
+
+/** An answer that quotes what the tools said, one sentence a result. */
+export function tellResults(exchange: Exchange): string {
+  return exchange.results
+    .map((result, position) =>
+      tell(result, exchange.calls.find((call) => call.id === result.id) ?? exchange.calls[position]),
+    )
+    .join(" ");
+}
+
+function tell(result: PromptResult, call: PromptCall | undefined): string {
+  const value = readable(result.text);
+  if (isFailure(result.text)) return `The ${result.name} tool could not do it: ${sentence(value)}`;
+  const topics = topicsOf(result.name);
+  const expression = call?.arguments.expression;
+  if (typeof expression === "string") return sentence(`${expression} = ${value}`);
+  if (topics.has("time")) return sentence(`It is ${value}`);
+  if (value === "") return `The ${result.name} tool is done; it had nothing to say.`;
+  return `${result.name}${about(call)}: ${sentence(value)}`;
+}
+
+const isFailure = (text: string): boolean =>
+  /^\s*(\{\s*)?"?(error|failed)\b/i.test(text) ||
+  /\btool_(failed|timeout|denied|invalid_arguments|not_found)\b/.test(text);
+
+function about(call: PromptCall | undefined): string {
+  const first = Object.values(call?.arguments ?? {}).find(
+    (value) => typeof value === "string" || typeof value === "number",
+  );
+  return first === undefined ? "" : ` (${shorten(String(first), 60)})`;
+}
+
+const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+
+/** JSON as a person would say it; anything else as it is, cut to a length that can be read aloud. */
+function readable(text: string): string {
+  const trimmed = text.trim();
+  if (!/^[[{"]/.test(trimmed)) return shorten(trimmed, 600);
+  try {
+    return shorten(say(JSON.parse(trimmed)), 600);
+  } catch {
+    return shorten(trimmed, 600);
+  }
+}
+
+const mainKeys = ["result", "answer", "text", "formatted", "local", "value", "message", "output", "error"];
+
+function say(value: unknown): string {
+  if (Array.isArray(value)) return value.map(say).join("; ");
+  if (!isRecord(value)) return String(value);
+  const main = mainKeys.find((key) => typeof value[key] === "string" || typeof value[key] === "number");
+  if (main !== undefined) return String(value[main]);
+  return Object.entries(value)
+    .map(([key, inner]) => `${key} ${say(inner)}`)
+    .join(", ");
+}
+
+const shorten = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length)}…`);

@@ -1,0 +1,94 @@
+/** A request, whatever wire it came in on. */
+export interface Prompt {
+  readonly model: string;
+  readonly streaming: boolean;
+  readonly messages: readonly PromptMessage[];
+  readonly tools: readonly PromptTool[];
+  readonly toolChoice: "auto" | "none" | "required" | { readonly name: string };
+  /** JSON Schema the text must fit. */
+  readonly schema: Readonly<Record<string, unknown>> | undefined;
+  /** The client wants to see reasoning. */
+  readonly reasoning: boolean;
+  /** The client wants a usage frame (Chat Completions sends one only on request). */
+  readonly usage: boolean;
+}
+
+export interface PromptMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly text: string;
+  readonly calls: readonly PromptCall[];
+  readonly results: readonly PromptResult[];
+}
+
+export interface PromptCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+export interface PromptResult {
+  readonly id: string;
+  /** The wire may not say; then it is found by the id of the call. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface PromptTool {
+  readonly name: string;
+  readonly description: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+export const message = (
+  role: PromptMessage["role"],
+  text: string,
+  more: Partial<Pick<PromptMessage, "calls" | "results">> = {},
+): PromptMessage => ({ role, text, calls: more.calls ?? [], results: more.results ?? [] });
+
+/** The exchange under way: the last thing the user said, and what has been called and answered since. */
+export interface Exchange {
+  readonly text: string;
+  /** Answers of the model since then. */
+  readonly rounds: number;
+  readonly calls: readonly PromptCall[];
+  readonly results: readonly PromptResult[];
+}
+
+export function exchangeOf(prompt: Prompt): Exchange {
+  const last = prompt.messages.findLastIndex((entry) => entry.role === "user" && entry.results.length === 0);
+  const since = prompt.messages.slice(last + 1);
+  const calls = since.flatMap((entry) => entry.calls);
+  const results = since.flatMap((entry) => entry.results);
+  return {
+    text: last < 0 ? "" : (prompt.messages[last]?.text ?? ""),
+    rounds: countRounds(since),
+    calls,
+    results: results.map((result, position) => named(result, calls, position)),
+  };
+}
+
+/** Some wires split one answer over several assistant messages, so neighbours count once. */
+function countRounds(since: readonly PromptMessage[]): number {
+  return since.filter((entry, position) => entry.role === "assistant" && since[position - 1]?.role !== "assistant")
+    .length;
+}
+
+function named(result: PromptResult, calls: readonly PromptCall[], position: number): PromptResult {
+  if (result.name !== "") return result;
+  const call = calls.find((candidate) => candidate.id === result.id) ?? calls[position];
+  return call === undefined ? result : { ...result, name: call.name };
+}
+
+/** Roughly four characters a token, as the vendors' own rule of thumb has it. */
+export const tokens = (characters: number): number => Math.max(1, Math.ceil(characters / 4));
+
+export function inputTokens(prompt: Prompt): number {
+  let characters = 0;
+  for (const entry of prompt.messages) {
+    characters += entry.text.length + 8;
+    for (const call of entry.calls) characters += call.name.length + JSON.stringify(call.arguments).length;
+    for (const result of entry.results) characters += result.text.length;
+  }
+  if (prompt.tools.length > 0) characters += JSON.stringify(prompt.tools).length;
+  return tokens(characters);
+}

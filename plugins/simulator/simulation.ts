@@ -1,0 +1,85 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { type Fault, parseFaults } from "./faults.ts";
+import { modelTurn } from "./models.ts";
+import { failed, type Plan, planOf } from "./plan.ts";
+import { inputTokens, type Prompt, tokens } from "./prompt.ts";
+import { digest, seeded, seedOf } from "./random.ts";
+import type { Failure, Turn, TurnUsage } from "./turn.ts";
+
+export interface SimulationOptions {
+  readonly seed: number;
+  /** ms between pieces, where neither the turn nor a fault says otherwise. */
+  readonly pace: number;
+  /** Faults of every request. */
+  readonly faults: string;
+}
+
+/** What is to be answered to one request, and how. */
+export interface Decision {
+  readonly turn: Turn;
+  readonly plan: Plan;
+  readonly pace: number;
+  readonly usage: TurnUsage | undefined;
+  readonly failure: Failure | undefined;
+  readonly id: string;
+  readonly prompt: Prompt;
+}
+
+/** The simulator without its sockets: a request in, a decision out. */
+export class Simulation {
+  #options: SimulationOptions;
+  #faults: readonly Fault[];
+  #failures = new Map<string, number>();
+  #requests = 0;
+
+  constructor(options: SimulationOptions) {
+    this.#options = options;
+    this.#faults = parseFaults(options.faults);
+  }
+
+  decide(asked: Prompt, headers: IncomingHttpHeaders, body: string): Decision {
+    const [model = "", wished = ""] = asked.model.split("!", 2);
+    const prompt = { ...asked, model };
+    const id = digest(this.#options.seed, body);
+    const turn = modelTurn(prompt, seeded(seedOf(id)), id);
+    // Each request draws anew, so that a retry of the same words may fare better; the order of requests decides.
+    const random = seeded(this.#options.seed + this.#requests++);
+    const faults = [
+      ...this.#faults,
+      ...(turn.faults ?? []).flatMap(parseFaults),
+      ...parseFaults(wished),
+      ...parseFaults(header(headers, "x-simulate-fault")),
+    ];
+    const plan = planOf(faults, random);
+    const failure = plan.failure ?? turn.failure ?? this.#failNow(plan, header(headers, "x-simulate-key") || id);
+    const pace = plan.pace ?? turn.pace ?? this.#options.pace;
+    return { turn, plan, failure, id, prompt, pace, usage: usageOf(prompt, turn) };
+  }
+
+  #failNow(plan: Plan, key: string): Failure | undefined {
+    if (plan.fail === undefined) return undefined;
+    const count = this.#failures.get(key) ?? 0;
+    if (count >= plan.fail.count) return undefined;
+    this.#failures.set(key, count + 1);
+    return failed(plan.fail.status);
+  }
+}
+
+function header(headers: IncomingHttpHeaders, name: string): string {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(",") : (value ?? "");
+}
+
+function usageOf(prompt: Prompt, turn: Turn): TurnUsage | undefined {
+  if (turn.usage === null) return undefined;
+  if (turn.usage !== undefined) return turn.usage;
+  let characters = 0;
+  let thought = 0;
+  for (const piece of turn.pieces) {
+    const length = piece.type === "call" ? piece.name.length : piece.text.length;
+    characters += length;
+    if (piece.type === "reasoning") thought += length;
+  }
+  const reasoning = thought === 0 ? {} : { reasoningTokens: tokens(thought) };
+  return { inputTokens: inputTokens(prompt), outputTokens: tokens(characters), ...reasoning };
+}
