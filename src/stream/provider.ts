@@ -1,0 +1,205 @@
+import type { Agent } from "node:https";
+import type { Delta } from "../core/deltas.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { Instance, Wire } from "../core/plugin.ts";
+import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
+import { Exchange, type Opened, type Post } from "./exchange.ts";
+import { defaultMaxEvent } from "./frames.ts";
+import { type HttpFailure, header, httpFailure } from "./http-failure.ts";
+import type { HttpOptions } from "./http-options.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { Reads } from "./reads.ts";
+import { Secrets } from "./secrets.ts";
+import { deltasOf } from "./whole.ts";
+
+export interface HttpProvider {
+  /** The vendor's name, for messages. */
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  readonly wire: Wire;
+  readonly options: HttpOptions;
+  /** The request for a generation; options' `headers` and the tracing header are added to it. */
+  request(request: GenerationRequest, mode: "stream" | "whole"): Post;
+  /** A whole answer from its JSON. Throws a VenturiError when the JSON tells of an error. */
+  collect(json: unknown): Generation;
+  /** What a failed status means where this vendor's meaning differs from HTTP's. */
+  failure?(failure: HttpFailure): VenturiError | undefined;
+}
+
+/** Most bytes of an error's body that are read. */
+const errorBody = 64 * 1024;
+
+/** A provider over HTTP: the one path from axios over bytes and frames to deltas. */
+export function httpProvider(provider: HttpProvider): Instance<Provider> {
+  const client = new Client(provider);
+  const close = () => client.close();
+  const generate = (request: GenerationRequest, context: GenerationContext) => client.generate(request, context);
+  if (provider.options.stream === false) {
+    return { capabilities: { ...provider.capabilities, streaming: false }, generate, close };
+  }
+  const stream = (request: GenerationRequest, context: GenerationContext) => client.stream(request, context);
+  return { capabilities: provider.capabilities, stream, generate, close };
+}
+
+class Client {
+  readonly #provider: HttpProvider;
+  readonly #secrets: Secrets;
+  #agent: Agent | undefined;
+
+  constructor(provider: HttpProvider) {
+    const { apiKey, headers } = provider.options;
+    this.#provider = provider;
+    this.#secrets = new Secrets([apiKey, ...Object.values(headers ?? {})]);
+  }
+
+  async *stream(request: GenerationRequest, context: GenerationContext): AsyncGenerator<Delta[], void, undefined> {
+    const op = "provider.stream";
+    const exchange = new Exchange(op, context);
+    let outcome: "complete" | "abandoned" = "abandoned";
+    try {
+      const opened = await this.#open(exchange, this.#provider.request(request, "stream"), context);
+      if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+      const { wire, options } = this.#provider;
+      const pipeline = new Pipeline(op, wire, {
+        ...(options.maxEvent !== undefined && { maxEvent: options.maxEvent }),
+        observer: context.observer,
+      });
+      if (wire.framing === "sse" && isJson(opened)) {
+        const whole = await this.#wholeInstead(opened.reads, pipeline);
+        outcome = "complete";
+        yield whole;
+        return;
+      }
+      for (;;) {
+        exchange.check();
+        const deltas: Delta[] = [];
+        const reads = opened.reads.take();
+        if (reads !== undefined) for (const read of reads) pipeline.push(read, deltas);
+        else if (opened.reads.ended) pipeline.end(deltas);
+        else {
+          await opened.reads.arrival();
+          continue;
+        }
+        // Once the format has ended the connection may be used again, whatever the consumer does with these deltas.
+        if (pipeline.finished) outcome = this.#ended(deltas) ? "complete" : "abandoned";
+        if (deltas.length > 0) yield deltas;
+        if (pipeline.finished) return;
+      }
+    } catch (thrown) {
+      throw this.#secrets.scrubError(exchange.failure(thrown));
+    } finally {
+      exchange.close(outcome);
+    }
+  }
+
+  async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
+    const op = "provider.generate";
+    const exchange = new Exchange(op, context);
+    let outcome: "complete" | "abandoned" = "abandoned";
+    try {
+      const opened = await this.#open(exchange, this.#provider.request(request, "whole"), context);
+      if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+      const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
+      outcome = "complete";
+      return this.#provider.collect(parsed(body));
+    } catch (thrown) {
+      throw this.#secrets.scrubError(exchange.failure(thrown));
+    } finally {
+      exchange.close(outcome);
+    }
+  }
+
+  close(): void {
+    this.#agent?.destroy();
+  }
+
+  async #open(exchange: Exchange, post: Post, context: GenerationContext): Promise<Opened> {
+    const { options } = this.#provider;
+    const headers = {
+      "content-type": "application/json",
+      ...post.headers,
+      ...options.headers,
+      ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
+    };
+    this.#agent ??= await keepAliveAgent(post.url);
+    return exchange.open({ url: post.url, headers, body: post.body }, this.#agent, options.proxy);
+  }
+
+  async #refused(op: string, opened: Opened): Promise<VenturiError> {
+    const body = jsonOrText(await readSome(opened.reads, errorBody));
+    const failure = { status: opened.status, headers: opened.headers, body };
+    const own = this.#provider.failure?.(failure);
+    return own === undefined ? httpFailure(op, failure) : wrap(op, own);
+  }
+
+  /** Some gateways answer a request for a stream with a whole JSON body, and some label a stream as JSON. */
+  async #wholeInstead(reads: Reads, pipeline: Pipeline): Promise<Delta[]> {
+    const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
+    if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body)));
+    const deltas: Delta[] = [];
+    pipeline.push(Buffer.from(body), deltas);
+    pipeline.end(deltas);
+    this.#ended(deltas);
+    return deltas;
+  }
+
+  /** Whether the stream came to its good end; takes secrets out of an error that the server sent in the stream. */
+  #ended(deltas: Delta[]): boolean {
+    const at = deltas.findIndex((delta) => delta.type === "error");
+    const failed = deltas[at];
+    if (failed?.type !== "error") return true;
+    deltas[at] = { type: "error", error: this.#secrets.scrubError(failed.error) };
+    return false;
+  }
+}
+
+async function keepAliveAgent(url: string): Promise<Agent> {
+  const { Agent } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  return new Agent({ keepAlive: true, scheduling: "lifo" }) as Agent; // only an https agent makes TLS connections
+}
+
+const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
+
+async function readWhole(reads: Reads, limit: number): Promise<string> {
+  const body = await readSome(reads, limit + 1);
+  if (body.length > limit) {
+    throw new VenturiError("stream.frame", "too_large", `the answer is larger than ${limit} bytes; raise maxEvent`);
+  }
+  return body.toString("utf8");
+}
+
+/** The body, or its first `limit` bytes. */
+async function readSome(reads: Reads, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  while (length < limit) {
+    const arrived = reads.take();
+    if (arrived === undefined) {
+      if (reads.ended) break;
+      await reads.arrival();
+      continue;
+    }
+    for (const piece of arrived) {
+      pieces.push(piece);
+      length += piece.length;
+    }
+  }
+  return Buffer.concat(pieces).subarray(0, limit);
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new VenturiError("stream.frame", "stream_error", "the provider's answer is not valid JSON");
+  }
+}
+
+function jsonOrText(body: Buffer): unknown {
+  const text = body.toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
