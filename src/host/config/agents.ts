@@ -1,0 +1,118 @@
+import { z } from "zod";
+import { defaultLimits, defaultTimeouts, defaultToolPolicy } from "../../agent/definition.ts";
+import { Duration, Size } from "../../core/units.ts";
+
+const jsonSchema = z.record(z.string(), z.unknown());
+const count = () => z.number().int().nonnegative();
+
+export const GenerationOptions = z.looseObject({
+  temperature: z.number().optional().describe("Randomness; 0 is the least."),
+  topP: z.number().optional().describe("Nucleus sampling."),
+  maxTokens: z.number().int().positive().optional().describe("Most tokens of one answer."),
+  stop: z.array(z.string()).optional().describe("Texts that end the answer."),
+  seed: z.number().int().optional().describe("For providers that can repeat themselves."),
+  reasoning: z
+    .strictObject({
+      effort: z.enum(["minimal", "low", "medium", "high"]).optional().describe("How much to think."),
+      budget: z.number().int().positive().optional().describe("Most tokens to think with."),
+    })
+    .optional()
+    .describe("Thinking before answering, where the model can."),
+});
+
+export const ModelSettings = z.strictObject({
+  chain: z
+    .array(z.string().regex(/^[^/]+\/.+$/, "expected provider/model"))
+    .min(1, "name at least one provider/model")
+    .describe("`provider/model` entries, tried in order; those of a disabled provider are left out."),
+  failover: z
+    .enum(["beforeFirstEvent", "retract", "never"])
+    .prefault("beforeFirstEvent")
+    .describe(
+      "When the next of the chain takes over: only before anything was shown, also after (retracting it), never.",
+    ),
+  retry: z
+    .strictObject({ max: count().prefault(2).describe("Tries again on the same model after a retryable failure.") })
+    .prefault({})
+    .describe("Retries before failing over."),
+  timeout: z
+    .strictObject({
+      connect: Duration.prefault("3s").describe("To connect."),
+      firstChunk: Duration.prefault("20s").describe("To the first chunk of the answer."),
+      idle: Duration.prefault("5m").describe("Between two chunks."),
+      total: Duration.prefault("30m").describe("For the whole generation."),
+    })
+    .prefault({})
+    .describe("How long to wait for the provider."),
+  options: GenerationOptions.prefault({}).describe(
+    "Generation options; a key not named here goes into the request as it is.",
+  ),
+  toolOptions: GenerationOptions.prefault({}).describe("Merged over `options` when tools are offered."),
+  contextTokens: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Tokens the model can take in; older turns are compacted to stay below."),
+});
+export type ModelSettings = z.output<typeof ModelSettings>;
+
+export const defaultModel: Omit<ModelSettings, "chain"> = {
+  failover: "beforeFirstEvent",
+  retry: { max: 2 },
+  timeout: { ...defaultTimeouts },
+  options: {},
+  toolOptions: {},
+};
+
+export const RunLimits = z.strictObject({
+  maxToolRounds: count()
+    .prefault(defaultLimits.maxToolRounds)
+    .describe("Rounds of tool calls before the run must end."),
+  onLimit: z
+    .enum(["finish", "error"])
+    .prefault(defaultLimits.onLimit)
+    .describe("End well with what there is, or fail."),
+  maxToolCalls: count().prefault(defaultLimits.maxToolCalls).describe("Tool calls in a run."),
+  maxCallsPerRound: count().prefault(defaultLimits.maxCallsPerRound).describe("Tool calls in one round."),
+  tokens: z.number().int().positive().optional().describe("Tokens, in and out, that a run may use."),
+  time: Duration.optional().describe("Wall time of a run."),
+});
+
+export const ToolPolicySettings = z.strictObject({
+  dispatch: z
+    .enum(["eager", "round"])
+    .prefault("eager")
+    .describe("Start pure and idempotent tools while the model still talks, or all at the end of its answer."),
+  concurrency: z.number().int().positive().prefault(defaultToolPolicy.concurrency).describe("Tools at the same time."),
+  onError: z.enum(["feedback", "abort"]).prefault("feedback").describe("Tell the model, or end the run."),
+  timeout: Duration.prefault("60s").describe("For tools that do not say."),
+  grace: Duration.prefault("1s").describe("How long a cancelled tool may go on before it is left behind."),
+  maxOutput: Size.prefault(defaultToolPolicy.maxOutput).describe("Characters of an output told to the model."),
+  approvalTimeout: Duration.prefault("24h").describe("How long a person may take to approve."),
+  onUncertain: z
+    .enum(["ask", "fail"])
+    .prefault("ask")
+    .describe(
+      "An effectful tool found started and unfinished after a crash: ask a person, or fail it with `conflict`.",
+    ),
+});
+
+export const AgentSettings = z.strictObject({
+  description: z.string().optional().describe("What it is for; shown in lists and to agents that may call it."),
+  model: z.string().describe("An entry of `models`, or `provider/model`."),
+  instructions: z.string().prefault("").describe("The system prompt; `{{name}}` stands for an input variable."),
+  inputs: z
+    .record(z.string(), jsonSchema)
+    .prefault({})
+    .describe("JSON Schemas of the input variables, by name. One without a `default` is required."),
+  tools: z.array(z.string()).prefault([]).describe("Entries of `tools` that it may use."),
+  limits: RunLimits.prefault({}).describe("What a run may use up."),
+  toolPolicy: ToolPolicySettings.prefault({}).describe("How its tools are run."),
+  output: jsonSchema.optional().describe("JSON Schema of the answer, for structured output."),
+  whenBusy: z
+    .enum(["wait", "conflict"])
+    .prefault("wait")
+    .describe("A second run on a busy session waits its turn, or is refused."),
+});
+export type AgentSettings = z.output<typeof AgentSettings>;

@@ -1,0 +1,94 @@
+import type { z } from "zod";
+import { messageOf } from "../../core/errors.ts";
+import type { PluginKind } from "../../core/plugin.ts";
+import type { LoadedPlugin, PluginLoader } from "../plugins.ts";
+import { check, knownKeys } from "./issues.ts";
+import { type Problem, pathText } from "./problem.ts";
+import { entryKeys } from "./schema.ts";
+import { didYouMean } from "./suggest.ts";
+import { find, keyPlaceOf, type MapNode, type Node, type Path, placeOf, plain } from "./tree.ts";
+
+/** An entry of the config that a plugin makes something of; `options` fit the plugin's schema. */
+export interface PluginEntry {
+  readonly name: string;
+  readonly type: string;
+  readonly options: unknown;
+  readonly loaded: LoadedPlugin;
+}
+type Common<K extends PluginKind> = z.output<(typeof entryKeys)[K]>;
+export type ToolEntry = PluginEntry & Pick<Common<"tool">, "approval" | "timeout" | "maxOutput" | "effect">;
+export type JournalEntry = PluginEntry & Pick<Common<"journal">, "keepWire" | "retention">;
+
+export interface EntryRequest<K extends PluginKind> {
+  readonly kind: K;
+  readonly path: Path;
+  readonly root: MapNode;
+  readonly loader: PluginLoader;
+  readonly problems: Problem[];
+}
+
+/** Checks one entry against its plugin's options; undefined when it is disabled or wrong. */
+export async function readEntry<K extends PluginKind>(
+  request: EntryRequest<K>,
+): Promise<(PluginEntry & Common<K>) | undefined> {
+  const { kind, path, root, problems } = request;
+  const node = find(root, path);
+  if (node === undefined) return undefined;
+  const before = problems.length;
+  const schema: z.ZodType = entryKeys[kind];
+  const common = check({ schema, root, path, problems }) as Common<K> | undefined; // the kind's own schema made it
+  if (common === undefined || !common.enabled) return undefined;
+  const loaded = await loadPlugin(request, typeOf(kind, common.type, String(path.at(-1)), request.loader));
+  if (loaded === undefined) return undefined;
+  const ownKeys = new Set(knownKeys(loaded.plugin.options, []));
+  const commonKeys = Object.keys(entryKeys[kind].shape);
+  const options = checkOptions(request, loaded, {
+    value: (each) => withoutKeys(each, (key) => commonKeys.includes(key) && !ownKeys.has(key)),
+    also: commonKeys,
+  });
+  if (problems.length > before) return undefined;
+  return { ...common, name: String(path.at(-1)), type: loaded.plugin.name, options, loaded };
+}
+
+/** Channels may be named without the `channel-` that tells their plugins from tools of the same name. */
+function typeOf(kind: PluginKind, type: string | undefined, key: string, loader: PluginLoader): string {
+  const name = type ?? key;
+  return kind === "channel" && (type === undefined || loader.has(`channel-${name}`)) ? `channel-${name}` : name;
+}
+
+async function loadPlugin(request: EntryRequest<PluginKind>, type: string): Promise<LoadedPlugin | undefined> {
+  const { kind, path, root, loader, problems } = request;
+  const place = find(root, [...path, "type"]) ? placeOf(root, [...path, "type"]) : keyPlaceOf(root, path);
+  const complain = (message: string) => {
+    problems.push({ place, path: pathText(path), message });
+    return undefined;
+  };
+  if (!loader.has(type)) return complain(`there is no plugin "${type}"${didYouMean(type, loader.names())}`);
+  try {
+    const loaded = await loader.get(type);
+    if (loaded.plugin.kind === kind) return loaded;
+    return complain(`the plugin "${type}" is a ${loaded.plugin.kind}, not a ${kind}`);
+  } catch (thrown) {
+    return complain(messageOf(thrown));
+  }
+}
+
+function checkOptions(
+  { path, root, problems }: EntryRequest<PluginKind>,
+  { plugin }: LoadedPlugin,
+  keys: { value: (node: Node) => unknown; also: readonly string[] },
+): unknown {
+  try {
+    return check({ schema: plugin.options, root, path, problems, ...keys });
+  } catch (thrown) {
+    const message = `the plugin "${plugin.name}" can't check its options: ${messageOf(thrown)}`;
+    problems.push({ place: placeOf(root, path), path: pathText(path), message });
+    return undefined;
+  }
+}
+
+function withoutKeys(node: Node, leaveOut: (key: string) => boolean): unknown {
+  if (node.kind !== "map") return plain(node);
+  const kept = [...node.entries].filter(([key]) => !leaveOut(key));
+  return plain({ ...node, entries: new Map(kept) });
+}

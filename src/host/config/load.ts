@@ -1,0 +1,142 @@
+import { createHash } from "node:crypto";
+import { dirname, resolve } from "node:path";
+import { messageOf } from "../../core/errors.ts";
+import type { PluginKind } from "../../core/plugin.ts";
+import { PluginLoader } from "../plugins.ts";
+import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
+import { readWithIncludes } from "./include.ts";
+import { check } from "./issues.ts";
+import { override, setDefault } from "./override.ts";
+import { configInvalid, type Problem, pathText } from "./problem.ts";
+import { checkReferences, splitModel } from "./references.ts";
+import { Settings } from "./schema.ts";
+import { substitute } from "./substitute.ts";
+import { find, type MapNode, placeOf, plain } from "./tree.ts";
+
+type PluginSections = "providers" | "tools" | "channels" | "journal";
+
+/** The checked configuration. Entries that are disabled are not in it. */
+export interface Config extends Omit<Settings, PluginSections> {
+  readonly providers: Readonly<Record<string, PluginEntry>>;
+  readonly tools: Readonly<Record<string, ToolEntry>>;
+  readonly channels: Readonly<Record<string, PluginEntry>>;
+  readonly journal: JournalEntry;
+  readonly file: string;
+  /** Relative paths are relative to it. */
+  readonly folder: string;
+  /** Changes when any effective value does. */
+  readonly hash: string;
+  readonly loader: PluginLoader;
+  /** The values as written, with their places. */
+  readonly tree: MapNode;
+}
+
+export interface LoadOptions {
+  readonly file: string;
+  /** `a.b=c` overrides. */
+  readonly set?: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Reads and checks the configuration; rejects with one `config_invalid` that tells everything that is wrong. */
+export async function loadConfig({ file, set = [], env = process.env }: LoadOptions): Promise<Config> {
+  const problems: Problem[] = [];
+  const root = readWithIncludes(file, problems);
+  if (root === undefined) throw configInvalid(problems);
+  for (const assignment of set) override(root, assignment, problems);
+  substitute(root, env, problems);
+  dropEmpty(root);
+  withDefaultEntries(root);
+  const settings = check({ schema: Settings, root, path: [], problems });
+  const folder = dirname(resolve(file));
+  const loader = new PluginLoader();
+  await addPlugins(root, loader, problems, folder);
+  const entries = await readEntries(root, loader, problems);
+  checkReferences(root, problems);
+  if (settings === undefined || problems.length > 0 || entries.journal === undefined)
+    throw configInvalid(unique(problems));
+  const models = Object.entries(settings.models).map(([name, model]) => {
+    const chain = model.chain.filter((each) => Object.hasOwn(entries.providers, splitModel(each).provider));
+    return [name, { ...model, chain }];
+  });
+  return {
+    ...settings,
+    ...entries,
+    journal: entries.journal,
+    models: Object.fromEntries(models),
+    file: resolve(file),
+    folder,
+    hash: createHash("sha256")
+      .update(JSON.stringify(plain(root)))
+      .digest("hex")
+      .slice(0, 16),
+    loader,
+    tree: root,
+  };
+}
+
+/** A section left empty (`tools:` and nothing below) is one that is not there; an empty channel has no options. */
+function dropEmpty(root: MapNode): void {
+  for (const [key, { node }] of root.entries) {
+    if (node.kind === "scalar" && node.value === null) root.entries.delete(key);
+  }
+  const channels = root.entries.get("channels")?.node;
+  if (channels?.kind !== "map") return;
+  for (const entry of channels.entries.values()) {
+    if (entry.node.kind !== "scalar" || entry.node.value !== null) continue;
+    entry.node = { kind: "map", place: entry.key, entries: new Map() };
+  }
+}
+
+/** Defaults of whole entries go into the tree, so that they are checked and shown like written ones. */
+function withDefaultEntries(root: MapNode): void {
+  const defaults = {
+    journal: "{ type: sqlite, path: ./data/venturi.db }",
+    channels: "{ http: {}, openai: {}, websocket: {} }",
+  };
+  for (const [key, value] of Object.entries(defaults)) {
+    if (!root.entries.has(key)) setDefault(root, key, value);
+  }
+}
+
+async function addPlugins(root: MapNode, loader: PluginLoader, problems: Problem[], folder: string): Promise<void> {
+  const plugins = find(root, ["plugins"]);
+  if (plugins?.kind !== "list") return;
+  for (const [index, item] of plugins.items.entries()) {
+    if (item.kind !== "scalar" || typeof item.value !== "string") continue;
+    try {
+      await loader.add(item.value, folder);
+    } catch (thrown) {
+      const path = ["plugins", index];
+      problems.push({ place: placeOf(root, path), path: pathText(path), message: messageOf(thrown) });
+    }
+  }
+}
+
+async function readEntries(root: MapNode, loader: PluginLoader, problems: Problem[]) {
+  const section = async <K extends PluginKind>(key: string, kind: K) => {
+    const node = find(root, [key]);
+    const names = node?.kind === "map" ? [...node.entries.keys()] : [];
+    const read = names.map((name) => readEntry({ kind, path: [key, name], root, loader, problems }));
+    const entries = (await Promise.all(read)).filter((entry) => entry !== undefined);
+    return Object.fromEntries(entries.map((entry) => [entry.name, entry]));
+  };
+  const providers = await section("providers", "provider");
+  const tools = await section("tools", "tool");
+  const channels = await section("channels", "channel");
+  const journal = await readEntry({ kind: "journal", path: ["journal"], root, loader, problems });
+  if (journal === undefined && find(root, ["journal"])?.kind === "map" && problems.length === 0) {
+    const place = placeOf(root, ["journal"]);
+    problems.push({ place, path: "journal", message: "the journal can't be disabled; `type: memory` keeps nothing" });
+  }
+  return { providers, tools, channels, journal };
+}
+
+/** One problem a key, the first: a variable that is not set is also no duration, but that helps nobody. */
+function unique(problems: readonly Problem[]): Problem[] {
+  const seen = new Set<string>();
+  return problems.filter(({ place, path, message }) => {
+    const key = path === "" ? JSON.stringify([place, message]) : path;
+    return seen.has(key) ? false : seen.add(key);
+  });
+}

@@ -1,0 +1,134 @@
+import { readFileSync, statSync } from "node:fs";
+import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from "yaml";
+import { messageOf } from "../../core/errors.ts";
+import type { Place, Problem } from "./problem.ts";
+import type { MapNode, Node } from "./tree.ts";
+
+const mostBytes = 1024 * 1024;
+/** Far more than any config has, far less than an alias bomb grows to. */
+const mostNodes = 100_000;
+const mostDepth = 64;
+const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"]);
+
+/** Reads one YAML file. Problems are added to `problems`; undefined when the file can't be used at all. */
+export function readYaml(file: string, problems: Problem[], named: Place = at(file)): MapNode | undefined {
+  const text = readText(file);
+  if (typeof text !== "string") {
+    problems.push({ place: named, path: "", message: text.problem });
+    return undefined;
+  }
+  return parseYaml(file, text, problems);
+}
+
+export function parseYaml(file: string, text: string, problems: Problem[]): MapNode | undefined {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const place = (offset: number): Place => {
+    const { line, col } = lines.linePos(offset);
+    return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  };
+  for (const error of document.errors) {
+    problems.push({ place: place(error.pos[0]), path: "", message: yamlMessage(error.code, error.message) });
+  }
+  if (document.errors.length > 0) return undefined;
+  const root = document.contents === null ? undefined : convert(document, place, problems);
+  if (root === undefined) return emptyMap(file);
+  if (root.kind === "map") return root;
+  if (root.kind === "scalar" && root.value === null) return emptyMap(file);
+  problems.push({ place: root.place, path: "", message: "expected keys and values, such as `version: 1`" });
+  return undefined;
+}
+
+/** The text of a file, or what is wrong with it. */
+export function readText(file: string): string | { problem: string } {
+  try {
+    const stats = statSync(file);
+    if (stats.isDirectory()) return { problem: `${file} is a folder, not a file` };
+    if (!stats.isFile()) return { problem: `${file} is not a regular file` };
+    if (stats.size > mostBytes) {
+      return { problem: `${file} has ${(stats.size / mostBytes).toFixed(1)} MiB; at most 1 MiB is read` };
+    }
+    return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
+  } catch (thrown) {
+    return { problem: readFailure(file, thrown) };
+  }
+}
+
+function readFailure(file: string, thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  if (code === "ENOENT") return `${file} does not exist`;
+  if (code === "EACCES") return `${file} may not be read by this user`;
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return `${file} is not valid UTF-8`;
+  return `${file} can't be read: ${messageOf(thrown)}`;
+}
+
+function yamlMessage(code: string, message: string): string {
+  if (code === "DUPLICATE_KEY") return "this key is already set above";
+  return `not valid YAML: ${message.split("\n")[0] ?? message}`;
+}
+
+function convert(document: Document.Parsed, place: (offset: number) => Place, problems: Problem[]): Node | undefined {
+  let count = 0;
+  let overflow = false;
+  const root = walk(document.contents, 0, []);
+  return overflow ? undefined : root;
+
+  function walk(node: ParsedNode | null, offset: number, path: string[]): Node {
+    const here = place(node?.range?.[0] ?? offset);
+    if (overflow) return { kind: "scalar", value: null, place: here };
+    if (++count > mostNodes || path.length > mostDepth) {
+      overflow = true;
+      problems.push({ place: here, path: "", message: tooMuch(path.length) });
+    }
+    if (isAlias(node)) {
+      const target = node.resolve(document);
+      if (target === undefined) {
+        problems.push({ place: here, path: path.join("."), message: `the alias *${node.source} stands for nothing` });
+      }
+      return walk((target ?? null) as ParsedNode | null, offset, [...path]); // a parsed document holds parsed nodes only
+    }
+    if (isMap(node)) return walkMap(node.items as readonly ParsedPair[], here, path);
+    if (isSeq(node)) {
+      const items = node.items as readonly ParsedNode[];
+      return {
+        kind: "list",
+        place: here,
+        items: items.map((item, index) => walk(item, offset, [...path, `${index}`])),
+      };
+    }
+    const value = isScalar(node) ? node.value : null;
+    return { kind: "scalar", place: here, value: isPlainScalar(value) ? value : String(value) };
+  }
+
+  function walkMap(pairs: readonly ParsedPair[], here: Place, path: string[]): MapNode {
+    const map: MapNode = { kind: "map", place: here, entries: new Map() };
+    for (const pair of pairs) {
+      const name = String(pair.key.value);
+      const offset = pair.key.range?.[0] ?? 0;
+      const key = place(offset);
+      if (forbiddenKeys.has(name)) {
+        problems.push({ place: key, path: [...path, name].join("."), message: "this name can't be used as a key" });
+      } else {
+        map.entries.set(name, { key, node: walk(pair.value, offset, [...path, name]) });
+      }
+    }
+    return map;
+  }
+}
+
+/** With `stringKeys` a key is always a scalar. */
+interface ParsedPair {
+  readonly key: { readonly value: unknown; readonly range?: readonly [number, number, number] };
+  readonly value: ParsedNode | null;
+}
+
+const tooMuch = (depth: number): string =>
+  depth > mostDepth
+    ? `nested more than ${mostDepth} deep`
+    : `more than ${mostNodes} values once its aliases are followed; write fewer aliases`;
+
+const isPlainScalar = (value: unknown): value is string | number | boolean | null =>
+  value === null || ["string", "number", "boolean"].includes(typeof value);
+
+const at = (file: string): Place => ({ file, line: 0, column: 0 });
+const emptyMap = (file: string): MapNode => ({ kind: "map", place: { file, line: 1, column: 1 }, entries: new Map() });

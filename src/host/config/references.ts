@@ -1,0 +1,92 @@
+import { type Problem, pathText } from "./problem.ts";
+import { isEnabled } from "./schema.ts";
+import { isLoopback, parseListen } from "./server.ts";
+import { didYouMean } from "./suggest.ts";
+import { find, type MapNode, type Path, placeOf } from "./tree.ts";
+
+/**
+ * What one key says about another: names must exist, and an open door needs a lock. Reads the tree, not the checked
+ * settings, so that these problems are told together with all others; what has the wrong shape is left to the schema.
+ */
+export function checkReferences(root: MapNode, problems: Problem[]): void {
+  for (const name of keys(root, ["models"])) checkChain(["models", name, "chain"]);
+  for (const name of keys(root, ["agents"])) {
+    checkModel(["agents", name, "model"]);
+    for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
+  }
+  const authKeys = items(root, ["server", "auth", "keys"]);
+  for (const key of authKeys) {
+    for (const path of items(root, [...key, "agents"])) checkName(path, "agents");
+  }
+  checkListen(authKeys.length > 0);
+
+  function checkChain(path: Path): void {
+    const targets = items(root, path).map((target) => {
+      const provider = splitModel(text(root, target) ?? "").provider;
+      return provider === "" || !checkProvider(target, provider) || isOn(root, provider);
+    });
+    if (targets.length > 0 && !targets.includes(true)) complain(path, "every provider of this chain is disabled");
+  }
+
+  function checkModel(path: Path): void {
+    const reference = text(root, path);
+    const models = keys(root, ["models"]);
+    if (reference === undefined || models.includes(reference)) return;
+    const { provider } = splitModel(reference);
+    if (provider === "") {
+      complain(path, `"${reference}" is neither an entry of models nor provider/model${didYouMean(reference, models)}`);
+    } else if (checkProvider(path, provider) && !isOn(root, provider)) {
+      complain(path, `the provider "${provider}" is disabled`);
+    }
+  }
+
+  function checkProvider(path: Path, provider: string): boolean {
+    const providers = keys(root, ["providers"]);
+    if (providers.includes(provider)) return true;
+    complain(path, `"${provider}" is not among the providers${didYouMean(provider, providers)}`);
+    return false;
+  }
+
+  function checkName(path: Path, section: "tools" | "agents"): void {
+    const name = text(root, path);
+    const names = keys(root, [section]);
+    if (name === undefined || names.includes(name)) return;
+    complain(path, `"${name}" is not among the ${section}${didYouMean(name, names)}`);
+  }
+
+  function checkListen(locked: boolean): void {
+    const host = parseListen(text(root, ["server", "listen"]) ?? "127.0.0.1:0")?.host;
+    if (locked || host === undefined || isLoopback(host)) return;
+    complain(["server", "listen"], `${host} can be reached from outside; set server.auth.keys or listen on 127.0.0.1`);
+  }
+
+  function complain(path: Path, message: string): void {
+    problems.push({ place: placeOf(root, path), path: pathText(path), message });
+  }
+}
+
+/** `provider/model`; the model's own name may hold further slashes. */
+export function splitModel(reference: string): { provider: string; model: string } {
+  const at = Math.max(0, reference.indexOf("/"));
+  return { provider: reference.slice(0, at), model: reference.slice(at + 1) };
+}
+
+function keys(root: MapNode, path: Path): string[] {
+  const node = find(root, path);
+  return node?.kind === "map" ? [...node.entries.keys()] : [];
+}
+
+function items(root: MapNode, path: Path): Path[] {
+  const node = find(root, path);
+  return node?.kind === "list" ? node.items.map((_, index) => [...path, index]) : [];
+}
+
+function text(root: MapNode, path: Path): string | undefined {
+  const node = find(root, path);
+  return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+}
+
+function isOn(root: MapNode, provider: string): boolean {
+  const node = find(root, ["providers", provider, "enabled"]);
+  return node?.kind !== "scalar" || (node.value !== null && isEnabled(node.value));
+}

@@ -1,0 +1,96 @@
+import { z } from "zod";
+import { Duration, Size } from "../../core/units.ts";
+import { AgentSettings, ModelSettings } from "./agents.ts";
+import { LimitSettings, ServerSettings } from "./server.ts";
+import { TelemetrySettings } from "./telemetry.ts";
+
+const off = new Set(["", "false", "off", "no", "0"]);
+export const isEnabled = (value: unknown): boolean => !off.has(String(value).trim().toLowerCase());
+
+const common = {
+  type: z.string().describe("Name of the plugin."),
+  enabled: z
+    .union([z.boolean(), z.string()])
+    .prefault(true)
+    .transform(isEnabled)
+    .describe('Left out when false or empty, so `enabled: "${env:SOME_KEY:-}"` means "when SOME_KEY is set".'),
+};
+
+/** What every entry of a kind may say, beside the options of its plugin. */
+export const entryKeys = {
+  provider: z.looseObject(common),
+  tool: z.looseObject({
+    ...common,
+    approval: z
+      .union([
+        z.enum(["always", "once", "never"]),
+        z.strictObject({ when: z.string().describe("Such as `amount > 100`.") }),
+      ])
+      .optional()
+      .describe("Ask a person first: always, once per session, never, or when a condition on the arguments holds."),
+    timeout: Duration.optional().describe("How long one call may take."),
+    maxOutput: Size.optional().describe("Characters of its output told to the model."),
+    effect: z
+      .enum(["pure", "idempotent", "effectful"])
+      .optional()
+      .describe(
+        "Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash.",
+      ),
+  }),
+  channel: z.looseObject({
+    ...common,
+    type: common.type.optional().describe("Name of the plugin; `channel-KEY` when absent."),
+  }),
+  journal: z.looseObject({
+    ...common,
+    keepWire: z
+      .boolean()
+      .prefault(false)
+      .describe("Keep the raw bytes of every provider stream, for `venturi replay`."),
+    retention: z
+      .strictObject({
+        age: Duration.optional().describe("Remove ended runs older than this."),
+        count: z.number().int().positive().optional().describe("Keep at most this many ended runs."),
+      })
+      .optional()
+      .describe("What is pruned; everything is kept when absent."),
+  }),
+};
+
+const name = (pattern: RegExp, what: string) =>
+  z.string().regex(pattern, `this name has characters other than ${what}`);
+const entryName = name(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, "letters, digits, _, . and -");
+// Models see tools' names; this is what every vendor accepts.
+const toolName = name(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, _ and - (at most 64)");
+
+/** The keys of the configuration. Entries of plugins are checked against their plugin's options after this. */
+export const Settings = z.strictObject({
+  version: z.literal(1, { error: "this Venturi reads version 1" }).prefault(1).describe("Version of the format."),
+  include: z.array(z.string()).optional().describe("Files or patterns merged into this one, relative to it."),
+  plugins: z
+    .array(z.string())
+    .prefault([])
+    .describe("Plugins beyond the ones in the box: a path (./my-plugin) or an npm package."),
+  dataFolder: z
+    .string()
+    .prefault("./data")
+    .describe("Where the running service keeps its own files, relative to this file."),
+  providers: z.record(entryName, entryKeys.provider).prefault({}).describe("Model providers, by the name models use."),
+  models: z
+    .record(entryName, ModelSettings)
+    .prefault({})
+    .describe("Models that agents name: chains with failover, retries and timeouts."),
+  tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
+  agents: z.record(entryName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
+  journal: entryKeys.journal
+    .prefault({ type: "sqlite", path: "./data/venturi.db" })
+    .describe("Where runs are kept. Needs a restart."),
+  channels: z
+    .record(entryName, entryKeys.channel)
+    .prefault({ http: {}, openai: {}, websocket: {} })
+    .describe("How clients reach the agents."),
+  server: ServerSettings.prefault({}).describe("The HTTP server."),
+  telemetry: TelemetrySettings.prefault({}).describe("What is measured, and where it goes; `off` for nothing."),
+  limits: LimitSettings.prefault({}).describe("What the service takes on."),
+});
+export type Settings = z.output<typeof Settings>;

@@ -1,0 +1,85 @@
+import { z } from "zod";
+import { Duration, Size } from "../../core/units.ts";
+
+export interface Listen {
+  readonly host: string;
+  readonly port: number;
+}
+
+const listenHint = "write host:port, such as 127.0.0.1:7070 or [::1]:7070";
+
+export const Key = z.strictObject({
+  id: z.string().min(1).describe("Name of the key in logs, never the key itself."),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/i, "expected the SHA-256 of the key as 64 hex digits")
+    .meta({ secret: true })
+    .describe("SHA-256 of the key: `printf %s KEY | sha256sum`."),
+  agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
+  requestsPerMinute: z.number().int().positive().optional().describe("Rate limit."),
+  concurrentRuns: z.number().int().positive().optional().describe("Runs at the same time."),
+});
+
+export const ServerSettings = z.strictObject({
+  listen: z
+    .union([z.number().int().min(0).max(65_535), z.string()], { error: listenHint })
+    .transform((value, context) => {
+      const listen = parseListen(value);
+      if (listen !== undefined) return listen;
+      context.addIssue({ code: "custom", message: listenHint });
+      return z.NEVER;
+    })
+    .prefault("127.0.0.1:7070")
+    .describe("Address and port; a port alone means 127.0.0.1. Needs a restart."),
+  auth: z
+    .strictObject({ keys: z.array(Key).prefault([]).describe("Keys that may call.") })
+    .optional()
+    .describe("Bearer keys. Required when `listen` is not a loopback address. Needs a restart."),
+  cors: z
+    .strictObject({
+      origins: z.array(z.string()).describe("Origins whose pages may call, such as https://app.example.com."),
+    })
+    .optional()
+    .describe("Calls from browsers; none when absent."),
+  hosts: z
+    .array(z.string())
+    .optional()
+    .describe("Host names the service answers to, against DNS rebinding; on loopback the loopback names when absent."),
+  trustProxy: z
+    .union([z.boolean(), z.array(z.string())])
+    .prefault(false)
+    .describe("Believe X-Forwarded-* headers: from anyone (true), or from these addresses."),
+});
+export type ServerSettings = z.output<typeof ServerSettings>;
+
+export const LimitSettings = z.strictObject({
+  body: Size.prefault("4MiB").describe("Largest request body."),
+  activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),
+  queue: z
+    .number()
+    .int()
+    .nonnegative()
+    .prefault(1000)
+    .describe("Runs that may wait for a place; beyond it `unavailable`."),
+  slowReader: Size.prefault("1MiB").describe("Bytes that may wait in memory for one slow reader."),
+  stalled: Duration.prefault("60s").describe("A reader that takes nothing for this long is ended; it can resume."),
+  keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a keep-alive."),
+  drain: Duration.prefault("25s").describe("How long runs may go on after SIGTERM."),
+});
+export type LimitSettings = z.output<typeof LimitSettings>;
+
+export function parseListen(value: string | number): Listen | undefined {
+  const text = String(value);
+  if (/^\d+$/.test(text)) return withPort("127.0.0.1", text);
+  const match = /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*)):(\d+)$/i.exec(text);
+  if (match === null) return undefined;
+  return withPort(match[1] ?? (match[2] || "0.0.0.0"), match[3] ?? "");
+}
+
+function withPort(host: string, text: string): Listen | undefined {
+  const port = Number(text);
+  return port <= 65_535 ? { host, port } : undefined;
+}
+
+export const isLoopback = (host: string): boolean =>
+  host === "localhost" || host === "::1" || /^127(?:\.\d{1,3}){3}$/.test(host);

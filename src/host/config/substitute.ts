@@ -1,0 +1,51 @@
+import { dirname, resolve } from "node:path";
+import { type Problem, pathText } from "./problem.ts";
+import { readText } from "./read.ts";
+import { type Node, type ScalarNode, scalars } from "./tree.ts";
+
+const reference = /\$\{(env|file):([^}]*?)(?::-([^}]*))?\}/g;
+
+/**
+ * Replaces `${env:NAME}`, `${env:NAME:-default}` and `${file:path}` in scalars, after parsing, so that a value can never
+ * become YAML. What a replacement contains is not looked at again.
+ */
+export function substitute(root: Node, env: Readonly<Record<string, string | undefined>>, problems: Problem[]): void {
+  for (const [path, scalar] of scalars(root)) {
+    if (typeof scalar.value !== "string" || !scalar.value.includes("${")) continue;
+    const replaced = replaceIn(scalar, env);
+    if ("problem" in replaced) {
+      problems.push({ place: scalar.place, path: pathText(path), message: replaced.problem });
+      continue;
+    }
+    scalar.value = replaced.text;
+    if (replaced.from.length > 0) scalar.from = replaced.from;
+    if (replaced.loose) scalar.loose = true;
+  }
+}
+
+function replaceIn(
+  scalar: ScalarNode,
+  env: Readonly<Record<string, string | undefined>>,
+): { text: string; from: string[]; loose: boolean } | { problem: string } {
+  const from: string[] = [];
+  let problem: string | undefined;
+  let loose = false;
+  const text = String(scalar.value).replace(reference, (whole, kind: string, name: string, fallback?: string) => {
+    loose = true;
+    if (kind === "env") {
+      const value = env[name];
+      // As in a shell, `:-` also stands in for a variable that is set to nothing.
+      if (fallback !== undefined && (value === undefined || value === "")) return fallback;
+      if (value === undefined) problem ??= `the variable ${name} is not set; set it or write \${env:${name}:-default}`;
+      from.push(whole);
+      return value ?? "";
+    }
+    const read = readText(resolve(dirname(scalar.place.file), name));
+    if (typeof read !== "string") problem ??= read.problem;
+    from.push(whole);
+    // A secret's file nearly always ends with a newline that is not part of it.
+    return typeof read === "string" ? read.replace(/\r?\n$/, "") : "";
+  });
+  if (problem !== undefined) return { problem };
+  return { text, from, loose };
+}

@@ -1,0 +1,76 @@
+import { z } from "zod";
+
+const Otlp = z.union(
+  [
+    z.string(),
+    z.strictObject({
+      endpoint: z.string().describe("Such as http://localhost:4318; nothing is sent when empty."),
+      headers: z.record(z.string(), z.string()).prefault({}).meta({ secret: true }).describe("Sent along, for access."),
+      protocol: z.enum(["http/protobuf", "grpc"]).prefault("http/protobuf").describe("How to send."),
+    }),
+  ],
+  { error: "expected an endpoint such as http://localhost:4318, or {endpoint, headers}" },
+);
+
+const Settings = z.strictObject({
+  chunks: z
+    .enum(["spans", "events", "metrics"])
+    .prefault("spans")
+    .describe("A span per chunk, an event, or metrics alone."),
+  maxChunkSpans: z
+    .number()
+    .int()
+    .nonnegative()
+    .prefault(1000)
+    .describe("Chunk spans per generation; metrics count them all."),
+  content: z
+    .enum(["off", "truncated", "full"])
+    .prefault("off")
+    .describe("Whether prompts, outputs, tool arguments and results go into spans."),
+  redact: z
+    .array(z.string().refine(isPattern, "expected a regular expression"))
+    .prefault([])
+    .describe("Regular expressions; what matches is removed from content before it is recorded."),
+  otlp: Otlp.prefault("")
+    .transform((otlp) =>
+      typeof otlp === "string" ? { endpoint: otlp, headers: {}, protocol: "http/protobuf" as const } : otlp,
+    )
+    .describe("Where traces and metrics are sent; nowhere when empty."),
+  prometheus: z.boolean().prefault(true).describe("Serve /metrics."),
+  ring: z
+    .number()
+    .int()
+    .nonnegative()
+    .prefault(200)
+    .describe("Runs whose spans are kept in memory for `venturi trace`."),
+  logs: z
+    .strictObject({
+      level: z
+        .enum(["debug", "info", "warn", "error", "silent"])
+        .prefault("info")
+        .describe("Least level that is written."),
+      format: z
+        .enum(["auto", "json", "text"])
+        .prefault("auto")
+        .describe("Text on a terminal and JSON elsewhere, or one of them."),
+    })
+    .prefault({})
+    .describe("Logs, on stderr."),
+});
+
+/** `off` measures nothing but still logs. */
+export const TelemetrySettings = z
+  .union([z.literal("off"), Settings])
+  .transform((value) =>
+    value === "off" ? { enabled: false, ...Settings.parse({ prometheus: false }) } : { enabled: true, ...value },
+  );
+export type TelemetrySettings = z.output<typeof TelemetrySettings>;
+
+function isPattern(text: string): boolean {
+  try {
+    new RegExp(text, "u");
+    return true;
+  } catch {
+    return false;
+  }
+}

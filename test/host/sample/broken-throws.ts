@@ -1,0 +1,1 @@
+throw new Error("its database driver is missing");

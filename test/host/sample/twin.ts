@@ -1,0 +1,3 @@
+import original from "./tool.ts";
+
+export default { ...original };
