@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
 
@@ -10,6 +11,7 @@ export interface Caller {
 /** What a channel mounts on. `Server` is the HTTP server's type; `venturi/plugin` names it. */
 export interface ChannelHost<Server = unknown> {
   readonly server: Server;
+  /** Every run of the host, whoever asks. Requests go through `runsFor`. */
   readonly runs: Runs;
   readonly log: Log;
   readonly limits: {
@@ -24,9 +26,23 @@ export interface ChannelHost<Server = unknown> {
   caller(request: unknown): Caller;
   /** Throws `forbidden` unless the caller may use the agent. */
   permit(caller: Caller, agent: string): void;
+  /**
+   * The runs as the request's caller may see and start them: agents permitted, rates and numbers kept, idempotency keys its
+   * own, new runs admitted or refused with `unavailable`.
+   */
+  runsFor(request: unknown): Runs;
+  /** The run's spans as OTLP JSON, while they are remembered. */
+  trace(run: string): unknown | undefined;
 }
 
 export interface Channel<Server = unknown> {
   mount(host: ChannelHost<Server>): void | Promise<void>;
 }
 export const Channel = Symbol("Channel");
+
+/** Fastify's type provider for routes whose schemas are zod's: `host.server.withTypeProvider<ZodRoutes>()`. */
+export interface ZodRoutes {
+  readonly schema: unknown;
+  readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;
+  readonly serializer: unknown;
+}

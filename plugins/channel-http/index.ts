@@ -1,0 +1,31 @@
+import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
+import { z } from "zod";
+import { mountFollow } from "./follow.ts";
+import { mountSessions } from "./sessions.ts";
+import { mountSignals } from "./signals.ts";
+import { mountStart } from "./start.ts";
+import { mountState } from "./state.ts";
+
+export const Options = z.strictObject({
+  onDisconnect: z
+    .enum(["continue", "cancel"])
+    .default("continue")
+    .describe("what becomes of a run when the client that started it goes away"),
+});
+export type Options = z.output<typeof Options>;
+
+export default definePlugin({
+  name: "channel-http",
+  kind: "channel",
+  description: "The native HTTP API: runs as server-sent events",
+  options: Options,
+  create: (options): Channel<FastifyInstance> => ({
+    mount(host) {
+      mountStart(host, options);
+      mountFollow(host);
+      mountState(host);
+      mountSignals(host);
+      mountSessions(host);
+    },
+  }),
+});

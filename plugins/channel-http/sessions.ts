@@ -1,0 +1,36 @@
+import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { z } from "zod";
+import { endingOf } from "./state.ts";
+import { Failure, overview, RunView } from "./view.ts";
+
+/** A conversation: its runs in order, what each was asked and what it answered. */
+export function mountSessions(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/sessions/:session", { schema }, async (request) => {
+    const { session } = request.params;
+    const { cursor, limit } = request.query;
+    const runs = host.runsFor(request);
+    const page = await runs.list({ session, limit, oldestFirst: true, ...(cursor === undefined ? {} : { cursor }) });
+    if (page.runs.length === 0 && cursor === undefined) {
+      throw new VenturiError("session.get", "not_found", `there is no session "${session}"`);
+    }
+    const turns = page.runs.map(async (row) => ({
+      ...overview(row),
+      input: row.request.input,
+      ...(await endingOf(runs, row)),
+    }));
+    return { session, runs: await Promise.all(turns), cursor: page.cursor };
+  });
+}
+
+const schema = {
+  summary: "A session's runs, oldest first",
+  tags: ["sessions"],
+  params: z.object({ session: z.string() }),
+  querystring: z.object({ cursor: z.string().optional(), limit: z.coerce.number().int().min(1).max(200).default(50) }),
+  response: {
+    200: z.object({ session: z.string(), runs: z.array(RunView), cursor: z.string().optional() }),
+    "4XX": Failure,
+    "5XX": Failure,
+  },
+};

@@ -1,0 +1,77 @@
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  type Runs,
+  type Signal,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { endingOf } from "./state.ts";
+import { Failure, overview, RunView } from "./view.ts";
+
+/** What can be said to a run under way: stop, yes or no to a tool call, one more message. */
+export function mountSignals(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.post("/v1/runs/:run/cancel", { schema: schemas.cancel }, async (request, reply) => {
+    const { run } = request.params;
+    const runs = host.runsFor(request);
+    await runs.cancel(run, request.body?.reason ?? "cancelled by the client");
+    reply.header("x-venturi-run", run);
+    const row = await runs.get(run);
+    return { ...overview(row), ...(await endingOf(runs, row)) };
+  });
+  server.post("/v1/runs/:run/approvals/:call", { schema: schemas.approve }, async (request, reply) => {
+    const { run, call } = request.params;
+    const runs = host.runsFor(request);
+    const by = host.caller(request).id;
+    await tell(runs, { run, kind: "approve", body: { call, ...request.body, by }, id: `approve:${call}` });
+    return reply.header("x-venturi-run", run).code(202).send({ run });
+  });
+  server.post("/v1/runs/:run/messages", { schema: schemas.message }, async (request, reply) => {
+    const { run } = request.params;
+    await tell(host.runsFor(request), { run, kind: "message", body: { text: request.body.text } });
+    return reply.header("x-venturi-run", run).code(202).send({ run });
+  });
+}
+
+interface Told {
+  readonly run: string;
+  readonly kind: Signal["kind"];
+  readonly body: Signal["body"];
+  readonly id?: string;
+}
+
+async function tell(runs: Runs, { run, kind, body, id }: Told): Promise<void> {
+  if (await runs.signal(run, kind, body, id)) return;
+  throw new VenturiError("run.signal", "conflict", "the run has ended, or this was answered before", {
+    details: { run },
+  });
+}
+
+const Accepted = z.object({ run: z.string() });
+const failures = { "4XX": Failure, "5XX": Failure };
+const params = z.object({ run: z.string() });
+const schemas = {
+  cancel: {
+    summary: "Stop a run; answers when its last event is written",
+    tags: ["runs"],
+    params,
+    body: z.strictObject({ reason: z.string().max(1000).optional() }).nullish(),
+    response: { 200: RunView, ...failures },
+  },
+  approve: {
+    summary: "Approve or refuse a tool call",
+    tags: ["runs"],
+    params: z.object({ run: z.string(), call: z.string() }),
+    body: z.strictObject({ approved: z.boolean(), reason: z.string().max(4000).optional() }),
+    response: { 202: Accepted, ...failures },
+  },
+  message: {
+    summary: "Send a message into a run; its next round sees it",
+    tags: ["runs"],
+    params,
+    body: z.strictObject({ text: z.string().min(1) }),
+    response: { 202: Accepted, ...failures },
+  },
+};

@@ -1,0 +1,93 @@
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  type ListQuery,
+  type RunRow,
+  type Runs,
+  terminalOf,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { ending, Failure, overview, RunView } from "./view.ts";
+
+const ListParameters = z.object({
+  agent: z.string().optional(),
+  session: z.string().optional(),
+  status: z.enum(["ready", "running", "waiting", "finished", "failed"]).optional(),
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+/** State, list and trace of runs, and the agents there are. */
+export function mountState(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/runs/:run", { schema: schemas.get }, async (request, reply) => {
+    const runs = host.runsFor(request);
+    const row = await runs.get(request.params.run);
+    reply.header("x-venturi-run", row.run);
+    return { ...overview(row), ...(await endingOf(runs, row)) };
+  });
+  server.get("/v1/runs", { schema: schemas.list }, async (request) => {
+    const page = await host.runsFor(request).list(queryOf(request.query));
+    return { runs: page.runs.map(overview), cursor: page.cursor };
+  });
+  server.get("/v1/runs/:run/trace", { schema: schemas.trace }, async (request, reply) => {
+    const { run } = await host.runsFor(request).get(request.params.run);
+    reply.header("x-venturi-run", run);
+    const trace = host.trace(run);
+    if (trace === undefined) {
+      throw new VenturiError("run.trace", "not_found", "the spans of this run are no longer, or not yet, in memory");
+    }
+    return trace;
+  });
+  server.get("/v1/agents", { schema: schemas.agents }, async (request) => ({ agents: host.runsFor(request).agents() }));
+}
+
+/** How the run ended, read from its last event; nothing while it goes on. */
+export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, unknown>> {
+  if (row.state !== "done") return {};
+  const last = await terminalOf(runs.follow(row.run, { after: Math.max(0, row.head - 1), channel: "http" }));
+  return last === undefined ? {} : ending(last);
+}
+
+function queryOf({ agent, session, status, cursor, limit }: z.output<typeof ListParameters>): ListQuery {
+  const state = status === "finished" || status === "failed" ? { outcome: status } : { state: status };
+  return {
+    limit,
+    ...(agent === undefined ? {} : { agent }),
+    ...(session === undefined ? {} : { session }),
+    ...(cursor === undefined ? {} : { cursor }),
+    ...(status === undefined ? {} : (state as Pick<ListQuery, "state" | "outcome">)), // status is defined, so state is
+  };
+}
+
+const failures = { "4XX": Failure, "5XX": Failure };
+const params = z.object({ run: z.string() });
+const schemas = {
+  get: { summary: "A run's state", tags: ["runs"], params, response: { 200: RunView, ...failures } },
+  list: {
+    summary: "Runs, newest first",
+    tags: ["runs"],
+    querystring: ListParameters,
+    response: { 200: z.object({ runs: z.array(RunView), cursor: z.string().optional() }), ...failures },
+  },
+  trace: { summary: "A run's spans as OTLP JSON", tags: ["runs"], params, response: { 200: z.unknown(), ...failures } },
+  agents: {
+    summary: "The agents the key may use",
+    tags: ["agents"],
+    response: {
+      200: z.object({
+        agents: z.array(
+          z.object({
+            name: z.string(),
+            description: z.string().optional(),
+            model: z.string(),
+            tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.unknown() })),
+            inputs: z.unknown().optional(),
+          }),
+        ),
+      }),
+    },
+  },
+};

@@ -1,0 +1,52 @@
+import { PendingCall, type RunRow, type TerminalEvent, Timing, Usage } from "venturi/plugin";
+import { z } from "zod";
+
+const ErrorView = z.object({
+  op: z.string(),
+  code: z.string(),
+  err: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+});
+
+export const Failure = z.object({ error: ErrorView });
+
+/** A run as the API shows it. */
+export const RunView = z.object({
+  run: z.string(),
+  status: z.enum(["ready", "running", "waiting", "finished", "failed"]),
+  agent: z.string().optional(),
+  session: z.string().optional(),
+  createdAt: z.number().optional(),
+  updatedAt: z.number().optional(),
+  head: z.number().int().optional().describe("seq of its last event"),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  finish: z.string().optional(),
+  output: z.string().optional(),
+  object: z.unknown().optional(),
+  calls: z.array(PendingCall).optional(),
+  usage: Usage.optional(),
+  rounds: z.number().int().optional(),
+  timing: Timing.optional(),
+  error: ErrorView.optional(),
+});
+
+export const statusOf = (row: RunRow): string => (row.state === "done" ? (row.outcome ?? "failed") : row.state);
+
+export function overview(row: RunRow): Record<string, unknown> {
+  return {
+    run: row.run,
+    status: statusOf(row),
+    agent: row.agent,
+    session: row.session,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    head: row.head,
+    metadata: row.request.metadata,
+  };
+}
+
+/** How a run ended. */
+export function ending(event: TerminalEvent): Record<string, unknown> {
+  const { type, seq, at, run, ...rest } = event;
+  return { status: type === "run.finished" ? "finished" : "failed", ...rest };
+}

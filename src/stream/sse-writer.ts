@@ -1,0 +1,156 @@
+import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
+import { type Clock, systemClock } from "../core/clock.ts";
+import { encodeEvent, type RunEvent } from "../core/events.ts";
+
+/** What the writer needs of a Fastify reply. */
+export interface SseReply {
+  readonly raw: ServerResponse;
+  hijack(): unknown;
+  getHeaders(): Record<string, string | number | string[] | undefined>;
+}
+
+export interface ReaderLimits {
+  readonly slowReader: number;
+  readonly keepAlive: number;
+  readonly stalled: number;
+}
+
+/** Headers wait this long for the first event, which knows the run's trace; then they go out without it. */
+const headerPatience = 100;
+
+/**
+ * A server-sent event stream on a hijacked reply. At most `slowReader` bytes wait in memory for the reader: `write` answers
+ * with a promise when its caller has to wait. A reader that takes nothing for `stalled` ms is cut off. `gone` aborts when
+ * the reader has left or was cut off before the end.
+ */
+export class SseWriter {
+  readonly #response: ServerResponse;
+  readonly #limits: ReaderLimits;
+  readonly #clock: Clock;
+  readonly #headers: OutgoingHttpHeaders;
+  readonly #gone = new AbortController();
+  #stopTimer: () => void;
+  #lastWrite = 0;
+  #drained: { promise: Promise<void>; resolve: () => void } | undefined;
+
+  constructor(reply: SseReply, limits: ReaderLimits, clock: Clock = systemClock) {
+    this.#response = reply.raw;
+    this.#limits = limits;
+    this.#clock = clock;
+    this.#headers = {
+      ...reply.getHeaders(),
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "no-cache, no-transform",
+      "x-accel-buffering": "no",
+    };
+    reply.hijack();
+    this.#response.on("drain", this.#onDrain);
+    this.#response.on("close", this.#onClose);
+    // Node's own inactivity timer sees partial writes too, so a slow reader that takes a little is not a stalled one.
+    this.#response.setTimeout(limits.stalled, this.#onInactive);
+    this.#stopTimer = clock.after(headerPatience, this.#onQuiet);
+    if (this.#response.destroyed) this.#onClose();
+  }
+
+  get gone(): AbortSignal {
+    return this.#gone.signal;
+  }
+
+  /** For a header that is known only now; without effect once the headers have gone out. */
+  header(name: string, value: string): void {
+    this.#headers[name] = value;
+  }
+
+  /** Undefined: go on. A promise: wait for it before writing more. */
+  write(text: string): Promise<void> | undefined {
+    if (this.#gone.signal.aborted) return undefined;
+    this.#open();
+    this.#lastWrite = this.#clock.monotonic();
+    this.#response.write(text);
+    if (this.#response.writableLength <= this.#limits.slowReader) return undefined;
+    this.#drained ??= Promise.withResolvers<void>();
+    return this.#drained.promise;
+  }
+
+  end(text = ""): void {
+    if (this.#gone.signal.aborted) return;
+    this.#open();
+    this.#stopTimer();
+    this.#response.removeListener("close", this.#onClose);
+    this.#response.end(text);
+  }
+
+  /** Cuts the stream off: what follows is not known, and the reader is to resume. */
+  destroy(): void {
+    this.#response.destroy();
+  }
+
+  /** Sends the headers now, when the first event cannot add to them. */
+  open(): void {
+    this.#open();
+    this.#response.flushHeaders();
+    this.#lastWrite = this.#clock.monotonic();
+  }
+
+  #open(): void {
+    if (!this.#response.headersSent) this.#response.writeHead(200, this.#headers);
+  }
+
+  readonly #onQuiet = (): void => {
+    if (!this.#response.headersSent) this.open();
+    const silence = this.#clock.monotonic() - this.#lastWrite;
+    // Nothing is added for a reader that still has something to take; that would hide that it has stalled.
+    if (silence >= this.#limits.keepAlive && this.#response.writableLength === 0) this.write(": keep-alive\n\n");
+    const next = Math.max(1, this.#limits.keepAlive - (this.#clock.monotonic() - this.#lastWrite));
+    this.#stopTimer = this.#clock.after(next, this.#onQuiet);
+  };
+
+  readonly #onDrain = (): void => {
+    this.#drained?.resolve();
+    this.#drained = undefined;
+  };
+
+  readonly #onInactive = (): void => {
+    if (this.#response.writableLength > 0) this.destroy();
+  };
+
+  readonly #onClose = (): void => {
+    this.#stopTimer();
+    this.#gone.abort();
+    this.#onDrain();
+  };
+}
+
+/** Text above this is written before the batch is done, so that a large batch cannot pass the limit by much. */
+const piece = 64 * 1024;
+
+/**
+ * Writes what one batch gathered in one go. Ends when the batches do, or when the reader has gone; what `project` answers
+ * for each event is the channel's own wire.
+ */
+export async function writeBatches(
+  batches: AsyncIterable<readonly RunEvent[]>,
+  writer: SseWriter,
+  project: (event: RunEvent) => string,
+): Promise<void> {
+  for await (const batch of batches) {
+    let text = "";
+    for (const event of batch) {
+      if (event.type === "run.started" && event.trace !== undefined) writer.header("traceparent", event.trace);
+      text += project(event);
+      if (text.length < piece) continue;
+      const full = writer.write(text);
+      text = "";
+      if (full !== undefined) await full;
+    }
+    const full = text === "" ? undefined : writer.write(text);
+    if (full !== undefined) await full;
+    if (writer.gone.aborted) return;
+  }
+}
+
+/** The native wire: `id` is the seq, so that `Last-Event-ID` is where to go on. */
+export const eventFrame = (event: RunEvent): string =>
+  `id: ${event.seq}\nevent: ${event.type}\ndata: ${encodeEvent(event)}\n\n`;
+
+export const dataFrame = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;

@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { VenturiError, wrap } from "../core/errors.ts";
+import { type EventBody, type EventOf, isTerminal, type RunEvent, type Timing } from "../core/events.ts";
+import type { RunRequest, RunRow, Signal } from "../core/journal.ts";
+import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../core/runs.ts";
+
+export interface Turn {
+  readonly request: RunRequest;
+  readonly run: string;
+  readonly signal: AbortSignal;
+  /** Writes events; those of one call reach followers as one batch. */
+  emit(...events: EventBody[]): void;
+  /** The next signal of this kind that was sent into the run. */
+  received(kind: Signal["kind"]): Promise<Signal>;
+}
+
+/** What an agent does. What it returns goes into the terminal event; what it throws becomes `run.failed`. */
+export type Script = (turn: Turn) => Promise<Partial<EventOf<"run.finished">> | undefined>;
+
+interface Entry {
+  readonly row: { -readonly [K in keyof RunRow]: RunRow[K] };
+  readonly events: RunEvent[];
+  readonly abort: AbortController;
+  readonly signals: Signal[];
+  wake: Set<() => void>;
+  output: string;
+}
+
+/** Runs without a model: each agent is a script. For tests of channels, over real sockets. */
+export class ScriptedRuns implements Runs {
+  readonly #scripts: Readonly<Record<string, Script>>;
+  readonly #entries = new Map<string, Entry>();
+  readonly #keys = new Map<string, string>();
+  readonly #onEdge: { begin?(run: string): void; end?(run: string): void };
+  /** Followers that have not ended. */
+  following = 0;
+
+  constructor(
+    scripts: Readonly<Record<string, Script>>,
+    onEdge: { begin?(run: string): void; end?(run: string): void } = {},
+  ) {
+    this.#scripts = scripts;
+    this.#onEdge = onEdge;
+  }
+
+  async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
+    const script = this.#scripts[request.agent];
+    if (script === undefined) throw new VenturiError("run.start", "not_found", `there is no agent "${request.agent}"`);
+    const known = options.key === undefined ? undefined : this.#keys.get(options.key);
+    if (known !== undefined) return { run: known, existing: true };
+    const run = randomUUID();
+    if (options.key !== undefined) this.#keys.set(options.key, run);
+    const now = Date.now();
+    const entry: Entry = {
+      row: {
+        run,
+        agent: request.agent,
+        session: request.session,
+        state: "running",
+        outcome: undefined,
+        head: 0,
+        epoch: 1,
+        createdAt: now,
+        updatedAt: now,
+        request,
+      },
+      events: [],
+      abort: new AbortController(),
+      signals: [],
+      wake: new Set(),
+      output: "",
+    };
+    this.#entries.set(run, entry);
+    this.#onEdge.begin?.(run);
+    void this.#play(entry, script);
+    return { run, existing: false };
+  }
+
+  async *follow(run: string, options: FollowOptions = {}): AsyncGenerator<readonly RunEvent[]> {
+    const entry = this.#entry(run);
+    this.following++;
+    try {
+      for (let after = options.after ?? 0; ; ) {
+        if (options.signal?.aborted) return;
+        const batch = entry.events.slice(after, after + 256);
+        if (batch.length > 0) {
+          yield batch;
+          after += batch.length;
+          const last = batch.at(-1);
+          if (last !== undefined && isTerminal(last)) return;
+        } else if (entry.row.state === "done") return;
+        else await woken(entry, options.signal);
+      }
+    } finally {
+      this.following--;
+    }
+  }
+
+  async get(run: string): Promise<RunRow> {
+    return this.#entry(run).row;
+  }
+
+  async list(query: Parameters<Runs["list"]>[0]): Promise<{ runs: RunRow[]; cursor?: string }> {
+    const rows = [...this.#entries.values()].map((entry) => entry.row);
+    const fits = (row: RunRow) =>
+      (query.agent === undefined || row.agent === query.agent) &&
+      (query.session === undefined || row.session === query.session) &&
+      (query.state === undefined || row.state === query.state) &&
+      (query.outcome === undefined || row.outcome === query.outcome);
+    const runs = rows.filter(fits);
+    return { runs: (query.oldestFirst ? runs : runs.reverse()).slice(0, query.limit ?? 50) };
+  }
+
+  async cancel(run: string, reason = "cancelled"): Promise<void> {
+    const entry = this.#entry(run);
+    if (entry.row.state === "done") return;
+    entry.abort.abort(new VenturiError("run.cancel", "stream_interrupted", reason));
+    while (entry.row.outcome === undefined) await woken(entry, undefined);
+  }
+
+  async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomUUID()): Promise<boolean> {
+    const entry = this.#entry(run);
+    if (entry.row.state === "done" || entry.signals.some((signal) => signal.id === id)) return false;
+    entry.signals.push({ number: entry.signals.length + 1, id, kind, body });
+    wake(entry);
+    return true;
+  }
+
+  agents(): readonly AgentInfo[] {
+    return Object.keys(this.#scripts).map((name) => ({
+      name,
+      description: `the agent ${name}`,
+      model: "test/model",
+      tools: [],
+      inputs: undefined,
+    }));
+  }
+
+  #entry(run: string): Entry {
+    const entry = this.#entries.get(run);
+    if (entry === undefined) throw new VenturiError("run.get", "not_found", `there is no run ${run}`);
+    return entry;
+  }
+
+  async #play(entry: Entry, script: Script): Promise<void> {
+    const { row } = entry;
+    const started = { type: "run.started", agent: row.agent, input: row.request.input } as const;
+    const { session, traceparent: trace } = row.request;
+    emit(entry, [
+      { ...started, ...(session === undefined ? {} : { session }), ...(trace === undefined ? {} : { trace }) },
+    ]);
+    let last: EventBody;
+    try {
+      const { signal } = entry.abort;
+      const turn: Turn = {
+        request: row.request,
+        run: row.run,
+        signal,
+        emit: (...events) => emit(entry, events),
+        received: (kind) => received(entry, kind),
+      };
+      const aborted = new Promise<never>((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+      });
+      const result = await Promise.race([script(turn), aborted]);
+      last = { type: "run.finished", finish: "stop", output: entry.output, usage, rounds: 1, timing, ...result };
+    } catch (thrown) {
+      const error = wrap("agent.run", thrown).toJSON();
+      last = { type: "run.failed", error: { ...error }, output: entry.output, usage, rounds: 1, timing };
+    }
+    row.state = "done";
+    row.outcome = last.type === "run.finished" ? "finished" : "failed";
+    emit(entry, [last]);
+    this.#onEdge.end?.(row.run);
+  }
+}
+
+const usage = { inputTokens: 3, outputTokens: 5 };
+const timing: Timing = { providerWait: 1, providerStream: 2, tool: 0, approval: 0, client: 0, runtime: 1 };
+
+function emit(entry: Entry, bodies: readonly EventBody[]): void {
+  for (const body of bodies) {
+    if (body.type === "text.delta") entry.output += body.text;
+    entry.events.push({ ...body, run: entry.row.run, seq: ++entry.row.head, at: Date.now() } as RunEvent); // a body and its place make an event
+  }
+  entry.row.updatedAt = Date.now();
+  wake(entry);
+}
+
+function wake(entry: Entry): void {
+  const waiting = entry.wake;
+  entry.wake = new Set();
+  for (const callback of waiting) callback();
+}
+
+function woken(entry: Entry, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      entry.wake.delete(done);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    entry.wake.add(done);
+    signal?.addEventListener("abort", done, { once: true });
+  });
+}
+
+async function received(entry: Entry, kind: Signal["kind"]): Promise<Signal> {
+  for (;;) {
+    const signal = entry.signals.find((candidate) => candidate.kind === kind);
+    if (signal !== undefined) return signal;
+    await woken(entry, undefined);
+  }
+}

@@ -1,0 +1,82 @@
+import { createHash } from "node:crypto";
+import type { FastifyInstance } from "fastify";
+import type { Channel } from "../src/core/channel.ts";
+import { systemClock } from "../src/core/clock.ts";
+import type { EventBody } from "../src/core/events.ts";
+import { silentLog } from "../src/core/log.ts";
+import type { AnyPlugin, PluginContext } from "../src/core/plugin.ts";
+import { noTelemetry } from "../src/core/telemetry.ts";
+import { Admission } from "../src/host/admission.ts";
+import { openServer, type RunningServer } from "../src/host/server.ts";
+import { defaultServiceLimits, type ServerSettings, type ServiceLimits } from "../src/host/server-settings.ts";
+import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
+
+export interface TestService extends RunningServer {
+  readonly runs: ScriptedRuns;
+  readonly admission: Admission;
+}
+
+/** The real server with real channels on a loopback port; only the runs are scripted. */
+export async function serve(options: {
+  scripts: Record<string, Script>;
+  channels: readonly { plugin: unknown; options?: Record<string, unknown> }[];
+  settings?: Partial<ServerSettings>;
+  limits?: Partial<ServiceLimits>;
+}): Promise<TestService> {
+  const limits = { ...defaultServiceLimits, ...options.limits };
+  const admission = new Admission(limits);
+  const runs = new ScriptedRuns(options.scripts, {
+    begin: (run) => admission.begin(run),
+    end: (run) => admission.end(run),
+  });
+  const channels = [];
+  for (const entry of options.channels) channels.push(await channel(entry.plugin as AnyPlugin, entry.options ?? {}));
+  const server = await openServer({
+    settings: { host: "127.0.0.1", port: 0, origins: [], keys: [], ...options.settings },
+    limits,
+    runs,
+    admission,
+    telemetry: { ...noTelemetry, trace: (run) => ({ resourceSpans: [], run }) },
+    ready: async () => {},
+    channels,
+    log: silentLog,
+    version: "0.0.0",
+  });
+  return Object.assign(server, { runs, admission });
+}
+
+async function channel(plugin: AnyPlugin, raw: Record<string, unknown>) {
+  const context: PluginContext = {
+    name: plugin.name,
+    log: silentLog,
+    clock: systemClock,
+    folder: ".",
+    runs: () => {
+      throw new Error("not used");
+    },
+    plugin: () => Promise.reject(new Error("not used")),
+  };
+  const created = await plugin.create(plugin.options.parse(raw), context);
+  return { name: plugin.name, channel: created as Channel<FastifyInstance> };
+}
+
+export const keyOf = (id: string, secret: string) => ({
+  id,
+  sha256: createHash("sha256").update(secret).digest("hex"),
+});
+
+export const text = (part: string): EventBody => ({ type: "text.delta", round: 1, text: part });
+
+/** Says "Hello world." in three pieces. */
+export const hello: Script = async ({ emit }) => {
+  emit({ type: "round.started", round: 1, model: "test/model", attempt: 1 }, text("Hel"));
+  emit(text("lo"), text(" world."));
+  emit({ type: "round.finished", round: 1, finish: "stop", usage: { inputTokens: 3, outputTokens: 5 } });
+  return undefined;
+};
+
+/** Says one word and then waits for its end. */
+export const endless: Script = async ({ emit }) => {
+  emit(text("waiting"));
+  return await new Promise(() => {});
+};
