@@ -1,14 +1,8 @@
 import type { Plan } from "./plan.ts";
-import type { Route, Wire, WireFrame } from "./wire.ts";
-
-export interface Disturbance {
-  readonly plan: Plan;
-  readonly wire: Wire;
-  readonly route: Route;
-}
+import type { Wire, WireFrame } from "./wire.ts";
 
 /** The frames with what the plan breaks in them. Chunks are counted from 1, as they were before anything was put in. */
-export function disturb(frames: readonly WireFrame[], { plan, wire, route }: Disturbance): readonly WireFrame[] {
+export function disturb(frames: readonly WireFrame[], plan: Plan, wire: Wire): readonly WireFrame[] {
   const { malformed, error, unknown } = plan;
   let result = frames;
   if (malformed !== undefined) {
@@ -17,10 +11,10 @@ export function disturb(frames: readonly WireFrame[], { plan, wire, route }: Dis
   }
   if (unknown !== undefined) result = result.toSpliced(Math.max(0, unknown(frames.length) - 1), 0, extra(wire.unknown));
   if (error !== undefined) {
-    result = [...result.slice(0, error.at(frames.length)), extra(wire.broken(error.failure, route))];
+    result = [...result.slice(0, error.at(frames.length)), extra(wire.broken(error.failure))];
   }
-  if (plan.comments && wire.contentType(route).startsWith("text/event-stream")) result = result.flatMap(commented);
-  if (plan.crlf) result = result.map((frame) => ({ ...frame, text: frame.text.replaceAll(/\r?\n/g, "\r\n") }));
+  if (plan.comments && wire.contentType.startsWith("text/event-stream")) result = result.flatMap(commented);
+  if (plan.crlf) result = result.map((frame) => ({ ...frame, text: frame.text.replaceAll("\n", "\r\n") }));
   return result;
 }
 

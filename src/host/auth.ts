@@ -1,44 +1,47 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { z } from "zod";
 import type { Caller } from "../core/channel.ts";
 import { VenturiError } from "../core/errors.ts";
-import type { Key } from "./config/server.ts";
+import type { AccessKey } from "./server-settings.ts";
 
 const op = "auth.check";
 
 /** A caller with the limits of its key. */
 export interface KeyHolder extends Caller {
   readonly requestsPerMinute: number | undefined;
-  readonly concurrentRuns: number | undefined;
+  readonly activeRuns: number | undefined;
 }
 
 export const anyone: KeyHolder = {
   id: "anyone",
   agents: undefined,
   requestsPerMinute: undefined,
-  concurrentRuns: undefined,
+  activeRuns: undefined,
 };
 
 /** Keys are known by their SHA-256 only. Every known key is compared, in constant time, whichever one matches. */
 export class Keyring {
-  readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[] | undefined;
+  readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[];
 
-  constructor(keys: readonly z.output<typeof Key>[] | undefined) {
-    this.#keys = keys?.map((key) => ({
+  constructor(keys: readonly AccessKey[]) {
+    this.#keys = keys.map((key) => ({
       digest: Buffer.from(key.sha256, "hex"),
       holder: {
         id: key.id,
         agents: key.agents,
         requestsPerMinute: key.requestsPerMinute,
-        concurrentRuns: key.concurrentRuns,
+        activeRuns: key.activeRuns,
       },
     }));
   }
 
-  /** Whose key the headers carry. Without `auth` in the config everyone is let in; with an empty list, no one. */
+  get open(): boolean {
+    return this.#keys.length === 0;
+  }
+
+  /** Whose key the headers carry. Without any keys in the config everyone is let in. */
   identify(headers: IncomingHttpHeaders): KeyHolder {
-    if (this.#keys === undefined) return anyone;
+    if (this.open) return anyone;
     const secret = secretIn(headers);
     if (secret === undefined) {
       throw new VenturiError(op, "unauthorized", "send your key as `Authorization: Bearer KEY`");

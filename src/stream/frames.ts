@@ -1,7 +1,7 @@
 import type { Frame, Wire } from "../core/plugin.ts";
 import { JsonArrayFrames } from "./json-array.ts";
 import { NdjsonFrames } from "./ndjson.ts";
-import { SseFrames } from "./sse.ts";
+import { SniffedFrames } from "./sniffed.ts";
 
 /** Cuts a byte stream into frames. Throws `too_large` for an event past the limit; frames before it are in `out`. */
 export interface Frames {
@@ -16,7 +16,7 @@ export const defaultMaxEvent = 16 * 1024 * 1024;
 export function framesOf(framing: Wire["framing"], limit: number = defaultMaxEvent): Frames {
   switch (framing) {
     case "sse":
-      return new SseFrames(limit);
+      return new SniffedFrames(limit);
     case "ndjson":
       return new NdjsonFrames(limit);
     case "json-array":

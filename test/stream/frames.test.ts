@@ -175,3 +175,24 @@ function thrownBy(action: () => unknown): VenturiError {
   }
   return assert.fail("nothing was thrown");
 }
+
+describe("an event stream that turns out to be JSON", () => {
+  it("is read as the array it is, however it is cut", () => {
+    const text = '\ufeff\r\n[{"a": 1}\n,\r\n{"b": "]}"}\n]';
+    assert.deepEqual(sse(text), ['{"a": 1}', '{"b": "]}"}']);
+    cutsAgree("sse", text);
+  });
+
+  it("is one frame when it is a bare object", () => {
+    assert.deepEqual(sse('{"error": "no"}'), ['{"error": "no"}']);
+  });
+
+  it("stays an event stream behind any number of blank lines", () => {
+    const text = `${"\n".repeat(1_000)}data: a\n\n`;
+    assert.deepEqual(sse(text), ["a"]);
+    assert.deepEqual(
+      read("sse", bytewise(text)).map((frame) => frame.data),
+      ["a"],
+    );
+  });
+});

@@ -1,0 +1,260 @@
+import { type Delta, list, parseJson, type Quirks, record, type ToolCallDelta, word } from "venturi/plugin";
+
+export const wireName = "anthropic-messages";
+
+export type Wire = Readonly<Record<string, unknown>>;
+
+interface Thinking {
+  readonly kind: "thinking";
+  readonly part: number;
+  signature: string;
+  open: boolean;
+}
+
+interface Call {
+  readonly kind: "call";
+  readonly call: number;
+  /** What came whole with the start; usually the placeholder `{}`. */
+  readonly input: unknown;
+  written: boolean;
+  open: boolean;
+}
+
+/** A block of Anthropic's own servers, and the JSON that is streamed into it. */
+interface Server {
+  readonly kind: "server";
+  readonly data: Wire;
+  readonly patch: Map<string, unknown>;
+  json: string;
+  open: boolean;
+}
+
+/** A content block between its start and its stop. */
+type Block = Thinking | Call | Server | { readonly kind: "settled" };
+
+/**
+ * The content blocks of one message. Deltas are led by what they are before their index is looked at: gateways restart,
+ * overlap and skip indexes, and text is text wherever it claims to belong.
+ */
+export class Blocks {
+  readonly #quirks: Quirks;
+  readonly #open = new Map<number, Block>();
+  readonly #ids = new Set<string>();
+  /** The latest that takes JSON, open or not, and the latest that is thought into. */
+  #json: Call | Server | undefined;
+  #thinking: Thinking | undefined;
+  #calls = 0;
+  #thoughts = 0;
+
+  constructor(quirks: Quirks) {
+    this.#quirks = quirks;
+  }
+
+  get calls(): number {
+    return this.#calls;
+  }
+
+  start(index: unknown, block: Wire, out: Delta[]): void {
+    const key = typeof index === "number" ? index : this.#open.size;
+    if (this.#open.has(key)) {
+      this.#quirks.count("overlapping_index");
+      this.#close(key, out);
+    }
+    const opened = this.#begin(block, out);
+    if (opened !== undefined) this.#open.set(key, opened);
+  }
+
+  stop(index: unknown, out: Delta[]): void {
+    if (typeof index === "number" && this.#open.has(index)) this.#close(index, out);
+    else this.#quirks.count("stop_without_block");
+  }
+
+  /** A block that is whole from the start. */
+  whole(block: Wire, out: Delta[]): void {
+    this.start(-1, block, out);
+    this.#close(-1, out);
+  }
+
+  /** The message has ended, and with it whatever is still open. */
+  end(out: Delta[]): void {
+    if (this.#open.size > 0) this.#quirks.count("block_without_stop");
+    for (const key of [...this.#open.keys()]) this.#close(key, out);
+  }
+
+  delta(event: Wire, out: Delta[]): void {
+    const delta = record(event.delta);
+    switch (delta.type) {
+      case "text_delta":
+        if (typeof delta.text === "string") out.push({ type: "text", text: delta.text });
+        return;
+      case "input_json_delta":
+        // The first one is usually empty.
+        if (typeof delta.partial_json === "string" && delta.partial_json !== "") {
+          this.#write(event.index, delta.partial_json, out);
+        }
+        return;
+      case "thinking_delta":
+        if (typeof delta.thinking === "string") {
+          out.push({ type: "reasoning", text: delta.thinking, part: this.#thought(event.index).part });
+        }
+        return;
+      case "signature_delta":
+        if (typeof delta.signature === "string") this.#sign(event.index, delta.signature, out);
+        return;
+      case "citations_delta":
+        out.push({ type: "activity", kind: "citation", wire: wireName, data: delta.citation });
+        return;
+      case "compaction_delta":
+        return this.#compact(event.index, delta);
+      default:
+        this.#quirks.count("unknown_delta");
+    }
+  }
+
+  #begin(block: Wire, out: Delta[]): Block | undefined {
+    switch (block.type) {
+      case "text":
+        if (typeof block.text === "string" && block.text !== "") out.push({ type: "text", text: block.text });
+        for (const data of list(block.citations)) {
+          out.push({ type: "activity", kind: "citation", wire: wireName, data });
+        }
+        return { kind: "settled" };
+      case "thinking":
+        return this.#beginThinking(block, out);
+      case "redacted_thinking":
+        out.push({ type: "reasoning", text: "", part: this.#thoughts++, encrypted: word(block.data) ?? "" });
+        return { kind: "settled" };
+      case "tool_use":
+        return this.#beginCall(block, out);
+      default:
+        if (!knownBlock.test(String(block.type))) this.#quirks.count("unknown_block");
+        this.#json = { kind: "server", data: block, patch: new Map(), json: "", open: true };
+        return this.#json;
+    }
+  }
+
+  #beginThinking(block: Wire, out: Delta[]): Block {
+    this.#thinking = { kind: "thinking", part: this.#thoughts++, signature: word(block.signature) ?? "", open: true };
+    // A thought without words still opens its part: its signature alone must go back.
+    out.push({ type: "reasoning", text: word(block.thinking) ?? "", part: this.#thinking.part });
+    return this.#thinking;
+  }
+
+  #beginCall(block: Wire, out: Delta[]): Block | undefined {
+    const id = word(block.id);
+    if (id !== undefined && this.#ids.has(id)) {
+      // A gateway that puts a block into message_start and then streams it as well.
+      this.#quirks.count("repeated_call");
+      return undefined;
+    }
+    const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = {
+      type: "tool_call",
+      index: this.#calls++,
+    };
+    if (id !== undefined) {
+      this.#ids.add(id);
+      delta.id = id;
+    }
+    if (typeof block.name === "string") delta.name = block.name;
+    const signature = origin(block);
+    if (signature !== undefined) delta.signature = signature;
+    out.push(delta);
+    this.#json = { kind: "call", call: delta.index, input: block.input, written: false, open: true };
+    return this.#json;
+  }
+
+  #write(index: unknown, text: string, out: Delta[]): void {
+    const block = this.#target(index);
+    if (block === undefined) return this.#quirks.count("stray_json");
+    if (block.kind === "server") {
+      block.json += text;
+      return;
+    }
+    block.written = true;
+    out.push({ type: "tool_call", index: block.call, arguments: text });
+  }
+
+  /**
+   * The block at the index; else the latest that takes JSON if it is open or has got none yet. Dropping arguments that came
+   * under a wrong index would leave a call that looks as if it had none.
+   */
+  #target(index: unknown): Call | Server | undefined {
+    const block = this.#open.get(Number(index));
+    if (block?.kind === "call" || block?.kind === "server") return block;
+    this.#quirks.count("index_mismatch");
+    const latest = this.#json;
+    return latest?.open || (latest?.kind === "call" && !latest.written) ? latest : undefined;
+  }
+
+  #thought(index: unknown): Thinking {
+    const block = this.#open.get(Number(index));
+    if (block?.kind === "thinking") return block;
+    this.#quirks.count("index_mismatch");
+    if (this.#thinking !== undefined) return this.#thinking;
+    this.#thinking = { kind: "thinking", part: this.#thoughts++, signature: "", open: true };
+    this.#open.set(-2, this.#thinking);
+    return this.#thinking;
+  }
+
+  /** A signature is told when its block closes, so that of two the last counts; one that comes later is told at once. */
+  #sign(index: unknown, signature: string, out: Delta[]): void {
+    const block = this.#thought(index);
+    if (block.open) block.signature = signature;
+    else if (block.signature === "") out.push({ type: "reasoning", text: "", part: block.part, signature });
+  }
+
+  #compact(index: unknown, delta: Wire): void {
+    const block = this.#open.get(Number(index));
+    if (block?.kind !== "server") return this.#quirks.count("index_mismatch");
+    for (const key of ["content", "encrypted_content"]) if (delta[key] !== undefined) block.patch.set(key, delta[key]);
+  }
+
+  #close(key: number, out: Delta[]): void {
+    const block = this.#open.get(key);
+    this.#open.delete(key);
+    if (block !== undefined && "open" in block) block.open = false;
+    if (block?.kind === "call") this.#seal(block, out);
+    else if (block?.kind === "server") out.push(activity(block));
+    else if (block?.kind === "thinking" && block.signature !== "") {
+      out.push({ type: "reasoning", text: "", part: block.part, signature: block.signature });
+    }
+  }
+
+  #seal(block: Call, out: Delta[]): void {
+    const text = block.written ? undefined : wholeInput(block.input);
+    if (text === undefined) return void out.push({ type: "tool_call", index: block.call, sealed: true });
+    block.written = true;
+    this.#quirks.count("input_in_block_start");
+    out.push({ type: "tool_call", index: block.call, arguments: text, sealed: true });
+  }
+}
+
+const knownBlock = /_tool_use$|_tool_result$|^(mcp_tool_listing|container_upload|compaction|fallback)$/;
+
+/** What Anthropic's servers did is not the client's to run; it goes back as it came, so that the model sees it again. */
+function activity(block: Server): Delta {
+  const type = word(block.data.type) ?? "";
+  const kind = /_tool_(use|result)$/.test(type) ? "server_tool" : "part";
+  const data: Record<string, unknown> = { ...block.data, ...Object.fromEntries(block.patch) };
+  if (block.json === "") return { type: "activity", kind, wire: wireName, data, keep: true };
+  const input = parseJson(block.json);
+  // Input that was cut can be shown, but the API would not take it back.
+  if (typeof input !== "object")
+    return { type: "activity", kind, wire: wireName, data: { ...data, input: block.json } };
+  return { type: "activity", kind, wire: wireName, data: { ...data, input }, keep: true };
+}
+
+/** The input that came with the block's start, as JSON text; undefined for the usual empty placeholder. */
+function wholeInput(input: unknown): string | undefined {
+  if (typeof input === "string") return word(input);
+  if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return undefined;
+  return JSON.stringify(input);
+}
+
+/** Who called the tool, when it was not the model itself: Anthropic wants that back on the same block. */
+function origin(block: Wire): string | undefined {
+  const caller = record(block.caller);
+  const direct = word(caller.type) === undefined || caller.type === "direct";
+  if (direct && word(block.toolset_name) === undefined) return undefined;
+  return JSON.stringify({ caller: direct ? undefined : caller, toolset_name: block.toolset_name ?? undefined });
+}

@@ -1,0 +1,145 @@
+import {
+  type Decoder,
+  type Delta,
+  type FinishReason,
+  type Frame,
+  list,
+  parseJson,
+  Quirks,
+  record,
+  word,
+} from "venturi/plugin";
+import { Blocks, type Wire, wireName } from "./blocks.ts";
+import { broken, errorOf } from "./errors.ts";
+import { UsageCounts } from "./usage.ts";
+
+/** Events of Anthropic's Messages API. The end is `message_stop`; everything that stops earlier was cut. */
+export class AnthropicDecoder implements Decoder {
+  readonly quirks = new Quirks();
+  readonly #blocks = new Blocks(this.quirks);
+  readonly #usage = new UsageCounts();
+  #message: { readonly id: unknown } | undefined;
+  #stop: string | undefined;
+  #ended = false;
+
+  push(frame: Frame, out: Delta[]): void {
+    if (this.#ended) return this.quirks.count("after_end");
+    const parsed = parseJson(frame.data);
+    if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
+    const event = record(parsed);
+    const type = event.type ?? frame.event;
+    if (type === "content_block_delta") return this.#blocks.delta(event, out);
+    if (type === "message_start" && frame.event === "") this.quirks.count("missing_event_name");
+    this.#event(type, event, out);
+  }
+
+  end(out: Delta[]): void {
+    if (this.#ended) return;
+    this.#fail("the stream ended before message_stop; what arrived is not whole", out);
+  }
+
+  #event(type: unknown, event: Wire, out: Delta[]): void {
+    switch (type) {
+      case "content_block_start":
+        return this.#blocks.start(event.index, record(event.content_block), out);
+      case "content_block_stop":
+        return this.#blocks.stop(event.index, out);
+      case "message_start":
+        return this.#start(record(event.message), out);
+      case "message_delta":
+        this.#reason(record(event.delta), out);
+        if (event.usage !== undefined) out.push({ type: "usage", usage: this.#usage.update(event.usage, "reported") });
+        return;
+      case "message_stop":
+        return this.#finish(out);
+      case "ping":
+        return;
+      case "error":
+        this.#ended = true;
+        out.push({ type: "error", error: errorOf(event) });
+        return;
+      case "message":
+        // The answer to a request that did not ask for a stream: the same message in one piece.
+        this.#start(event, out);
+        return this.#finish(out);
+      default:
+        if (typeof event.error === "object" && event.error !== null) return this.#event("error", event, out);
+        this.quirks.count("unknown_event");
+    }
+  }
+
+  /** `[DONE]` and comments come from gateways that speak another dialect; anything else is damage. */
+  #unreadable(frame: Frame, out: Delta[]): void {
+    const data = frame.data.trim();
+    if (data === "" || data.startsWith(":")) return this.quirks.count("wrapped_comment");
+    if (data === "[DONE]") {
+      this.quirks.count("done_sentinel");
+      // Said after the reason to stop, it stands for the message_stop that such gateways leave out.
+      if (this.#stop !== undefined) this.#finish(out);
+      return;
+    }
+    if (frame.event === "error") return this.#event("error", { error: data }, out);
+    this.#fail("an event is not valid JSON; the stream cannot be trusted further", out);
+  }
+
+  #fail(message: string, out: Delta[]): void {
+    this.#ended = true;
+    out.push({ type: "error", error: broken(message) });
+  }
+
+  #start(message: Wire, out: Delta[]): void {
+    if (this.#message !== undefined) {
+      if (this.#message.id === message.id) return this.quirks.count("repeated_message_start");
+      // A gateway that lost its upstream and tried again has put two generations into one body. Signed thinking of both
+      // in one turn could never be sent back (seen behind Vertex: github.com/vercel/ai/issues/18331).
+      return this.#fail("a second message began before the first had ended; try again", out);
+    }
+    this.#message = { id: message.id };
+    const id = word(message.id);
+    const model = word(message.model);
+    out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
+    if (message.usage !== undefined) {
+      const source = message.stop_reason ? "reported" : "partial";
+      out.push({ type: "usage", usage: this.#usage.update(message.usage, source) });
+    }
+    for (const block of list(message.content)) this.#blocks.whole(record(block), out);
+    this.#reason(message, out);
+  }
+
+  #reason(from: Wire, out: Delta[]): void {
+    this.#stop = word(from.stop_reason) ?? this.#stop;
+    const explanation = word(record(from.stop_details).explanation);
+    if (explanation !== undefined) out.push({ type: "refusal", text: explanation });
+    const container = word(record(from.container).id);
+    if (container === undefined) return;
+    // A later request that answers a call made from a container must name that container.
+    const data = { type: "container", id: container };
+    out.push({ type: "activity", kind: "part", wire: wireName, data, keep: true });
+  }
+
+  #finish(out: Delta[]): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#blocks.end(out);
+    const raw = this.#stop;
+    if (raw === undefined) this.quirks.count("missing_stop_reason");
+    const finish = finishOf(raw, this.#blocks.calls);
+    out.push(raw === undefined ? { type: "done", finish } : { type: "done", finish, raw });
+  }
+}
+
+function finishOf(raw: string | undefined, calls: number): FinishReason {
+  const finish = raw === undefined ? "stop" : (finishes.get(raw) ?? "other");
+  return finish === "stop" && calls > 0 ? "tool_calls" : finish;
+}
+
+const finishes: ReadonlyMap<string, FinishReason> = new Map([
+  ["end_turn", "stop"],
+  ["stop_sequence", "stop"],
+  ["tool_use", "tool_calls"],
+  ["max_tokens", "length"],
+  ["model_context_window_exceeded", "length"],
+  ["pause_turn", "pause"],
+  ["compaction", "pause"],
+  ["refusal", "refusal"],
+]);

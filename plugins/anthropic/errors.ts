@@ -1,0 +1,26 @@
+import { type Code, record, VenturiError, word } from "venturi/plugin";
+
+const op = "provider.stream";
+
+const codes: ReadonlyMap<string, Code> = new Map([
+  ["overloaded_error", "unavailable"],
+  ["rate_limit_error", "rate_limited"],
+]);
+
+/** Kinds that a second try may cure although their code says nothing of it. */
+const passing: ReadonlySet<string> = new Set(["api_error", "timeout_error"]);
+
+/** An `{"type":"error","error":{…}}` event of a stream that had begun with 200. */
+export function errorOf(event: unknown): VenturiError {
+  const outer = record(event);
+  const error = record(outer.error);
+  const type = word(error.type) ?? "error";
+  const message = word(error.message) ?? word(outer.message) ?? word(outer.error) ?? "no message was given";
+  const details: Record<string, unknown> = { vendorCode: type };
+  if (word(outer.request_id) !== undefined) details.requestId = outer.request_id;
+  if (passing.has(type)) details.retry = true;
+  return new VenturiError(op, codes.get(type) ?? "llm_error", `the provider reported ${type}: ${message}`, { details });
+}
+
+/** The stream broke its own format. */
+export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);

@@ -1,0 +1,42 @@
+import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import { z } from "zod";
+import { wireName } from "./blocks.ts";
+import { AnthropicDecoder } from "./decoder.ts";
+import { bodyOf } from "./request.ts";
+
+const wire: Wire = { framing: "sse", decoder: () => new AnthropicDecoder() };
+
+const options = z.strictObject({
+  ...httpOptions,
+  baseUrl: httpOptions.baseUrl.default("https://api.anthropic.com"),
+  version: z.iso
+    .date()
+    .default("2023-06-01")
+    .describe("The anthropic-version header. From 2026-10-21 on the API takes no temperature and no topP"),
+  beta: z.array(z.string()).exactOptional().describe("Betas to switch on, for the anthropic-beta header"),
+});
+
+export default definePlugin({
+  name: "anthropic",
+  kind: "provider",
+  description: "Anthropic's Messages API and what is compatible with it",
+  options,
+  wires: { [wireName]: wire },
+  create: (options) =>
+    httpProvider({
+      name: "anthropic",
+      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      wire,
+      options,
+      request: (request, mode) => ({
+        url: `${options.baseUrl}/v1/messages`,
+        headers: {
+          "anthropic-version": options.version,
+          ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
+          ...(options.beta === undefined ? {} : { "anthropic-beta": options.beta.join(",") }),
+        },
+        body: { ...bodyOf(request, options.version), stream: mode === "stream" },
+      }),
+      collect: (json) => collectWith(new AnthropicDecoder(), json),
+    }),
+});

@@ -1,0 +1,27 @@
+import { count, record, type Usage } from "venturi/plugin";
+
+/**
+ * Anthropic counts cached input apart from `input_tokens`; Venturi's `inputTokens` is all that the model read, so the three
+ * are added. Figures are totals: a later one overwrites, and one that is not repeated stays.
+ */
+export class UsageCounts {
+  #input: number | undefined;
+  #read: number | undefined;
+  #written: number | undefined;
+
+  update(wire: unknown, source: "reported" | "partial"): Usage {
+    const from = record(wire);
+    this.#input = count(from.input_tokens) ?? this.#input;
+    this.#read = count(from.cache_read_input_tokens) ?? this.#read;
+    this.#written = count(from.cache_creation_input_tokens) ?? this.#written;
+    const output = count(from.output_tokens);
+    const thinking = count(record(from.output_tokens_details).thinking_tokens);
+    const usage: Usage = { source };
+    if (this.#input !== undefined) usage.inputTokens = this.#input + (this.#read ?? 0) + (this.#written ?? 0);
+    if (this.#read !== undefined) usage.cacheReadTokens = this.#read;
+    if (this.#written !== undefined) usage.cacheWriteTokens = this.#written;
+    if (output !== undefined) usage.outputTokens = output;
+    if (thinking !== undefined) usage.reasoningTokens = thinking;
+    return usage;
+  }
+}

@@ -1,0 +1,237 @@
+import {
+  count,
+  type Decoder,
+  type Delta,
+  type FinishReason,
+  type Frame,
+  list,
+  parseJson,
+  Quirks,
+  record,
+  type ToolCallDelta,
+  type Usage,
+  word,
+} from "venturi/plugin";
+import { broken, errorOf, malformedCall } from "./errors.ts";
+import { PartialArguments } from "./partial-arguments.ts";
+
+export const wireName = "gemini";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** streamGenerateContent. There is no end event: the bytes end after a finishReason or a blocked prompt, or they were cut. */
+export class GeminiDecoder implements Decoder {
+  readonly quirks = new Quirks();
+  #calls = 0;
+  /** The call whose arguments are coming in pieces. */
+  #open: { readonly index: number; readonly partial: PartialArguments; whole: boolean } | undefined;
+  #thinking = false;
+  #thoughts = -1;
+  #finish: string | undefined;
+  #finishMessage: string | undefined;
+  #blocked: string | undefined;
+  #live = false;
+  #identified = false;
+  #ended = false;
+
+  push(frame: Frame, out: Delta[]): void {
+    if (this.#ended) return this.quirks.count("after_end");
+    const parsed = parseJson(frame.data);
+    if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
+    // An array in one event: a gateway that wrapped the other form of this wire.
+    if (Array.isArray(parsed)) for (const response of parsed) this.#response(record(response), out);
+    else this.#response(record(parsed), out);
+  }
+
+  end(out: Delta[]): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.#finish !== undefined && failures.has(this.#finish)) {
+      out.push({ type: "error", error: malformedCall(this.#finish, this.#finishMessage) });
+      return;
+    }
+    const raw = this.#finish ?? this.#blocked;
+    if (raw !== undefined) out.push({ type: "done", finish: this.#reason(), raw });
+    // A Live session has turns but no end of its own: it is over when its socket closes.
+    else if (this.#live) out.push({ type: "done", finish: "other", raw: "session closed" });
+    else
+      out.push({ type: "error", error: broken("the stream ended before a finishReason; what arrived is not whole") });
+  }
+
+  #unreadable(frame: Frame, out: Delta[]): void {
+    const data = frame.data.trim();
+    if (data === "" || data.startsWith(":")) return this.quirks.count("wrapped_comment");
+    if (data === "[DONE]") return this.quirks.count("done_sentinel");
+    this.#ended = true;
+    out.push({ type: "error", error: broken("an event is not valid JSON; the stream cannot be trusted further") });
+  }
+
+  #response(response: Wire, out: Delta[]): void {
+    if (this.#ended) return;
+    if (response.error !== undefined && response.error !== null) {
+      this.#ended = true;
+      out.push({ type: "error", error: errorOf(response) });
+      return;
+    }
+    if (!this.#identified) this.#identify(response, out);
+    const candidates = list(response.candidates);
+    for (let i = 0; i < candidates.length; i++) this.#candidate(record(candidates[i]), i, out);
+    const blocked = word(record(response.promptFeedback).blockReason);
+    if (blocked !== undefined) this.#block(blocked, record(response.promptFeedback), out);
+    if (response.usageMetadata !== undefined) this.#usage(record(response.usageMetadata), out);
+    if (candidates.length === 0 && blocked === undefined && response.usageMetadata === undefined) this.#other(response);
+  }
+
+  #identify(response: Wire, out: Delta[]): void {
+    const id = word(response.responseId);
+    const model = word(response.modelVersion);
+    if (id === undefined && model === undefined) return;
+    this.#identified = true;
+    out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
+  }
+
+  #candidate(candidate: Wire, position: number, out: Delta[]): void {
+    if ((candidate.index ?? position) !== 0) return this.quirks.count("further_candidate");
+    if (this.#finish !== undefined && list(record(candidate.content).parts).length > 0) {
+      this.quirks.count("content_after_finish");
+    }
+    for (const part of list(record(candidate.content).parts)) this.#part(record(part), out);
+    this.#finish = word(candidate.finishReason) ?? this.#finish;
+    this.#finishMessage = word(candidate.finishMessage) ?? this.#finishMessage;
+    for (const key of citations) {
+      if (candidate[key] === undefined) continue;
+      out.push({ type: "activity", kind: "citation", wire: wireName, data: { [key]: candidate[key] } });
+    }
+  }
+
+  #part(part: Wire, out: Delta[]): void {
+    const signature = word(part.thoughtSignature);
+    if (typeof part.text === "string") {
+      if (part.thought === true) return this.#thought(part.text, signature, out);
+      this.#thinking = false;
+      if (signature !== undefined) out.push({ type: "text", text: part.text, signature });
+      else if (part.text !== "") out.push({ type: "text", text: part.text });
+      return;
+    }
+    if (part.functionCall !== undefined) {
+      this.#thinking = false;
+      return this.#call(record(part.functionCall), signature, out);
+    }
+    this.#kept(part, signature, out);
+  }
+
+  #thought(text: string, signature: string | undefined, out: Delta[]): void {
+    if (!this.#thinking) this.#thoughts++;
+    this.#thinking = true;
+    const part = this.#thoughts;
+    out.push(
+      signature === undefined ? { type: "reasoning", text, part } : { type: "reasoning", text, part, signature },
+    );
+  }
+
+  #call(call: Wire, signature: string | undefined, out: Delta[]): void {
+    const name = word(call.name);
+    const more = call.willContinue === true;
+    if (name === undefined && this.#open === undefined) return this.quirks.count("call_without_name");
+    if (name !== undefined) {
+      // The next call has begun: one that was not closed stays unfinished, and is never run.
+      if (this.#open !== undefined) this.quirks.count("call_not_closed");
+      this.#open = { index: this.#calls++, partial: new PartialArguments(), whole: false };
+    }
+    const open = this.#open;
+    if (open === undefined) return;
+    const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = { type: "tool_call", index: open.index };
+    if (name !== undefined) delta.name = name;
+    if (word(call.id) !== undefined && name !== undefined) delta.id = String(call.id);
+    if (signature !== undefined) delta.signature = signature;
+    delta.arguments = this.#arguments(open, call, more);
+    if (!more) delta.sealed = true;
+    if (!more) this.#open = undefined;
+    out.push(delta);
+  }
+
+  #arguments(open: { readonly partial: PartialArguments; whole: boolean }, call: Wire, more: boolean): string {
+    if (open.whole) return "";
+    if (typeof call.args === "object" && call.args !== null && Object.keys(call.args).length > 0) {
+      open.whole = true;
+      return JSON.stringify(call.args);
+    }
+    const text = open.partial.write(call.partialArgs) + (more ? "" : open.partial.close());
+    if (open.partial.broken) this.quirks.count("arguments_out_of_order");
+    return text;
+  }
+
+  /** Code that Google ran, files, its own tools: not the client's to run, sent back as it came, with its signature. */
+  #kept(part: Wire, signature: string | undefined, out: Delta[]): void {
+    this.#thinking = false;
+    for (const key of served) {
+      if (part[key] === undefined) continue;
+      out.push({ type: "activity", kind: "server_tool", wire: wireName, data: part, keep: true });
+      return;
+    }
+    if (part.inlineData === undefined && part.fileData === undefined) {
+      if (Object.keys(part).length === 0) return;
+      if (signature !== undefined && Object.keys(part).length === 1) {
+        out.push({ type: "text", text: "", signature });
+        return;
+      }
+      this.quirks.count("unknown_part");
+    }
+    out.push({ type: "activity", kind: "part", wire: wireName, data: part, keep: true });
+  }
+
+  #block(reason: string, feedback: Wire, out: Delta[]): void {
+    this.#blocked = reason;
+    const message = word(feedback.blockReasonMessage);
+    if (message !== undefined) out.push({ type: "refusal", text: message });
+  }
+
+  /** Thoughts and tool prompts are counted apart by Google; what was written and what was read are the sums. */
+  #usage(from: Wire, out: Delta[]): void {
+    const usage: Usage = { source: this.#finish === undefined && this.#blocked === undefined ? "partial" : "reported" };
+    const prompt = count(from.promptTokenCount);
+    const answer = count(from.candidatesTokenCount) ?? count(from.responseTokenCount);
+    const thoughts = count(from.thoughtsTokenCount);
+    const cached = count(from.cachedContentTokenCount);
+    if (prompt !== undefined) usage.inputTokens = prompt + (count(from.toolUsePromptTokenCount) ?? 0);
+    if (answer !== undefined || thoughts !== undefined) usage.outputTokens = (answer ?? 0) + (thoughts ?? 0);
+    if (thoughts !== undefined) usage.reasoningTokens = thoughts;
+    if (cached !== undefined) usage.cacheReadTokens = cached;
+    out.push({ type: "usage", usage });
+  }
+
+  #other(response: Wire): void {
+    if (response.setupComplete !== undefined) {
+      this.#live = true;
+      this.quirks.count("live_session");
+    } else if (response.promptFeedback === undefined) {
+      this.quirks.count("unknown_event");
+    }
+  }
+
+  #reason(): FinishReason {
+    if (this.#finish === undefined) return "content_filter";
+    const finish = finishes.get(this.#finish) ?? "other";
+    return finish === "stop" && this.#calls > 0 ? "tool_calls" : finish;
+  }
+}
+
+const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
+const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;
+
+/** The model tried to call a tool and wrote something else: an end without an answer. */
+const failures: ReadonlySet<string> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
+
+const finishes: ReadonlyMap<string, FinishReason> = new Map([
+  ["STOP", "stop"],
+  ["MAX_TOKENS", "length"],
+  ["SAFETY", "content_filter"],
+  ["RECITATION", "content_filter"],
+  ["BLOCKLIST", "content_filter"],
+  ["PROHIBITED_CONTENT", "content_filter"],
+  ["SPII", "content_filter"],
+  ["IMAGE_SAFETY", "content_filter"],
+  ["IMAGE_PROHIBITED_CONTENT", "content_filter"],
+  ["IMAGE_RECITATION", "content_filter"],
+  ["CONTINUATION", "pause"],
+]);

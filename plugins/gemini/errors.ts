@@ -1,0 +1,62 @@
+import { type Code, count, list, record, VenturiError, word } from "venturi/plugin";
+
+const op = "provider.stream";
+
+const codes: ReadonlyMap<string, Code> = new Map([
+  ["RESOURCE_EXHAUSTED", "rate_limited"],
+  ["UNAVAILABLE", "unavailable"],
+]);
+
+const statuses: ReadonlyMap<number, Code> = new Map([
+  [429, "rate_limited"],
+  [503, "unavailable"],
+]);
+
+const passing: ReadonlySet<string> = new Set(["INTERNAL", "DEADLINE_EXCEEDED", "ABORTED"]);
+
+/** Google's `{"error":{code,message,status,details}}` inside a stream that had begun with 200. */
+export function errorOf(body: unknown): VenturiError {
+  const error = record(record(body).error);
+  const status = word(error.status);
+  const number = count(error.code);
+  const code = codes.get(status ?? "") ?? statuses.get(number ?? 0) ?? "llm_error";
+  const details: Record<string, unknown> = {};
+  if (status !== undefined) details.vendorCode = status;
+  if (number !== undefined) details.status = number;
+  if (passing.has(status ?? "")) details.retry = true;
+  const wait = retryAfter(list(error.details));
+  if (wait !== undefined) details.retryAfterMs = wait;
+  const message = word(error.message) ?? word(record(body).error) ?? "no message was given";
+  return new VenturiError(op, code, `the provider reported ${status ?? "an error"}: ${message}`, { details });
+}
+
+/** A key that Google does not know is a 400 with this reason, not a 401. */
+export function keyFailure(body: unknown): VenturiError | undefined {
+  const error = record(record(Array.isArray(body) ? body[0] : body).error);
+  if (!list(error.details).some((detail) => record(detail).reason === "API_KEY_INVALID")) return undefined;
+  const details = { status: error.code, vendorCode: "API_KEY_INVALID" };
+  return new VenturiError(op, "unauthorized", "the provider does not know the key; check apiKey", { details });
+}
+
+export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+
+/** The model wrote a call that is none; the same request often goes well the second time. */
+export const malformedCall = (reason: string, message: string | undefined): VenturiError =>
+  new VenturiError(
+    op,
+    "llm_error",
+    `the provider ended with ${reason}: ${message ?? "no message was given"}; try again`,
+    {
+      details: { vendorCode: reason, retry: true },
+    },
+  );
+
+/** `RetryInfo.retryDelay`, such as "34.07s": Google gives no retry-after header. */
+function retryAfter(details: readonly unknown[]): number | undefined {
+  for (const detail of details) {
+    const delay = word(record(detail).retryDelay);
+    const seconds = delay === undefined ? Number.NaN : Number.parseFloat(delay);
+    if (Number.isFinite(seconds) && seconds >= 0) return Math.ceil(seconds * 1000);
+  }
+  return undefined;
+}

@@ -1,0 +1,34 @@
+import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import { z } from "zod";
+import { GeminiDecoder, wireName } from "./decoder.ts";
+import { keyFailure } from "./errors.ts";
+import { bodyOf, urlOf } from "./request.ts";
+
+const wire: Wire = { framing: "sse", decoder: () => new GeminiDecoder() };
+
+const options = z.strictObject({
+  ...httpOptions,
+  baseUrl: httpOptions.baseUrl.default("https://generativelanguage.googleapis.com/v1beta"),
+});
+
+export default definePlugin({
+  name: "gemini",
+  kind: "provider",
+  description: "Google's Gemini API, and Vertex AI by its base URL",
+  options,
+  wires: { [wireName]: wire },
+  create: (options) =>
+    httpProvider({
+      name: "gemini",
+      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      wire,
+      options,
+      request: (request, mode) => ({
+        url: urlOf(options.baseUrl, request.model, mode),
+        headers: options.apiKey === undefined ? {} : { "x-goog-api-key": options.apiKey },
+        body: bodyOf(request),
+      }),
+      collect: (json) => collectWith(new GeminiDecoder(), json),
+      failure: ({ body }) => keyFailure(body),
+    }),
+});

@@ -1,0 +1,131 @@
+import { list, record } from "venturi/plugin";
+
+type Segment = string | number;
+
+/**
+ * Vertex streams arguments as values at JSON paths. This writes them down as one JSON text, piece by piece, so that they
+ * accumulate like any other wire's: a call that is never closed stays an unfinished text, which nobody runs.
+ */
+export class PartialArguments {
+  /** Containers that are open, outermost (the arguments object) first. */
+  readonly #open: { readonly key: Segment; readonly array: boolean; count: number }[] = [];
+  readonly #written = new Set<string>();
+  #string: string | undefined;
+  #broken = false;
+
+  /** The text that the pieces add. */
+  write(pieces: unknown): string {
+    let text = this.#begin();
+    for (const piece of list(pieces)) text += this.#piece(record(piece));
+    return text;
+  }
+
+  /** The text that ends the arguments; nothing when the paths did not make one document, so that it stays unfinished. */
+  close(): string {
+    if (this.#broken) return "";
+    return this.#begin() + this.#endString() + this.#closeTo(0);
+  }
+
+  get broken(): boolean {
+    return this.#broken;
+  }
+
+  #begin(): string {
+    if (this.#open.length > 0) return "";
+    this.#open.push({ key: "$", array: false, count: 0 });
+    return "{";
+  }
+
+  #piece(piece: Readonly<Record<string, unknown>>): string {
+    const path = typeof piece.jsonPath === "string" ? piece.jsonPath : "";
+    if (this.#broken) return "";
+    if (this.#string === path && typeof piece.stringValue === "string") return this.#more(piece);
+    const segments = segmentsOf(path);
+    const value = jsonOf(piece);
+    if (segments === undefined || value === undefined || this.#written.has(path)) {
+      this.#broken = true;
+      return "";
+    }
+    const text = this.#endString() + this.#reach(segments);
+    if (this.#broken) return "";
+    this.#written.add(path);
+    if (typeof piece.stringValue !== "string" || piece.willContinue !== true) return text + value;
+    this.#string = path;
+    return text + value.slice(0, -1);
+  }
+
+  /** More of the string that is open. Escaping piece by piece is safe: a split surrogate pair joins again when parsed. */
+  #more(piece: Readonly<Record<string, unknown>>): string {
+    const inner = JSON.stringify(piece.stringValue).slice(1, -1);
+    if (piece.willContinue === true) return inner;
+    this.#string = undefined;
+    return `${inner}"`;
+  }
+
+  #endString(): string {
+    if (this.#string === undefined) return "";
+    this.#string = undefined;
+    return '"';
+  }
+
+  /** Closes and opens containers until the value at the path can be written. */
+  #reach(segments: readonly Segment[]): string {
+    let shared = 1;
+    while (shared < segments.length && this.#open[shared]?.key === segments[shared - 1]) shared++;
+    let text = this.#closeTo(shared);
+    for (let depth = shared; depth <= segments.length; depth++) {
+      const key = segments[depth - 1];
+      text += key === undefined ? "" : this.#key(key);
+      if (depth === segments.length || key === undefined) break;
+      const container = segments.slice(0, depth).join("\u0000");
+      if (this.#written.has(container)) this.#broken = true;
+      this.#written.add(container);
+      const array = typeof segments[depth] === "number";
+      this.#open.push({ key, array, count: 0 });
+      text += array ? "[" : "{";
+    }
+    return text;
+  }
+
+  #key(key: Segment): string {
+    const parent = this.#open.at(-1);
+    if (parent === undefined || parent.array !== (typeof key === "number")) this.#broken = true;
+    else if (parent.array && key !== parent.count) this.#broken = true;
+    if (parent === undefined) return "";
+    const comma = parent.count++ > 0 ? "," : "";
+    return typeof key === "number" ? comma : `${comma}${JSON.stringify(key)}:`;
+  }
+
+  #closeTo(depth: number): string {
+    let text = "";
+    while (this.#open.length > depth) text += this.#open.pop()?.array ? "]" : "}";
+    return text;
+  }
+}
+
+/** The value as JSON text; undefined when there is none. */
+function jsonOf(piece: Readonly<Record<string, unknown>>): string | undefined {
+  if (typeof piece.stringValue === "string") return JSON.stringify(piece.stringValue);
+  if (typeof piece.numberValue === "number") return JSON.stringify(piece.numberValue);
+  if (typeof piece.boolValue === "boolean") return String(piece.boolValue);
+  return "nullValue" in piece ? "null" : undefined;
+}
+
+/** Deeper arguments than any schema has; a bound on the work one path can ask for. */
+const deepest = 64;
+
+const step = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/y;
+
+/** `$.a.b[0]['c']` as keys and indexes; undefined when it is no such path or has no step. */
+function segmentsOf(path: string): readonly Segment[] | undefined {
+  if (!path.startsWith("$")) return undefined;
+  const segments: Segment[] = [];
+  step.lastIndex = 1;
+  while (step.lastIndex < path.length) {
+    const match = step.exec(path);
+    if (match === null) return undefined;
+    if (match[2] !== undefined) segments.push(Number(match[2]));
+    else segments.push(match[1] ?? (match[3] ?? match[4] ?? "").replace(/\\(.)/g, "$1"));
+  }
+  return segments.length === 0 || segments.length > deepest ? undefined : segments;
+}

@@ -1,0 +1,77 @@
+import {
+  type GenerationOptions,
+  type GenerationRequest,
+  list,
+  record,
+  type ToolChoice,
+  type ToolSpec,
+  textOf,
+} from "venturi/plugin";
+import { contentsOf } from "./contents.ts";
+
+type Body = Record<string, unknown>;
+
+/** `models/NAME` below the base URL; a model with slashes (`tunedModels/x`, `publishers/…`) is a path of its own. */
+export function urlOf(baseUrl: string, model: string, mode: "stream" | "whole"): string {
+  const path = model.includes("/") ? model : `models/${model}`;
+  const method = mode === "stream" ? "streamGenerateContent?alt=sse" : "generateContent";
+  return `${baseUrl}/${path.split("/").map(encodeURIComponent).join("/")}:${method}`;
+}
+
+export function bodyOf(request: GenerationRequest): Body {
+  const { temperature, topP, maxTokens, stop, seed, reasoning, ...rest } = request.options;
+  const config: Body = {};
+  if (temperature !== undefined) config.temperature = temperature;
+  if (topP !== undefined) config.topP = topP;
+  if (maxTokens !== undefined) config.maxOutputTokens = maxTokens;
+  if (stop !== undefined && stop.length > 0) config.stopSequences = stop;
+  if (seed !== undefined) config.seed = seed;
+  if (reasoning !== undefined) config.thinkingConfig = thinkingOf(reasoning, request.model);
+  if (request.output !== undefined) {
+    config.responseMimeType = "application/json";
+    config.responseJsonSchema = request.output.schema;
+  }
+  const body: Body = { contents: contentsOf(request.messages, request.model) };
+  const system = request.messages.filter((message) => message.role === "system").map(textOf);
+  if (system.length > 0) body.systemInstruction = { parts: [{ text: system.join("\n\n") }] };
+  const generationConfig = { ...config, ...record(rest.generationConfig) };
+  const tools = [...declarations(request.tools), ...list(rest.tools)];
+  if (request.tools.length > 0 && request.toolChoice !== undefined) {
+    body.toolConfig = { functionCallingConfig: choiceOf(request.toolChoice) };
+  }
+  return {
+    ...body,
+    ...rest,
+    ...(tools.length === 0 ? {} : { tools }),
+    ...(Object.keys(generationConfig).length === 0 ? {} : { generationConfig }),
+  };
+}
+
+const declarations = (tools: readonly ToolSpec[]): Body[] =>
+  tools.length === 0
+    ? []
+    : [
+        {
+          functionDeclarations: tools.map((tool) => ({
+            name: tool.name,
+            description: tool.description,
+            parametersJsonSchema: tool.parameters,
+          })),
+        },
+      ];
+
+function choiceOf(choice: ToolChoice): Body {
+  if (typeof choice === "object") return { mode: "ANY", allowedFunctionNames: [choice.name] };
+  return { mode: choice === "required" ? "ANY" : choice.toUpperCase() };
+}
+
+/** Gemini 3 takes a level, the models before it a budget of tokens. */
+function thinkingOf(reasoning: NonNullable<GenerationOptions["reasoning"]>, model: string): Body {
+  const { effort, budget } = reasoning;
+  if (budget !== undefined) return { includeThoughts: true, thinkingBudget: budget };
+  if (effort === undefined) return { includeThoughts: true };
+  if (/gemini-2/.test(model)) return { includeThoughts: true, thinkingBudget: budgets[effort] };
+  return { includeThoughts: true, thinkingLevel: effort };
+}
+
+const budgets = { minimal: 512, low: 1_024, medium: 8_192, high: 24_576 } as const;

@@ -1,0 +1,108 @@
+import {
+  count,
+  type Decoder,
+  type Delta,
+  type FinishReason,
+  type Frame,
+  list,
+  parseJson,
+  Quirks,
+  record,
+  type ToolCallDelta,
+  type Usage,
+  word,
+} from "venturi/plugin";
+import { broken, errorOf } from "./errors.ts";
+
+export const wireName = "ollama";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+/** One JSON object a line, from /api/chat (`message`) and /api/generate (`response`); the last has `done: true`. */
+export class OllamaDecoder implements Decoder {
+  readonly quirks = new Quirks();
+  #calls = 0;
+  #identified = false;
+  #ended = false;
+
+  push(frame: Frame, out: Delta[]): void {
+    if (this.#ended) return this.quirks.count("after_end");
+    const parsed = parseJson(frame.data);
+    if (typeof parsed !== "object" || parsed === null) {
+      this.#ended = true;
+      out.push({ type: "error", error: broken("a line is not valid JSON; the stream cannot be trusted further") });
+      return;
+    }
+    this.#line(record(parsed), out);
+  }
+
+  end(out: Delta[]): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    out.push({ type: "error", error: broken("the stream ended before a line with done; what arrived is not whole") });
+  }
+
+  #line(line: Wire, out: Delta[]): void {
+    if (line.error !== undefined && line.error !== null) {
+      this.#ended = true;
+      out.push({ type: "error", error: errorOf(line) });
+      return;
+    }
+    if (!this.#identified && word(line.model) !== undefined) {
+      this.#identified = true;
+      out.push({ type: "response", model: String(line.model) });
+    }
+    const message = record(line.message);
+    const thinking = message.thinking ?? line.thinking;
+    const text = message.content ?? line.response;
+    if (typeof thinking === "string" && thinking !== "") out.push({ type: "reasoning", text: thinking });
+    if (typeof text === "string" && text !== "") out.push({ type: "text", text });
+    if (message.tool_calls !== undefined) for (const call of list(message.tool_calls)) this.#call(record(call), out);
+    for (const image of list(message.images)) {
+      out.push({ type: "activity", kind: "part", wire: wireName, data: { image } });
+    }
+    if (line.done === true) this.#done(line, out);
+    else if (line.message === undefined && text === undefined && thinking === undefined)
+      this.quirks.count("unknown_event");
+  }
+
+  /** Calls come whole, in order of appearance; `function.index` is missing on the first, so it decides nothing. */
+  #call(call: Wire, out: Delta[]): void {
+    const inner = record(call.function ?? call);
+    const name = word(inner.name);
+    if (name === undefined) return this.quirks.count("call_without_name");
+    const given = inner.arguments ?? {};
+    if (typeof given === "string") this.quirks.count("arguments_as_text");
+    const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = {
+      type: "tool_call",
+      index: this.#calls++,
+      name,
+      arguments: typeof given === "string" ? given : JSON.stringify(given),
+      sealed: true,
+    };
+    if (word(call.id) !== undefined) delta.id = String(call.id);
+    out.push(delta);
+  }
+
+  #done(line: Wire, out: Delta[]): void {
+    this.#ended = true;
+    const usage: Usage = {};
+    const input = count(line.prompt_eval_count);
+    const output = count(line.eval_count);
+    if (input !== undefined) usage.inputTokens = input;
+    if (output !== undefined) usage.outputTokens = output;
+    // A prompt that was in the cache is not counted again by older builds.
+    if (input === undefined || output === undefined) usage.source = "partial";
+    if (input !== undefined || output !== undefined) out.push({ type: "usage", usage });
+    const raw = word(line.done_reason);
+    if (raw === undefined) this.quirks.count("missing_done_reason");
+    const finish = this.#finish(raw);
+    out.push(raw === undefined ? { type: "done", finish } : { type: "done", finish, raw });
+  }
+
+  #finish(raw: string | undefined): FinishReason {
+    if (raw === "length") return "length";
+    if (raw !== undefined && raw !== "stop" && raw !== "tool_calls") return "other";
+    return this.#calls > 0 ? "tool_calls" : "stop";
+  }
+}

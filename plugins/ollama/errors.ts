@@ -1,0 +1,15 @@
+import { count, record, VenturiError, word } from "venturi/plugin";
+
+const op = "provider.stream";
+
+/** `{"error":"text"}`, as a line of a stream that had begun; models that run in Ollama's cloud add a status. */
+export function errorOf(body: unknown): VenturiError {
+  const outer = record(body);
+  const message = word(outer.error) ?? word(record(outer.error).message) ?? "no message was given";
+  const status = count(outer.status_code) ?? count(outer.status);
+  const code = status === 429 ? "rate_limited" : status === 503 ? "unavailable" : "llm_error";
+  const context = status === undefined ? {} : { details: { status } };
+  return new VenturiError(op, code, `the provider reported: ${message}`, context);
+}
+
+export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);

@@ -1,0 +1,32 @@
+import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import { z } from "zod";
+import { OllamaDecoder, wireName } from "./decoder.ts";
+import { bodyOf } from "./request.ts";
+
+const wire: Wire = { framing: "ndjson", decoder: () => new OllamaDecoder() };
+
+const options = z.strictObject({
+  ...httpOptions,
+  baseUrl: httpOptions.baseUrl.default("http://127.0.0.1:11434"),
+});
+
+export default definePlugin({
+  name: "ollama",
+  kind: "provider",
+  description: "Models that Ollama runs, over its own /api/chat",
+  options,
+  wires: { [wireName]: wire },
+  create: (options) =>
+    httpProvider({
+      name: "ollama",
+      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      wire,
+      options,
+      request: (request, mode) => ({
+        url: `${options.baseUrl}/api/chat`,
+        headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
+        body: { ...bodyOf(request), stream: mode === "stream" },
+      }),
+      collect: (json) => collectWith(new OllamaDecoder(), json),
+    }),
+});

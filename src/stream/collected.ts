@@ -1,0 +1,122 @@
+import type { Delta, ReasoningDelta, ToolCallDelta } from "../core/deltas.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../core/messages.ts";
+import type { Decoder } from "../core/plugin.ts";
+import type { Generation } from "../core/provider.ts";
+import { mergeUsage, type Usage } from "../core/usage.ts";
+import { Accumulator, type OpenCall } from "./accumulate.ts";
+
+const op = "provider.generate";
+
+/** A whole answer in the form of a wire whose events have the same shape: one decoder serves both. */
+export function collectWith(decoder: Decoder, json: unknown): Generation {
+  const deltas: Delta[] = [];
+  decoder.push({ data: JSON.stringify(json) ?? "", event: "" }, deltas);
+  decoder.end(deltas);
+  return generationOf(deltas);
+}
+
+/** The answer that the deltas make, parts in order of appearance. Throws the error that one of them tells. */
+export function generationOf(deltas: readonly Delta[]): Generation {
+  const collected = new Collected();
+  for (const delta of deltas) collected.push(delta);
+  return collected.generation();
+}
+
+class Collected {
+  readonly #parts: (Part | OpenCall)[] = [];
+  readonly #accumulator = new Accumulator();
+  #thought: { readonly part: number | undefined; readonly to: ReasoningPart } | undefined;
+  #text: TextPart | undefined;
+  #usage: Usage = {};
+  #facts: Pick<Generation, "id" | "model"> = {};
+  #end: Pick<Generation, "finish" | "raw"> | undefined;
+
+  push(delta: Delta): void {
+    switch (delta.type) {
+      case "text":
+        return this.#addText(delta.text, delta.signature);
+      case "reasoning":
+        return this.#addThought(delta);
+      case "tool_call":
+        return this.#addCall(delta);
+      case "activity":
+        if (delta.keep) this.#add({ type: "opaque", wire: delta.wire, data: delta.data });
+        return;
+      case "usage":
+        this.#usage = mergeUsage(this.#usage, delta.usage);
+        return;
+      case "response": {
+        const { type: _, ...facts } = delta;
+        this.#facts = facts;
+        return;
+      }
+      case "done": {
+        const { type: _, ...end } = delta;
+        this.#end = end;
+        this.#accumulator.finish(delta.finish);
+        return;
+      }
+      case "error":
+        throw delta.error;
+      case "refusal":
+        return this.#addText(delta.text, undefined);
+    }
+  }
+
+  generation(): Generation {
+    if (this.#end === undefined) throw new VenturiError(op, "stream_error", "the answer has no end; it is not whole");
+    return { ...this.#facts, ...this.#end, usage: this.#usage, parts: this.#parts.map(partOf) };
+  }
+
+  #addText(text: string, signature: string | undefined): void {
+    if (signature !== undefined) return this.#add({ type: "text", text, signature });
+    if (text === "") return;
+    if (this.#text !== undefined) {
+      this.#text.text += text;
+      return;
+    }
+    const part: TextPart = { type: "text", text };
+    this.#add(part);
+    this.#text = part;
+  }
+
+  #addThought(delta: ReasoningDelta): void {
+    const open = this.#thought;
+    const { type: _, text, part, ...proofs } = delta;
+    if (open !== undefined && (part === undefined || part === open.part)) {
+      Object.assign(open.to, proofs, { text: open.to.text + text });
+      return;
+    }
+    const to: ReasoningPart = { type: "reasoning", text, ...proofs };
+    this.#add(to);
+    this.#thought = { part, to };
+  }
+
+  #addCall(delta: ToolCallDelta): void {
+    const known = delta.index < this.#accumulator.open.length;
+    const { call } = this.#accumulator.push(delta);
+    if (!known) this.#add(call);
+  }
+
+  /** Another part has begun: what comes next does not belong to the text before it. */
+  #add(part: Part | OpenCall): void {
+    this.#text = undefined;
+    this.#parts.push(part);
+  }
+}
+
+function partOf(part: Part | OpenCall): Part {
+  if ("type" in part) return part;
+  const result = part.result();
+  if (!result.ok) throw result.error;
+  const signed = part.signature === undefined ? {} : { signature: part.signature };
+  const call: ToolCallPart = {
+    type: "tool_call",
+    call: part.id,
+    name: part.name,
+    arguments: result.arguments,
+    ...signed,
+  };
+  return call;
+}
