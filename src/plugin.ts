@@ -18,6 +18,7 @@ export * from "./core/tool-options.ts";
 export * from "./core/trace-context.ts";
 export * from "./core/units.ts";
 export * from "./core/usage.ts";
+export * from "./core/usage.ts";
 export * from "./stream/accumulate.ts";
 export * from "./stream/collected.ts";
 export type { Post } from "./stream/exchange.ts";

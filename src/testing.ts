@@ -1,5 +1,6 @@
 /** The face for plugin authors' tests: contract suites as mocha cases, a scripted model, a virtual clock. */
 export * from "./testing/clock.ts";
+export * from "./testing/model.ts";
 export * from "./testing/scripted-runs.ts";
 export * from "./testing/tool.ts";
 export * from "./testing/tool-call.ts";

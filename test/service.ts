@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
+import type { z } from "zod";
 import type { Channel } from "../src/core/channel.ts";
 import { systemClock } from "../src/core/clock.ts";
 import type { EventBody } from "../src/core/events.ts";
@@ -7,8 +8,9 @@ import { silentLog } from "../src/core/log.ts";
 import type { AnyPlugin, PluginContext } from "../src/core/plugin.ts";
 import { noTelemetry } from "../src/core/telemetry.ts";
 import { Admission } from "../src/host/admission.ts";
+import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
 import { openServer, type RunningServer } from "../src/host/server.ts";
-import { defaultServiceLimits, type ServerSettings, type ServiceLimits } from "../src/host/server-settings.ts";
+import { type ServiceLimits, serviceLimits } from "../src/host/service-limits.ts";
 import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
 
 export interface TestService extends RunningServer {
@@ -20,10 +22,10 @@ export interface TestService extends RunningServer {
 export async function serve(options: {
   scripts: Record<string, Script>;
   channels: readonly { plugin: unknown; options?: Record<string, unknown> }[];
-  settings?: Partial<ServerSettings>;
+  settings?: z.input<typeof ServerSettings>;
   limits?: Partial<ServiceLimits>;
 }): Promise<TestService> {
-  const limits = { ...defaultServiceLimits, ...options.limits };
+  const limits = { ...serviceLimits(LimitSettings.parse({})), ...options.limits };
   const admission = new Admission(limits);
   const runs = new ScriptedRuns(options.scripts, {
     begin: (run) => admission.begin(run),
@@ -32,7 +34,7 @@ export async function serve(options: {
   const channels = [];
   for (const entry of options.channels) channels.push(await channel(entry.plugin as AnyPlugin, entry.options ?? {}));
   const server = await openServer({
-    settings: { host: "127.0.0.1", port: 0, origins: [], keys: [], ...options.settings },
+    settings: ServerSettings.parse({ listen: 0, ...options.settings }),
     limits,
     runs,
     admission,

@@ -1,8 +1,14 @@
 import type { Plan } from "./plan.ts";
-import type { Wire, WireFrame } from "./wire.ts";
+import type { Route, Wire, WireFrame } from "./wire.ts";
+
+export interface Disturbance {
+  readonly plan: Plan;
+  readonly wire: Wire;
+  readonly route: Route;
+}
 
 /** The frames with what the plan breaks in them. Chunks are counted from 1, as they were before anything was put in. */
-export function disturb(frames: readonly WireFrame[], plan: Plan, wire: Wire): readonly WireFrame[] {
+export function disturb(frames: readonly WireFrame[], { plan, wire, route }: Disturbance): readonly WireFrame[] {
   const { malformed, error, unknown } = plan;
   let result = frames;
   if (malformed !== undefined) {
@@ -11,10 +17,10 @@ export function disturb(frames: readonly WireFrame[], plan: Plan, wire: Wire): r
   }
   if (unknown !== undefined) result = result.toSpliced(Math.max(0, unknown(frames.length) - 1), 0, extra(wire.unknown));
   if (error !== undefined) {
-    result = [...result.slice(0, error.at(frames.length)), extra(wire.broken(error.failure))];
+    result = [...result.slice(0, error.at(frames.length)), extra(wire.broken(error.failure, route))];
   }
-  if (plan.comments && wire.contentType.startsWith("text/event-stream")) result = result.flatMap(commented);
-  if (plan.crlf) result = result.map((frame) => ({ ...frame, text: frame.text.replaceAll("\n", "\r\n") }));
+  if (plan.comments && wire.contentType(route).startsWith("text/event-stream")) result = result.flatMap(commented);
+  if (plan.crlf) result = result.map((frame) => ({ ...frame, text: frame.text.replaceAll(/\r?\n/g, "\r\n") }));
   return result;
 }
 

@@ -7,7 +7,11 @@ import { RequestLog, type SimulatedRequest } from "./requests.ts";
 import { type Decision, Simulation } from "./simulation.ts";
 import type { Failure } from "./turn.ts";
 import type { Route, Wire } from "./wire.ts";
+import { anthropic } from "./wires/anthropic.ts";
+import { gemini } from "./wires/gemini.ts";
+import { ollama } from "./wires/ollama.ts";
 import { openai } from "./wires/openai.ts";
+import { openaiResponses } from "./wires/openai-responses.ts";
 
 export interface SimulatorOptions {
   /** 0 = any free port. */
@@ -33,7 +37,7 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-const wires: readonly Wire[] = [openai];
+const wires: readonly Wire[] = [openai, openaiResponses, anthropic, gemini, ollama];
 const op = "simulator.start";
 const keptRequests = 10_000;
 const maxBody = 64 * 1024 * 1024;
@@ -121,7 +125,7 @@ async function serve(served: Served): Promise<void> {
     entry.body = JSON.parse(text);
     const decision = simulation.decide(wire.read(entry.body, route), request.headers, text);
     entry.model = decision.prompt.model;
-    await answer(served, { wire, decision, entry, end: () => (ended = true) });
+    await answer(served, { wire, route, decision, entry, end: () => (ended = true) });
   } catch (thrown) {
     entry.status = 400;
     if (!response.headersSent) sendFailure(response, wire, { status: 400, message: messageOf(thrown) });
@@ -151,13 +155,14 @@ async function readBody(request: IncomingMessage): Promise<string> {
 
 interface Task {
   readonly wire: Wire;
+  readonly route: Route;
   readonly decision: Decision;
   readonly entry: SimulatedRequest;
   /** To be called before the simulator itself breaks a connection off. */
   readonly end: () => void;
 }
 
-async function answer({ response, refuse }: Served, { wire, decision, entry, end }: Task): Promise<void> {
+async function answer({ response, refuse }: Served, { wire, route, decision, entry, end }: Task): Promise<void> {
   const { plan, failure, prompt, turn, usage, id } = decision;
   if (plan.refuse !== undefined) {
     end();
@@ -169,12 +174,12 @@ async function answer({ response, refuse }: Served, { wire, decision, entry, end
   if (response.destroyed) return;
   entry.status = failure?.status ?? 200;
   if (failure !== undefined) return sendFailure(response, wire, failure);
-  const said = { prompt, turn, usage, id, shape: plan.shape };
+  const said = { route, prompt, turn, usage, id, shape: plan.shape };
   const frames = prompt.streaming
-    ? disturb(wire.frames(said), plan, wire)
+    ? disturb(wire.frames(said), { plan, wire, route })
     : [{ text: JSON.stringify(wire.whole(said)), paced: false }];
   response.writeHead(200, {
-    "content-type": prompt.streaming ? wire.contentType : "application/json",
+    "content-type": prompt.streaming ? wire.contentType(route) : "application/json",
     "cache-control": "no-cache",
     "transfer-encoding": "chunked",
     "x-request-id": `req_${id}`,

@@ -52,15 +52,6 @@ export function wholeCalls(pieces: readonly Piece[]): WholeCall[] {
   return [...calls].map(([index, { id, name, texts }]) => ({ index, id, name, text: texts.join("") }));
 }
 
-/** Where each call's last piece stands, so that a wire can close it there. */
-export function lastPieces(pieces: readonly Piece[]): Map<number, number> {
-  const last = new Map<number, number>();
-  pieces.forEach((piece, position) => {
-    if (piece.type === "call" || piece.type === "arguments") last.set(piece.index, position);
-  });
-  return last;
-}
-
 export function joined(pieces: readonly Piece[], type: "text" | "reasoning" | "refusal"): string {
   return pieces.map((piece) => (piece.type === type ? piece.text : "")).join("");
 }

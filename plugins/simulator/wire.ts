@@ -12,6 +12,8 @@ export interface WireFrame {
 export interface Route {
   readonly model?: string;
   readonly streaming?: boolean;
+  /** Gemini without `alt=sse`: one JSON array, piece by piece. */
+  readonly array?: boolean;
 }
 
 /** Deviations that are in the words themselves; those of their delivery are no concern of a wire. */
@@ -23,6 +25,7 @@ export interface Shape {
 }
 
 export interface Answer {
+  readonly route: Route;
   readonly prompt: Prompt;
   readonly turn: Turn;
   readonly usage: TurnUsage | undefined;
@@ -34,7 +37,7 @@ export interface Answer {
 /** A wire format from the server's side. Pure: no I/O, no clock. */
 export interface Wire {
   readonly name: WireName;
-  readonly contentType: string;
+  contentType(route: Route): string;
   route(path: string, query: URLSearchParams): Route | undefined;
   read(body: unknown, route: Route): Prompt;
   frames(answer: Answer): WireFrame[];
@@ -42,7 +45,7 @@ export interface Wire {
   /** Body of an HTTP error. */
   failure(failure: Failure): unknown;
   /** A frame that reports a failure after 200. */
-  broken(failure: Failure): string;
+  broken(failure: Failure, route: Route): string;
   /** A frame of a kind that no client knows. */
   readonly unknown: string;
   /** A frame whose payload is no JSON. */
@@ -51,6 +54,8 @@ export interface Wire {
 
 export const wireNames = ["openai", "openai-responses", "anthropic", "gemini", "ollama"] as const;
 export type WireName = (typeof wireNames)[number];
+
+export const eventStream = () => "text/event-stream; charset=utf-8";
 
 /** A fixed point in time: the same request gives the same bytes, whenever it is sent. */
 export const created = 1_767_225_600;

@@ -5,7 +5,7 @@ const op = "run.admit";
 
 export interface AdmissionOptions {
   readonly activeRuns: number;
-  readonly queuedRuns: number;
+  readonly queue: number;
   /** Longest wait for a place, ms. */
   readonly queueWait: number;
   readonly clock?: Clock;
@@ -14,7 +14,7 @@ export interface AdmissionOptions {
 /** Who asks for a place, and how many places it may hold at a time. */
 export interface Applicant {
   readonly id: string;
-  readonly activeRuns?: number | undefined;
+  readonly concurrentRuns?: number | undefined;
 }
 
 /** A place for one run. It is given back by `release`, or by the end of the run it was `bound` to. */
@@ -29,7 +29,7 @@ interface Waiter {
 }
 
 /**
- * How many runs this process works on at once. Past `activeRuns`, starts wait in a line of at most `queuedRuns` for at most
+ * How many runs this process works on at once. Past `activeRuns`, starts wait in a line of at most `queue` for at most
  * `queueWait`; past that they are refused with `unavailable`, so that nobody waits without an end.
  */
 export class Admission {
@@ -64,7 +64,7 @@ export class Admission {
   async reserve(applicant: Applicant): Promise<Place> {
     if (this.#closed) throw closing();
     const held = this.#held.get(applicant.id) ?? 0;
-    if (applicant.activeRuns !== undefined && held >= applicant.activeRuns) {
+    if (applicant.concurrentRuns !== undefined && held >= applicant.concurrentRuns) {
       throw new VenturiError(op, "rate_limited", `this key has ${held} runs under way, the most it may have`, {
         details: { retryAfterMs: 1000 },
       });
@@ -144,7 +144,7 @@ export class Admission {
   }
 
   async #wait(id: string): Promise<Place> {
-    if (this.#waiting.size >= this.#options.queuedRuns) throw full(this.#options.activeRuns);
+    if (this.#waiting.size >= this.#options.queue) throw full(this.#options.activeRuns);
     return await new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting.delete(waiter);

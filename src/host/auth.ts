@@ -1,47 +1,44 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
+import type { z } from "zod";
 import type { Caller } from "../core/channel.ts";
 import { VenturiError } from "../core/errors.ts";
-import type { AccessKey } from "./server-settings.ts";
+import type { Key } from "./config/server.ts";
 
 const op = "auth.check";
 
 /** A caller with the limits of its key. */
 export interface KeyHolder extends Caller {
   readonly requestsPerMinute: number | undefined;
-  readonly activeRuns: number | undefined;
+  readonly concurrentRuns: number | undefined;
 }
 
 export const anyone: KeyHolder = {
   id: "anyone",
   agents: undefined,
   requestsPerMinute: undefined,
-  activeRuns: undefined,
+  concurrentRuns: undefined,
 };
 
 /** Keys are known by their SHA-256 only. Every known key is compared, in constant time, whichever one matches. */
 export class Keyring {
-  readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[];
+  readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[] | undefined;
 
-  constructor(keys: readonly AccessKey[]) {
-    this.#keys = keys.map((key) => ({
+  constructor(keys: readonly z.output<typeof Key>[] | undefined) {
+    this.#keys = keys?.map((key) => ({
       digest: Buffer.from(key.sha256, "hex"),
       holder: {
         id: key.id,
         agents: key.agents,
         requestsPerMinute: key.requestsPerMinute,
-        activeRuns: key.activeRuns,
+        concurrentRuns: key.concurrentRuns,
       },
     }));
   }
 
-  get open(): boolean {
-    return this.#keys.length === 0;
-  }
-
-  /** Whose key the headers carry. Without any keys in the config everyone is let in. */
+  /** Whose key the headers carry. Without `auth` in the config everyone is let in; with an empty list, no one. */
   identify(headers: IncomingHttpHeaders): KeyHolder {
-    if (this.open) return anyone;
+    if (this.#keys === undefined) return anyone;
     const secret = secretIn(headers);
     if (secret === undefined) {
       throw new VenturiError(op, "unauthorized", "send your key as `Authorization: Bearer KEY`");

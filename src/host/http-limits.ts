@@ -2,13 +2,14 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../core/errors.ts";
 import { parseBody } from "./request-body.ts";
-import type { ServiceLimits } from "./server-settings.ts";
+import type { ServiceLimits } from "./service-limits.ts";
 
 /** An HTTP server whose every input is bounded: headers, body, nesting, time, and no compression to expand. */
-export async function createHttp(limits: ServiceLimits): Promise<FastifyInstance> {
+export async function createHttp(limits: ServiceLimits, trustProxy: boolean | string[]): Promise<FastifyInstance> {
   const { fastify } = await import("fastify");
   const app = fastify({
     logger: false,
+    trustProxy,
     bodyLimit: limits.body,
     requestTimeout: limits.request,
     forceCloseConnections: "idle",

@@ -10,11 +10,12 @@ import { traceparentOf } from "../core/trace-context.ts";
 import type { Admission } from "./admission.ts";
 import { type KeyHolder, Keyring, permit } from "./auth.ts";
 import { callerRuns } from "./caller-runs.ts";
+import type { ServerSettings } from "./config/server.ts";
 import { replyWithErrors } from "./error-reply.ts";
 import { createHttp } from "./http-limits.ts";
 import { documentSchema, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { originCheck } from "./origin.ts";
-import type { ServerSettings, ServiceLimits } from "./server-settings.ts";
+import type { ServiceLimits } from "./service-limits.ts";
 
 export interface ServerParts {
   readonly settings: ServerSettings;
@@ -40,7 +41,8 @@ export interface RunningServer {
 
 export async function openServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log } = parts;
-  const app = await createHttp(parts.limits);
+  const { host } = settings.listen;
+  const app = await createHttp(parts.limits, settings.trustProxy);
   let draining = false;
   replyWithErrors(app, log);
   app.setValidatorCompiler(validatorCompiler);
@@ -50,7 +52,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   await app.register(async (scope) => operations(scope, parts, () => draining));
   for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
   try {
-    await app.listen({ host: settings.host, port: settings.port });
+    await app.listen(settings.listen);
   } catch (thrown) {
     await app.close();
     throw new VenturiError("server.listen", "unavailable", `cannot listen: ${wrap("server.listen", thrown).message}`, {
@@ -59,7 +61,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   }
   const { port } = app.server.address() as AddressInfo; // a TCP server's address, by the call above
   return {
-    url: `http://${settings.host.includes(":") ? `[${settings.host}]` : settings.host}:${port}`,
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     app,
     unready: () => {
       draining = true;
@@ -75,11 +77,12 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
 
 async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
   const { settings, limits, version } = parts;
-  if (settings.origins.length > 0) {
+  const origins = settings.cors?.origins ?? [];
+  if (origins.length > 0) {
     const { default: cors } = await import("@fastify/cors");
     const exposed = ["x-venturi-run", "traceparent", "retry-after", "location"];
     await app.register(cors, {
-      origin: settings.origins.includes("*") ? true : [...settings.origins],
+      origin: origins.includes("*") ? true : origins,
       exposedHeaders: exposed,
     });
   }
@@ -93,7 +96,7 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
       openapi: "3.1.0",
       info: { title: "Venturi", version, description: "Runs of agents, as streams of events." },
       components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
-      ...(settings.keys.length > 0 ? { security: [{ key: [] }] } : {}),
+      ...(settings.auth !== undefined ? { security: [{ key: [] }] } : {}),
     },
     transform: documentSchema,
   });
@@ -106,7 +109,7 @@ interface Callers {
 
 /** Checks that every request passes before its handler: Host and Origin, key, rate. */
 function guard(app: FastifyInstance, { settings }: ServerParts): Callers {
-  const keyring = new Keyring(settings.keys);
+  const keyring = new Keyring(settings.auth?.keys);
   const checkOrigin = originCheck(settings);
   const holders = new WeakMap<object, KeyHolder>();
   const count = app.createRateLimit({

@@ -4,9 +4,9 @@ import { Admission } from "../../src/host/admission.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 
 describe("admission", () => {
-  const open = (options: { activeRuns?: number; queuedRuns?: number; queueWait?: number } = {}) => {
+  const open = (options: { activeRuns?: number; queue?: number; queueWait?: number } = {}) => {
     const clock = new VirtualClock();
-    return { clock, admission: new Admission({ activeRuns: 1, queuedRuns: 1, queueWait: 100, clock, ...options }) };
+    return { clock, admission: new Admission({ activeRuns: 1, queue: 1, queueWait: 100, clock, ...options }) };
   };
   const refusal = (promise: Promise<unknown>): Promise<VenturiError> =>
     promise.then(
@@ -44,7 +44,7 @@ describe("admission", () => {
   });
 
   it("counts runs that others started", async () => {
-    const { admission } = open({ queuedRuns: 0 });
+    const { admission } = open({ queue: 0 });
     admission.begin("claimed");
     expect((await refusal(admission.reserve(someone))).code).to.equal("unavailable");
     admission.end("claimed");
@@ -53,7 +53,7 @@ describe("admission", () => {
 
   it("keeps a key to its number of runs without holding others up", async () => {
     const { admission } = open({ activeRuns: 3 });
-    const key = { id: "key", activeRuns: 1 };
+    const key = { id: "key", concurrentRuns: 1 };
     const place = await admission.reserve(key);
     expect((await refusal(admission.reserve(key))).code).to.equal("rate_limited");
     await admission.reserve(someone);

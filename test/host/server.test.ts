@@ -30,7 +30,7 @@ describe("the server", () => {
   const stillAnswers = async () => expect((await run(service)).status).to.equal(200);
 
   it("says it is live and ready without a key, and stops being ready first", async () => {
-    const draining = await serve({ scripts: { hello }, channels: [], settings: { keys: [keyOf("a", "s")] } });
+    const draining = await serve({ scripts: { hello }, channels: [], settings: { auth: { keys: [keyOf("a", "s")] } } });
     expect((await fetch(`${draining.url}/livez`)).status).to.equal(200);
     expect((await fetch(`${draining.url}/readyz`)).status).to.equal(200);
     expect((await fetch(`${draining.url}/metrics`)).status).to.equal(401);
@@ -75,7 +75,7 @@ describe("the server", () => {
     const shared = await serve({
       scripts: { hello },
       channels: [{ plugin: channelHttp }],
-      settings: { origins: ["https://app.example"] },
+      settings: { cors: { origins: ["https://app.example"] } },
     });
     const response = await run(shared, { headers: { origin: "https://app.example", accept: "text/event-stream" } });
     expect(response.status).to.equal(200);
@@ -88,7 +88,7 @@ describe("the server", () => {
     const limited = await serve({
       scripts: { hello },
       channels: [{ plugin: channelHttp }],
-      settings: { keys: [{ ...keyOf("a", "slow"), requestsPerMinute: 2 }, keyOf("b", "fast")] },
+      settings: { auth: { keys: [{ ...keyOf("a", "slow"), requestsPerMinute: 2 }, keyOf("b", "fast")] } },
     });
     const status = async (key: string) => (await run(limited, { headers: { authorization: `Bearer ${key}` } })).status;
     expect([await status("slow"), await status("slow")]).to.deep.equal([200, 200]);
@@ -103,7 +103,7 @@ describe("the server", () => {
     const small = await serve({
       scripts: { endless },
       channels: [{ plugin: channelHttp }],
-      limits: { activeRuns: 1, queuedRuns: 0 },
+      limits: { activeRuns: 1, queue: 0 },
     });
     const body = JSON.stringify({ agent: "endless", input: "hi" });
     const first = await run(small, { body, headers: { prefer: "respond-async" } });

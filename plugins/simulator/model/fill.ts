@@ -88,7 +88,9 @@ function numberBeside(name: string, text: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-function typeOf(schema: JsonRecord): unknown {
-  if (Array.isArray(schema.type)) return schema.type.find((type) => type !== "null");
-  return schema.type ?? (isRecord(schema.properties) ? "object" : "string");
+/** Gemini spells types in capitals. */
+function typeOf(schema: JsonRecord): string {
+  const named = Array.isArray(schema.type) ? schema.type.find((type) => type !== "null") : schema.type;
+  if (typeof named === "string") return named.toLowerCase();
+  return isRecord(schema.properties) ? "object" : "string";
 }

@@ -1,12 +1,12 @@
 import { argumentsOf, contentText, isRecord, list, record, resultText, text } from "../json.ts";
 import { message, type Prompt, type PromptMessage, type PromptTool } from "../prompt.ts";
 import { type Finish, joined, type Piece, type TurnUsage, wholeCalls } from "../turn.ts";
-import { type Answer, created, type Wire, type WireFrame } from "../wire.ts";
+import { type Answer, created, eventStream, type Wire, type WireFrame } from "../wire.ts";
 
 /** OpenAI Chat Completions. */
 export const openai: Wire = {
   name: "openai",
-  contentType: "text/event-stream; charset=utf-8",
+  contentType: eventStream,
   route: (path) => (path.endsWith("/chat/completions") ? {} : undefined),
   read,
   frames,
@@ -90,11 +90,12 @@ function frames({ prompt, turn, usage, id, shape }: Answer): WireFrame[] {
     `${head}"choices":[{"index":0,"delta":${delta},"logprobs":null,"finish_reason":${finish}}]${tail}`;
   const out: WireFrame[] = [{ text: chunk('{"role":"assistant","content":""}', "null"), paced: false }];
   for (const piece of turn.pieces) out.push({ text: chunk(deltaText(piece, shape), "null"), paced: true });
+  if (shape.missingEnd) return out;
   out.push({ text: chunk("{}", `"${finishes[turn.finish]}"`), paced: false });
   if (usage !== undefined && (prompt.usage || shape.lateUsage)) {
     out.push({ text: `${head}"choices":[],"usage":${JSON.stringify(usageJson(usage))}}\n\n`, paced: shape.lateUsage });
   }
-  if (!shape.missingEnd) out.push({ text: "data: [DONE]\n\n", paced: false });
+  out.push({ text: "data: [DONE]\n\n", paced: false });
   return out;
 }
 

@@ -30,6 +30,7 @@ export interface Config extends Omit<Settings, PluginSections> {
   /** The values as written, with their places. */
   readonly tree: MapNode;
 }
+export const Config = Symbol("Config");
 
 export interface LoadOptions {
   readonly file: string;

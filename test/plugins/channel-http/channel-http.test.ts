@@ -195,7 +195,7 @@ describe("channel-http", () => {
     const guarded = await serve({
       scripts: { hello, endless },
       channels: [{ plugin: channelHttp }],
-      settings: { keys: [{ ...keyOf("ci", "secret"), agents: ["hello"] }, keyOf("root", "all")] },
+      settings: { auth: { keys: [{ ...keyOf("ci", "secret"), agents: ["hello"] }, keyOf("root", "all")] } },
     });
     try {
       const call = (path: string, key: string, body?: unknown) =>

@@ -1,11 +1,9 @@
 import { expect } from "chai";
 import OpenAI from "openai";
 import { type Simulator, startSimulator } from "../../../plugins/simulator/server.ts";
+import { asksForBoth, both } from "./tools.ts";
 
-const tools: OpenAI.ChatCompletionTool[] = [
-  tool("clock", "Tells the current date and time.", { timeZone: { type: "string" } }, []),
-  tool("calculator", "Evaluates an arithmetic expression.", { expression: { type: "string" } }, ["expression"]),
-];
+const tools = both.map((tool): OpenAI.ChatCompletionTool => ({ type: "function", function: tool }));
 
 describe("the official openai client on the simulator's chat completions", () => {
   let simulator: Simulator;
@@ -32,9 +30,7 @@ describe("the official openai client on the simulator's chat completions", () =>
   });
 
   it("streams two parallel tool calls and, given their results, an answer that quotes them", async () => {
-    const messages: OpenAI.ChatCompletionMessageParam[] = [
-      { role: "user", content: "What time is it in Tokyo, and what is 17 * 23?" },
-    ];
+    const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: asksForBoth }];
     const first = await client.chat.completions.stream({ model: "small", messages, tools }).finalChatCompletion();
     const calls = first.choices[0]?.message.tool_calls ?? [];
     const named = calls.map((call) => (call.type === "function" ? [call.function.name, call.function.arguments] : []));
@@ -72,10 +68,3 @@ describe("the official openai client on the simulator's chat completions", () =>
     expect(models.data.map((model) => model.id)).to.include("small");
   });
 });
-
-function tool(name: string, description: string, properties: object, required: string[]): OpenAI.ChatCompletionTool {
-  return {
-    type: "function",
-    function: { name, description, parameters: { type: "object", properties, required, additionalProperties: false } },
-  };
-}

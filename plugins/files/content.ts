@@ -1,0 +1,62 @@
+import { constants } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
+import { VenturiError } from "venturi/plugin";
+import { explain, type Folder } from "./root.ts";
+
+// O_NONBLOCK: opening a named pipe would otherwise wait for a writer, for ever.
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+export interface Content {
+  readonly bytes: Buffer;
+  readonly mode: number;
+}
+
+/** The bytes of a regular file; the checks are made on what was opened, not on what the name meant before. */
+export async function readContent(folder: Folder, name: string, maxFile: number): Promise<Content> {
+  const handle = await open(folder.at(name), readFlags).catch((thrown) => {
+    throw explain(thrown, name);
+  });
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "no regular file"}`);
+    if (stats.size > maxFile) throw tooLarge(name, stats.size, maxFile);
+    return { bytes: await readUpTo(handle, name, maxFile), mode: stats.mode & 0o777 };
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Text, or undefined for what is not UTF-8 text. */
+export function textOf(bytes: Buffer): string | undefined {
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return undefined; // the decoder's way to say that this is not UTF-8
+  }
+}
+
+export async function readText(folder: Folder, name: string, maxFile: number): Promise<{ text: string; mode: number }> {
+  const { bytes, mode } = await readContent(folder, name, maxFile);
+  const text = textOf(bytes);
+  if (text === undefined) throw failure(`"${name}" is a binary file (${bytes.length} bytes)`);
+  return { text, mode };
+}
+
+/** A file may grow while it is read, so its size is no bound. */
+async function readUpTo(handle: FileHandle, name: string, maxFile: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(65_536), 0, 65_536, total);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    total += bytesRead;
+    if (total > maxFile) throw tooLarge(name, total, maxFile);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+const tooLarge = (name: string, size: number, maxFile: number) =>
+  new VenturiError("tool.call", "too_large", `"${name}" has ${size} bytes; at most ${maxFile} are read`);
+
+export const failure = (message: string) => new VenturiError("tool.call", "tool_failed", message);

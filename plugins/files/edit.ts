@@ -1,0 +1,39 @@
+import { defineTool, type Tool } from "venturi/plugin";
+import { z } from "zod";
+import { failure, readText } from "./content.ts";
+import { replaceContent } from "./replace.ts";
+import type { Root } from "./root.ts";
+
+const parameters = z.strictObject({
+  path: z.string(),
+  find: z.string().min(1).describe("text that stands in the file exactly once"),
+  replace: z.string().describe("what is to stand there instead"),
+});
+
+export function editTool(root: Root, name: string): Tool {
+  let last: Promise<unknown> = Promise.resolve();
+  return defineTool({
+    name: `${name}_edit`,
+    description: "Replaces one passage of a text file below the root folder.",
+    parameters,
+    effect: "effectful",
+    call({ path, find, replace }) {
+      // One at a time: two edits of a file at once would each write back without the other's change.
+      const edited = last.then(() => edit(root, path, { find, replace }));
+      last = edited.catch(() => {});
+      return edited;
+    },
+  });
+}
+
+const edit = (root: Root, path: string, { find, replace }: { find: string; replace: string }) =>
+  root.inside(path, async (folder, file) => {
+    const { text, mode } = await readText(folder, file, root.options.maxFile);
+    const at = text.indexOf(find);
+    if (at < 0) throw failure(`the text to find is not in "${file}"; read it again`);
+    if (text.indexOf(find, at + 1) >= 0)
+      throw failure(`the text to find stands more than once in "${file}"; give more of it`);
+    const content = text.slice(0, at) + replace + text.slice(at + find.length);
+    const bytes = await replaceContent(folder, file, { content, maxFile: root.options.maxFile, mode });
+    return { path, bytes, line: text.slice(0, at).split("\n").length };
+  });

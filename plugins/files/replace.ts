@@ -1,0 +1,51 @@
+import { randomBytes } from "node:crypto";
+import { constants } from "node:fs";
+import { lstat, open, rename, unlink } from "node:fs/promises";
+import { VenturiError } from "venturi/plugin";
+import { failure } from "./content.ts";
+import { explain, type Folder, refusal } from "./root.ts";
+
+const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+
+/**
+ * Writes beside and renames over: a reader sees the old content or the new, a crash leaves one of them, and neither a link
+ * nor a second name of the file is ever written through.
+ */
+export async function replaceContent(
+  folder: Folder,
+  name: string,
+  { content, maxFile, mode }: { content: string; maxFile: number; mode?: number },
+): Promise<number> {
+  const bytes = Buffer.from(content, "utf8");
+  if (bytes.length > maxFile) {
+    throw new VenturiError(
+      "tool.call",
+      "too_large",
+      `the content has ${bytes.length} bytes; at most ${maxFile} are written`,
+    );
+  }
+  const kept = mode ?? (await modeOf(folder, name));
+  const beside = folder.at(`.venturi-${randomBytes(8).toString("hex")}`);
+  try {
+    const handle = await open(beside, createFlags, kept);
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(beside, folder.at(name));
+  } catch (thrown) {
+    await unlink(beside).catch(() => {}); // it may never have been made
+    throw explain(thrown, name);
+  }
+  return bytes.length;
+}
+
+async function modeOf(folder: Folder, name: string): Promise<number> {
+  const stats = await lstat(folder.at(name)).catch(() => undefined); // a new file
+  if (stats === undefined) return 0o644;
+  if (stats.isSymbolicLink()) throw refusal(`"${name}" is a link; links are not followed`);
+  if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "no regular file"}`);
+  return stats.mode & 0o777;
+}

@@ -1,0 +1,209 @@
+import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../core/deltas.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { StreamObserver } from "../core/provider.ts";
+import { mergeUsage, type Usage } from "../core/usage.ts";
+import { Accumulator, type OpenCall } from "../stream/accumulate.ts";
+import type { RunContext } from "./run-context.ts";
+import type { CallState } from "./state.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+/** What a generation's stream asks of the tools' side. */
+export interface CallSink {
+  /** The call is whole, valid and written. */
+  sealed(call: CallState): void;
+  /** The wire took the call back after it was sealed. */
+  unsealed(call: string): void;
+}
+
+/**
+ * Turns the deltas of one generation into events. Neighbouring pieces of one kind that came in one network read become one
+ * event: what arrived together is told together.
+ */
+export class DeltaWriter {
+  usage: Usage | undefined;
+  done: DoneDelta | undefined;
+  responseId: string | undefined;
+  responseModel: string | undefined;
+  /** Something of this generation has been shown to clients. */
+  shown = false;
+  outputCharacters = 0;
+  readonly #run: RunContext;
+  readonly #round: number;
+  readonly #tools: ToolTable;
+  readonly #sink: CallSink;
+  readonly #accumulator: Accumulator;
+  /** The events' call id of each open call, by its index. */
+  readonly #ids: string[] = [];
+  #kind: "text" | "reasoning" | "refusal" | undefined;
+  #text = "";
+  #part: number | undefined;
+  #callIndex = -1;
+
+  constructor(run: RunContext, round: number, tools: ToolTable, sink: CallSink, observer: StreamObserver | undefined) {
+    this.#run = run;
+    this.#round = round;
+    this.#tools = tools;
+    this.#sink = sink;
+    this.#accumulator = new Accumulator({ run: `${round}`, observer });
+  }
+
+  /** Everything one network read brought. Throws what the provider reported as an error. */
+  push(batch: readonly Delta[]): void {
+    for (const delta of batch) this.#take(delta);
+    this.#flush();
+  }
+
+  /** The stream has ended: seals what is still open, or throws when the format's own end is missing. */
+  finish(): DoneDelta {
+    const done = this.done;
+    if (done === undefined) {
+      throw new VenturiError("provider.stream", "stream_error", "the stream ended before its own end; it was cut");
+    }
+    for (const call of this.#accumulator.finish(done.finish)) this.#seal(call);
+    return done;
+  }
+
+  get calls(): number {
+    return this.#accumulator.open.length;
+  }
+
+  #take(delta: Delta): void {
+    switch (delta.type) {
+      case "text":
+        if (delta.signature !== undefined) return this.#signedText(delta.text, delta.signature);
+        return this.#append("text", delta.text);
+      case "refusal":
+        return this.#append("refusal", delta.text);
+      case "reasoning":
+        return this.#reason(delta);
+      case "tool_call":
+        return this.#call(delta);
+      case "usage":
+        this.usage = mergeUsage(this.usage, delta.usage);
+        return;
+      case "response":
+        this.responseId = delta.id ?? this.responseId;
+        this.responseModel = delta.model ?? this.responseModel;
+        return;
+      case "activity":
+        this.#flush();
+        this.shown = true;
+        this.#run.emit({
+          type: "provider.activity",
+          round: this.#round,
+          kind: delta.kind,
+          wire: delta.wire,
+          data: delta.data,
+          ...(delta.keep ? { keep: true } : {}),
+        });
+        return;
+      case "done":
+        this.done ??= delta;
+        return;
+      case "error":
+        this.#flush();
+        throw delta.error;
+    }
+  }
+
+  #append(kind: "text" | "refusal", text: string): void {
+    if (text === "") return;
+    if (this.#kind !== kind) this.#flush();
+    this.#kind = kind;
+    this.#text += text;
+  }
+
+  #signedText(text: string, signature: string): void {
+    this.#flush();
+    this.shown = true;
+    this.outputCharacters += text.length;
+    this.#run.emit({ type: "text.delta", round: this.#round, text, signature });
+  }
+
+  #reason(delta: ReasoningDelta): void {
+    const plain = delta.signature === undefined && delta.encrypted === undefined && delta.id === undefined;
+    if (this.#kind !== "reasoning" || this.#part !== delta.part) this.#flush();
+    this.#part = delta.part;
+    if (plain) {
+      if (delta.text === "") return;
+      this.#kind = "reasoning";
+      this.#text += delta.text;
+      return;
+    }
+    this.#flush();
+    this.shown = true;
+    this.outputCharacters += delta.text.length;
+    this.#run.emit({ ...delta, type: "reasoning.delta", round: this.#round });
+  }
+
+  #call(delta: ToolCallDelta): void {
+    if (this.#kind !== undefined || this.#callIndex !== delta.index) this.#flush();
+    const { call, opened, sealed, reopened } = this.#accumulator.push(delta);
+    if (opened) this.#open(call);
+    if (reopened) this.#sink.unsealed(this.#idOf(call));
+    if (delta.arguments) {
+      this.#callIndex = delta.index;
+      this.#text = delta.replace ? delta.arguments : this.#text + delta.arguments;
+    }
+    if (sealed) {
+      this.#flush();
+      this.#seal(call);
+    }
+  }
+
+  #open(call: OpenCall): void {
+    this.shown = true;
+    const id = this.#idOf(call);
+    this.#run.emit({ type: "tool_call.started", round: this.#round, call: id, name: call.name, index: call.index });
+  }
+
+  /** Vendors repeat ids from turn to turn; within a run each call has its own. */
+  #idOf(call: OpenCall): string {
+    let id = this.#ids[call.index];
+    if (id === undefined) {
+      id = call.id;
+      for (let copy = 2; this.#run.state.callIds.has(id); copy++) id = `${call.id}_${copy}`;
+      this.#ids[call.index] = id;
+    }
+    return id;
+  }
+
+  #seal(call: OpenCall): void {
+    if (call.name === "") return;
+    const id = this.#idOf(call);
+    const result = call.result();
+    const checked = result.ok ? this.#tools.check(call.name, result.arguments) : result;
+    const shared = { round: this.#round, call: id, name: call.name };
+    if (!checked.ok) {
+      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error: checked.error.toJSON() });
+      return;
+    }
+    const signature = call.signature === undefined ? {} : { signature: call.signature };
+    const parsed = result.ok ? result.arguments : {};
+    this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...signature });
+    const state = this.#run.state.round?.calls.get(id);
+    if (state) this.#sink.sealed(state);
+  }
+
+  #flush(): void {
+    if (this.#callIndex >= 0) {
+      const call = this.#ids[this.#callIndex];
+      if (call !== undefined && this.#text !== "") {
+        this.outputCharacters += this.#text.length;
+        this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: this.#text });
+      }
+      // Arguments that come before the name wait for it.
+      if (call === undefined) return;
+      this.#callIndex = -1;
+      this.#text = "";
+      return;
+    }
+    if (this.#kind === undefined) return;
+    this.shown = true;
+    this.outputCharacters += this.#text.length;
+    const part = this.#kind === "reasoning" && this.#part !== undefined ? { part: this.#part } : {};
+    this.#run.emit({ type: `${this.#kind}.delta`, round: this.#round, text: this.#text, ...part });
+    this.#kind = undefined;
+    this.#text = "";
+  }
+}

@@ -1,0 +1,128 @@
+import type { Delta } from "../core/deltas.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { GenerationContext, GenerationRequest } from "../core/provider.ts";
+import { streamOf } from "./adapt.ts";
+import type { ModelTarget } from "./definition.ts";
+import { type CallSink, DeltaWriter } from "./delta-writer.ts";
+import { completeUsage } from "./estimate.ts";
+import type { RunContext } from "./run-context.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+export interface Attempt {
+  readonly target: ModelTarget;
+  readonly round: number;
+  readonly attempt: number;
+  readonly request: GenerationRequest;
+  readonly tools: ToolTable;
+  readonly sink: CallSink;
+}
+
+/** A generation that ended badly, and whether clients had already seen some of it. */
+export class GenerationFailure extends Error {
+  readonly error: VenturiError;
+  readonly shown: boolean;
+  constructor(error: VenturiError, shown: boolean) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.shown = shown;
+  }
+}
+
+/** One model call from request to `generation.finished`, telling every piece as it comes. */
+export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
+  const { target, round } = attempt;
+  run.emit({ type: "round.started", round, model: target.name, provider: target.provider, attempt: attempt.attempt });
+  const context = contextOf(run, attempt);
+  run.time.enter("providerWait");
+  let writer: DeltaWriter | undefined;
+  try {
+    const stream = streamOf(target.port, attempt.request, context);
+    const next = abortableReader(stream, run.signal);
+    for (let batch = await next(); batch !== undefined; batch = await next()) {
+      // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
+      writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
+      run.time.enter("providerStream");
+      writer.push(batch);
+      const gate = run.parts.gate?.();
+      if (gate !== undefined) await paced(run, gate);
+    }
+    writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
+    finish(run, attempt, writer);
+  } catch (thrown) {
+    const error = run.signal.aborted ? run.signal.reason : thrown;
+    throw new GenerationFailure(asProviderError(error), writer?.shown ?? false);
+  } finally {
+    run.time.enter("runtime");
+  }
+}
+
+function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
+  const done = writer.finish();
+  const calls = run.state.round?.calls.size ?? 0;
+  run.emit({
+    type: "generation.finished",
+    round: attempt.round,
+    attempt: attempt.attempt,
+    // Servers say "stop" for forced tools; what counts is whether there are calls.
+    finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
+    usage: completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters),
+    ...(done.raw === undefined ? {} : { raw: done.raw }),
+    ...(writer.responseId === undefined ? {} : { responseId: writer.responseId }),
+    ...(writer.responseModel === undefined ? {} : { responseModel: writer.responseModel }),
+  });
+}
+
+async function paced(run: RunContext, gate: Promise<void>): Promise<void> {
+  run.time.enter("client");
+  await gate;
+  run.throwIfAborted();
+  run.time.enter("providerStream");
+}
+
+function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
+  const session = run.parts.request.session;
+  return {
+    run: run.run,
+    round: attempt.round,
+    attempt: attempt.attempt,
+    agent: run.agent.name,
+    signal: run.signal,
+    timeouts: run.agent.model.timeout,
+    ...(session === undefined ? {} : { session }),
+  };
+}
+
+/**
+ * Reads a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
+ * behind. One promise a batch, one listener in all.
+ */
+function abortableReader(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal) {
+  const iterator = stream[Symbol.asyncIterator]();
+  let fail: ((reason: unknown) => void) | undefined;
+  const onAbort = () => {
+    fail?.(signal.reason);
+    void Promise.resolve(iterator.return?.()).catch(() => {});
+  };
+  signal.addEventListener("abort", onAbort, { once: true });
+  const close = () => signal.removeEventListener("abort", onAbort);
+  return () =>
+    new Promise<readonly Delta[] | undefined>((resolve, reject) => {
+      if (signal.aborted) return reject(signal.reason);
+      fail = reject;
+      iterator.next().then(
+        (step) => {
+          if (step.done) close();
+          resolve(step.done ? undefined : step.value);
+        },
+        (error) => {
+          close();
+          reject(error);
+        },
+      );
+    });
+}
+
+function asProviderError(thrown: unknown): VenturiError {
+  if (thrown instanceof VenturiError) return thrown;
+  return new VenturiError("provider.stream", "plugin_failed", "the provider plugin threw", { cause: thrown });
+}

@@ -1,0 +1,62 @@
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { HookContext, Hooks, ToolHookCall } from "../core/hooks.ts";
+import type { RunRequest } from "../core/journal.ts";
+import type { Generation, GenerationRequest } from "../core/provider.ts";
+
+/** The plugins' hooks, called one after the other; what one returns is what the next one gets. */
+export class HookChain {
+  readonly #hooks: readonly Hooks[];
+  readonly #context: HookContext;
+
+  constructor(hooks: readonly Hooks[], context: HookContext) {
+    this.#hooks = hooks;
+    this.#context = context;
+  }
+
+  get empty(): boolean {
+    return this.#hooks.length === 0;
+  }
+
+  beforeRun(request: RunRequest): Promise<RunRequest> {
+    return this.#fold("hook.beforeRun", request, (hooks, value) => hooks.beforeRun?.(value, this.#context));
+  }
+
+  async afterRun(outcome: { finish?: string; error?: unknown; output: string }): Promise<void> {
+    await this.#fold("hook.afterRun", outcome, (hooks, value) => hooks.afterRun?.(value, this.#context));
+  }
+
+  beforeGeneration(request: GenerationRequest, round: number): Promise<GenerationRequest> {
+    const context = { ...this.#context, round };
+    return this.#fold("hook.beforeGeneration", request, (hooks, value) => hooks.beforeGeneration?.(value, context));
+  }
+
+  async afterGeneration(generation: Generation, round: number): Promise<void> {
+    const context = { ...this.#context, round };
+    await this.#fold("hook.afterGeneration", generation, (hooks, value) => hooks.afterGeneration?.(value, context));
+  }
+
+  beforeTool(call: ToolHookCall, round: number): Promise<ToolHookCall> {
+    const context = { ...this.#context, round };
+    return this.#fold("hook.beforeTool", call, (hooks, value) => hooks.beforeTool?.(value, context));
+  }
+
+  afterTool(call: ToolHookCall, result: { ok: boolean; output: string }, round: number) {
+    const context = { ...this.#context, round };
+    return this.#fold("hook.afterTool", result, (hooks, value) => hooks.afterTool?.(call, value, context));
+  }
+
+  async #fold<T>(op: string, start: T, call: (hooks: Hooks, value: T) => unknown) {
+    let value = start;
+    for (const hooks of this.#hooks) {
+      try {
+        // What a hook returns is of the hook's own type, by the Hooks interface.
+        value = ((await call(hooks, value)) as T | undefined) ?? value;
+      } catch (thrown) {
+        // A VenturiError is the hook's own word (a denial); anything else is a broken plugin.
+        if (thrown instanceof VenturiError) throw wrap(op, thrown);
+        throw new VenturiError(op, "plugin_failed", "a hook threw", { cause: thrown });
+      }
+    }
+    return value;
+  }
+}

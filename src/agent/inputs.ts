@@ -1,0 +1,51 @@
+import { VenturiError } from "../core/errors.ts";
+import type { RunInput } from "../core/events.ts";
+import type { AgentDefinition } from "./definition.ts";
+import { validatorOf } from "./tool-table.ts";
+
+const op = "agent.input";
+
+/** Checks a run's input against what the agent declares, before anything streams, and fills in the defaults. */
+export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
+  if (input.text === undefined && !input.messages?.length) {
+    throw new VenturiError(op, "invalid_input", "the input has neither text nor messages");
+  }
+  if (input.text?.trim() === "" && !input.messages?.length) {
+    throw new VenturiError(op, "invalid_input", "the input's text is empty");
+  }
+  const given = input.variables ?? {};
+  const unknown = Object.keys(given).filter((name) => !Object.hasOwn(agent.inputs, name));
+  if (unknown.length > 0) {
+    const known = Object.keys(agent.inputs).join(", ") || "none";
+    throw new VenturiError(op, "invalid_input", `unknown input ${unknown.join(", ")}; ${agent.name} takes: ${known}`);
+  }
+  const variables: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(agent.inputs)) variables[name] = inputValue(name, schema, given);
+  return Object.keys(variables).length === 0 ? input : { ...input, variables };
+}
+
+function inputValue(
+  name: string,
+  schema: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
+): unknown {
+  const value = Object.hasOwn(given, name) ? given[name] : schema.default;
+  if (value === undefined) {
+    throw new VenturiError(op, "invalid_input", `the input "${name}" is missing`, { details: { input: name } });
+  }
+  const validate = validatorOf(schema);
+  if (validate(value)) return value;
+  const problem = validate.errors?.[0];
+  const message = `the input "${name}" ${problem?.instancePath ?? ""} ${problem?.message ?? "is not valid"}`;
+  throw new VenturiError(op, "invalid_input", message.replace(/ +/g, " "), { details: { input: name } });
+}
+
+/** The agent's instructions with `{{name}}` replaced by the input of that name. */
+export function instructionsFor(agent: AgentDefinition, input: RunInput): string {
+  const variables = input.variables ?? {};
+  return agent.instructions.replace(/\{\{\s*([\w-]+)\s*\}\}/g, (whole, name: string) => {
+    if (!Object.hasOwn(variables, name)) return whole;
+    const value = variables[name];
+    return typeof value === "string" ? value : JSON.stringify(value);
+  });
+}

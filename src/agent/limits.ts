@@ -1,0 +1,46 @@
+import { VenturiError } from "../core/errors.ts";
+import type { RunContext } from "./run-context.ts";
+
+export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_time" | "repeated_calls";
+
+/** A limit was reached. Depending on `onLimit` it ends the run well, with this as its finish, or as an error. */
+export class LimitReached extends VenturiError {
+  readonly limit: LimitName;
+  constructor(limit: LimitName, message: string) {
+    const code = limit === "max_rounds" ? "max_rounds_exceeded" : "budget_exceeded";
+    super("agent.run", code, message, { details: { limit } });
+    this.limit = limit;
+  }
+}
+
+/** The limit, if any, that keeps the calls of the round under way from being executed. */
+export function limitOnCalls(run: RunContext): LimitReached | undefined {
+  const { limits } = run.agent;
+  const { state } = run;
+  const asked = (state.round?.pending ?? []).filter((call) => call.attempts === 0).length;
+  if (state.toolRounds >= limits.maxToolRounds) {
+    return new LimitReached("max_rounds", `the run may have ${limits.maxToolRounds} rounds of tool calls`);
+  }
+  if (state.toolCalls + asked > limits.maxToolCalls) {
+    return new LimitReached("max_tool_calls", `the run may make ${limits.maxToolCalls} tool calls`);
+  }
+  return tokenLimit(run);
+}
+
+export function tokenLimit(run: RunContext): LimitReached | undefined {
+  const { tokens } = run.agent.limits;
+  const { usage } = run.state;
+  const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  if (tokens === undefined || used <= tokens) return undefined;
+  return new LimitReached("max_tokens", `the run used ${used} tokens and may use ${tokens}`);
+}
+
+/** Ends the run when its time is over, whatever it is doing. The result takes the timer back. */
+export function watchTime(run: RunContext): () => void {
+  const { time } = run.agent.limits;
+  if (time === undefined) return () => {};
+  const { clock, history } = run.parts;
+  const elapsed = clock.now() - (history[0]?.at ?? clock.now());
+  const stop = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
+  return clock.after(Math.max(0, time - elapsed), stop);
+}

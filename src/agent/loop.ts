@@ -1,0 +1,301 @@
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { PendingCall } from "../core/events.ts";
+import type { Signal, SignalFeed } from "../core/journal.ts";
+import { textMessage } from "../core/messages.ts";
+import { Approvals } from "./approvals.ts";
+import { generateOverChain } from "./chain.ts";
+import { Dispatcher } from "./dispatch.ts";
+import { LimitReached, limitOnCalls, tokenLimit, watchTime } from "./limits.ts";
+import { Repetition } from "./repetition.ts";
+import { requestFor, toolsFor } from "./request.ts";
+import { interrupted, RunContext, type RunParts } from "./run-context.ts";
+import { repairRequest, structured, unfit } from "./structured.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+interface Ending {
+  readonly finish: string;
+  readonly object?: unknown;
+  readonly calls?: PendingCall[];
+}
+
+export interface Stops {
+  /** Signals sent to the run: cancel, approve, message. */
+  readonly feed: SignalFeed;
+  /** The run is somebody else's from now on: stop, and write nothing more. */
+  readonly release: AbortSignal;
+  /** The run is to end now, with its terminal event. */
+  readonly interrupt: AbortSignal;
+}
+
+/**
+ * A run from wherever its events left it to its terminal event. It writes exactly one terminal event, whatever happens, unless
+ * the run was released; rejects only when the journal cannot take that event.
+ */
+export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
+  const run = new RunContext(parts);
+  if (run.state.terminal) return;
+  const loop = new Loop(run);
+  const cleanUp = [
+    watchTime(run),
+    stops.feed.subscribe(0, (signal) => loop.receive(signal)),
+    onAbort(parts.log.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
+    onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
+    onAbort(stops.interrupt, (reason) => run.abort(wrap("agent.run", reason, "stream_interrupted"))),
+  ];
+  try {
+    await loop.run();
+  } finally {
+    for (const stop of cleanUp) stop();
+  }
+}
+
+function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
+  const listener = () => callback(signal.reason);
+  if (signal.aborted) listener();
+  else signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
+}
+
+class Loop {
+  readonly #run: RunContext;
+  readonly #approvals: Approvals;
+  readonly #repetition: Repetition;
+  /** Messages sent into the run that no round has seen yet. */
+  readonly #messages: { text: string; signal: number }[] = [];
+  #dispatcher: Dispatcher | undefined;
+  #lastSignal = 0;
+  #repaired = false;
+  #released = false;
+
+  constructor(run: RunContext) {
+    this.#run = run;
+    this.#approvals = new Approvals(run);
+    this.#repetition = new Repetition(run.state);
+  }
+
+  receive(signal: Signal): void {
+    this.#lastSignal = Math.max(this.#lastSignal, signal.number);
+    if (this.#run.state.seenSignals.has(signal.number)) return;
+    const { body } = signal;
+    if (signal.kind === "cancel") return this.#run.abort(interrupted(String(body.reason ?? "the run was cancelled")));
+    if (signal.kind === "message") {
+      this.#messages.push({ text: String(body.text ?? ""), signal: signal.number });
+      return;
+    }
+    this.#approvals.resolve(String(body.call), {
+      approved: body.approved === true,
+      signal: signal.number,
+      ...(typeof body.reason === "string" ? { reason: body.reason } : {}),
+      ...(typeof body.by === "string" ? { by: body.by } : {}),
+    });
+  }
+
+  release(reason: VenturiError): void {
+    this.#released = true;
+    this.#run.abort(reason);
+    this.#run.silence();
+  }
+
+  async run(): Promise<void> {
+    const { log } = this.#run.parts;
+    try {
+      await this.#begin();
+      const ending = await this.#rounds();
+      await this.#run.hooks.afterRun({ finish: ending.finish, output: this.#run.state.output });
+      this.#finish(ending);
+    } catch (thrown) {
+      const error = wrap("agent.run", this.#run.signal.aborted ? this.#run.signal.reason : thrown);
+      if (!this.#released && (await this.#parked(error))) return;
+      await this.#dispatcher?.cancel(error);
+      if (this.#released) return;
+      if (thrown instanceof LimitReached || isLimit(error)) await this.#endByLimit(error, thrown);
+      else await this.#fail(error);
+    }
+    await log.flush();
+  }
+
+  async #begin(): Promise<void> {
+    const { request } = this.#run.parts;
+    if (this.#run.state.started) return;
+    let asked = request;
+    let denied: unknown;
+    try {
+      if (!this.#run.hooks.empty) asked = await this.#run.hooks.beforeRun(request);
+    } catch (thrown) {
+      denied = thrown;
+    }
+    this.#run.emit({
+      type: "run.started",
+      agent: this.#run.agent.name,
+      input: asked.input,
+      config: this.#run.agent.config,
+      ...(asked.session === undefined ? {} : { session: asked.session }),
+      ...(asked.parent === undefined ? {} : { parent: asked.parent }),
+      ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
+    });
+    if (denied !== undefined) throw denied;
+  }
+
+  async #rounds(): Promise<Ending> {
+    const { state } = this.#run;
+    for (;;) {
+      this.#run.throwIfAborted();
+      const tools = toolsFor(this.#run);
+      if (state.round?.generated === undefined) await this.#generate(tools);
+      else this.#resumeTools(tools);
+      const ending = await this.#settle(tools);
+      if (ending) return ending;
+    }
+  }
+
+  async #generate(tools: ToolTable): Promise<void> {
+    const { state } = this.#run;
+    // A generation cut by a crash starts over; what it showed no longer counts.
+    if (state.round) this.#withdraw("interrupted");
+    this.#addMessages();
+    const round = state.roundsFinished + 1;
+    const executes = state.toolRounds < this.#run.agent.limits.maxToolRounds;
+    await generateOverChain(this.#run, {
+      round,
+      tools,
+      requestFor: (target) => requestFor(this.#run, target, tools),
+      begin: () => {
+        this.#dispatcher = this.#newDispatcher(round, tools, executes);
+        return this.#dispatcher;
+      },
+      retract: async (reason) => {
+        await this.#dispatcher?.cancel(
+          new VenturiError("tool.call", "stream_interrupted", "the generation was retracted"),
+        );
+        this.#withdraw(reason);
+      },
+    });
+    if (!this.#run.hooks.empty) await this.#afterGeneration();
+  }
+
+  /** After a crash: the generation stands, its unfinished calls are taken up where they were. */
+  #resumeTools(tools: ToolTable): void {
+    const round = this.#run.state.round;
+    if (round === undefined) return;
+    const executes = this.#run.state.toolRounds < this.#run.agent.limits.maxToolRounds;
+    this.#dispatcher = this.#newDispatcher(round.number, tools, executes);
+    for (const call of round.pending) this.#dispatcher.sealed(call);
+  }
+
+  /** Runs the round's calls to their results, closes the round, and says whether the run is over. */
+  async #settle(tools: ToolTable): Promise<Ending | undefined> {
+    const { state } = this.#run;
+    const round = state.round;
+    if (round?.generated === undefined)
+      throw new VenturiError("agent.run", "internal", "a round without its generation");
+    const limit = round.calls.size > 0 ? limitOnCalls(this.#run) : undefined;
+    if (limit) await this.#dispatcher?.cancel(limit);
+    else await this.#runCalls();
+    const over = limit ?? this.#repetition.limit;
+    const left = round.pending.filter((call) => tools.isClient(call.name));
+    const { finish, usage } = round.generated;
+    await this.#run.step({ type: "round.finished", round: round.number, finish, usage });
+    if (over) throw over;
+    if (left.length > 0) {
+      const calls = left.map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));
+      return { finish: "tool_calls", calls };
+    }
+    if (round.calls.size > 0 || this.#messages.length > 0 || finish === "pause") return undefined;
+    return this.#end(finish, round.text);
+  }
+
+  #end(finish: string, text: string): Ending | undefined {
+    const over = tokenLimit(this.#run);
+    if (over) throw over;
+    const schema = this.#run.parts.request.output?.schema ?? this.#run.agent.output;
+    if (schema === undefined || finish !== "stop") return { finish };
+    const answer = structured(text, schema);
+    if (answer.ok) return { finish, object: answer.object };
+    if (this.#repaired) throw unfit(answer.problem);
+    this.#repaired = true;
+    this.#run.emit({ type: "message.added", message: textMessage("user", repairRequest(answer.problem)) });
+    return undefined;
+  }
+
+  async #runCalls(): Promise<void> {
+    this.#dispatcher?.release();
+    await this.#dispatcher?.settled();
+    this.#run.throwIfAborted();
+    this.#abortOnRejection();
+  }
+
+  #abortOnRejection(): void {
+    if (this.#run.agent.toolPolicy.onError !== "abort") return;
+    for (const call of this.#run.state.round?.inOrder ?? []) {
+      if (call.rejected) throw new VenturiError("tool.call", call.rejected.code, call.rejected.err);
+    }
+  }
+
+  #addMessages(): void {
+    for (const { text, signal } of this.#messages.splice(0)) {
+      this.#run.emit({ type: "message.added", message: textMessage("user", text), signal });
+    }
+  }
+
+  #withdraw(reason: string): void {
+    const { round } = this.#run.state;
+    if (!round?.shown) return;
+    this.#run.emit({ type: "round.retracted", round: round.number, attempt: round.attempt, reason });
+  }
+
+  #newDispatcher(round: number, tools: ToolTable, executes: boolean): Dispatcher {
+    const [approvals, repetition] = [this.#approvals, this.#repetition];
+    return new Dispatcher({ run: this.#run, round, tools, approvals, repetition, executes });
+  }
+
+  async #afterGeneration(): Promise<void> {
+    const round = this.#run.state.round;
+    if (round?.generated === undefined) return;
+    const { finish, raw, usage } = round.generated;
+    const generation = { parts: round.parts, finish: finish as never, usage, ...(raw === undefined ? {} : { raw }) };
+    await this.#run.hooks.afterGeneration(generation, round.number);
+  }
+
+  /** A run that waits for a person only is not failed by a shutdown: another worker takes it up when the word comes. */
+  async #parked(error: VenturiError): Promise<boolean> {
+    if (error.code !== "shutting_down" || !this.#dispatcher?.onlyAsking) return false;
+    await this.#run.parts.log.park(this.#lastSignal);
+    return true;
+  }
+
+  async #endByLimit(error: VenturiError, thrown: unknown): Promise<void> {
+    const limit = thrown instanceof LimitReached ? thrown.limit : error.details?.limit;
+    if (this.#run.agent.limits.onLimit === "error") return this.#fail(error);
+    this.#finish({ finish: String(limit) });
+  }
+
+  #finish(ending: Ending): void {
+    const { state, time } = this.#run;
+    this.#run.emit({
+      type: "run.finished",
+      finish: ending.finish,
+      output: state.output,
+      ...(ending.object === undefined ? {} : { object: ending.object }),
+      ...(ending.calls === undefined ? {} : { calls: ending.calls }),
+      usage: state.usage,
+      rounds: state.roundNumber,
+      timing: time.total(),
+    });
+  }
+
+  async #fail(error: VenturiError): Promise<void> {
+    const { state, time, hooks } = this.#run;
+    // A hook that throws here has nothing left to stop; the run's own error is what counts.
+    await hooks.afterRun({ error, output: state.output }).catch(() => {});
+    this.#run.emit({
+      type: "run.failed",
+      error: error.toJSON(),
+      output: state.output,
+      usage: state.usage,
+      rounds: state.roundNumber,
+      timing: time.total(),
+    });
+  }
+}
+
+const isLimit = (error: VenturiError): boolean => typeof error.details?.limit === "string";

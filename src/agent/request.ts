@@ -1,0 +1,37 @@
+import type { Message } from "../core/messages.ts";
+import type { GenerationRequest } from "../core/provider.ts";
+import { compact } from "./compact.ts";
+import type { ModelTarget } from "./definition.ts";
+import { instructionsFor } from "./inputs.ts";
+import { readResultTool } from "./read-result.ts";
+import type { RunContext } from "./run-context.ts";
+import { ToolTable } from "./tool-table.ts";
+
+/** The tools of one round: the agent's, the client's, and `read_result` once something was cut. */
+export function toolsFor(run: RunContext): ToolTable {
+  const own = run.agent.tools();
+  const tools = run.state.cutResults.size > 0 ? [...own, readResultTool(run.state)] : own;
+  return new ToolTable(tools, run.parts.request.clientTools);
+}
+
+/** What the model is asked in this round. */
+export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
+  const { agent, state } = run;
+  const { request, session } = run.parts;
+  const { messages, dropped } = compact([...session, ...state.messages], agent.model.contextTokens);
+  if (dropped > 0) run.emit({ type: "context.compacted", dropped });
+  const instructions = instructionsFor(agent, state.started?.input ?? request.input);
+  const system: Message[] =
+    instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
+  const offered = tools.specs.length > 0;
+  const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
+  const asked: GenerationRequest = {
+    model: target.model,
+    messages: [...system, ...messages],
+    tools: tools.specs,
+    options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
+    ...(request.toolChoice === undefined || !offered ? {} : { toolChoice: request.toolChoice }),
+    ...(output === undefined ? {} : { output }),
+  };
+  return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
+}

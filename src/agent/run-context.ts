@@ -1,0 +1,91 @@
+import type { Clock } from "../core/clock.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { EventBody, RunEvent } from "../core/events.ts";
+import type { RunLog, RunRequest } from "../core/journal.ts";
+import type { Log } from "../core/log.ts";
+import type { Message } from "../core/messages.ts";
+import type { Breakers } from "./chain.ts";
+import type { AgentDefinition } from "./definition.ts";
+import { HookChain } from "./hook-chain.ts";
+import { RunState } from "./state.ts";
+import { TimeKeeper } from "./timing.ts";
+
+export interface RunParts {
+  readonly agent: AgentDefinition;
+  readonly request: RunRequest;
+  readonly log: RunLog;
+  /** What the run has written before this attempt. */
+  readonly history: readonly RunEvent[];
+  /** The session's conversation before this run. */
+  readonly session: readonly Message[];
+  readonly clock: Clock;
+  readonly logger: Log;
+  readonly breakers: Breakers;
+  /** Something to wait for before reading on, when the follower that paces the run has fallen behind. */
+  readonly gate?: () => Promise<void> | undefined;
+}
+
+/** What the stages of one run share: who it is, what it has written, when it must stop. */
+export class RunContext {
+  readonly parts: RunParts;
+  readonly agent: AgentDefinition;
+  readonly state: RunState;
+  readonly time: TimeKeeper;
+  readonly hooks: HookChain;
+  readonly #controller = new AbortController();
+  #silent = false;
+
+  constructor(parts: RunParts) {
+    this.parts = parts;
+    this.agent = parts.agent;
+    this.state = RunState.of(parts.history);
+    const startedAt = parts.history[0]?.at;
+    this.time = new TimeKeeper(parts.clock, startedAt === undefined ? 0 : parts.clock.now() - startedAt);
+    this.hooks = new HookChain(parts.agent.hooks, {
+      run: this.run,
+      agent: parts.agent.name,
+      signal: this.signal,
+      ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
+    });
+  }
+
+  get run(): string {
+    return this.parts.log.attempt.run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Stops everything; the first reason counts. */
+  abort(reason: VenturiError): void {
+    if (!this.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** The run is another worker's now: nothing is written any more, whatever still goes on here. */
+  silence(): void {
+    this.#silent = true;
+  }
+
+  /** Written and applied; committed with the next group. */
+  emit(body: EventBody): RunEvent {
+    if (this.#silent) throw this.signal.reason;
+    const event = this.parts.log.write(body);
+    this.state.apply(event);
+    return event;
+  }
+
+  /** Written, applied and durable. */
+  async step(body: EventBody): Promise<RunEvent> {
+    const event = this.emit(body);
+    await this.parts.log.flush();
+    return event;
+  }
+
+  throwIfAborted(): void {
+    if (this.signal.aborted) throw this.signal.reason;
+  }
+}
+
+export const interrupted = (reason: string): VenturiError =>
+  new VenturiError("agent.run", "stream_interrupted", reason);

@@ -1,0 +1,293 @@
+import type { ErrorJson } from "../core/errors.ts";
+import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../core/events.ts";
+import type { ImagePart, Message, Part, ReasoningPart } from "../core/messages.ts";
+import { addUsage, type Usage } from "../core/usage.ts";
+
+/** One tool call of the round under way, as the events tell it. */
+export interface CallState {
+  readonly call: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly signature: string | undefined;
+  readonly rejected: ErrorJson | undefined;
+  /** How often it was started. */
+  attempts: number;
+  approval: "requested" | "approved" | "denied" | undefined;
+  approvalAt: number | undefined;
+  denial: string | undefined;
+  result: { ok: boolean; output: string; images: readonly ImagePart[] } | undefined;
+}
+
+/** The round under way. */
+export class RoundState {
+  readonly number: number;
+  readonly attempt: number;
+  readonly parts: Part[] = [];
+  readonly calls = new Map<string, CallState>();
+  /** Call ids in the order in which the model began them; sealing may come in another. */
+  readonly order: string[] = [];
+  /** The generation's good end, once it is written. */
+  generated: EventOf<"generation.finished"> | undefined;
+  text = "";
+  /** Something of it was shown to clients. */
+  shown = false;
+  #reasoning: number | undefined;
+
+  constructor(number: number, attempt: number) {
+    this.number = number;
+    this.attempt = attempt;
+  }
+
+  open(call: string): void {
+    this.shown = true;
+    this.order.push(call);
+  }
+
+  addText(text: string, signature: string | undefined): void {
+    this.shown = true;
+    this.text += text;
+    const last = this.parts.at(-1);
+    if (last?.type === "text" && last.signature === undefined && signature === undefined) last.text += text;
+    else this.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
+  }
+
+  addReasoning(event: EventOf<"reasoning.delta">): void {
+    this.shown = true;
+    const last = this.parts.at(-1);
+    const same = last?.type === "reasoning" && (event.part === undefined || event.part === this.#reasoning);
+    const part: ReasoningPart = same ? last : { type: "reasoning", text: "" };
+    if (!same) this.parts.push(part);
+    this.#reasoning = event.part;
+    part.text += event.text;
+    if (event.signature !== undefined) part.signature = (part.signature ?? "") + event.signature;
+    if (event.encrypted !== undefined) part.encrypted = event.encrypted;
+    if (event.id !== undefined) part.id = event.id;
+  }
+
+  addCall(event: EventOf<"tool_call.ready" | "tool_call.rejected">): void {
+    const rejected = event.type === "tool_call.rejected" ? event.error : undefined;
+    const call: CallState = {
+      call: event.call,
+      name: event.name,
+      arguments: event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments),
+      signature: event.type === "tool_call.ready" ? event.signature : undefined,
+      rejected,
+      attempts: 0,
+      approval: undefined,
+      approvalAt: undefined,
+      denial: undefined,
+      result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [] },
+    };
+    const { name, signature } = call;
+    const part: Part = {
+      type: "tool_call",
+      call: call.call,
+      name,
+      arguments: call.arguments,
+      ...(signature === undefined ? {} : { signature }),
+    };
+    // A wire that changes arguments it had already closed tells the call again: the later telling counts.
+    const known = this.calls.has(event.call) ? this.parts.findIndex((other) => isCall(other, event.call)) : -1;
+    if (known < 0) this.parts.push(part);
+    else this.parts[known] = part;
+    this.calls.set(event.call, call);
+  }
+
+  get pending(): CallState[] {
+    return this.inOrder.filter((call) => call.result === undefined);
+  }
+
+  get inOrder(): CallState[] {
+    const place = (call: CallState) => this.order.indexOf(call.call);
+    return [...this.calls.values()].sort((left, right) => place(left) - place(right));
+  }
+
+  /** What the model said and was told, for the next generation: calls and results in call order. */
+  messages(): Message[] {
+    if (this.parts.length === 0) return [];
+    const calls = this.inOrder;
+    const results = calls.map(({ call, name, result }) => ({
+      type: "tool_result" as const,
+      call,
+      name,
+      ok: result?.ok ?? false,
+      output: result?.output ?? "not executed",
+      ...(result?.images.length ? { images: [...result.images] } : {}),
+    }));
+    const ordered = calls.map((call) => this.parts.find((part) => isCall(part, call.call)));
+    let next = 0;
+    const parts = this.parts.map((part) => (part.type === "tool_call" ? (ordered[next++] ?? part) : part));
+    const said: Message = { role: "assistant", parts };
+    return results.length === 0 ? [said] : [said, { role: "tool", parts: results }];
+  }
+}
+
+/**
+ * A run as its events tell it, and nothing else: the loop goes on from here, whether it has just written the events itself
+ * or reads them after a crash on another machine.
+ */
+export class RunState {
+  /** Settled conversation of this run: its input, finished rounds, added messages. */
+  readonly messages: Message[] = [];
+  started: EventOf<"run.started"> | undefined;
+  terminal: TerminalEvent | undefined;
+  round: RoundState | undefined;
+  /** Highest attempt number used in the round under way. */
+  attempt = 0;
+  roundNumber = 0;
+  roundsFinished = 0;
+  usage: Usage = {};
+  toolCalls = 0;
+  /** Rounds whose tool calls were settled. */
+  toolRounds = 0;
+  /** Numbers of the signals that an event reflects. */
+  readonly seenSignals = new Set<number>();
+  /** Tools that a person allowed for the rest of the run (`approval: once`). */
+  readonly allowed = new Set<string>();
+  /** Every call id ever used, those of retracted attempts included. */
+  readonly callIds = new Set<string>();
+  /** Whole outputs of which the model saw only the beginning. */
+  readonly cutResults = new Map<string, string>();
+  /** Name and arguments of the calls of settled rounds, newest last. */
+  readonly callHistory: string[] = [];
+  lastText = "";
+  #settledText = "";
+
+  static of(events: readonly RunEvent[]): RunState {
+    const state = new RunState();
+    for (const event of events) state.apply(event);
+    return state;
+  }
+
+  /** Everything shown and not retracted. */
+  get output(): string {
+    return this.#settledText + (this.round?.text ?? "");
+  }
+
+  apply(event: RunEvent): void {
+    switch (event.type) {
+      case "run.started":
+        this.started = event;
+        this.messages.push(...inputMessages(event.input));
+        return;
+      case "round.started":
+        this.round = new RoundState(event.round, event.attempt);
+        this.roundNumber = event.round;
+        this.attempt = event.attempt;
+        return;
+      case "text.delta":
+        return this.round?.addText(event.text, event.signature);
+      case "refusal.delta":
+        return this.round?.addText(event.text, undefined);
+      case "reasoning.delta":
+        return this.round?.addReasoning(event);
+      case "provider.activity":
+        if (event.keep) this.round?.parts.push({ type: "opaque", wire: event.wire, data: event.data });
+        return;
+      case "tool_call.started":
+        this.callIds.add(event.call);
+        return this.round?.open(event.call);
+      case "tool_call.ready":
+      case "tool_call.rejected":
+        this.callIds.add(event.call);
+        return this.round?.addCall(event);
+      case "tool.started":
+        this.toolCalls += 1;
+        return this.#ofCall(event.call, (call) => {
+          call.attempts = event.attempt;
+        });
+      case "tool.finished":
+        return this.#ofCall(event.call, (call) => this.#finish(call, event));
+      case "approval.requested":
+        return this.#ofCall(event.call, (call) => {
+          call.approval = "requested";
+          call.approvalAt = event.at;
+        });
+      case "approval.resolved":
+        if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        return this.#ofCall(event.call, (call) => {
+          call.approval = event.approved ? "approved" : "denied";
+          call.denial = event.reason;
+          if (event.approved) this.allowed.add(call.name);
+        });
+      case "message.added":
+        if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        this.messages.push(event.message);
+        return;
+      case "round.retracted":
+        this.round = undefined;
+        return;
+      case "generation.finished":
+        if (this.round) this.round.generated = event;
+        this.usage = addUsage(this.usage, event.usage);
+        return;
+      case "round.finished":
+        return this.#settle();
+      case "run.finished":
+      case "run.failed":
+        this.terminal = event;
+        return;
+      case "tool_call.delta":
+      case "tool.output":
+      case "context.compacted":
+        return;
+    }
+  }
+
+  #ofCall(id: string, change: (call: CallState) => void): void {
+    const call = this.round?.calls.get(id);
+    if (call) change(call);
+  }
+
+  #finish(call: CallState, event: EventOf<"tool.finished">): void {
+    const whole = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
+    const cut = event.shown !== undefined && event.shown < whole.length;
+    if (cut) this.cutResults.set(event.call, whole);
+    const output = cut ? whole.slice(0, event.shown) + cutNotice(event.call, whole.length, event.shown ?? 0) : whole;
+    const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
+    call.result = { ok: event.ok, output, images };
+  }
+
+  #settle(): void {
+    const round = this.round;
+    if (round === undefined) return;
+    this.messages.push(...round.messages());
+    for (const call of round.inOrder) this.callHistory.push(callKey(call));
+    if (round.calls.size > 0) this.toolRounds += 1;
+    this.#settledText += round.text;
+    this.lastText = round.text;
+    this.roundsFinished += 1;
+    this.attempt = 0;
+    this.round = undefined;
+  }
+}
+
+/** What a finished run adds to its session. Calls without results would be refused by every vendor, so they stay out. */
+export function sessionMessages(state: RunState): Message[] {
+  const partial = state.round?.text;
+  if (!partial) return state.messages;
+  return [...state.messages, { role: "assistant", parts: [{ type: "text", text: partial }] }];
+}
+
+export function inputMessages(input: RunInput): Message[] {
+  const messages = [...(input.messages ?? [])];
+  if (input.text !== undefined) messages.push({ role: "user", parts: [{ type: "text", text: input.text }] });
+  return messages;
+}
+
+export const callKey = (call: Pick<PendingCall, "name" | "arguments">): string =>
+  `${call.name} ${JSON.stringify(call.arguments)}`;
+
+const cutNotice = (call: string, length: number, shown: number): string =>
+  `\n[cut: ${shown} of ${length} characters are shown; read_result with call "${call}" and an offset gives the rest]`;
+
+const isCall = (part: Part, call: string): boolean => part.type === "tool_call" && part.call === call;
+
+function objectIn(raw: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(raw);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,30 @@
+import type { Log } from "../core/log.ts";
+import type { TelemetrySettings } from "./config/telemetry.ts";
+
+type Level = keyof Log;
+type Fields = Readonly<Record<string, unknown>>;
+const levels: readonly Level[] = ["debug", "info", "warn", "error"];
+
+/** Logs on stderr: JSON lines for programs, text for people. */
+export async function openLog({ level, format }: TelemetrySettings["logs"]): Promise<Log> {
+  const isText = format === "text" || (format === "auto" && process.stderr.isTTY === true);
+  if (isText) return textLog(level, (line) => process.stderr.write(line));
+  const { pino } = await import("pino");
+  const log = pino(
+    { level, base: { pid: process.pid }, messageKey: "message" },
+    pino.destination({ fd: 2, sync: true }),
+  );
+  const write = (name: Level) => (message: string, fields?: Fields) => log[name](fields ?? {}, message);
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}
+
+export function textLog(least: Level | "silent", write: (line: string) => void): Log {
+  const line = (name: Level) => (message: string, fields?: Fields) => {
+    if (least === "silent" || levels.indexOf(name) < levels.indexOf(least)) return;
+    const rest = Object.entries(fields ?? {}).map(([key, value]) => ` ${key}=${textOf(value)}`);
+    write(`${new Date().toISOString().slice(11, 23)} ${name.padEnd(5)} ${message}${rest.join("")}\n`);
+  };
+  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -1,0 +1,105 @@
+import type { Channel } from "../core/channel.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
+import type { Journal } from "../core/journal.ts";
+import type { Log } from "../core/log.ts";
+import type { Runs } from "../core/runs.ts";
+import { noTelemetry, type Telemetry } from "../core/telemetry.ts";
+import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
+import { hostContainer, provideJournal } from "./container.ts";
+import type { ConfigGeneration } from "./generation.ts";
+import { Generations, type ReloadOutcome } from "./generations.ts";
+import { Instances } from "./instances.ts";
+import { openLog } from "./log.ts";
+import { openRuns } from "./runs.ts";
+
+export interface OpenOptions {
+  readonly configFile: string;
+  /** `a.b=c` overrides. */
+  readonly set?: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Instead of what the config says. */
+  readonly telemetry?: Telemetry;
+  readonly log?: Log;
+  readonly clock?: Clock;
+}
+
+/** Everything but the server: what the service, the commands and the library work with. */
+export interface Host {
+  /** As it was at the start. What a reload changes is in `generation().config`. */
+  readonly config: Config;
+  readonly journal: Journal;
+  readonly runs: Runs;
+  readonly telemetry: Telemetry;
+  readonly log: Log;
+  readonly clock: Clock;
+  generation(): ConfigGeneration;
+  /** Makes the channels' plugins, in the order of the config, for a server to mount. */
+  openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
+  reload(): Promise<ReloadOutcome>;
+  /** Stops runs, then closes generations, channels and the journal, last of all the telemetry. */
+  close(): Promise<void>;
+}
+
+export async function openHost(options: OpenOptions): Promise<Host> {
+  const loading: LoadOptions = {
+    file: options.configFile,
+    ...(options.set === undefined ? {} : { set: options.set }),
+    ...(options.env === undefined ? {} : { env: options.env }),
+  };
+  const config = await loadConfig(loading);
+  const telemetry = options.telemetry ?? (await openTelemetry(config));
+  const log = telemetry.log(options.log ?? (await openLog(config.telemetry.logs)));
+  const clock = options.clock ?? systemClock;
+  const undo: (() => Promise<void>)[] = [() => telemetry.close()];
+  try {
+    let runs: Runs | undefined;
+    const later = () => runs ?? notYet();
+    const container = hostContainer({ config, log, clock, telemetry, runs: later });
+    const instances = container.resolve(Instances);
+    undo.push(() => instances.close());
+    const journal = telemetry.journal(await instances.make("journal", config.journal));
+    provideJournal(container, journal);
+    const generations = container.resolve(Generations);
+    await generations.start(config);
+    undo.push(() => generations.close());
+    const opened = await openRuns({ journal, generations, telemetry, clock, log });
+    undo.push(() => opened.close());
+    runs = telemetry.runs(opened.runs);
+    return {
+      config,
+      journal,
+      runs,
+      telemetry,
+      log,
+      clock,
+      generation: () => generations.current,
+      reload: () => generations.reload(loading),
+      openChannels: async () => {
+        const channels = [];
+        for (const entry of Object.values(config.channels)) {
+          channels.push({ name: entry.name, channel: await instances.make("channel", entry) });
+        }
+        return channels;
+      },
+      close: () => undoAll(undo),
+    };
+  } catch (thrown) {
+    await undoAll(undo).catch(() => {}); // the first failure is the one to tell
+    throw thrown;
+  }
+}
+
+async function openTelemetry(_config: Config): Promise<Telemetry> {
+  return noTelemetry;
+}
+
+/** Last opened, first closed; all of them, whatever one of them throws. */
+async function undoAll(undo: (() => Promise<void>)[]): Promise<void> {
+  const failures: unknown[] = [];
+  for (const close of undo.splice(0).reverse()) await close().catch((thrown: unknown) => failures.push(thrown));
+  if (failures.length > 0) throw failures[0];
+}
+
+function notYet(): never {
+  throw new Error("runs can't be used before every plugin is created");
+}

@@ -1,0 +1,109 @@
+import { type Clock, sleep, systemClock } from "../core/clock.ts";
+import type { Code } from "../core/codes.ts";
+import type { Delta, FinishReason } from "../core/deltas.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
+import type { Usage } from "../core/usage.ts";
+
+/** One batch of a scripted generation, as one network read would bring it. */
+export type Scripted =
+  | { readonly deltas: readonly Delta[] }
+  | { readonly wait: number }
+  | { readonly until: (signal: AbortSignal) => Promise<unknown> }
+  | { readonly fail: VenturiError };
+
+/** Pieces to write a generation with; strings are text. */
+export const say = {
+  text: (text: string): Scripted => ({ deltas: [{ type: "text", text }] }),
+  reasoning: (text: string, more: { signature?: string; part?: number } = {}): Scripted => ({
+    deltas: [{ type: "reasoning", text, ...more }],
+  }),
+  /** A whole call at once. */
+  call: (index: number, name: string, input: unknown, id = `call-${name}-${index}`): Scripted => ({
+    deltas: [{ type: "tool_call", index, id, name, arguments: JSON.stringify(input), sealed: true }],
+  }),
+  /** A call in pieces of `size` characters, one batch each. */
+  fragments(index: number, name: string, input: unknown, size: number, id = `call-${name}-${index}`): Scripted[] {
+    const text = JSON.stringify(input);
+    const pieces: Scripted[] = [{ deltas: [{ type: "tool_call", index, id, name }] }];
+    for (let at = 0; at < text.length; at += size) {
+      pieces.push({ deltas: [{ type: "tool_call", index, arguments: text.slice(at, at + size) }] });
+    }
+    return [...pieces, { deltas: [{ type: "tool_call", index, sealed: true }] }];
+  },
+  usage: (usage: Usage): Scripted => ({ deltas: [{ type: "usage", usage }] }),
+  done: (finish: FinishReason = "stop"): Scripted => ({ deltas: [{ type: "done", finish }] }),
+  wait: (ms: number): Scripted => ({ wait: ms }),
+  /** Says nothing more until told to; ends at once when the generation is cancelled. */
+  until: (promise: (signal: AbortSignal) => Promise<unknown>): Scripted => ({ until: promise }),
+  silence: (): Scripted => ({ until: () => new Promise(() => {}) }),
+  fail: (code: Code, message = "scripted", details?: Record<string, unknown>): Scripted => ({
+    fail: new VenturiError("provider.stream", code, message, details === undefined ? {} : { details }),
+  }),
+};
+
+export type Generation = readonly (Scripted | string)[];
+
+/**
+ * A provider that says what it is told, generation by generation, and remembers what it was asked. A generation without a
+ * `done`, `fail` or silence at its end gets a `done` that fits.
+ */
+export class ScriptedModel implements Provider {
+  readonly capabilities = { streaming: true, tools: true, vision: true, reasoning: true };
+  readonly requests: GenerationRequest[] = [];
+  readonly contexts: GenerationContext[] = [];
+  readonly #script: Generation[];
+  readonly #clock: Clock;
+  #open = 0;
+
+  constructor(script: readonly Generation[], clock: Clock = systemClock) {
+    this.#script = [...script];
+    this.#clock = clock;
+  }
+
+  /** Generations that are being read right now. */
+  get open(): number {
+    return this.#open;
+  }
+
+  /** Throws unless every generation of the script was asked for. */
+  assertUsed(): void {
+    if (this.#script.length > 0) throw new Error(`${this.#script.length} scripted generations were not asked for`);
+  }
+
+  async *stream(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]> {
+    this.requests.push(request);
+    this.contexts.push(context);
+    const generation = this.#script.shift();
+    if (generation === undefined)
+      throw new VenturiError("provider.stream", "llm_error", "the script has no more generations");
+    this.#open += 1;
+    try {
+      for (const piece of complete(generation)) {
+        context.signal.throwIfAborted();
+        if ("fail" in piece) throw piece.fail;
+        else if ("wait" in piece) await sleep(this.#clock, piece.wait, context.signal);
+        else if ("until" in piece) await orAborted(piece.until(context.signal), context.signal);
+        else yield piece.deltas;
+      }
+    } finally {
+      this.#open -= 1;
+    }
+  }
+}
+
+function complete(generation: Generation): Scripted[] {
+  const pieces = generation.map((piece) => (typeof piece === "string" ? say.text(piece) : piece));
+  const ends = (piece: Scripted) =>
+    "fail" in piece || ("deltas" in piece && piece.deltas.some(({ type }) => type === "done"));
+  if (pieces.some(ends)) return pieces;
+  const calls = pieces.some((piece) => "deltas" in piece && piece.deltas.some(({ type }) => type === "tool_call"));
+  return [...pieces, say.done(calls ? "tool_calls" : "stop")];
+}
+
+function orAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    promise.then(resolve, reject);
+  });
+}

@@ -1,0 +1,212 @@
+import { Breakers } from "../../src/agent/chain.ts";
+import {
+  type AgentDefinition,
+  defaultLimits,
+  defaultTimeouts,
+  defaultToolPolicy,
+  type Limits,
+  type ModelChain,
+  type ToolPolicy,
+} from "../../src/agent/definition.ts";
+import { runAgent } from "../../src/agent/loop.ts";
+import { type Clock, systemClock } from "../../src/core/clock.ts";
+import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/events.ts";
+import { isTerminal } from "../../src/core/events.ts";
+import type { Attempt, RunLog, RunRequest, Signal } from "../../src/core/journal.ts";
+import { silentLog } from "../../src/core/log.ts";
+import type { Message } from "../../src/core/messages.ts";
+import type { Provider } from "../../src/core/provider.ts";
+import type { Tool } from "../../src/core/tool.ts";
+
+/** A log that keeps what is written, and lets a test look at each event as it is written. */
+export class ArrayLog implements RunLog {
+  readonly events: RunEvent[] = [];
+  readonly attempt: Attempt;
+  readonly controller = new AbortController();
+  onEvent: (event: RunEvent) => void = () => {};
+  parkedWith: number | undefined;
+  readonly #clock: Clock;
+  #ended = false;
+
+  constructor(clock: Clock, history: readonly RunEvent[] = []) {
+    this.#clock = clock;
+    this.events.push(...history);
+    this.attempt = { run: "run-1", session: undefined, epoch: 1, worker: "w", head: history.length };
+  }
+
+  get head(): number {
+    return this.events.length;
+  }
+
+  get signal(): AbortSignal {
+    return this.controller.signal;
+  }
+
+  write(body: EventBody): RunEvent {
+    const event = { ...body, run: "run-1", seq: this.events.length + 1, at: this.#clock.now() } as RunEvent;
+    if (this.#ended) return event;
+    this.events.push(event);
+    this.#ended = isTerminal(event);
+    this.onEvent(event);
+    return event;
+  }
+
+  flush(): Promise<void> {
+    return this.signal.aborted ? Promise.reject(this.signal.reason) : Promise.resolve();
+  }
+
+  async step(body: EventBody): Promise<RunEvent> {
+    const event = this.write(body);
+    await this.flush();
+    return event;
+  }
+
+  async park(seen: number): Promise<void> {
+    this.parkedWith = seen;
+  }
+}
+
+export interface Setup {
+  readonly model: Provider | readonly Provider[];
+  readonly tools?: readonly Tool[];
+  readonly limits?: Partial<Limits>;
+  readonly policy?: Partial<ToolPolicy>;
+  readonly chain?: Partial<ModelChain>;
+  readonly agent?: Partial<AgentDefinition>;
+  readonly request?: Partial<RunRequest>;
+  readonly session?: readonly Message[];
+  readonly history?: readonly RunEvent[];
+  readonly clock?: Clock;
+}
+
+export function agentOf(setup: Setup): AgentDefinition {
+  const providers = Array.isArray(setup.model) ? setup.model : [setup.model as Provider];
+  return {
+    name: "tester",
+    description: undefined,
+    instructions: "You are a test.",
+    inputs: {},
+    model: {
+      name: "main",
+      targets: providers.map((port, index) => ({ name: `p${index}/m`, provider: `p${index}`, model: "m", port })),
+      failover: "beforeFirstEvent",
+      retry: { max: 0 },
+      timeout: defaultTimeouts,
+      options: {},
+      toolOptions: {},
+      contextTokens: undefined,
+      ...setup.chain,
+    },
+    tools: () => setup.tools ?? [],
+    limits: { ...defaultLimits, ...setup.limits },
+    toolPolicy: { ...defaultToolPolicy, grace: 50, ...setup.policy },
+    output: undefined,
+    whenBusy: "wait",
+    hooks: [],
+    config: "test",
+    ...setup.agent,
+  };
+}
+
+/** One run of the loop over an array, with everything a test may want to pull. */
+export class Bench {
+  readonly log: ArrayLog;
+  readonly interrupt = new AbortController();
+  readonly release = new AbortController();
+  readonly setup: Setup;
+  readonly #clock: Clock;
+  readonly #subscribers = new Set<(signal: Signal) => void>();
+  #signals: Signal[] = [];
+
+  constructor(setup: Setup) {
+    this.setup = setup;
+    this.#clock = setup.clock ?? systemClock;
+    this.log = new ArrayLog(this.#clock, setup.history);
+  }
+
+  get events(): RunEvent[] {
+    return this.log.events;
+  }
+
+  get types(): EventType[] {
+    return this.events.map((event) => event.type);
+  }
+
+  get terminal(): TerminalEvent {
+    const last = this.events.at(-1);
+    if (last === undefined || !isTerminal(last)) throw new Error(`no terminal event: ${this.types.join(" ")}`);
+    return last;
+  }
+
+  of<T extends EventType>(type: T): EventOf<T>[] {
+    return this.events.filter((event): event is EventOf<T> => event.type === type);
+  }
+
+  signal(kind: Signal["kind"], body: Signal["body"]): void {
+    const signal = { number: this.#signals.length + 1, id: `s${this.#signals.length + 1}`, kind, body };
+    this.#signals.push(signal);
+    for (const subscriber of this.#subscribers) subscriber(signal);
+  }
+
+  async run(): Promise<this> {
+    const { setup } = this;
+    const request: RunRequest = { agent: "tester", input: { text: "go" }, ...setup.request };
+    const feed = {
+      subscribe: (after: number, callback: (signal: Signal) => void) => {
+        for (const signal of this.#signals) if (signal.number > after) callback(signal);
+        this.#subscribers.add(callback);
+        return () => this.#subscribers.delete(callback);
+      },
+    };
+    await runAgent(
+      {
+        agent: agentOf(setup),
+        request,
+        log: this.log,
+        history: setup.history ?? [],
+        session: setup.session ?? [],
+        clock: this.#clock,
+        logger: silentLog,
+        breakers: new Breakers(this.#clock),
+      },
+      { feed, release: this.release.signal, interrupt: this.interrupt.signal },
+    );
+    return this;
+  }
+
+  /** Resolves with the first event of that type, written already or not. */
+  when<T extends EventType>(type: T): Promise<EventOf<T>> {
+    const [found] = this.of(type);
+    if (found) return Promise.resolve(found);
+    return new Promise((resolve) => {
+      const before = this.log.onEvent;
+      this.log.onEvent = (event) => {
+        before(event);
+        if (event.type === type) resolve(event as EventOf<T>);
+      };
+    });
+  }
+}
+
+export const run = (setup: Setup): Promise<Bench> => new Bench(setup).run();
+
+/** A tool that takes anything and does what it is told. */
+export const tool = (name: string, call: Tool["call"], more: Partial<Tool> = {}): Tool => ({
+  name,
+  description: name,
+  parameters: { type: "object" },
+  effect: "pure",
+  call,
+  ...more,
+});
+
+/** A promise to be settled by hand. */
+export function deferred<T = void>() {
+  let resolve: (value: T) => void = () => {};
+  let reject: (reason: unknown) => void = () => {};
+  const promise = new Promise<T>((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
