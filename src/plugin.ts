@@ -29,6 +29,7 @@ export * from "./stream/pipeline.ts";
 export * from "./stream/provider.ts";
 export * from "./stream/quirks.ts";
 export * from "./stream/reader.ts";
+export * from "./stream/serve-run.ts";
 export * from "./stream/sse-writer.ts";
 export * from "./stream/transcript.ts";
 export * from "./stream/whole.ts";

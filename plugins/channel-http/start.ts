@@ -1,19 +1,17 @@
 import {
+  awaitRun,
   type ChannelHost,
   eventFrame,
   type FastifyInstance,
-  type FastifyReply,
   type FastifyRequest,
   fromJson,
+  type Opening,
   RunInput,
   type RunRequest,
-  type Runs,
-  readerGone,
-  SseWriter,
-  terminalOf,
-  traceparentOf,
+  type ServedRun,
+  startRun,
+  streamRun,
   VenturiError,
-  writeBatches,
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
@@ -35,17 +33,20 @@ type StartBody = z.output<typeof StartBody>;
 export function mountStart(host: ChannelHost<FastifyInstance>, options: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/runs", { schema }, async (request, reply) => {
-    const runs = host.runsFor(request);
-    const { run } = await start(runs, request.body, request);
-    reply.header("x-venturi-run", run);
-    if (wantsEvents(request)) return await stream(host, { runs, run, reply, options });
-    if (/\brespond-async\b/i.test(String(request.headers.prefer ?? ""))) {
-      return reply.code(202).header("location", `/v1/runs/${run}`).header("preference-applied", "respond-async").send({
-        run,
-        status: "running",
-      });
+    const served = await start({ host, request, reply, channel: "http", ...options }, request.body);
+    const { run } = served;
+    if (wantsEvents(request)) {
+      await streamRun(served, eventFrame);
+      return reply;
     }
-    return await wait({ runs, run, reply, options });
+    if (/\brespond-async\b/i.test(String(request.headers.prefer ?? ""))) {
+      reply.code(202).header("location", `/v1/runs/${run}`).header("preference-applied", "respond-async");
+      return reply.send({ run, status: "running" });
+    }
+    const last = await awaitRun(served);
+    if (last === undefined) return reply;
+    const status = last.type === "run.failed" ? fromJson(last.error).status : 200;
+    return reply.code(status).send({ run, ...ending(last) });
   });
 }
 
@@ -59,67 +60,28 @@ const schema = {
   response: { 200: RunView, 202: RunView, "4XX": Failure, "5XX": Failure },
 };
 
-async function start(runs: Runs, body: StartBody, { headers }: FastifyRequest): Promise<{ run: string }> {
-  const traceparent = traceparentOf(headers.traceparent);
-  const { session, metadata, limits } = body;
+async function start(opening: Opening, { agent, input, session, metadata, limits }: StartBody): Promise<ServedRun> {
+  const key = opening.request.headers["idempotency-key"];
+  if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 256)) {
+    throw new VenturiError(op, "invalid_input", "an Idempotency-Key has 1 to 256 characters");
+  }
   const request: RunRequest = {
-    agent: body.agent,
-    input: typeof body.input === "string" ? { text: body.input } : body.input,
+    agent,
+    input: typeof input === "string" ? { text: input } : input,
     ...(session === undefined ? {} : { session }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(limits === undefined ? {} : { limits }),
-    ...(traceparent === undefined ? {} : { traceparent }),
   };
-  const key = headers["idempotency-key"];
-  if (key === undefined) return await runs.start(request);
-  if (typeof key !== "string" || key === "" || key.length > 256) {
-    throw new VenturiError(op, "invalid_input", "an Idempotency-Key has 1 to 256 characters");
-  }
-  const started = await runs.start(request, { key });
-  if (started.existing) await sameRequest(runs, started.run, request);
-  return started;
+  const served = await startRun(opening, request);
+  if (served.existing) await sameRequest(served, request);
+  return served;
 }
 
 /** A key that comes again with something else to do is a mistake of the client, and running neither is the safe answer. */
-async function sameRequest(runs: Runs, run: string, request: RunRequest): Promise<void> {
+async function sameRequest({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
   const { request: first } = await runs.get(run);
   if (first.agent === request.agent && JSON.stringify(first.input) === JSON.stringify(request.input)) return;
   throw new VenturiError(op, "conflict", "this Idempotency-Key was used for a different request", { details: { run } });
 }
 
 const wantsEvents = ({ headers }: FastifyRequest): boolean => (headers.accept ?? "").includes("text/event-stream");
-
-interface Started {
-  readonly runs: Runs;
-  readonly run: string;
-  readonly reply: FastifyReply;
-  readonly options: Options;
-}
-
-async function stream(
-  host: ChannelHost<FastifyInstance>,
-  { runs, run, reply, options }: Started,
-): Promise<FastifyReply> {
-  const writer = new SseWriter(reply, host.limits);
-  try {
-    await writeBatches(runs.follow(run, { signal: writer.gone, channel: "http" }), writer, eventFrame);
-    writer.end();
-  } catch (thrown) {
-    // The run goes on; cutting the stream makes the client resume where it was.
-    host.log.warn("a stream was cut", { run, error: String(thrown) });
-    writer.destroy();
-  }
-  if (writer.gone.aborted && options.onDisconnect === "cancel") await runs.cancel(run, "the client went away");
-  return reply;
-}
-
-async function wait({ runs, run, reply, options }: Started): Promise<FastifyReply> {
-  const gone = readerGone(reply.raw);
-  const last = await terminalOf(runs.follow(run, { signal: gone, channel: "http" }));
-  if (last === undefined) {
-    if (options.onDisconnect === "cancel") await runs.cancel(run, "the client went away");
-    return reply;
-  }
-  const status = last.type === "run.failed" ? fromJson(last.error).status : 200;
-  return reply.code(status).send({ run, ...ending(last) });
-}

@@ -1,0 +1,39 @@
+import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
+import { z } from "zod";
+import { mountChat } from "./chat.ts";
+import { replyWithErrors } from "./errors.ts";
+import { mountModels } from "./models.ts";
+import { mountResponses } from "./responses.ts";
+
+export const Options = z.strictObject({
+  prefix: z
+    .string()
+    .regex(/^\/[\w/-]*$/)
+    .default("/openai/v1")
+    .describe("where the API is mounted"),
+  onDisconnect: z
+    .enum(["continue", "cancel"])
+    .default("cancel")
+    .describe("what becomes of a run when its client goes away; OpenAI's clients expect cancel"),
+});
+export type Options = z.output<typeof Options>;
+
+export default definePlugin({
+  name: "channel-openai",
+  kind: "channel",
+  description: "Chat Completions and Responses for OpenAI's client libraries; `model` is the agent's name",
+  options: Options,
+  create: (options): Channel<FastifyInstance> => ({
+    async mount(host) {
+      await host.server.register(
+        async (server) => {
+          replyWithErrors(server);
+          mountChat({ ...host, server }, options);
+          mountResponses({ ...host, server }, options);
+          mountModels({ ...host, server });
+        },
+        { prefix: options.prefix },
+      );
+    },
+  }),
+});

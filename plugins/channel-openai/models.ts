@@ -1,0 +1,26 @@
+import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { z } from "zod";
+
+/** The agents, as models. */
+export function mountModels(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/models", { schema: { summary: "The agents, as models", tags: ["openai"] } }, async (request) => ({
+    object: "list",
+    data: host
+      .runsFor(request)
+      .agents()
+      .map((agent) => model(agent.name)),
+  }));
+  const schema = { summary: "One agent, as a model", tags: ["openai"], params: z.object({ model: z.string() }) };
+  server.get("/models/:model", { schema }, async (request) => {
+    const { model: name } = request.params;
+    const agent = host
+      .runsFor(request)
+      .agents()
+      .find((candidate) => candidate.name === name);
+    if (agent === undefined) throw new VenturiError("agent.get", "not_found", `there is no agent "${name}"`);
+    return model(agent.name);
+  });
+}
+
+const model = (id: string) => ({ id, object: "model", created: 0, owned_by: "venturi" });

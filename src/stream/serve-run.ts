@@ -1,0 +1,86 @@
+import type { IncomingHttpHeaders } from "node:http";
+import type { ChannelHost } from "../core/channel.ts";
+import { type VenturiError, wrap } from "../core/errors.ts";
+import type { RunEvent, TerminalEvent } from "../core/events.ts";
+import type { RunRequest } from "../core/journal.ts";
+import type { Runs } from "../core/runs.ts";
+import { traceparentOf } from "../core/trace-context.ts";
+import { readerGone, terminalOf } from "./reader.ts";
+import { type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
+
+/** What serving a run needs of a Fastify request and its reply. */
+export interface HttpRequest {
+  readonly headers: IncomingHttpHeaders;
+}
+export interface HttpReply extends SseReply {
+  header(name: string, value: string): unknown;
+}
+
+/** A run that a request started, on its way back to the client. */
+export interface ServedRun {
+  readonly host: Pick<ChannelHost, "limits" | "log">;
+  readonly runs: Runs;
+  readonly run: string;
+  readonly reply: HttpReply;
+  /** The channel's name, for the measurement of delivery. */
+  readonly channel: string;
+  readonly onDisconnect: "continue" | "cancel";
+}
+
+export interface Opening {
+  readonly host: ChannelHost;
+  readonly request: HttpRequest;
+  readonly reply: HttpReply;
+  readonly channel: string;
+  readonly onDisconnect: "continue" | "cancel";
+}
+
+/** Starts a run for a request: in its trace, under its Idempotency-Key, and named in its response. */
+export async function startRun(opening: Opening, request: RunRequest): Promise<ServedRun & { existing: boolean }> {
+  const { host, reply, channel, onDisconnect } = opening;
+  const { headers } = opening.request;
+  const runs = host.runsFor(opening.request);
+  const traceparent = traceparentOf(headers.traceparent);
+  const key = headers["idempotency-key"];
+  const { run, existing } = await runs.start(
+    { ...request, onDisconnect, ...(traceparent === undefined ? {} : { traceparent }) },
+    typeof key === "string" && key !== "" ? { key } : {},
+  );
+  reply.header("x-venturi-run", run);
+  return { host, runs, run, reply, channel, onDisconnect, existing };
+}
+
+/**
+ * Writes the run as the channel's own wire. When the events cannot be read on, `failed` says so in that wire; without it the
+ * stream is cut, which makes a client that can resume do so.
+ */
+export async function streamRun(
+  served: ServedRun,
+  project: (event: RunEvent) => string,
+  failed?: (error: VenturiError) => string,
+): Promise<void> {
+  const { host, runs, run, reply, channel } = served;
+  const writer = new SseWriter(reply, host.limits);
+  try {
+    await writeBatches(runs.follow(run, { signal: writer.gone, channel }), writer, project);
+    writer.end();
+  } catch (thrown) {
+    const error = wrap("run.follow", thrown, "stream_error");
+    host.log.warn("a stream was cut", { run, error: String(error) });
+    if (failed === undefined) writer.destroy();
+    else writer.end(failed(error));
+  }
+  if (writer.gone.aborted) await clientLeft(served);
+}
+
+/** The run's terminal event; undefined when the client left before it came. */
+export async function awaitRun(served: ServedRun): Promise<TerminalEvent | undefined> {
+  const { runs, run, reply, channel } = served;
+  const last = await terminalOf(runs.follow(run, { signal: readerGone(reply.raw), channel }));
+  if (last === undefined) await clientLeft(served);
+  return last;
+}
+
+async function clientLeft({ runs, run, onDisconnect }: ServedRun): Promise<void> {
+  if (onDisconnect === "cancel") await runs.cancel(run, "the client went away");
+}
