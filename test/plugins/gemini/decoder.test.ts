@@ -1,0 +1,212 @@
+import { assert } from "chai";
+import plugin from "../../../plugins/gemini/index.ts";
+import type { Wire } from "../../../src/plugin.ts";
+import { anyCutAgrees, callsOf, decode, everyCutFails, fixture, of } from "../decoding.ts";
+
+const wire = plugin.wires?.gemini as Wire; // declared by the plugin itself
+const main = fixture("gemini", "thoughts-and-calls.sse");
+
+const data = (response: object): string => `data: ${JSON.stringify(response)}\r\n\r\n`;
+const candidate = (parts: unknown[], more: object = {}): string =>
+  data({ candidates: [{ content: { parts, role: "model" }, index: 0, ...more }] });
+
+describe("the Gemini decoder", () => {
+  it("tells thoughts, text, whole calls, usage and the end of a stream", () => {
+    const decoded = decode(wire, main);
+    const { transcript } = decoded;
+    assert.equal(transcript.text, "Ich prüfe ⚓ beide.");
+    assert.equal(transcript.reasoning, "**Planning**\n\nTwo ports, one table.");
+    assert.deepEqual(callsOf(decoded), [
+      ["tide_table", { port: "Kiel", days: 2 }],
+      ["now", {}],
+    ]);
+    assert.equal(transcript.calls[0]?.id, "q81x");
+    assert.deepEqual(transcript.done, { type: "done", finish: "tool_calls", raw: "STOP" });
+    assert.deepEqual(of(decoded, "response"), [{ type: "response", id: "resp-7", model: "gemini-test-3" }]);
+    assert.deepEqual(decoded.quirks, {});
+  });
+
+  it("counts thoughts as output and tool prompts as input, last figures winning", () => {
+    assert.deepEqual(decode(wire, main).transcript.usage, {
+      inputTokens: 17,
+      outputTokens: 39,
+      reasoningTokens: 9,
+      cacheReadTokens: 8,
+      source: "reported",
+    });
+  });
+
+  it("keeps signatures on the call and on the empty text that they came with", () => {
+    const decoded = decode(wire, main);
+    assert.deepEqual(
+      decoded.transcript.calls.map((call) => call.signature),
+      ["c2lnbmVkL2J5K2dvb2dsZQ==", undefined],
+    );
+    assert.deepEqual(of(decoded, "text").at(-1), { type: "text", text: "", signature: "ZW1wdHkrcGFydA==" });
+  });
+
+  for (const name of ["thoughts-and-calls.sse", "array.json", "partial-arguments.sse", "own-tools.sse"]) {
+    it(`reads ${name} the same however it is cut into reads`, () => anyCutAgrees(wire, fixture("gemini", name)));
+  }
+
+  it("reads the array form as it reads events", () => {
+    const array = decode(wire, fixture("gemini", "array.json"));
+    assert.equal(JSON.stringify(array.deltas), JSON.stringify(decode(wire, main).deltas));
+  });
+
+  it("ends with one error and runs nothing unfinished, wherever the stream is cut", () => {
+    for (const name of ["thoughts-and-calls.sse", "partial-arguments.sse", "array.json"]) {
+      const body = fixture("gemini", name);
+      everyCutFails(wire, body, body.lastIndexOf("}"));
+    }
+  });
+
+  it("assembles arguments that are streamed by JSON path", () => {
+    const decoded = decode(wire, fixture("gemini", "partial-arguments.sse"));
+    assert.deepEqual(callsOf(decoded), [
+      [
+        "book",
+        {
+          port: 'Kiel "old"',
+          ship: { name: "Ärger", crew: [{ age: 41, cook: false }, { age: 3.5 }] },
+          "note.s": null,
+        },
+      ],
+      ["now", {}],
+      ["list", {}],
+    ]);
+    assert.equal(decoded.transcript.calls[0]?.signature, "cGFydGlhbA==");
+    assert.isAbove(of(decoded, "tool_call").filter((delta) => delta.index === 0).length, 3, "piece by piece");
+  });
+
+  it("never runs a call whose streamed arguments were not closed, even when the stream ended well", () => {
+    for (const next of [
+      candidate([{ text: "" }], { finishReason: "STOP" }),
+      candidate([{ functionCall: { name: "now", args: {} } }], { finishReason: "STOP" }),
+    ]) {
+      const begun = candidate([{ functionCall: { name: "book", willContinue: true } }]);
+      const value = { jsonPath: "$.port", stringValue: "Kiel" };
+      const more = candidate([{ functionCall: { partialArgs: [value], willContinue: true } }]);
+      assert.deepEqual(callsOf(decode(wire, begun, next))[0], ["book", "tool_invalid_arguments"]);
+      assert.deepEqual(callsOf(decode(wire, begun, more, next))[0], ["book", "tool_invalid_arguments"]);
+    }
+  });
+
+  it("does not guess when paths come back to what was closed, or are none", () => {
+    for (const paths of [
+      ["$.a.x", "$.b", "$.a.y"],
+      ["$.a", "$.a"],
+      ["$.l[1]"],
+      ["$"],
+      ["a"],
+      ["$.a[0]", "$.a.b"],
+      ["$.__proto__", "$["],
+    ]) {
+      const partialArgs = paths.map((jsonPath) => ({ jsonPath, numberValue: 1 }));
+      const call = candidate([{ functionCall: { name: "book", partialArgs } }], { finishReason: "STOP" });
+      const decoded = decode(wire, call);
+      assert.deepEqual(callsOf(decoded), [["book", "tool_invalid_arguments"]], paths.join());
+      assert.equal(decoded.quirks.arguments_out_of_order, 1);
+    }
+  });
+
+  it("writes a path named __proto__ as an ordinary key", () => {
+    const partialArgs = [{ jsonPath: "$.__proto__.polluted", boolValue: true }];
+    const decoded = decode(
+      wire,
+      candidate([{ functionCall: { name: "book", partialArgs } }], { finishReason: "STOP" }),
+    );
+    assert.equal(decoded.transcript.calls[0]?.text, '{"__proto__":{"polluted":true}}');
+    assert.notProperty({}, "polluted");
+  });
+
+  it("gives Google's own tools and files back as they came, and never as calls", () => {
+    const decoded = decode(wire, fixture("gemini", "own-tools.sse"));
+    const kept = of(decoded, "activity").filter((delta) => delta.keep);
+    assert.deepEqual(
+      kept.map((delta) => [delta.kind, Object.keys(delta.data as object)[0]]),
+      [
+        ["server_tool", "executableCode"],
+        ["server_tool", "codeExecutionResult"],
+        ["server_tool", "toolCall"],
+        ["server_tool", "toolResponse"],
+        ["part", "inlineData"],
+      ],
+    );
+    assert.deepInclude(kept[0]?.data, { thoughtSignature: "Y29kZQ==" });
+    assert.deepEqual(callsOf(decoded), []);
+    assert.equal(decoded.transcript.text, "It is 42.");
+    assert.deepEqual(of(decoded, "activity").at(-1)?.data, { groundingMetadata: { webSearchQueries: ["tides"] } });
+  });
+
+  it("takes content that comes after a finishReason", () => {
+    const stop = { finishReason: "STOP" };
+    const decoded = decode(wire, candidate([], stop), candidate([{ text: "late" }], stop));
+    assert.equal(decoded.transcript.text, "late");
+    assert.equal(decoded.transcript.done?.finish, "stop");
+    assert.equal(decoded.quirks.content_after_finish, 1);
+  });
+
+  it("ends a blocked prompt with content_filter and the reason", () => {
+    const { done, usage } = decode(
+      wire,
+      data({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" }, usageMetadata: { promptTokenCount: 5 } }),
+    ).transcript;
+    assert.deepEqual(done, { type: "done", finish: "content_filter", raw: "PROHIBITED_CONTENT" });
+    assert.deepEqual(usage, { inputTokens: 5, source: "reported" });
+  });
+
+  it("fails with a hint to try again when the model wrote no call where it meant one", () => {
+    const more = { finishReason: "MALFORMED_FUNCTION_CALL", finishMessage: "Malformed function call: x()" };
+    const { error } = decode(wire, data({ candidates: [{ content: {}, ...more }] })).transcript;
+    assert.equal(error?.code, "llm_error");
+    assert.equal(error?.details?.retry, true);
+    assert.include(error?.message, "x()");
+  });
+
+  it("maps an error inside the stream by its status and takes the time to wait from it", () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "1.5s" }];
+    for (const [error, code] of [
+      [{ code: 503, status: "UNAVAILABLE", message: "busy" }, "unavailable"],
+      [{ code: 429, status: "RESOURCE_EXHAUSTED", message: "slow", details }, "rate_limited"],
+      [{ code: 429, message: "slow", details }, "rate_limited"],
+      [{ code: 500, status: "INTERNAL", message: "oops" }, "llm_error"],
+    ] as const) {
+      const decoded = decode(
+        wire,
+        candidate([{ text: "Hel" }]),
+        data({ error }),
+        candidate([], { finishReason: "STOP" }),
+      );
+      assert.equal(decoded.transcript.error?.code, code);
+      assert.equal(of(decoded, "error").length + of(decoded, "done").length, 1);
+      if ("details" in error) assert.equal(decoded.transcript.error?.details?.retryAfterMs, 1500);
+    }
+    assert.equal(decode(wire, '[{"error":{"code":503,"message":"busy"}}]').transcript.error?.code, "unavailable");
+  });
+
+  it("normalises reasons to finish and keeps the raw one", () => {
+    for (const [raw, finish] of [
+      ["STOP", "stop"],
+      ["MAX_TOKENS", "length"],
+      ["SAFETY", "content_filter"],
+      ["RECITATION", "content_filter"],
+      ["LANGUAGE", "other"],
+      ["BRAND_NEW", "other"],
+    ] as const) {
+      assert.deepEqual(decode(wire, candidate([], { finishReason: raw })).transcript.done, {
+        type: "done",
+        finish,
+        raw,
+      });
+    }
+  });
+
+  it("reads the first candidate only", () => {
+    const first = { content: { parts: [{ text: "a" }] }, index: 0, finishReason: "STOP" };
+    const second = { content: { parts: [{ text: "b" }] }, index: 1, finishReason: "STOP" };
+    const decoded = decode(wire, data({ candidates: [first, second] }));
+    assert.equal(decoded.transcript.text, "a");
+    assert.equal(decoded.quirks.further_candidate, 1);
+  });
+});
