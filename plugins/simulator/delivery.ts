@@ -1,5 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Plan } from "./plan.ts";
+import { stampNow } from "./stamp.ts";
 import type { WireFrame } from "./wire.ts";
 
 export interface Body {
@@ -10,8 +11,7 @@ export interface Body {
   readonly end: () => void;
 }
 
-/** Replaced by the time of writing (epoch, µs), so that a reader can tell how long a piece was under way. */
-export const stampMark = "{{now}}";
+const resetPause = 25;
 
 /**
  * Writes a body: as much as is due in one write, so a pace of 0 is a single one. Returns when all is handed over or the
@@ -29,7 +29,11 @@ export async function deliver(response: ServerResponse, body: Body): Promise<voi
   }
   await (body.pace > 0 ? paced(writer, frames.slice(0, last), body.pace) : writer.write(texts(frames, 0, last)));
   if (writer.gone) return;
-  if (writer.full) return breakOff(response, body);
+  if (writer.full) {
+    // A reset throws away what the client's system has received and the client has not read yet.
+    if (plan.ending?.how === "reset") await writer.wait(resetPause);
+    return breakOff(response, body);
+  }
   if (stall === undefined) response.end();
   else await writer.closed();
 }
@@ -57,9 +61,7 @@ async function paced(writer: Writer, frames: readonly WireFrame[], pace: number)
 function texts(frames: readonly WireFrame[], from: number, to: number): string {
   let joined = "";
   for (let position = from; position < to; position++) joined += frames[position]?.text ?? "";
-  if (!joined.includes(stampMark)) return joined;
-  const now = Math.round((performance.timeOrigin + performance.now()) * 1000);
-  return joined.replaceAll(stampMark, String(now));
+  return stampNow(joined);
 }
 
 const byteLength = (frames: readonly WireFrame[]): number =>

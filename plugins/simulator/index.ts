@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import {
   type AnyPlugin,
   definePlugin,
@@ -7,6 +8,7 @@ import {
   VenturiError,
 } from "venturi/plugin";
 import { z } from "zod";
+import { Scenario } from "./scenario.ts";
 import { wireNames } from "./wire.ts";
 
 const options = z.strictObject({
@@ -15,6 +17,10 @@ const options = z.strictObject({
   pace: z.number().min(0).default(15).describe("Milliseconds between words."),
   port: z.int().min(0).max(65535).default(0).describe("Loopback port; 0 takes a free one."),
   faults: z.string().default("").describe('Faults of every request, such as "rate-limit=50~0.2".'),
+  scenarios: z
+    .array(z.union([z.string(), Scenario]))
+    .default([])
+    .describe("Scenario files, relative to the config file, or scenarios themselves."),
 });
 type Options = z.output<typeof options>;
 
@@ -29,7 +35,10 @@ export default definePlugin({
 
 async function create({ wire, ...settings }: Options, context: PluginContext): Promise<Instance<Provider>> {
   const { startSimulator } = await import("./server.ts");
-  const simulator = await startSimulator(settings);
+  const scenarios = settings.scenarios.map((entry) =>
+    typeof entry === "string" ? resolve(context.folder, entry) : entry,
+  );
+  const simulator = await startSimulator({ ...settings, scenarios });
   try {
     const provider = await providerOf(await context.plugin(wire), simulator.url + bases[wire], context);
     return {

@@ -1,9 +1,9 @@
-import { stampMark } from "./delivery.ts";
 import { record } from "./json.ts";
 import { callPieces, textPieces } from "./model/pieces.ts";
 import { smallModel } from "./model/small.ts";
 import { exchangeOf, type Prompt, type PromptTool } from "./prompt.ts";
 import type { Random } from "./random.ts";
+import { stampMark } from "./stamp.ts";
 import type { Piece, Turn } from "./turn.ts";
 
 /** Names that `GET /v1/models` lists; every other name is the built-in model too. */

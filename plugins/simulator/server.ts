@@ -4,6 +4,8 @@ import { deliver } from "./delivery.ts";
 import { disturb } from "./disturb.ts";
 import { describe } from "./listing.ts";
 import { RequestLog, type SimulatedRequest } from "./requests.ts";
+import type { ScenarioInput } from "./scenario.ts";
+import { parseScenarios, readScenarios } from "./scenario-files.ts";
 import { type Decision, Simulation } from "./simulation.ts";
 import type { Failure } from "./turn.ts";
 import type { Route, Wire } from "./wire.ts";
@@ -21,6 +23,8 @@ export interface SimulatorOptions {
   readonly pace?: number;
   /** Faults of every request, in the grammar of the header `x-simulate-fault`. */
   readonly faults?: string;
+  /** Paths of YAML files, or scenarios themselves. */
+  readonly scenarios?: readonly (string | ScenarioInput)[];
 }
 
 export interface Simulator {
@@ -44,7 +48,12 @@ const maxBody = 64 * 1024 * 1024;
 
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = "127.0.0.1", seed = 1, pace = 0, faults = "" } = options;
-  const simulation = new Simulation({ seed, pace, faults });
+  const given = options.scenarios ?? [];
+  const scenarios = [
+    ...parseScenarios(given.filter((entry) => typeof entry !== "string")),
+    ...(await readScenarios(given.filter((entry) => typeof entry === "string"))),
+  ];
+  const simulation = new Simulation({ seed, pace, faults, scenarios });
   const requests = new RequestLog(keptRequests);
   const server = createServer((request, response) => {
     void serve({ request, response, simulation, requests, refuse });

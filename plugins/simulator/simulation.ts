@@ -4,6 +4,8 @@ import { modelTurn } from "./models.ts";
 import { failed, type Plan, planOf } from "./plan.ts";
 import { inputTokens, type Prompt, tokens } from "./prompt.ts";
 import { digest, seeded, seedOf } from "./random.ts";
+import type { Scenario } from "./scenario.ts";
+import { Scenarios } from "./scenarios.ts";
 import type { Failure, Turn, TurnUsage } from "./turn.ts";
 
 export interface SimulationOptions {
@@ -12,6 +14,7 @@ export interface SimulationOptions {
   readonly pace: number;
   /** Faults of every request. */
   readonly faults: string;
+  readonly scenarios: readonly Scenario[];
 }
 
 /** What is to be answered to one request, and how. */
@@ -30,18 +33,22 @@ export class Simulation {
   #options: SimulationOptions;
   #faults: readonly Fault[];
   #failures = new Map<string, number>();
+  #scenarios: Scenarios;
   #requests = 0;
 
   constructor(options: SimulationOptions) {
     this.#options = options;
     this.#faults = parseFaults(options.faults);
+    this.#scenarios = new Scenarios(options.scenarios);
   }
 
   decide(asked: Prompt, headers: IncomingHttpHeaders, body: string): Decision {
     const [model = "", wished = ""] = asked.model.split("!", 2);
     const prompt = { ...asked, model };
     const id = digest(this.#options.seed, body);
-    const turn = modelTurn(prompt, seeded(seedOf(id)), id);
+    const key = header(headers, "x-simulate-key");
+    const played = this.#scenarios.turn(prompt, { name: header(headers, "x-simulate-scenario"), key, id });
+    const turn = played ?? modelTurn(prompt, seeded(seedOf(id)), id);
     // Each request draws anew, so that a retry of the same words may fare better; the order of requests decides.
     const random = seeded(this.#options.seed + this.#requests++);
     const faults = [
@@ -51,7 +58,7 @@ export class Simulation {
       ...parseFaults(header(headers, "x-simulate-fault")),
     ];
     const plan = planOf(faults, random);
-    const failure = plan.failure ?? turn.failure ?? this.#failNow(plan, header(headers, "x-simulate-key") || id);
+    const failure = plan.failure ?? turn.failure ?? this.#failNow(plan, key || id);
     const pace = plan.pace ?? turn.pace ?? this.#options.pace;
     return { turn, plan, failure, id, prompt, pace, usage: usageOf(prompt, turn) };
   }

@@ -14,6 +14,11 @@ const entries: readonly Entry[] = [
     summary: "decode recorded provider streams, one JSON line a file",
     load: () => import("./decode.ts"),
   },
+  {
+    name: "simulate",
+    summary: "a model server without a model, for demos and tests",
+    load: () => import("./simulate.ts"),
+  },
 ];
 
 export async function main(argv: readonly string[]): Promise<void> {

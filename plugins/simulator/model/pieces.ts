@@ -11,12 +11,12 @@ export const reasoningPieces = (text: string): Piece[] =>
 /** A call and its arguments in fragments of `size` characters; the default is about what real models send. */
 export function callPieces(call: WholeCall, size = 8): Piece[] {
   const pieces: Piece[] = [{ type: "call", index: call.index, id: call.id, name: call.name }];
-  for (const text of fragments(call.text, size)) pieces.push({ type: "arguments", index: call.index, text });
+  for (const text of fragmentsOf(call.text, size)) pieces.push({ type: "arguments", index: call.index, text });
   return pieces;
 }
 
 /** Never cuts a character in two: a lone surrogate cannot be sent as JSON. */
-function fragments(text: string, size: number): string[] {
+export function fragmentsOf(text: string, size: number): string[] {
   const result: string[] = [];
   for (let from = 0; from < text.length; ) {
     let to = Math.min(text.length, from + size);

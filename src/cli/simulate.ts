@@ -1,0 +1,70 @@
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors.ts";
+
+const op = "cli.simulate";
+
+interface Flags {
+  readonly port: string;
+  readonly host: string;
+  readonly scenario: readonly string[];
+  readonly seed: string;
+  readonly pace: string;
+  readonly fault: readonly string[];
+}
+
+/** What this needs of the simulator. It is a plugin, so it is found beside this code at run time and not imported. */
+interface Face {
+  startSimulator(options: {
+    port: number;
+    host: string;
+    seed: number;
+    pace: number;
+    scenarios: readonly string[];
+    faults: string;
+  }): Promise<{ url: string; port: number; close(): Promise<void> }>;
+}
+
+export function configure(command: Command): void {
+  command
+    .option("--port <number>", "port to listen on; 0 takes a free one", "8089")
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--scenario <file...>", "scenario files (YAML)", [])
+    .option("--seed <number>", "same seed, same requests, same bytes", "1")
+    .option("--pace <ms>", "milliseconds between words", "15")
+    .option("--fault <fault...>", "faults of every request, such as rate-limit=50~0.2", [])
+    .action(simulate);
+}
+
+async function simulate(flags: Flags): Promise<void> {
+  const options = {
+    port: numberOf("--port", flags.port),
+    host: flags.host,
+    seed: numberOf("--seed", flags.seed),
+    pace: numberOf("--pace", flags.pace),
+    scenarios: flags.scenario,
+    faults: flags.fault.join(","),
+  };
+  const { startSimulator } = (await import(new URL("../../plugins/simulator/server.js", import.meta.url).href)) as Face;
+  const simulator = await startSimulator(options);
+  process.stdout.write(`${simulator.url}\n`);
+  process.stderr.write(`the simulator listens on ${simulator.url}; try it:\n  ${curlLine(simulator.url)}\n`);
+  await firstSignal();
+  await simulator.close();
+}
+
+function numberOf(flag: string, value: string): number {
+  const number = Number(value);
+  if (value.trim() !== "" && Number.isFinite(number) && number >= 0) return number;
+  throw new VenturiError(op, "invalid_input", `${flag} takes a number, not "${value}"`);
+}
+
+const curlLine = (url: string): string =>
+  `curl -N ${url}/v1/chat/completions -d '{"model":"small","stream":true,"messages":[{"role":"user","content":"hello"}]}'`;
+
+/** Stopping is how this command is meant to end, so it ends well. */
+function firstSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    process.once("SIGINT", resolve);
+    process.once("SIGTERM", resolve);
+  });
+}
