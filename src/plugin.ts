@@ -25,6 +25,7 @@ export type { Post } from "./stream/exchange.ts";
 export * from "./stream/frames.ts";
 export * from "./stream/http-failure.ts";
 export * from "./stream/http-options.ts";
+export * from "./stream/json-scanner.ts";
 export * from "./stream/pipeline.ts";
 export * from "./stream/provider.ts";
 export * from "./stream/quirks.ts";

@@ -49,20 +49,17 @@ async function decodeFile(file: string, wire: Wire): Promise<Record<string, unkn
 }
 
 function describe(file: string, transcript: Transcript, quirks: ReadonlyMap<string, number>): Record<string, unknown> {
-  const toolCalls: unknown[] = [];
-  const rejected: unknown[] = [];
-  for (const call of transcript.calls) {
+  const toolCalls = transcript.calls.map((call) => {
     const result = call.result();
-    if (result.ok) toolCalls.push({ id: call.id, name: call.name, arguments: result.arguments });
-    else rejected.push({ id: call.id, name: call.name, arguments: result.raw, error: result.error });
-  }
+    if (result.ok) return { id: call.id, name: call.name, arguments: result.arguments };
+    return { id: call.id, name: call.name, arguments: { __invalid_json: result.raw }, error: result.error };
+  });
   return {
     file,
     text: transcript.text,
     reasoning: transcript.reasoning,
     refusal: transcript.refusal,
     toolCalls,
-    ...(rejected.length > 0 && { rejected }),
     finish: transcript.done?.finish,
     raw: transcript.done?.raw,
     usage: transcript.usage ?? {},

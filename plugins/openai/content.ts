@@ -1,0 +1,27 @@
+import { type Delta, list, record } from "venturi/plugin";
+
+/** Content as a list of parts (Mistral): text, thinking, references. True when there was text among them. */
+export function contentParts(content: readonly unknown[], out: Delta[]): boolean {
+  let hasText = false;
+  for (const entry of content) {
+    const part = record(entry);
+    if (part.type === "thinking") pushThinking(part.thinking, out);
+    else if (typeof part.text === "string") {
+      if (part.text === "") continue;
+      hasText = true;
+      out.push({ type: "text", text: part.text });
+    } else {
+      const kind = part.type === "reference" ? "citation" : "part";
+      out.push({ type: "activity", kind, wire: "openai-chat", data: entry });
+    }
+  }
+  return hasText;
+}
+
+function pushThinking(thinking: unknown, out: Delta[]): void {
+  if (typeof thinking === "string" && thinking !== "") out.push({ type: "reasoning", text: thinking });
+  for (const piece of list(thinking)) {
+    const { text } = record(piece);
+    if (typeof text === "string" && text !== "") out.push({ type: "reasoning", text });
+  }
+}

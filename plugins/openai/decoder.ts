@@ -1,0 +1,249 @@
+import {
+  type Decoder,
+  type Delta,
+  type Frame,
+  list,
+  mergeUsage,
+  parseJson,
+  Quirks,
+  record,
+  type Usage,
+  word,
+} from "venturi/plugin";
+import { contentParts } from "./content.ts";
+import { broken, errorIn } from "./errors.ts";
+import { finishOf, strongerFinish } from "./finish.ts";
+import { ReasoningDetails } from "./reasoning-details.ts";
+import { ToolCalls } from "./tool-calls.ts";
+import { usageOf } from "./usage.ts";
+
+export const wireName = "openai-chat";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * Chat Completions as OpenAI and everybody who says so writes it. The stream is complete when a finish reason was seen for
+ * every choice that began, and then `[DONE]` or the end of the bytes; `[DONE]` alone proves nothing.
+ */
+export class ChatDecoder implements Decoder {
+  readonly quirks = new Quirks();
+  readonly #calls = new ToolCalls(this.quirks);
+  readonly #details = new ReasoningDetails();
+  /** Choices by index: the finish reason, undefined while there is none. The first one seen is the one that is decoded. */
+  readonly #choices = new Map<number, string | undefined>();
+  #choice: number | undefined;
+  #id = "";
+  #model = "";
+  #usage: Usage | undefined;
+  #sources: { citations?: unknown; search_results?: unknown } | undefined;
+  #opaque: string | undefined;
+  #message = "";
+  #hasText = false;
+  #hasRefusal = false;
+  #hasReasoning = false;
+  #ended = false;
+
+  push(frame: Frame, out: Delta[]): void {
+    if (this.#ended) return;
+    const data = frame.data;
+    if (data.charCodeAt(0) !== 123 && this.#sentinel(data.trim(), out)) return;
+    const chunk = parseJson(data);
+    if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, out);
+    this.#chunk(chunk as Json, frame.event, out); // an object can be read by any key
+  }
+
+  end(out: Delta[]): void {
+    if (this.#ended) return;
+    if (this.#choice !== undefined) this.quirks.count("done_missing");
+    this.#finish(out);
+  }
+
+  /** Handles payloads that are no JSON; true when there is nothing more to do. */
+  #sentinel(data: string, out: Delta[]): boolean {
+    if (data === "") return true;
+    if (data === "[DONE]") {
+      this.#finish(out);
+      return true;
+    }
+    // A proxy wrapped a comment into an event (OpenRouter's keep-alive behind a gateway).
+    if (data.startsWith(":")) this.quirks.count("comment_as_data");
+    return data.startsWith(":");
+  }
+
+  #noObject(value: unknown, out: Delta[]): void {
+    if (value !== undefined) this.quirks.count("unknown_event");
+    else this.#fail(out, broken("the provider sent an event that is not valid JSON"));
+  }
+
+  #chunk(chunk: Json, event: string, out: Delta[]): void {
+    const { choices, usage } = chunk;
+    if (isError(chunk, event)) return this.#fail(out, errorIn(chunk));
+    if (this.#id === "" || this.#model === "") this.#introduce(chunk, out);
+    if (usage !== undefined && usage !== null) this.#count(usage);
+    if (Array.isArray(choices)) {
+      for (const choice of choices) this.#pushChoice(record(choice), out);
+    } else if (usage === undefined) {
+      this.quirks.count("unknown_event");
+    }
+    if (chunk.x_groq !== undefined) this.#count(record(chunk.x_groq).usage);
+    if (chunk.citations !== undefined || chunk.search_results !== undefined) {
+      this.#sources = { ...pick(chunk, "citations"), ...pick(chunk, "search_results") };
+    }
+  }
+
+  #introduce(chunk: Json, out: Delta[]): void {
+    const id = this.#id === "" ? word(chunk.id) : undefined;
+    const model = this.#model === "" ? word(chunk.model) : undefined;
+    if (id === undefined && model === undefined) return;
+    if (id !== undefined) this.#id = id;
+    if (model !== undefined) this.#model = model;
+    out.push({ type: "response", ...(id !== undefined && { id }), ...(model !== undefined && { model }) });
+  }
+
+  #count(usage: unknown): void {
+    if (typeof usage !== "object" || usage === null) return;
+    this.#usage = mergeUsage(this.#usage, usageOf(usage));
+  }
+
+  #pushChoice(choice: Json, out: Delta[]): void {
+    if (this.#ended) return;
+    if (choice.error !== undefined && choice.error !== null) return this.#fail(out, errorIn(choice));
+    const index = typeof choice.index === "number" ? choice.index : 0;
+    this.#choice ??= index;
+    if (!this.#choices.has(index)) this.#choices.set(index, undefined);
+    if (choice.usage !== undefined) {
+      this.quirks.count("usage_in_choice");
+      this.#count(choice.usage);
+    }
+    if (index === this.#choice) this.#pushDelta(choice, out);
+    else this.quirks.count("other_choice");
+    const finish = choice.finish_reason;
+    if (finish !== null && finish !== undefined) this.#note(index, finish, out);
+  }
+
+  #note(index: number, finish: unknown, out: Delta[]): void {
+    if (typeof finish !== "string" || finish === "") return this.quirks.count("finish_empty");
+    if (finish === "error") return this.#fail(out, errorIn({ error: "the generation ended with finish_reason error" }));
+    const earlier = this.#choices.get(index);
+    if (earlier !== undefined) this.quirks.count("finish_repeated");
+    this.#choices.set(index, strongerFinish(earlier, finish));
+  }
+
+  #pushDelta(choice: Json, out: Delta[]): void {
+    const delta = choice.delta;
+    if (typeof delta !== "object" || delta === null) return this.#withoutDelta(choice, out);
+    const content = (delta as Json).content; // an object can be read by any key
+    if (typeof content === "string") {
+      if (content !== "") this.#text(content, out);
+    } else if (Array.isArray(content)) {
+      this.quirks.count("content_array");
+      if (contentParts(content, out)) this.#hasText = true;
+    }
+    this.#pushRest(delta as Json, out);
+    if (choice.message !== undefined) this.quirks.count("message_beside_delta");
+  }
+
+  #text(text: string, out: Delta[]): void {
+    this.#hasText = true;
+    out.push({ type: "text", text });
+  }
+
+  #pushRest(delta: Json, out: Delta[]): void {
+    const { refusal, tool_calls, function_call } = delta;
+    this.#reasoning(delta, out);
+    if (typeof refusal === "string" && refusal !== "") {
+      this.#hasRefusal = true;
+      out.push({ type: "refusal", text: refusal });
+    }
+    if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out);
+    if (typeof function_call === "object" && function_call !== null) this.#calls.pushFunctionCall(function_call, out);
+    for (const data of list(delta.executed_tools))
+      out.push({ type: "activity", kind: "server_tool", wire: wireName, data });
+    for (const data of list(delta.annotations)) out.push({ type: "activity", kind: "citation", wire: wireName, data });
+    for (const data of list(delta.images)) out.push({ type: "activity", kind: "part", wire: wireName, data });
+    if (typeof delta.audio === "object" && delta.audio !== null) {
+      out.push({ type: "activity", kind: "part", wire: wireName, data: { audio: delta.audio } });
+    }
+  }
+
+  /** Vendors call it `reasoning_content`, `reasoning` or `reasoning_text`, and some send two of them with the same text. */
+  #reasoning(delta: Json, out: Delta[]): void {
+    const details = delta.reasoning_details === undefined ? "" : this.#details.push(delta.reasoning_details);
+    if (typeof delta.reasoning_opaque === "string") this.#opaque = delta.reasoning_opaque;
+    const field = reasoningFields.find((name) => typeof delta[name] === "string" && delta[name] !== "");
+    const text = field === undefined ? details : (delta[field] as string); // find has just seen a string there
+    if (text === "") return;
+    // The part remembers the field it came in: a vendor that wants its reasoning back wants it there.
+    if (this.#hasReasoning || field === undefined) out.push({ type: "reasoning", text });
+    else out.push({ type: "reasoning", text, id: field });
+    this.#hasReasoning = true;
+  }
+
+  /** A whole message instead of a delta, as non-streaming answers have it; one that is repeated grows. */
+  #withoutDelta(choice: Json, out: Delta[]): void {
+    const message = choice.message;
+    if (typeof message !== "object" || message === null) {
+      if (typeof choice.text === "string" && choice.text !== "") return this.#text(choice.text, out);
+      return this.quirks.count("delta_missing");
+    }
+    this.quirks.count("message_for_delta");
+    const { content, ...rest } = message as Json; // an object can be read by any key
+    if (typeof content !== "string") return this.#pushDelta({ delta: message }, out);
+    const more = content.startsWith(this.#message) ? content.slice(this.#message.length) : content;
+    this.#message = content;
+    this.#pushDelta({ delta: { ...rest, content: more } }, out);
+  }
+
+  #finish(out: Delta[]): void {
+    const raw = this.#choice === undefined ? undefined : this.#choices.get(this.#choice);
+    if (raw === undefined) return this.#fail(out, broken("the stream ended without a finish reason; it was cut"));
+    for (const finish of this.#choices.values()) {
+      if (finish === undefined)
+        return this.#fail(out, broken("the stream ended before all of its choices did; it was cut"));
+    }
+    this.#ended = true;
+    this.#calls.close(out);
+    this.#keep(out);
+    if (this.#usage !== undefined) out.push({ type: "usage", usage: this.#usage });
+    out.push({ type: "done", finish: this.#normalised(raw), raw });
+  }
+
+  /** What has to go back with the message, and where the answer was found. */
+  #keep(out: Delta[]): void {
+    const data: Record<string, unknown> = {};
+    if (!this.#details.empty) data.reasoning_details = this.#details.whole();
+    if (this.#opaque !== undefined) data.reasoning_opaque = this.#opaque;
+    if (Object.keys(data).length > 0) out.push({ type: "activity", kind: "part", wire: wireName, data, keep: true });
+    if (this.#sources !== undefined)
+      out.push({ type: "activity", kind: "citation", wire: wireName, data: this.#sources });
+  }
+
+  #normalised(raw: string) {
+    const finish = finishOf(raw);
+    if (finish !== "stop") return finish;
+    if (this.#calls.count > 0) {
+      this.quirks.count("stop_with_tool_calls");
+      return "tool_calls";
+    }
+    return this.#hasRefusal && !this.#hasText ? "refusal" : finish;
+  }
+
+  #fail(out: Delta[], error: ReturnType<typeof broken>): void {
+    this.#ended = true;
+    if (this.#usage !== undefined) out.push({ type: "usage", usage: { ...this.#usage, source: "partial" } });
+    out.push({ type: "error", error });
+  }
+}
+
+const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
+
+/** `error` in any form, a body that is an error itself (Mistral, vLLM, xAI), or an event that is named so (LM Studio). */
+function isError(chunk: Json, event: string): boolean {
+  if (chunk.error) return true;
+  if (event === "error") return true;
+  if (Array.isArray(chunk.choices)) return false;
+  return chunk.object === "error" || chunk.type === "error" || typeof chunk.detail === "string";
+}
+
+const pick = (chunk: Json, key: "citations" | "search_results"): Record<string, unknown> =>
+  chunk[key] === undefined ? {} : { [key]: chunk[key] };

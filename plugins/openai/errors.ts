@@ -1,0 +1,69 @@
+import {
+  type Code,
+  codeOfStatus,
+  errorCode,
+  errorText,
+  type HttpFailure,
+  httpFailure,
+  record,
+  VenturiError,
+  word,
+} from "venturi/plugin";
+
+const op = "provider.stream";
+
+/** An error that the server told inside a stream, or inside a body that came with 200. */
+export function errorIn(payload: unknown): VenturiError {
+  const body = record(payload);
+  const said = errorText(body) || "no reason was given";
+  const vendorCode = errorCode(body);
+  const status = statusIn(body);
+  const code = codeOf(`${vendorCode ?? ""} ${typeIn(body)} ${said}`, status);
+  const details: Record<string, unknown> = {};
+  if (vendorCode !== undefined) details.vendorCode = vendorCode;
+  if (status !== undefined) details.status = status;
+  if (exhausted.test(`${vendorCode ?? ""} ${said}`)) details.retry = false;
+  return new VenturiError(op, code, `the provider reported an error: ${said}`, { details });
+}
+
+/** xAI answers 400 to a wrong key. */
+export function refusedKey(failure: HttpFailure): VenturiError | undefined {
+  if (failure.status !== 400 || !/incorrect api key|invalid api key/i.test(errorText(failure.body))) return undefined;
+  return httpFailure(op, { ...failure, status: 401 });
+}
+
+export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+
+const exhausted = /insufficient_quota|billing|quota_exceeded|credit/i;
+
+const kinds: readonly (readonly [RegExp, Code])[] = [
+  [/rate.?limit|too many requests|insufficient_quota|quota|resource.?exhausted|throttl/i, "rate_limited"],
+  [/invalid.?api.?key|authentication|unauthorized|unauthenticated/i, "unauthorized"],
+  [/permission|forbidden/i, "forbidden"],
+  [
+    /overloaded|unavailable|server_error|internal.?server|internal_error|bad gateway|capacity|timed? ?out|timeout|upstream/i,
+    "unavailable",
+  ],
+];
+
+function codeOf(words: string, status: number | undefined): Code {
+  if (status !== undefined) {
+    const code = codeOfStatus(status);
+    if (code !== "llm_error" && code !== "conflict") return code === "timeout" ? "unavailable" : code;
+  }
+  for (const [kind, code] of kinds) if (kind.test(words)) return code;
+  return "llm_error";
+}
+
+/** The status that the error names, as a number or as digits; a word such as "tool_use_failed" is none. */
+function statusIn(body: Readonly<Record<string, unknown>>): number | undefined {
+  const inner = record(body.error);
+  for (const value of [inner.status_code, inner.code, inner.status, body.status_code, body.code, body.status]) {
+    const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+    if (typeof status === "number" && status >= 400 && status < 600) return status;
+  }
+  return undefined;
+}
+
+const typeIn = (body: Readonly<Record<string, unknown>>): string =>
+  word(record(body.error).type) ?? word(body.type) ?? "";

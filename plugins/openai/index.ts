@@ -1,0 +1,61 @@
+import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import { z } from "zod";
+import { ChatDecoder, wireName } from "./decoder.ts";
+import { refusedKey } from "./errors.ts";
+import { bodyOf } from "./request.ts";
+
+const wire: Wire = { framing: "sse", decoder: () => new ChatDecoder() };
+
+const options = z.strictObject({
+  ...httpOptions,
+  baseUrl: httpOptions.baseUrl.default("https://api.openai.com/v1"),
+  organization: z.string().exactOptional().describe("OpenAI organization to bill"),
+  project: z.string().exactOptional().describe("OpenAI project to bill"),
+  query: z.record(z.string(), z.string()).exactOptional().describe("Query parameters, such as Azure's api-version"),
+  maxTokensKey: z
+    .enum(["max_completion_tokens", "max_tokens"])
+    .default("max_completion_tokens")
+    .describe("How this server calls the limit of output tokens"),
+  includeUsage: z.boolean().default(true).describe("Ask for usage in streams (stream_options.include_usage)"),
+  sendReasoning: z
+    .enum(["toolCalls", "always", "never"])
+    .default("toolCalls")
+    .describe("When reasoning goes back in the field it came in; DeepSeek wants it on turns with tool calls"),
+});
+export type OpenAiOptions = z.output<typeof options>;
+
+export default definePlugin({
+  name: "openai",
+  kind: "provider",
+  description: "OpenAI Chat Completions and every server compatible with it",
+  options,
+  wires: { [wireName]: wire },
+  create: (options) =>
+    httpProvider({
+      name: "openai",
+      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      wire,
+      options,
+      request: (request, mode) => ({
+        url: urlOf(options),
+        headers: headersOf(options),
+        body: bodyOf(request, options, mode),
+      }),
+      collect: (json) => collectWith(new ChatDecoder(), json),
+      failure: refusedKey,
+    }),
+});
+
+function urlOf(options: OpenAiOptions): string {
+  const url = new URL(`${options.baseUrl.replace(/\/+$/, "")}/chat/completions`);
+  for (const [key, value] of Object.entries(options.query ?? {})) url.searchParams.set(key, value);
+  return url.href;
+}
+
+function headersOf({ apiKey, organization, project }: OpenAiOptions): Record<string, string> {
+  return {
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    ...(organization !== undefined && { "openai-organization": organization }),
+    ...(project !== undefined && { "openai-project": project }),
+  };
+}

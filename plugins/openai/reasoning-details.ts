@@ -1,0 +1,45 @@
+import { list, record } from "venturi/plugin";
+
+type Detail = Record<string, unknown>;
+
+/**
+ * OpenRouter's `reasoning_details`: reasoning in pieces, some of it signed or encrypted, that has to go back as one list.
+ * Pieces with the same index and type belong together; their texts join, everything else is kept as it came.
+ */
+export class ReasoningDetails {
+  readonly #details = new Map<string, Detail>();
+
+  get empty(): boolean {
+    return this.#details.size === 0;
+  }
+
+  /** Returns the text that the pieces add. */
+  push(pieces: unknown): string {
+    let added = "";
+    for (const [position, entry] of list(pieces).entries()) {
+      const piece = record(entry);
+      const key = `${piece.index ?? position} ${piece.type}`;
+      const text = string(piece.text) + string(piece.summary);
+      added += text;
+      const known = this.#details.get(key);
+      if (known === undefined) this.#details.set(key, { ...piece });
+      else join(known, piece);
+    }
+    return added;
+  }
+
+  whole(): readonly Detail[] {
+    return [...this.#details.values()];
+  }
+}
+
+const joined: ReadonlySet<string> = new Set(["text", "summary", "data"]);
+
+function join(detail: Detail, piece: Readonly<Record<string, unknown>>): void {
+  for (const [key, value] of Object.entries(piece)) {
+    if (value === null || value === undefined) continue;
+    detail[key] = joined.has(key) ? string(detail[key]) + string(value) : value;
+  }
+}
+
+const string = (value: unknown): string => (typeof value === "string" ? value : "");

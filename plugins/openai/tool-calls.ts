@@ -1,0 +1,207 @@
+import { type Delta, JsonScanner, list, type Quirks, record, word } from "venturi/plugin";
+
+/** What the wire calls a call: its index, the old single `function_call`, or nothing at all. */
+type Key = number | "function_call" | undefined;
+
+interface Fragment {
+  readonly key: Key;
+  readonly id: string | undefined;
+  readonly name: string | undefined;
+  /** The next piece of the arguments' JSON text. */
+  readonly piece: string;
+  /** The piece is the whole of it. */
+  readonly whole: boolean;
+  readonly custom: boolean;
+  readonly signature: string | undefined;
+}
+
+interface Call {
+  readonly index: number;
+  readonly key: Key;
+  readonly custom: boolean;
+  id: string | undefined;
+  name: string | undefined;
+  text: string;
+  scanner: JsonScanner;
+}
+
+/**
+ * Decides which call each fragment belongs to. Servers leave out indexes and ids, use one index for several calls, give a
+ * new id with every fragment, repeat names, and send what they sent before once more; the rules below fit all that was seen
+ * and never join two calls that a server meant to be two.
+ */
+export class ToolCalls {
+  readonly #quirks: Quirks;
+  readonly #calls: Call[] = [];
+  readonly #byKey = new Map<Key, Call>();
+  #last: Call | undefined;
+
+  constructor(quirks: Quirks) {
+    this.#quirks = quirks;
+  }
+
+  get count(): number {
+    return this.#calls.length;
+  }
+
+  /** `delta.tool_calls` of one chunk. */
+  push(toolCalls: unknown, out: Delta[]): void {
+    let touched: Call | undefined;
+    for (const entry of list(toolCalls)) {
+      const fragment = this.#read(entry);
+      const call = this.#find(fragment, touched) ?? this.#open(fragment, out);
+      touched = call;
+      this.#extend(call, fragment, out);
+    }
+  }
+
+  /** The old `delta.function_call`. */
+  pushFunctionCall(functionCall: unknown, out: Delta[]): void {
+    this.#quirks.count("function_call");
+    const fragment: Fragment = { ...this.#read({ function: functionCall }), key: "function_call" };
+    this.#extend(this.#byKey.get("function_call") ?? this.#open(fragment, out), fragment, out);
+  }
+
+  /** The generation has ended: free text that was wrapped in JSON gets its closing quote. */
+  close(out: Delta[]): void {
+    for (const call of this.#calls) {
+      if (call.custom) this.#append(call, call.text === "" ? '{"input":""}' : '"}', out);
+    }
+  }
+
+  #read(entry: unknown): Fragment {
+    const { index, id, extra_content, custom, ...flat } = record(entry);
+    const isCustom = custom !== undefined && custom !== null;
+    const body = isCustom ? record(custom) : record("function" in flat ? flat.function : this.#flat(flat));
+    const content = isCustom ? body.input : body.arguments;
+    const isObject = typeof content === "object" && content !== null;
+    if (isObject) this.#quirks.count("arguments_object");
+    const name = word(body.name);
+    return {
+      key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // a safe integer is a number
+      id: this.#id(id),
+      name,
+      piece: isObject ? JSON.stringify(content) : typeof content === "string" ? content : "",
+      whole: isObject,
+      custom: isCustom,
+      signature: word(record(record(extra_content).google).thought_signature),
+    };
+  }
+
+  #flat(entry: Readonly<Record<string, unknown>>): unknown {
+    if ("name" in entry || "arguments" in entry) this.#quirks.count("flat_call");
+    return entry;
+  }
+
+  /** Devstral behind Mistral writes the id of a continuation as the string "null". */
+  #id(id: unknown): string | undefined {
+    if (id === "null") this.#quirks.count("id_null");
+    return id === "null" ? undefined : word(id);
+  }
+
+  /** The call that the fragment goes on with; undefined = it opens a new one. `touched`: had a fragment in this chunk. */
+  #find(fragment: Fragment, touched: Call | undefined): Call | undefined {
+    if (fragment.key === undefined) return this.#findUnindexed(fragment, touched);
+    const call = this.#byKey.get(fragment.key);
+    if (call === undefined || !isAnother(call, fragment)) return call;
+    this.#quirks.count("index_reused");
+    return undefined;
+  }
+
+  #findUnindexed(fragment: Fragment, touched: Call | undefined): Call | undefined {
+    this.#quirks.count("index_missing");
+    const { id, name } = fragment;
+    if (id !== undefined) {
+      const known = this.#calls.find((call) => call.id === id);
+      if (known !== undefined) return known;
+      // An id that comes late belongs to the open call, unless the fragment starts a call by its name.
+      return this.#last !== undefined && this.#last.id === undefined && name === undefined ? this.#last : undefined;
+    }
+    const last = this.#last;
+    if (last === undefined || name === undefined) return last;
+    if (last === touched || last.name !== name) return undefined;
+    return last.scanner.closed && fragment.piece !== "" ? undefined : last;
+  }
+
+  #open(fragment: Fragment, out: Delta[]): Call {
+    const before = this.#last;
+    // The wire moved on, so `{}` was no placeholder.
+    if (before?.scanner.closed && before.scanner.empty)
+      out.push({ type: "tool_call", index: before.index, sealed: true });
+    const call: Call = {
+      index: this.#calls.length,
+      key: fragment.key,
+      custom: fragment.custom,
+      id: undefined,
+      name: undefined,
+      text: "",
+      scanner: new JsonScanner(),
+    };
+    this.#calls.push(call);
+    this.#byKey.set(fragment.key, call);
+    return call;
+  }
+
+  #extend(call: Call, fragment: Fragment, out: Delta[]): void {
+    this.#last = call;
+    const { id, name, signature } = fragment;
+    const resent = this.#isResent(call, fragment);
+    const delta: { -readonly [K in keyof ToolCall]: ToolCall[K] } = { type: "tool_call", index: call.index };
+    if (call.id === undefined && id !== undefined) delta.id = call.id = id;
+    else if (id !== undefined && id !== call.id) this.#quirks.count("id_rotated");
+    if (call.name === undefined && name !== undefined) delta.name = call.name = name;
+    else if (name !== undefined && !resent) this.#quirks.count("name_repeated");
+    if (signature !== undefined) delta.signature = signature;
+    if (fragment.piece !== "") {
+      if (resent) {
+        delta.replace = true;
+        call.text = "";
+        call.scanner = new JsonScanner();
+      }
+      delta.arguments = call.custom ? wrapped(call.text, fragment.piece) : fragment.piece;
+      call.text += delta.arguments;
+      call.scanner.push(delta.arguments);
+    }
+    out.push(delta);
+  }
+
+  /** Cerebras sends the whole arguments again at the end; gateways send `{}` before the real ones. */
+  #isResent(call: Call, fragment: Fragment): boolean {
+    const { piece } = fragment;
+    if (piece === "" || call.text === "" || call.custom) return false;
+    if (!call.scanner.closed) return fragment.whole;
+    const resent = fragment.whole || startsObject(piece);
+    if (resent) this.#quirks.count(call.scanner.empty ? "arguments_placeholder" : "arguments_resent");
+    return resent;
+  }
+
+  #append(call: Call, piece: string, out: Delta[]): void {
+    call.text += piece;
+    out.push({ type: "tool_call", index: call.index, arguments: piece, sealed: true });
+  }
+}
+
+type ToolCall = Extract<Delta, { type: "tool_call" }>;
+
+/**
+ * Whether a fragment under an index that is in use starts another call: another id or none, a name, and a call before it
+ * that is complete (Ollama's /v1 gives every call index 0) or has another name. An id alone proves nothing: Oracle's
+ * gateway gives every continuation a new one, with an empty name.
+ */
+function isAnother(call: Call, fragment: Fragment): boolean {
+  const { id, name, piece } = fragment;
+  if (name === undefined || call.name === undefined) return false;
+  if (id !== undefined && id === call.id) return false;
+  if (id !== undefined && call.id !== undefined && name !== call.name) return true;
+  if (!call.scanner.closed) return false;
+  if (id !== undefined && call.id !== undefined) return true;
+  return startsObject(piece) && !(name === call.name && piece === call.text);
+}
+
+const startsObject = (piece: string): boolean => /^\s*\{/.test(piece);
+
+/** Free text of a custom tool as the arguments object `{"input": "…"}`, piece by piece. */
+function wrapped(before: string, piece: string): string {
+  const escaped = JSON.stringify(piece).slice(1, -1);
+  return before === "" ? `{"input":"${escaped}` : escaped;
+}

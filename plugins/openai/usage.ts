@@ -1,0 +1,28 @@
+import { count, record, type Usage } from "venturi/plugin";
+
+/** The counts of a `usage` object, under the names that vendors give them. Null and missing ones are left out. */
+export function usageOf(value: unknown): Usage {
+  const usage = record(value);
+  const input = record(usage.prompt_tokens_details);
+  const output = record(usage.completion_tokens_details);
+  const result: Usage = {};
+  set(result, "inputTokens", usage.prompt_tokens);
+  set(result, "outputTokens", usage.completion_tokens);
+  set(
+    result,
+    "cacheReadTokens",
+    input.cached_tokens ??
+      usage.prompt_cache_hit_tokens ??
+      usage.cached_tokens ??
+      usage.cache_read_input_tokens ??
+      usage.num_cached_tokens,
+  );
+  set(result, "cacheWriteTokens", input.cache_write_tokens ?? usage.cache_creation_input_tokens);
+  set(result, "reasoningTokens", output.reasoning_tokens);
+  return result;
+}
+
+function set(usage: Usage, key: Exclude<keyof Usage, "source">, value: unknown): void {
+  const known = count(value);
+  if (known !== undefined) usage[key] = known;
+}
