@@ -201,3 +201,10 @@ export function encodeEvent(event: RunEvent): string {
   }
   return json;
 }
+
+/** Length of the event's JSON if anyone has asked for it, else of the text it carries. */
+export function encodedSize(event: RunEvent): number {
+  const json = encoded.get(event);
+  if (json !== undefined) return json.length;
+  return "text" in event ? event.text.length : 0;
+}

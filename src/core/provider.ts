@@ -97,6 +97,8 @@ export interface Generation {
  */
 export interface Provider {
   readonly capabilities: Capabilities;
+  /** Base URL of what is asked, for those who measure. */
+  readonly endpoint?: string;
   stream?(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]>;
   generate?(request: GenerationRequest, context: GenerationContext): Promise<Generation>;
 }

@@ -1,0 +1,58 @@
+import type { Attempt } from "../core/journal.ts";
+import type { Telemetry } from "../core/telemetry.ts";
+import { Content } from "./content.ts";
+import { type Delivery, measuredRuns } from "./deliver.ts";
+import { measuredJournal } from "./journal.ts";
+import { measuredLog } from "./log.ts";
+import type { Measure } from "./measure.ts";
+import { cancelled } from "./outcome.ts";
+import { prometheusText } from "./prometheus.ts";
+import { measuredProvider } from "./provider.ts";
+import { Ring } from "./ring.ts";
+import { MeasuredLog } from "./run-log.ts";
+import { createSdk } from "./sdk.ts";
+import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
+import { measuredTool } from "./tool.ts";
+import { Traces } from "./traces.ts";
+
+export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./settings.ts";
+
+/** Measurement with OpenTelemetry. Importing this loads the SDK, so import it only when something is to be measured. */
+export async function createTelemetry(settings: TelemetrySettings, parts: TelemetryParts): Promise<Telemetry> {
+  const sdk = await createSdk(settings, parts);
+  const measure: Measure = {
+    sdk,
+    settings,
+    content: new Content(settings),
+    ring: new Ring(settings.ring, sdk.resource),
+    traces: new Traces(),
+  };
+  const queued = new WeakSet<Attempt>();
+  const deliveries = new Set<Delivery>();
+  const counters = new Map<string, ReturnType<typeof sdk.counter>>();
+  return {
+    provider: (key, type, provider) => measuredProvider(measure, { key, type }, provider),
+    tool: (tool) => measuredTool(measure, tool),
+    journal: (journal) => measuredJournal(measure, journal, queued),
+    runLog: (log, claim, history) =>
+      new MeasuredLog(measure, log, claim, { history, queued: queued.has(claim.attempt) }),
+    runs: (runs) => measuredRuns(measure, runs, deliveries),
+    log: (log) => measuredLog(measure, log),
+    count(name, attributes) {
+      let counter = counters.get(name);
+      if (counter === undefined) {
+        counter = sdk.counter(`venturi.${name}`);
+        counters.set(name, counter);
+      }
+      counter.add(1, sdk.sets.of(attributes));
+    },
+    metrics: async () => prometheusText(await sdk.collect()),
+    trace: (run) => measure.ring.trace(run),
+    flush: () => sdk.flush(),
+    async close() {
+      for (const delivery of [...deliveries]) delivery.end(cancelled);
+      measure.traces.close();
+      await sdk.close();
+    },
+  };
+}

@@ -1,0 +1,140 @@
+/** Every name that leaves the process by telemetry. GenAI semantic conventions first, `venturi.*` where they say nothing. */
+export const scope = "venturi";
+
+export const spans = {
+  agent: "invoke_agent",
+  round: "venturi.round",
+  chat: "chat",
+  chunk: "venturi.chunk",
+  accumulate: "venturi.accumulate",
+  tool: "execute_tool",
+  deliver: "venturi.deliver",
+  append: "venturi.journal.append",
+} as const;
+
+export const attributes = {
+  operation: "gen_ai.operation.name",
+  provider: "gen_ai.provider.name",
+  agent: "gen_ai.agent.name",
+  conversation: "gen_ai.conversation.id",
+  errorType: "error.type",
+  serverAddress: "server.address",
+  serverPort: "server.port",
+
+  requestModel: "gen_ai.request.model",
+  requestStream: "gen_ai.request.stream",
+  requestTemperature: "gen_ai.request.temperature",
+  requestTopP: "gen_ai.request.top_p",
+  requestMaxTokens: "gen_ai.request.max_tokens",
+  requestSeed: "gen_ai.request.seed",
+  requestStop: "gen_ai.request.stop_sequences",
+  requestReasoning: "gen_ai.request.reasoning.level",
+  responseId: "gen_ai.response.id",
+  responseModel: "gen_ai.response.model",
+  finishReasons: "gen_ai.response.finish_reasons",
+  timeToFirstChunk: "gen_ai.response.time_to_first_chunk",
+  inputTokens: "gen_ai.usage.input_tokens",
+  outputTokens: "gen_ai.usage.output_tokens",
+  cacheReadTokens: "gen_ai.usage.cache_read.input_tokens",
+  cacheWriteTokens: "gen_ai.usage.cache_write.input_tokens",
+  reasoningTokens: "gen_ai.usage.reasoning.output_tokens",
+  tokenType: "gen_ai.token.type",
+
+  toolName: "gen_ai.tool.name",
+  toolType: "gen_ai.tool.type",
+  toolCall: "gen_ai.tool.call.id",
+  toolDescription: "gen_ai.tool.description",
+  toolEffect: "venturi.tool.effect",
+  toolEager: "venturi.tool.eager",
+  toolSaved: "venturi.tool.saved_ms",
+  toolAttempt: "venturi.tool.attempt",
+
+  systemInstructions: "gen_ai.system_instructions",
+  inputMessages: "gen_ai.input.messages",
+  outputMessages: "gen_ai.output.messages",
+  toolArguments: "gen_ai.tool.call.arguments",
+  toolResult: "gen_ai.tool.call.result",
+
+  run: "venturi.run.id",
+  parked: "venturi.run.parked",
+  abandoned: "venturi.run.abandoned",
+  resumed: "venturi.run.resumed",
+  rounds: "venturi.run.rounds",
+  finish: "venturi.run.finish",
+  config: "venturi.config.hash",
+  cancelled: "venturi.cancelled",
+  timing: "venturi.timing",
+  providerKey: "venturi.provider.key",
+  roundIndex: "venturi.round.index",
+  roundAttempt: "venturi.round.attempt",
+  retracted: "venturi.round.retracted",
+
+  chunks: "venturi.chunks.total",
+  suppressed: "venturi.chunks.suppressed",
+  chunkIndex: "venturi.chunk.index",
+  chunkKind: "venturi.chunk.kind",
+  chunkBytes: "venturi.chunk.bytes",
+  chunkGap: "venturi.chunk.gap_ms",
+  accumulateCall: "venturi.accumulate.call",
+  accumulateBytes: "venturi.accumulate.bytes",
+  accumulateSealed: "venturi.accumulate.sealed",
+
+  channel: "venturi.deliver.channel",
+  deliverEvents: "venturi.deliver.events",
+  deliverBytes: "venturi.deliver.bytes",
+  deliverStalled: "venturi.deliver.stalled_ms",
+  appendEvents: "venturi.journal.events",
+  appendRuns: "venturi.journal.runs",
+} as const;
+
+export const metrics = {
+  operationDuration: "gen_ai.client.operation.duration",
+  timeToFirstChunk: "gen_ai.client.operation.time_to_first_chunk",
+  timePerOutputChunk: "gen_ai.client.operation.time_per_output_chunk",
+  tokenUsage: "gen_ai.client.token.usage",
+  agentDuration: "gen_ai.invoke_agent.duration",
+  toolDuration: "gen_ai.execute_tool.duration",
+  chunks: "venturi.chunks",
+  chunkBytes: "venturi.chunk.bytes",
+  accumulateDuration: "venturi.accumulate.duration",
+  appendDuration: "venturi.journal.append.duration",
+  deliverDuration: "venturi.deliver.duration",
+  toolCalls: "venturi.tool.calls",
+  eagerSaved: "venturi.tool.eager.saved",
+  quirks: "venturi.wire.quirks",
+  retries: "venturi.retries",
+  failovers: "venturi.failovers",
+  retractions: "venturi.retractions",
+  runsActive: "venturi.runs.active",
+  followersActive: "venturi.followers.active",
+  runTiming: "venturi.run.timing",
+  dropped: "venturi.telemetry.dropped",
+} as const;
+
+/** Attribute keys of metrics alone. */
+export const labels = {
+  kind: "kind",
+  outcome: "outcome",
+  quirk: "quirk",
+  code: "code",
+  part: "part",
+  what: "what",
+  reason: "reason",
+} as const;
+
+/** The conventions' own bucket boundaries, and finer ones for what takes microseconds here. */
+export const buckets = {
+  duration: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
+  firstChunk: [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+  perChunk: [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
+  tokens: [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
+  micro: [0.000_001, 0.000_005, 0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+} as const;
+
+const providerNames: Readonly<Record<string, string>> = {
+  "openai-responses": "openai",
+  gemini: "gcp.gemini",
+};
+
+/** The conventions' name of a provider, by the plugin's type; a type they do not know keeps its own. */
+export const providerName = (type: string): string => providerNames[type] ?? type;

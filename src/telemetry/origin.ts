@@ -1,0 +1,48 @@
+import type { HrTime } from "@opentelemetry/api";
+
+/**
+ * Where `performance.now()` stands in wall-clock time. All spans of a run share one, so that their times are exact to the
+ * microsecond against each other; the SDK's own times have a millisecond's grain and differ from span to span.
+ */
+export class Origin {
+  readonly #seconds: number;
+  readonly #nanos: number;
+  /** The origin in nanoseconds since the epoch, as two halves of 32 bits. */
+  readonly high: number;
+  readonly low: number;
+
+  constructor(epochMilliseconds: number) {
+    const nanos = BigInt(Math.round(epochMilliseconds * 1_000)) * 1_000n;
+    this.#seconds = Number(nanos / 1_000_000_000n);
+    this.#nanos = Number(nanos % 1_000_000_000n);
+    this.high = Number(nanos >> 32n);
+    this.low = Number(nanos & 0xffff_ffffn);
+  }
+
+  /** `at` is a `performance.now()` time. */
+  time(at: number): HrTime {
+    const nanos = this.#nanos + Math.round(at * 1e6);
+    const seconds = Math.floor(nanos / 1e9);
+    return [this.#seconds + seconds, nanos - seconds * 1e9];
+  }
+
+  /** Nanoseconds since the epoch as OTLP JSON writes them. */
+  text(at: number): string {
+    const [seconds, nanos] = this.time(at);
+    return `${seconds}${String(nanos).padStart(9, "0")}`;
+  }
+}
+
+const tolerated = 20;
+let current = new Origin(performance.timeOrigin);
+let epoch = performance.timeOrigin;
+
+/** The origin for a run that starts now: the last one, unless the wall clock was set or the machine slept. */
+export function originNow(): Origin {
+  const seen = Date.now() - performance.now();
+  if (Math.abs(seen - epoch) > tolerated) {
+    epoch = seen;
+    current = new Origin(seen);
+  }
+  return current;
+}

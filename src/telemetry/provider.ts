@@ -1,0 +1,146 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { Delta } from "../core/deltas.ts";
+import type { GenerationContext, GenerationRequest, Provider, StreamObserver } from "../core/provider.ts";
+import { GenerationTrace } from "./generation.ts";
+import type { Measure } from "./measure.ts";
+import { attributes } from "./names.ts";
+import { good, outcomeOf } from "./outcome.ts";
+import { ProviderMetrics } from "./provider-metrics.ts";
+
+/** The provider, with a span around every generation and an observer on its stream. */
+export function measuredProvider(measure: Measure, name: { key: string; type: string }, provider: Provider): Provider {
+  const { instruments, sets } = measure.sdk;
+  const metrics = new ProviderMetrics(instruments, sets, { ...name, server: serverOf(provider.endpoint) });
+  const begin = (request: GenerationRequest, context: GenerationContext): GenerationTrace => {
+    const generation = new GenerationTrace(measure, metrics, request, context);
+    context.traceparent = generation.traceparent;
+    context.observer = context.observer === undefined ? generation : both(generation, context.observer);
+    return generation;
+  };
+  const { stream, generate } = provider;
+  return {
+    capabilities: provider.capabilities,
+    ...(provider.endpoint === undefined ? {} : { endpoint: provider.endpoint }),
+    ...(stream === undefined
+      ? {}
+      : {
+          stream: (request: GenerationRequest, context: GenerationContext) =>
+            new MeasuredStream(
+              () => begin(request, context),
+              () => stream.call(provider, request, context),
+              context.signal,
+            ),
+        }),
+    ...(generate === undefined
+      ? {}
+      : {
+          async generate(request: GenerationRequest, context: GenerationContext) {
+            const trace = begin(request, context);
+            trace.streaming(false);
+            try {
+              const generation = await generate.call(provider, request, context);
+              trace.whole(generation);
+              trace.end(good);
+              return generation;
+            } catch (thrown) {
+              trace.end(outcomeOf(thrown, context.signal));
+              throw thrown;
+            }
+          },
+        }),
+  };
+}
+
+type Batch = readonly Delta[];
+
+/** Begins when it is first read, as a generator does; one promise and no closure a read. */
+class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefined> {
+  readonly #begin: () => GenerationTrace;
+  readonly #open: () => AsyncIterable<Batch>;
+  readonly #signal: AbortSignal;
+  #trace: GenerationTrace | undefined;
+  #inner: AsyncIterator<Batch> | undefined;
+  #over = false;
+
+  constructor(begin: () => GenerationTrace, open: () => AsyncIterable<Batch>, signal: AbortSignal) {
+    this.#begin = begin;
+    this.#open = open;
+    this.#signal = signal;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Batch, undefined>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    try {
+      this.#inner ??= this.#start();
+      return this.#inner.next().then(this.#read, this.#failed);
+    } catch (thrown) {
+      this.#end(thrown);
+      return Promise.reject(thrown);
+    }
+  }
+
+  async return(): Promise<IteratorResult<Batch, undefined>> {
+    this.#over = true;
+    this.#trace?.left();
+    await this.#inner?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #start(): AsyncIterator<Batch> {
+    this.#trace = this.#begin();
+    this.#trace.streaming(true);
+    return this.#open()[Symbol.asyncIterator]();
+  }
+
+  readonly #read = (step: IteratorResult<Batch>): IteratorResult<Batch, undefined> => {
+    if (step.done) {
+      this.#over = true;
+      this.#trace?.end(undefined);
+      return { done: true, value: undefined };
+    }
+    this.#trace?.read(step.value);
+    return step;
+  };
+
+  readonly #failed = (thrown: unknown): never => {
+    this.#end(thrown);
+    throw thrown;
+  };
+
+  #end(thrown: unknown): void {
+    this.#over = true;
+    this.#trace?.end(outcomeOf(thrown, this.#signal));
+  }
+}
+
+function both(first: StreamObserver, second: StreamObserver): StreamObserver {
+  const { bytes } = second;
+  return {
+    chunk(kind, size, start, end) {
+      first.chunk(kind, size, start, end);
+      second.chunk(kind, size, start, end);
+    },
+    accumulated(chunk, call, size, sealed, start, end) {
+      first.accumulated(chunk, call, size, sealed, start, end);
+      second.accumulated(chunk, call, size, sealed, start, end);
+    },
+    quirk(name) {
+      first.quirk(name);
+      second.quirk(name);
+    },
+    ...(bytes === undefined ? {} : { bytes: (read: Uint8Array) => bytes.call(second, read) }),
+  };
+}
+
+function serverOf(endpoint: string | undefined): Attributes {
+  if (endpoint === undefined || !URL.canParse(endpoint)) return {};
+  const { hostname, port, protocol } = new URL(endpoint);
+  return {
+    [attributes.serverAddress]: hostname,
+    [attributes.serverPort]: Number(port) || (protocol === "http:" ? 80 : 443),
+  };
+}

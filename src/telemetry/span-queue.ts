@@ -1,0 +1,70 @@
+import type { Context } from "@opentelemetry/api";
+import { TraceFlags } from "@opentelemetry/api";
+import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
+import {
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type Span,
+  type SpanExporter,
+  type SpanProcessor,
+} from "@opentelemetry/sdk-trace";
+import type { Drops } from "./drops.ts";
+
+const queueLimit = 16_384;
+const batch = 2_048;
+
+/**
+ * The SDK's batch processor, with its losses counted. The processor itself only counts spans that wait, not those in flight,
+ * so the limit is kept here and the processor's own is never reached.
+ */
+export class SpanQueue implements SpanProcessor {
+  readonly #inner: BatchSpanProcessor;
+  readonly #drops: Drops;
+  #waiting = 0;
+
+  constructor(exporter: SpanExporter, drops: Drops) {
+    this.#drops = drops;
+    this.#inner = new BatchSpanProcessor({
+      exporter: this.#counted(exporter),
+      maxQueueSize: queueLimit + batch,
+      maxExportBatchSize: batch,
+      scheduledDelayMillis: 1_000,
+    });
+  }
+
+  onStart(span: Span, context: Context): void {
+    this.#inner.onStart(span, context);
+  }
+
+  onEnd(span: ReadableSpan): void {
+    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0) return;
+    if (this.#waiting >= queueLimit) {
+      this.#drops.count("spans", "queue_full", 1);
+      return;
+    }
+    this.#waiting++;
+    this.#inner.onEnd(span);
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#inner.forceFlush();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#inner.shutdown();
+  }
+
+  #counted(exporter: SpanExporter): SpanExporter {
+    return {
+      export: (spans: ReadableSpan[], done: (result: ExportResult) => void) => {
+        exporter.export(spans, (result) => {
+          this.#waiting -= spans.length;
+          if (result.code !== ExportResultCode.SUCCESS) this.#drops.count("spans", "export_failed", spans.length);
+          done(result);
+        });
+      },
+      shutdown: () => exporter.shutdown(),
+      forceFlush: async () => exporter.forceFlush?.(),
+    };
+  }
+}

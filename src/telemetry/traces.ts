@@ -1,0 +1,40 @@
+import type { SpanContext } from "@opentelemetry/api";
+import type { RunTrace } from "./run-trace.ts";
+
+const mostOpen = 20_000;
+const mostRemembered = 10_000;
+
+/** The traces of the runs under way, and where those that ended lately were, for followers that come after the end. */
+export class Traces {
+  readonly #open = new Map<string, RunTrace>();
+  readonly #ended = new Map<string, SpanContext>();
+
+  get(run: string): RunTrace | undefined {
+    return this.#open.get(run);
+  }
+
+  spanContext(run: string): SpanContext | undefined {
+    return this.#open.get(run)?.span.spanContext() ?? this.#ended.get(run);
+  }
+
+  add(trace: RunTrace): void {
+    this.#open.get(trace.run)?.abandon();
+    this.#open.set(trace.run, trace);
+    if (this.#open.size <= mostOpen) return;
+    const oldest = this.#open.values().next().value;
+    oldest?.abandon();
+  }
+
+  remove(trace: RunTrace): void {
+    if (this.#open.get(trace.run) === trace) this.#open.delete(trace.run);
+    this.#ended.delete(trace.run);
+    this.#ended.set(trace.run, trace.span.spanContext());
+    if (this.#ended.size <= mostRemembered) return;
+    const oldest = this.#ended.keys().next().value;
+    if (oldest !== undefined) this.#ended.delete(oldest);
+  }
+
+  close(): void {
+    for (const trace of [...this.#open.values()]) trace.abandon();
+  }
+}

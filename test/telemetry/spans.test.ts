@@ -1,0 +1,209 @@
+import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
+import { expect } from "chai";
+import { silentLog } from "../../src/core/log.ts";
+import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
+import { echo, wholeRun, wireProvider } from "./drive.ts";
+import type { ReceivedSpan } from "./protobuf-reader.ts";
+import { Receiver } from "./receiver.ts";
+
+describe("spans of a run", () => {
+  let receiver: Receiver;
+  beforeEach(async () => {
+    receiver = await Receiver.start();
+  });
+  afterEach(() => receiver.stop());
+
+  const settings = () => ({ ...defaultSettings, otlp: { endpoint: receiver.endpoint, headers: { "x-key": "k" } } });
+
+  it("the tree over OTLP is agent, round, chat, chunk, accumulate and tool, with their attributes", async () => {
+    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 8, callEvery: 4 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    await telemetry.close();
+    const { spans } = receiver;
+    const [agent] = named(spans, "invoke_agent assistant");
+    const [round] = named(spans, "venturi.round");
+    const [chat] = named(spans, "chat small");
+    const [tool] = named(spans, "execute_tool echo");
+    const chunks = named(spans, "venturi.chunk");
+    const steps = named(spans, "venturi.accumulate");
+    expect(agent?.parentSpanId).to.equal("");
+    expect(round?.parentSpanId).to.equal(agent?.spanId);
+    expect(chat?.parentSpanId).to.equal(round?.spanId);
+    expect(tool?.parentSpanId).to.equal(round?.spanId);
+    expect(chunks).to.have.length(8);
+    for (const chunk of chunks) expect(chunk.parentSpanId).to.equal(chat?.spanId);
+    expect(steps.map((step) => step.parentSpanId)).to.deep.equal([chunks[0]?.spanId, chunks[4]?.spanId]);
+    expect(new Set(spans.map((span) => span.traceId)).size).to.equal(1);
+    expect(new Set(spans.map((span) => span.spanId)).size).to.equal(spans.length);
+    expect(agent?.attributes).to.include({
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.agent.name": "assistant",
+      "venturi.run.id": "run-1",
+      "venturi.config.hash": "abc",
+      "venturi.timing.providerStream": 10,
+    });
+    expect(round?.attributes).to.include({ "venturi.round.index": 1, "venturi.round.attempt": 1 });
+    expect(chat?.kind).to.equal(3);
+    expect(chat?.attributes).to.deep.include({
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": "openai",
+      "gen_ai.request.model": "small",
+      "gen_ai.request.stream": true,
+      "gen_ai.request.temperature": 0.5,
+      "gen_ai.response.id": "response-1",
+      "gen_ai.response.model": "small-2026",
+      "gen_ai.response.finish_reasons": ["stop"],
+      "gen_ai.usage.input_tokens": 7,
+      "gen_ai.usage.output_tokens": 8,
+      "server.address": "models.example",
+      "server.port": 443,
+    });
+    expect(chat?.attributes["gen_ai.response.time_to_first_chunk"]).to.be.greaterThan(0);
+    expect(tool?.attributes).to.include({
+      "gen_ai.tool.name": "echo",
+      "gen_ai.tool.call.id": "call-run-1",
+      "gen_ai.tool.type": "function",
+      "venturi.tool.effect": "pure",
+      "venturi.tool.eager": true,
+      "venturi.tool.saved_ms": 4,
+    });
+    expect(chunks[4]?.attributes).to.deep.include({
+      "venturi.chunk.index": 4,
+      "venturi.chunk.kind": "tool_call",
+      "venturi.chunk.bytes": 100,
+    });
+    expect(steps[1]?.attributes).to.deep.equal({
+      "venturi.accumulate.call": 0,
+      "venturi.accumulate.bytes": 4,
+      "venturi.accumulate.sealed": false,
+    });
+    expect(new Set(spans.map((span) => JSON.stringify(span.resource))).size).to.equal(1);
+    expect(agent?.resource["service.name"]).to.equal("venturi");
+    expect(receiver.headers.every((headers) => headers["x-key"] === "k")).to.equal(true);
+  });
+
+  it("chunk spans in columns are what the SDK's own span objects would be", async () => {
+    const memory = new InMemorySpanExporter();
+    const columns = await createTelemetry(settings(), { log: silentLog });
+    const objects = await createTelemetry(defaultSettings, {
+      log: silentLog,
+      spanProcessors: [new SimpleSpanProcessor({ exporter: memory })],
+    });
+    for (const telemetry of [columns, objects]) {
+      const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 6, callEvery: 3 }));
+      await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    }
+    await columns.flush();
+    await columns.close();
+    const made = memory.getFinishedSpans().map(shapeOfObject).sort(byShape);
+    const sent = receiver.spans.map(shapeOfReceived).sort(byShape);
+    expect(sent).to.deep.equal(made);
+    await objects.close();
+  });
+
+  it("the parents of a hundred interleaved runs never mix", async () => {
+    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 12, callEvery: 5 }));
+    const tool = telemetry.tool(echo);
+    const runs = Array.from({ length: 100 }, (_, index) => `run-${index}`);
+    const logs = await Promise.all(runs.map((run) => wholeRun(telemetry, run, { provider, tool })));
+    await telemetry.close();
+    const byId = new Map(receiver.spans.map((span) => [span.spanId, span]));
+    expect(byId.size).to.equal(receiver.spans.length);
+    for (const span of receiver.spans) {
+      if (span.parentSpanId === "") continue;
+      const parent = byId.get(span.parentSpanId);
+      expect(parent, `${span.name} has no parent`).to.not.equal(undefined);
+      expect(parent?.traceId).to.equal(span.traceId);
+    }
+    for (const log of logs) {
+      const first = log.events[0];
+      const traceId = first?.type === "run.started" ? first.trace?.split("-")[1] : undefined;
+      const own = receiver.spans.filter((span) => span.traceId === traceId);
+      expect(named(own, "venturi.chunk")).to.have.length(12);
+      expect(named(own, "invoke_agent assistant")[0]?.attributes["venturi.run.id"]).to.equal(log.attempt.run);
+      expect(named(own, "execute_tool echo")[0]?.attributes["gen_ai.tool.call.id"]).to.equal(`call-${log.attempt.run}`);
+    }
+  });
+
+  it("three thousand chunks start at distinct microseconds, in the order they arrived", async () => {
+    const telemetry = await createTelemetry({ ...settings(), maxChunkSpans: 5_000 }, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 3_000, perRead: 16 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    await telemetry.close();
+    const chunks = named(receiver.spans, "venturi.chunk");
+    expect(chunks).to.have.length(3_000);
+    const starts = chunks.map((chunk) => chunk.start);
+    expect(chunks.map((chunk) => chunk.attributes["venturi.chunk.index"])).to.deep.equal(
+      chunks.map((_, index) => index),
+    );
+    expect(new Set(starts).size).to.be.greaterThan(2_500);
+    const [chat] = named(receiver.spans, "chat small");
+    expect(chunks.every((chunk) => chat !== undefined && chunk.start >= chat.start && chunk.end <= chat.end)).to.equal(
+      true,
+    );
+  });
+
+  it("chunks past the limit are counted on the chat span and in metrics, and have no span", async () => {
+    const telemetry = await createTelemetry({ ...settings(), maxChunkSpans: 5 }, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 20 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    expect(await telemetry.metrics()).to.match(/^venturi_chunks_total\{.*kind="text".*\} 20$/m);
+    await telemetry.close();
+    expect(named(receiver.spans, "venturi.chunk")).to.have.length(5);
+    expect(named(receiver.spans, "chat small")[0]?.attributes["venturi.chunks.suppressed"]).to.equal(15);
+  });
+
+  it("with `events` each chunk is an event on the chat span, beyond the SDK's default of 128", async () => {
+    const telemetry = await createTelemetry({ ...settings(), chunks: "events" }, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 300 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    await telemetry.close();
+    expect(named(receiver.spans, "venturi.chunk")).to.have.length(0);
+    const events = named(receiver.spans, "chat small")[0]?.events ?? [];
+    expect(events).to.have.length(300);
+    expect(events[299]?.attributes["venturi.chunk.index"]).to.equal(299);
+  });
+
+  it("with `metrics` there is neither span nor event for a chunk", async () => {
+    const telemetry = await createTelemetry({ ...settings(), chunks: "metrics" }, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 30 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    await telemetry.close();
+    expect(named(receiver.spans, "venturi.chunk")).to.have.length(0);
+    expect(named(receiver.spans, "chat small")[0]?.events).to.have.length(0);
+  });
+
+  it("a run sampled out by the caller leaves no span, and its trace context goes on unsampled", async () => {
+    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const seen: (string | undefined)[] = [];
+    const provider = telemetry.provider("demo", "openai", {
+      capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+      async *stream(_request, context) {
+        seen.push(context.traceparent);
+        yield [{ type: "done", finish: "stop" }];
+      },
+    });
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo), request: { traceparent } });
+    await telemetry.close();
+    expect(receiver.spans).to.have.length(0);
+    expect(seen[0]).to.match(/^00-0af7651916cd43dd8448eb211c80319c-[\da-f]{16}-00$/);
+  });
+});
+
+export const named = (spans: readonly ReceivedSpan[], name: string): ReceivedSpan[] =>
+  spans.filter((span) => span.name === name).sort((left, right) => Number(left.start - right.start));
+
+const varying = /time_to_first_chunk|gap_ms/;
+const steady = (attributes: object) =>
+  Object.entries(attributes)
+    .filter(([key]) => !varying.test(key))
+    .sort();
+
+const shapeOfObject = (span: ReadableSpan) =>
+  JSON.stringify([span.name, span.kind + 1, steady(span.attributes), span.parentSpanContext === undefined]);
+const shapeOfReceived = (span: ReceivedSpan) =>
+  JSON.stringify([span.name, span.kind, steady(span.attributes), span.parentSpanId === ""]);
+const byShape = (left: string, right: string) => (left < right ? -1 : 1);
