@@ -1,0 +1,134 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { messageOf, VenturiError } from "venturi/plugin";
+import type { Directory } from "./jail.ts";
+import { HeadAndTail, Lines } from "./output.ts";
+import { killMarked, signalGroup } from "./processes.ts";
+import type { Sandbox } from "./sandbox.ts";
+
+const op = "tool.call";
+
+export interface Launch {
+  readonly program: string;
+  readonly argv: readonly string[];
+  readonly directory: Directory;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly stdin: string | undefined;
+  readonly sandbox: Sandbox | undefined;
+}
+
+export interface Bounds {
+  readonly timeout: number;
+  readonly killAfter: number;
+  readonly maxOutput: number;
+  readonly signal: AbortSignal;
+  redact(text: string): string;
+  progress(text: string): void;
+}
+
+export interface Executed {
+  readonly exit: number | null;
+  readonly signal?: string;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly truncated?: true;
+}
+
+/** Runs one command to its end. Whatever ends the call, nothing it started is left running. */
+export async function execute(launch: Launch, bounds: Bounds): Promise<Executed> {
+  const mark = `VENTURI_CALL=${randomUUID()}`;
+  const child = start(launch, mark);
+  const stdout = new HeadAndTail(bounds.maxOutput);
+  const stderr = new HeadAndTail(bounds.maxOutput);
+  const lines = new Lines(bounds.maxOutput, (text) => bounds.progress(bounds.redact(text)));
+  child.stdout?.on("data", (chunk: Buffer) => {
+    stdout.push(chunk);
+    lines.push(chunk);
+  });
+  child.stderr?.on("data", (chunk: Buffer) => stderr.push(chunk));
+
+  const ended = await supervise(child, mark, bounds);
+  lines.end();
+  const result: Executed = {
+    exit: child.exitCode,
+    ...(child.signalCode === null ? {} : { signal: child.signalCode }),
+    stdout: bounds.redact(stdout.text()),
+    stderr: bounds.redact(stderr.text()),
+    ...(stdout.truncated || stderr.truncated ? { truncated: true } : {}),
+  };
+  if (ended === "cancelled") throw new VenturiError(op, "stream_interrupted", "the command was cancelled");
+  if (ended === "timeout") throw timedOut(result, bounds.timeout);
+  return result;
+}
+
+function start(launch: Launch, mark: string): ChildProcess {
+  const { program, argv } = launch.sandbox?.(launch.program, launch.argv, launch.directory.path) ?? launch;
+  const [name = "", value = ""] = mark.split("=");
+  const child = spawn(program, argv, {
+    cwd: launch.directory.startFrom,
+    env: { ...launch.environment, PWD: launch.directory.path, [name]: value },
+    detached: true, // a process group of its own, to be killed as one
+    shell: false,
+    stdio: ["pipe", "pipe", "pipe"],
+  });
+  child.stdin?.on("error", () => {}); // the command may end without reading what it was sent
+  child.stdin?.end(launch.stdin ?? "");
+  return child;
+}
+
+type Ending = "exited" | "cancelled" | "timeout";
+
+/** SIGTERM to the group, SIGKILL after a while or once its leader is gone, then a look for what left the group. */
+async function supervise(child: ChildProcess, mark: string, bounds: Bounds): Promise<Ending> {
+  let ending: Ending = "exited";
+  let killer: NodeJS.Timeout | undefined;
+  const stop = (why: Ending) => {
+    if (child.pid === undefined || ending !== "exited") return;
+    const leader = child.pid;
+    ending = why;
+    signalGroup(leader, "SIGTERM");
+    killer = setTimeout(() => signalGroup(leader, "SIGKILL"), bounds.killAfter);
+  };
+  const onAbort = () => stop("cancelled");
+  const timer = setTimeout(() => stop("timeout"), bounds.timeout);
+  bounds.signal.addEventListener("abort", onAbort, { once: true });
+  if (bounds.signal.aborted) onAbort();
+  try {
+    await exited(child);
+    if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
+    await killMarked(mark);
+    await closed(child);
+    return ending;
+  } finally {
+    clearTimeout(timer);
+    clearTimeout(killer);
+    bounds.signal.removeEventListener("abort", onAbort);
+  }
+}
+
+const exited = (child: ChildProcess): Promise<void> =>
+  new Promise((resolve, reject) => {
+    child.once("exit", () => resolve());
+    child.once("error", (thrown) => {
+      reject(new VenturiError(op, "tool_failed", `the command could not be started: ${messageOf(thrown)}`));
+    });
+  });
+
+/** With everything that could hold them dead, the pipes end once they are read; if not, they are closed on it. */
+async function closed(child: ChildProcess): Promise<void> {
+  const pipes = [child.stdout, child.stderr].filter((pipe) => pipe !== null && !pipe.closed);
+  const patience = setTimeout(() => {
+    for (const pipe of pipes) pipe?.destroy();
+  }, 500);
+  await Promise.all(pipes.map((pipe) => new Promise((resolve) => pipe?.once("close", resolve))));
+  clearTimeout(patience);
+}
+
+const timedOut = (result: Executed, timeout: number) => {
+  const last = result.stdout.slice(-500) || result.stderr.slice(-500);
+  return new VenturiError(
+    op,
+    "tool_timeout",
+    `the command was ended after ${timeout} ms; its last output: ${last || "none"}`,
+  );
+};

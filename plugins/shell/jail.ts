@@ -1,0 +1,60 @@
+import { constants } from "node:fs";
+import { type FileHandle, open, readlink, realpath } from "node:fs/promises";
+import { dirname, isAbsolute, resolve, sep } from "node:path";
+import { messageOf, VenturiError } from "venturi/plugin";
+
+/** The folder commands run in, with its links resolved. */
+export interface Jail {
+  readonly root: string;
+}
+
+export async function openJail(cwd: string, folder: string): Promise<Jail> {
+  try {
+    return { root: await realpath(resolve(folder, cwd)) };
+  } catch (thrown) {
+    throw new VenturiError("tool.create", "config_invalid", `cwd cannot be opened: ${messageOf(thrown)}`);
+  }
+}
+
+/** A folder of the jail, held open so that it cannot be swapped between the check and the start of the command. */
+export interface Directory extends AsyncDisposable {
+  readonly path: string;
+  /** What a new process can change to. */
+  readonly startFrom: string;
+}
+
+export async function openDirectory(jail: Jail, path: string): Promise<Directory> {
+  if (path.includes("\0") || isAbsolute(path)) throw denied(`"${path}" is no folder below the workspace`);
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(resolve(jail.root, path), constants.O_RDONLY | constants.O_DIRECTORY);
+    const onLinux = process.platform === "linux";
+    const real = onLinux ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(resolve(jail.root, path));
+    if (!isInside(jail, real)) throw denied(`"${path}" is outside the workspace`);
+    const opened = handle;
+    // The child inherits the number until it executes the program, which is after it changed its folder.
+    return {
+      path: real,
+      startFrom: onLinux ? `/proc/self/fd/${opened.fd}` : real,
+      [Symbol.asyncDispose]: () => opened.close(),
+    };
+  } catch (thrown) {
+    await handle?.close();
+    if (thrown instanceof VenturiError) throw thrown;
+    throw new VenturiError("tool.call", "tool_failed", `"${path}" is no folder in the workspace`, { cause: thrown });
+  }
+}
+
+/** Whether a path, or the part of it that exists, is a link to somewhere outside. */
+export async function leadsOutside(jail: Jail, directory: string, path: string): Promise<boolean> {
+  for (let at = resolve(directory, path); ; at = dirname(at)) {
+    const real = await realpath(at).catch(() => undefined); // does not exist: its folder decides
+    if (real !== undefined) return !isInside(jail, real);
+    if (at === dirname(at)) return true;
+    if (await readlink(at).catch(() => undefined)) return true; // a dangling link: what is written through it lands elsewhere
+  }
+}
+
+const isInside = (jail: Jail, path: string): boolean => path === jail.root || path.startsWith(jail.root + sep);
+
+const denied = (message: string) => new VenturiError("tool.call", "tool_denied", message);

@@ -1,0 +1,81 @@
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { expect } from "chai";
+import shell from "../../../plugins/shell/index.ts";
+import type { Tool } from "../../../src/core/tool.ts";
+import { callTool, testPluginContext } from "../../../src/testing.ts";
+import { makeWorkspace, secret, type Workspace } from "./workspace.ts";
+
+const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder.startsWith("/"));
+const installed = path.some((folder) => existsSync(join(folder, "bwrap")));
+
+describe(`shell sandbox (bubblewrap is ${installed ? "here" : "not here"})`, () => {
+  let workspace: Workspace;
+  before(() => {
+    workspace = makeWorkspace();
+  });
+  after(() => workspace.remove());
+
+  const create = async (given: Record<string, unknown>, warn = (_message: string) => {}) => {
+    const commands = [{ name: "sh", argv: ["sh", "-c"], arguments: "any" }];
+    const options = shell.options.parse({ cwd: "work", commands, ...given });
+    const nothing = () => {};
+    const log = { debug: nothing, info: nothing, warn, error: nothing };
+    return (await shell.create(options, testPluginContext({ name: "shell", folder: workspace.base, log }))) as Tool;
+  };
+
+  it("one that is required and cannot be had is a config error; auto says in the log that there is none", async () => {
+    const without = ["/usr/sbin", "/bin"].filter((folder) => !existsSync(join(folder, "bwrap")));
+    const thrown = await create({ sandbox: "required", path: without }).catch((error) => error);
+    expect(thrown.code).to.equal("config_invalid");
+    const warnings: string[] = [];
+    await create({ sandbox: "auto", path: without }, (message) => warnings.push(message));
+    expect(warnings).to.have.length(1);
+  });
+
+  if (!installed) return;
+
+  const run = async (text: string, given = {}) => {
+    const tool = await create({ sandbox: "required", path, ...given });
+    return (await callTool(tool, { command: "sh", arguments: [text] })).output as { stdout: string; stderr: string };
+  };
+
+  it("shows the workspace and the system's programs, and no other file", async () => {
+    expect((await run("cat hello.txt; pwd")).stdout).to.equal(`hello\n${workspace.root}\n`);
+    const told = await run("cat ../outside/secret.txt link-file /etc/passwd /etc/shadow; ls /root /home; ls ..; ls /");
+    expect(JSON.stringify(told)).not.to.match(new RegExp(`${secret}|root:`));
+    expect(told.stdout).not.to.match(/outside|home|var/);
+  });
+
+  it("lets commands write in the workspace and nowhere else", async () => {
+    await run(`echo x > made.txt; echo x > ${workspace.base}/planted`);
+    expect(existsSync(join(workspace.root, "made.txt"))).to.equal(true);
+    expect(existsSync(join(workspace.base, "planted"))).to.equal(false);
+  });
+
+  it("has no network and sees no process of the host", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await new Promise((resolve) => server.once("listening", resolve));
+    const { port } = server.address() as { port: number };
+    let reached = 0;
+    server.on("connection", () => reached++);
+    const bash = [{ name: "sh", argv: ["bash", "-c"], arguments: "any" }];
+    const told = await run(`echo hi > /dev/tcp/127.0.0.1/${port}; ls -d /proc/[0-9]* | wc -l`, { commands: bash });
+    server.close();
+    expect(reached).to.equal(0);
+    expect(Number(told.stdout.trim())).to.be.below(8);
+  });
+
+  it("everything in it dies when the call is cancelled", async () => {
+    const tool = await create({ sandbox: "required", path });
+    const controller = new AbortController();
+    const start = performance.now();
+    const text = "trap '' TERM; setsid sleep 61.25 & echo started; while :; do sleep 61.25; done";
+    const progress = () => controller.abort(new Error("enough"));
+    await callTool(tool, { command: "sh", arguments: [text] }, { signal: controller.signal, progress }).catch(() => {});
+    expect(performance.now() - start).to.be.below(3_000);
+    const { findMarked } = await import("../../../plugins/shell/processes.ts");
+    expect(await findMarked(`HOME=${workspace.root}`)).to.deep.equal([]);
+  });
+});
