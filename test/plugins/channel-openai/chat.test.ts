@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import channelOpenai from "../../../plugins/channel-openai/index.ts";
 import type { RunRequest } from "../../../src/core/journal.ts";
 import { keyOf, serve, type TestService } from "../../service.ts";
-import { scripts } from "./scripts.ts";
+import { scripts } from "../channel-scripts.ts";
 
 describe("channel-openai with the official client: chat completions", () => {
   let service: TestService;

@@ -4,7 +4,7 @@ import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { expect } from "chai";
 import channelOpenai from "../../../plugins/channel-openai/index.ts";
 import { serve, type TestService } from "../../service.ts";
-import { scripts } from "./scripts.ts";
+import { scripts } from "../channel-scripts.ts";
 
 describe("channel-openai", () => {
   let service: TestService;

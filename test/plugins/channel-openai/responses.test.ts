@@ -2,7 +2,7 @@ import { expect } from "chai";
 import OpenAI from "openai";
 import channelOpenai from "../../../plugins/channel-openai/index.ts";
 import { serve, type TestService } from "../../service.ts";
-import { scripts } from "./scripts.ts";
+import { scripts } from "../channel-scripts.ts";
 
 describe("channel-openai with the official client: responses", () => {
   let service: TestService;

@@ -1,6 +1,6 @@
-import { VenturiError } from "../../../src/core/errors.ts";
-import type { Script } from "../../../src/testing/scripted-runs.ts";
-import { endless, hello, text } from "../../service.ts";
+import { VenturiError } from "../../src/core/errors.ts";
+import type { Script } from "../../src/testing/scripted-runs.ts";
+import { endless, hello, text } from "../service.ts";
 
 /** Agents for the tests of channels that speak a vendor's wire. */
 export const scripts: Record<string, Script> = {
