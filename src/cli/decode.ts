@@ -6,6 +6,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { AnyPlugin, Frame, Wire } from "../core/plugin.ts";
 import { framesOf } from "../stream/frames.ts";
 import { Transcript } from "../stream/transcript.ts";
+import { example } from "./globals.ts";
 
 const op = "cli.decode";
 
@@ -13,6 +14,7 @@ export function configure(command: Command): void {
   command
     .argument("<file...>", "recorded response bodies")
     .requiredOption("--wire <name>", "the wire format, such as openai-chat")
+    .addHelpText("after", example("venturi decode --wire openai-chat response.sse"))
     .action(async (files: string[], options: { wire: string }) => {
       const wire = await findWire(options.wire);
       for (const file of files) process.stdout.write(`${JSON.stringify(await decodeFile(file, wire))}\n`);

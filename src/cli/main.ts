@@ -1,5 +1,7 @@
-import { Command } from "commander";
-import { wrap } from "../core/errors.ts";
+import { Command, CommanderError } from "commander";
+import { VenturiError, wrap } from "../core/errors.ts";
+import { addGlobals, example } from "./globals.ts";
+import { printVersion } from "./version.ts";
 
 /** A command of the command line. Its module is loaded only when it is called. */
 interface Entry {
@@ -9,6 +11,23 @@ interface Entry {
 }
 
 const entries: readonly Entry[] = [
+  {
+    name: "validate",
+    summary: "check the configuration and tell everything that is wrong with it",
+    load: () => import("./validate.ts"),
+  },
+  { name: "config", summary: "show the effective configuration or its JSON Schema", load: () => import("./config.ts") },
+  {
+    name: "plugins",
+    summary: "list the plugins, their kind and where they come from",
+    load: () => import("./plugins.ts"),
+  },
+  { name: "plugin", summary: "start a new plugin", load: () => import("./plugin-new.ts") },
+  {
+    name: "reload",
+    summary: "have the running service read its configuration anew",
+    load: () => import("./reload.ts"),
+  },
   {
     name: "decode",
     summary: "decode recorded provider streams, one JSON line a file",
@@ -21,22 +40,61 @@ const entries: readonly Entry[] = [
   },
 ];
 
+const usage = 2;
+
 export async function main(argv: readonly string[]): Promise<void> {
+  stopOnClosedPipe();
   const program = new Command("venturi")
     .description("A plugin-based agent runtime that streams, journals and measures every token.")
-    .option("--config <file>", "the configuration file", "config/venturi.yaml")
-    .option("--set <path=value...>", "override a value of the configuration")
-    .showHelpAfterError("(venturi --help lists the commands)");
-  const called = entries.find((entry) => argv.slice(2).includes(entry.name));
+    .option("-V, --version", "print the version")
+    .showHelpAfterError("(venturi --help lists the commands)")
+    .addHelpText("after", example("venturi validate --config config/venturi.yaml"))
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride();
+  addGlobals(program);
+  program.on("option:version", () => {
+    printVersion();
+    throw new CommanderError(0, "venturi.version", "");
+  });
+  const called = calledName(argv.slice(2));
   for (const entry of entries) {
-    const command = program.command(entry.name).description(entry.summary);
-    if (entry === called) (await entry.load()).configure(command);
+    const command = program.command(entry.name).description(entry.summary).exitOverride();
+    if (entry.name === called) (await entry.load()).configure(command);
   }
   try {
     await program.parseAsync(argv);
   } catch (thrown) {
-    const error = wrap("cli.run", thrown);
-    process.stderr.write(`${error}\n`);
-    process.exitCode = error.exit;
+    process.exitCode = report(thrown);
   }
+}
+
+/** Which command is meant, without its options: `--config FILE run`, `help run`, `run --help`. */
+function calledName(words: readonly string[]): string | undefined {
+  const names: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    if (word === "--config" || word === "--set") at++;
+    else if (!word.startsWith("-")) names.push(word);
+  }
+  return names[0] === "help" ? names[1] : names[0];
+}
+
+function report(thrown: unknown): number {
+  // Commander has told the user already; asking for help is no mistake.
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : usage;
+  const error = wrap("cli.run", thrown);
+  const isConfig = error.code === "config_invalid";
+  process.stderr.write(isConfig ? `${error.message}\n` : `${error}\n`);
+  if (!(thrown instanceof VenturiError) && thrown instanceof Error && process.env.VENTURI_DEBUG !== undefined) {
+    process.stderr.write(`${thrown.stack}\n`);
+  }
+  return error.exit;
+}
+
+/** `venturi … | head` ends quietly. */
+function stopOnClosedPipe(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
 }

@@ -38,6 +38,10 @@ export class PluginLoader {
     return this.#added.has(name) || isInBox(this.#box, name);
   }
 
+  isInBox(name: string): boolean {
+    return isInBox(this.#box, name);
+  }
+
   get(name: string): Promise<LoadedPlugin> {
     const added = this.#added.get(name);
     if (added !== undefined) return Promise.resolve(added);

@@ -14,7 +14,7 @@ const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"]);
 export function readYaml(file: string, problems: Problem[], named: Place = at(file)): MapNode | undefined {
   const text = readText(file);
   if (typeof text !== "string") {
-    problems.push({ place: named, path: "", message: text.problem });
+    problems.push({ place: named, path: "", message: named.file === file ? text.problem : `${file} ${text.problem}` });
     return undefined;
   }
   return parseYaml(file, text, problems);
@@ -39,27 +39,27 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapN
   return undefined;
 }
 
-/** The text of a file, or what is wrong with it. */
+/** The text of a file, or what is wrong with it, to be read after its name. */
 export function readText(file: string): string | { problem: string } {
   try {
     const stats = statSync(file);
-    if (stats.isDirectory()) return { problem: `${file} is a folder, not a file` };
-    if (!stats.isFile()) return { problem: `${file} is not a regular file` };
+    if (stats.isDirectory()) return { problem: "is a folder, not a file" };
+    if (!stats.isFile()) return { problem: "is not a regular file" };
     if (stats.size > mostBytes) {
-      return { problem: `${file} has ${(stats.size / mostBytes).toFixed(1)} MiB; at most 1 MiB is read` };
+      return { problem: `has ${(stats.size / mostBytes).toFixed(1)} MiB; at most 1 MiB is read` };
     }
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (thrown) {
-    return { problem: readFailure(file, thrown) };
+    return { problem: readFailure(thrown) };
   }
 }
 
-function readFailure(file: string, thrown: unknown): string {
+function readFailure(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (code === "ENOENT") return `${file} does not exist`;
-  if (code === "EACCES") return `${file} may not be read by this user`;
-  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return `${file} is not valid UTF-8`;
-  return `${file} can't be read: ${messageOf(thrown)}`;
+  if (code === "ENOENT") return "does not exist";
+  if (code === "EACCES") return "may not be read by this user";
+  if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "is not valid UTF-8";
+  return `can't be read: ${messageOf(thrown)}`;
 }
 
 function yamlMessage(code: string, message: string): string {

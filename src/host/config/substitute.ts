@@ -40,8 +40,9 @@ function replaceIn(
       from.push(whole);
       return value ?? "";
     }
-    const read = readText(resolve(dirname(scalar.place.file), name));
-    if (typeof read !== "string") problem ??= read.problem;
+    const file = resolve(dirname(scalar.place.file), name);
+    const read = readText(file);
+    if (typeof read !== "string") problem ??= `${file} ${read.problem}`;
     from.push(whole);
     // A secret's file nearly always ends with a newline that is not part of it.
     return typeof read === "string" ? read.replace(/\r?\n$/, "") : "";

@@ -200,7 +200,7 @@ agents: { one: { model: main } }
 
     it("one that is missing is told where it is named", async () => {
       expect((await lines({ "a.yaml": `${preamble}include: [gone.yaml]` }))[0]).to.match(
-        /^a.yaml:5:11: .*gone\.yaml does not exist/,
+        /^a.yaml:5:11: .*gone\.yaml does not exist$/,
       );
     });
 
@@ -263,8 +263,8 @@ agents: { one: { model: main } }
       ["an alias of nothing", "a: *gone", /^bad.yaml:1:4 a: the alias \*gone stands for nothing$/],
       ["deep nesting", deep, /nested more than 64 deep/],
       ["a __proto__ key", "__proto__: { polluted: 1 }", /^bad.yaml:1:1 __proto__: this name can't be used as a key$/],
-      ["5 MiB", `# ${"x".repeat(5 * 2 ** 20)}`, /bad.yaml has 5\.0 MiB; at most 1 MiB is read/],
-      ["invalid UTF-8", Buffer.from([0x61, 0x3a, 0x20, 0xff, 0xfe]), /bad.yaml is not valid UTF-8/],
+      ["5 MiB", `# ${"x".repeat(5 * 2 ** 20)}`, /^bad.yaml: has 5\.0 MiB; at most 1 MiB is read/],
+      ["invalid UTF-8", Buffer.from([0x61, 0x3a, 0x20, 0xff, 0xfe]), /^bad.yaml: is not valid UTF-8/],
       ["bad YAML", "a: [1, 2", /^bad.yaml:1:\d+: not valid YAML: /],
       ["a tab as indentation", "a:\n\tb: 1", /^bad.yaml:2:1: not valid YAML: /],
       ["a list at the top", "- a\n- b", /^bad.yaml:1:1: expected keys and values/],
@@ -284,8 +284,8 @@ agents: { one: { model: main } }
     it("a folder, or nothing at all, is named", async () => {
       mkdirSync(folder.path("dir"));
       for (const [name, expected] of [
-        ["dir", /dir is a folder, not a file/],
-        ["gone.yaml", /gone.yaml does not exist/],
+        ["dir", /dir: is a folder, not a file$/],
+        ["gone.yaml", /gone.yaml: does not exist$/],
       ] as const) {
         const error = await loadConfig({ file: folder.path(name) }).catch((thrown: VenturiError) => thrown);
         expect((error as VenturiError).message).to.match(expected);

@@ -1,0 +1,2 @@
+/** Texts by path within the plugin's folder. */
+export type PluginFiles = Readonly<Record<string, string>>;

@@ -1,0 +1,69 @@
+import { readFileSync } from "node:fs";
+import type { PluginKind } from "../../core/plugin.ts";
+import type { PluginFiles } from "./files.ts";
+
+const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
+  provider: (name) => `providers:\n  mine: { type: ${name} }`,
+  tool: (name) => `tools:\n  mine: { type: ${name} }`,
+  channel: (name) => `channels:\n  mine: { type: ${name} }`,
+  journal: (name) => `journal: { type: ${name} }`,
+};
+
+/** What every plugin's package has, whatever its kind. */
+export function packageFiles(name: string, kind: PluginKind): PluginFiles {
+  const { version, dependencies, devDependencies } = ownPackage();
+  const description = {
+    name: `venturi-${kind}-${name}`,
+    version: "0.1.0",
+    type: "module",
+    exports: "./dist/index.js",
+    scripts: { build: "tsc", test: "tsc && mocha 'dist/**/*.test.js'" },
+    peerDependencies: { venturi: `^${version}`, zod: `^${dependencies.zod}` },
+    devDependencies: {
+      "@types/mocha": devDependencies["@types/mocha"],
+      "@types/node": devDependencies["@types/node"],
+      mocha: devDependencies.mocha,
+      typescript: devDependencies.typescript,
+      venturi: version,
+      zod: dependencies.zod,
+    },
+  };
+  const compilerOptions = {
+    target: "es2024",
+    module: "nodenext",
+    outDir: "dist",
+    strict: true,
+    skipLibCheck: true,
+    rewriteRelativeImportExtensions: true,
+    types: ["node", "mocha"],
+  };
+  return {
+    "package.json": json(description),
+    "tsconfig.json": json({ compilerOptions, include: ["*.ts"] }),
+    "README.md": readme(name, kind),
+  };
+}
+
+const readme = (name: string, kind: PluginKind): string => `# ${name}
+
+A ${kind} plugin for Venturi. \`npm install && npm test\` builds it and runs its tests.
+
+In the configuration:
+
+\`\`\`yaml
+plugins: ["./${name}"]   # this folder, or the name of the package once it is installed
+${sections[kind](name)}
+\`\`\`
+`;
+
+const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+
+interface OwnPackage {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+/** A new plugin starts with the very versions that this Venturi is built and tested with. */
+const ownPackage = (): OwnPackage =>
+  JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as OwnPackage; // our own file

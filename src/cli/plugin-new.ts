@@ -1,0 +1,54 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { VenturiError } from "../core/errors.ts";
+import type { PluginKind } from "../core/plugin.ts";
+import { example } from "./globals.ts";
+import { channelFiles } from "./new-plugin/channel.ts";
+import type { PluginFiles } from "./new-plugin/files.ts";
+import { journalFiles } from "./new-plugin/journal.ts";
+import { packageFiles } from "./new-plugin/package.ts";
+import { providerFiles } from "./new-plugin/provider.ts";
+import { toolFiles } from "./new-plugin/tool.ts";
+
+const op = "plugin.new";
+
+const kinds: Readonly<Record<PluginKind, (name: string) => PluginFiles>> = {
+  provider: providerFiles,
+  tool: toolFiles,
+  channel: channelFiles,
+  journal: journalFiles,
+};
+
+export function configure(command: Command): void {
+  command.addHelpText("after", example("venturi plugin new weather --kind tool"));
+  command
+    .command("new")
+    .description("write a plugin of its own package, with a test that passes as it stands")
+    .argument("<name>", "name of the plugin and of its folder: a-z, 0-9 and -")
+    .addOption(new Option("--kind <kind>", "what it is").choices(Object.keys(kinds)).makeOptionMandatory())
+    .option("--folder <path>", "where to write it; NAME below the working folder when absent")
+    .addHelpText("after", example("venturi plugin new weather --kind tool", "cd weather && npm install && npm test"))
+    .action((name: string, options: { kind: PluginKind; folder?: string }) => {
+      const folder = resolve(options.folder ?? name);
+      const written = writePlugin(name, options.kind, folder);
+      process.stdout.write(`${written.map((file) => join(folder, file)).join("\n")}\n`);
+      process.stderr.write(`now: cd ${folder} && npm install && npm test\n`);
+      process.stderr.write(`then name it in the configuration: plugins: ["${folder}"]\n`);
+    });
+}
+
+export function writePlugin(name: string, kind: PluginKind, folder: string): string[] {
+  if (!/^[a-z][a-z0-9-]*$/.test(name)) {
+    throw new VenturiError(op, "invalid_input", `"${name}" is no plugin name; use a-z, 0-9 and -`);
+  }
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new VenturiError(op, "conflict", `${folder} is there already and not empty; choose another --folder`);
+  }
+  const files = { ...packageFiles(name, kind), ...kinds[kind](name) };
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  }
+  return Object.keys(files);
+}

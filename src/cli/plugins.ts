@@ -1,0 +1,69 @@
+import type { Command } from "commander";
+import { messageOf } from "../core/errors.ts";
+import { type Config, loadConfig } from "../host/config/load.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+
+interface Row {
+  readonly name: string;
+  readonly kind: string;
+  readonly from: string;
+  readonly version: string;
+  /** Keys of the config that use it. */
+  readonly used: readonly string[];
+}
+
+export function configure(command: Command): void {
+  command
+    .option("--all", "also those of the box that the configuration does not use")
+    .option("--json", "one JSON object a line")
+    .addHelpText("after", example("venturi plugins", "venturi plugins --all --json"))
+    .action(async (options: { all?: true; json?: true }) => {
+      const config = await loadConfig(loadOptionsOf(command));
+      const rows = await listPlugins(config, options.all === true ? "all" : "used");
+      if (options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
+      else process.stdout.write(table(rows));
+    });
+}
+
+async function listPlugins(config: Config, which: "all" | "used"): Promise<Row[]> {
+  const used = usedBy(config);
+  const rows: Row[] = [];
+  for (const name of config.loader.names()) {
+    const keys = used.get(name) ?? [];
+    try {
+      // One that was named under `plugins:` is loaded, whether or not something uses it.
+      if (which === "used" && keys.length === 0 && config.loader.isInBox(name)) continue;
+      const { plugin, from, version } = await config.loader.get(name);
+      rows.push({ name, kind: plugin.kind, from, version, used: keys });
+    } catch (thrown) {
+      process.stderr.write(`${messageOf(thrown)}\n`);
+      process.exitCode = 1;
+    }
+  }
+  return rows;
+}
+
+function usedBy(config: Config): Map<string, string[]> {
+  const used = new Map<string, string[]>();
+  for (const section of ["providers", "tools", "channels"] as const) {
+    for (const { name, type } of Object.values(config[section])) {
+      used.set(type, [...(used.get(type) ?? []), `${section}.${name}`]);
+    }
+  }
+  return used.set(config.journal.type, ["journal"]);
+}
+
+function table(rows: readonly Row[]): string {
+  const lines = [["name", "kind", "from", "version", "used by"]];
+  for (const row of rows) lines.push([row.name, row.kind, row.from, row.version, row.used.join(" ") || "-"]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}

@@ -1,0 +1,39 @@
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors.ts";
+import { type Config, loadConfig } from "../host/config/load.ts";
+import { shortPath } from "../host/config/problem.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+
+export function configure(command: Command): void {
+  command
+    .option("--json", "the outcome as JSON")
+    .addHelpText("after", example("venturi validate", "venturi validate --config staging.yaml --json"))
+    .action(async (options: { json?: true }) => {
+      try {
+        const config = await loadConfig(loadOptionsOf(command));
+        process.stdout.write(
+          options.json ? `${JSON.stringify({ ok: true, ...facts(config) })}\n` : `${sentence(config)}\n`,
+        );
+      } catch (thrown) {
+        if (options.json === undefined || !(thrown instanceof VenturiError)) throw thrown;
+        process.stdout.write(`${JSON.stringify({ ok: false, error: thrown })}\n`);
+        process.exitCode = thrown.exit;
+      }
+    });
+}
+
+const sections = ["agents", "models", "providers", "tools", "channels"] as const;
+
+const facts = (config: Config) => ({
+  file: shortPath(config.file),
+  config: config.hash,
+  ...Object.fromEntries(sections.map((section) => [section, Object.keys(config[section])])),
+});
+
+function sentence(config: Config): string {
+  const counts = sections.map((section) => {
+    const count = Object.keys(config[section]).length;
+    return `${count} ${count === 1 ? section.slice(0, -1) : section}`;
+  });
+  return `${shortPath(config.file)} is valid: ${counts.join(", ")} (config ${config.hash})`;
+}

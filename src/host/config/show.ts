@@ -1,0 +1,64 @@
+import { Document, isMap, isScalar, isSeq, type Node as YamlNode } from "yaml";
+import { withDefaults } from "./defaults.ts";
+import type { Config } from "./load.ts";
+import { placeText } from "./problem.ts";
+import { isSecretName } from "./secrets.ts";
+import type { Node, ScalarNode } from "./tree.ts";
+
+const mask = "***";
+
+/** The effective configuration as YAML; a comment after each value says where it comes from. */
+export function showYaml(config: Config): string {
+  const tree = withDefaults(config);
+  const document = new Document(masked(tree, "", { secret: false }));
+  annotate(document.contents, tree);
+  return document.toString({ lineWidth: 0, flowCollectionPadding: true });
+}
+
+/** The effective configuration as plain values, secrets masked. */
+export const showJson = (config: Config): unknown => masked(withDefaults(config), "", { secret: false });
+
+function masked(node: Node, key: string, around: { secret: boolean }): unknown {
+  const secret = around.secret || (node.kind !== "list" && isSecretName(key));
+  switch (node.kind) {
+    case "scalar":
+      return maskedScalar(node, secret);
+    case "list":
+      return node.items.map((item) => masked(item, key, { secret }));
+    case "map":
+      return Object.fromEntries(
+        [...node.entries].map(([name, entry]) => [
+          name,
+          masked(entry.node, name, { secret: around.secret || holdsSecrets(key) }),
+        ]),
+      );
+  }
+}
+
+/** Every value below these keys is taken for a secret: nobody can tell which header or variable is one. */
+const holdsSecrets = (key: string): boolean => key === "headers" || key === "env";
+
+function maskedScalar(node: ScalarNode, secret: boolean): unknown {
+  if (node.from !== undefined && node.value !== "") return mask;
+  if (typeof node.value !== "string" || node.value === "") return node.value;
+  // A password may stand in an address: scheme://user:password@host.
+  return secret ? mask : node.value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/@\s]+:)[^@\s]+@/i, `$1${mask}@`);
+}
+
+function annotate(shown: YamlNode | null | unknown, node: Node): void {
+  if (isScalar(shown) && node.kind === "scalar") shown.comment = ` ${originOf(node)}`;
+  if (isSeq(shown) && node.kind === "list") {
+    for (const [index, item] of node.items.entries()) annotate(shown.items[index], item);
+  }
+  if (isMap(shown) && node.kind === "map") {
+    for (const pair of shown.items) {
+      const entry = node.entries.get(String(plainKey(pair.key)));
+      if (entry !== undefined) annotate(pair.value, entry.node);
+    }
+  }
+}
+
+const plainKey = (key: unknown): unknown => (isScalar(key) ? key.value : key);
+
+const originOf = (node: ScalarNode): string =>
+  node.from === undefined ? placeText(node.place) : `${placeText(node.place)} ${node.from.join(" ")}`;
