@@ -1,0 +1,145 @@
+import { assert } from "chai";
+import { bodyOf } from "../../../plugins/anthropic/request.ts";
+import { ask, conversation, tideTable } from "../conversation.ts";
+
+const version = "2023-06-01";
+
+describe("a request to Anthropic", () => {
+  it("sends the conversation back in Anthropic's own form", () => {
+    const body = bodyOf(ask({ messages: conversation("anthropic-messages") }), version);
+    assert.equal(body.system, "Be brief.");
+    assert.deepEqual(body.messages, [
+      {
+        role: "user",
+        content: [
+          { type: "text", text: "When is high water?" },
+          { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0=" } },
+        ],
+      },
+      {
+        role: "assistant",
+        content: [
+          { type: "thinking", thinking: "Two ports.", signature: "sig+1/=" },
+          { type: "redacted_thinking", data: "enc+1/=" },
+          { type: "text", text: "One moment." },
+          { kept: "as it came" },
+          { type: "tool_use", id: "toolu_1", name: "tide_table", input: { port: "Kiel" } },
+          { type: "tool_use", id: "call_1", name: "now", input: {} },
+        ],
+      },
+      {
+        role: "user",
+        content: [
+          { type: "tool_result", tool_use_id: "toolu_1", content: '{"high":"12:00"}' },
+          {
+            type: "tool_result",
+            tool_use_id: "call_1",
+            content: [
+              { type: "text", text: "tool_failed: no clock" },
+              { type: "image", source: { type: "base64", media_type: "image/png", data: "aWNvbg==" } },
+            ],
+            is_error: true,
+          },
+          { type: "text", text: "And tomorrow?" },
+        ],
+      },
+    ]);
+  });
+
+  it("returns who made a call, and the container it was made in", () => {
+    const caller = { type: "code_execution_20250825", tool_id: "srvtoolu_0" };
+    const signature = JSON.stringify({ caller });
+    const body = bodyOf(
+      ask({
+        messages: [
+          {
+            role: "assistant",
+            parts: [
+              { type: "tool_call", call: "functions.berth:0", name: "berth", arguments: {}, signature },
+              { type: "opaque", wire: "anthropic-messages", data: { type: "container", id: "container_7" } },
+            ],
+          },
+        ],
+      }),
+      version,
+    );
+    assert.deepEqual(body.messages, [
+      { role: "assistant", content: [{ type: "tool_use", id: "functions_berth_0", name: "berth", input: {}, caller }] },
+    ]);
+    assert.equal(body.container, "container_7");
+  });
+
+  it("sends an image by its URL", () => {
+    const image = { type: "image" as const, mediaType: "image/jpeg", url: "https://example.com/a.jpg" };
+    const body = bodyOf(ask({ messages: [{ role: "user", parts: [image] }] }), version);
+    assert.deepEqual(body.messages, [
+      { role: "user", content: [{ type: "image", source: { type: "url", url: "https://example.com/a.jpg" } }] },
+    ]);
+  });
+
+  it("offers tools beside the vendor's own and translates the choice among them", () => {
+    const own = { type: "web_search_20250305", name: "web_search" };
+    const body = bodyOf(ask({ tools: [tideTable], toolChoice: "required", options: { tools: [own] } }), version);
+    const { parameters: input_schema, ...tool } = tideTable;
+    assert.deepEqual(body.tools, [{ ...tool, input_schema }, own]);
+    assert.deepEqual(body.tool_choice, { type: "any" });
+    for (const [choice, expected] of [
+      ["auto", { type: "auto" }],
+      ["none", { type: "none" }],
+      [{ name: "tide_table" }, { type: "tool", name: "tide_table" }],
+    ] as const) {
+      assert.deepEqual(bodyOf(ask({ tools: [tideTable], toolChoice: choice }), version).tool_choice, expected);
+    }
+    assert.notProperty(bodyOf(ask({ toolChoice: "auto" }), version), "tool_choice");
+  });
+
+  it("translates the named options and passes the others on", () => {
+    const options = {
+      temperature: 0.2,
+      topP: 0.9,
+      maxTokens: 100,
+      stop: ["END"],
+      seed: 7,
+      top_k: 5,
+      metadata: { user_id: "u" },
+    };
+    assert.deepEqual(bodyOf(ask({ options }), version), {
+      model: "test-model",
+      max_tokens: 100,
+      messages: [{ role: "user", content: [{ type: "text", text: "Hello" }] }],
+      stop_sequences: ["END"],
+      temperature: 0.2,
+      top_p: 0.9,
+      top_k: 5,
+      metadata: { user_id: "u" },
+    });
+  });
+
+  it("leaves sampling out where the API refuses it: in newer versions and beside thinking", () => {
+    const options = { temperature: 0.2, topP: 0.9 };
+    for (const body of [
+      bodyOf(ask({ options }), "2026-10-21"),
+      bodyOf(ask({ options: { ...options, reasoning: { budget: 2048 } } }), version),
+    ]) {
+      assert.doesNotHaveAnyKeys(body, ["temperature", "top_p"]);
+    }
+  });
+
+  it("always says how many tokens may be written, leaving room for thinking", () => {
+    assert.equal(bodyOf(ask(), version).max_tokens, 8192);
+    const body = bodyOf(ask({ options: { reasoning: { budget: 2048 } } }), version);
+    assert.deepEqual([body.max_tokens, body.thinking], [8192 + 2048, { type: "enabled", budget_tokens: 2048 }]);
+  });
+
+  it("asks for effort and for structured output in one place, the user's own keys winning", () => {
+    const schema = { type: "object" };
+    const body = bodyOf(
+      ask({ output: { name: "answer", schema }, options: { reasoning: { effort: "minimal" } } }),
+      version,
+    );
+    assert.deepEqual(body.thinking, { type: "adaptive" });
+    assert.deepEqual(body.output_config, { effort: "low", format: { type: "json_schema", schema } });
+    const own = bodyOf(ask({ options: { reasoning: { effort: "high" }, output_config: { effort: "max" } } }), version);
+    assert.deepEqual(own.output_config, { effort: "max" });
+  });
+});
