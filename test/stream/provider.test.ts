@@ -197,7 +197,7 @@ describe("a provider over HTTP", () => {
     const short = (limits: Partial<Timeouts>) => ({ timeouts: { ...long, ...limits } });
 
     it("connect: a server that never shakes hands is unavailable", async () => {
-      const silent = createServer((socket) => socket.on("error", () => {})).listen(0, "127.0.0.1");
+      const silent = createServer((socket) => socket.on("error", () => {}).resume()).listen(0, "127.0.0.1");
       await once(silent, "listening");
       const { port } = silent.address() as AddressInfo; // it listens on a port, not on a pipe
       const { error } = await failing(providerAt(`https://127.0.0.1:${port}`), short({ connect: 60 }));
