@@ -2,6 +2,7 @@ import type { Message } from "../core/messages.ts";
 import type { GenerationRequest } from "../core/provider.ts";
 import { compact } from "./compact.ts";
 import type { ModelTarget } from "./definition.ts";
+import { withoutForeignProofs } from "./foreign.ts";
 import { instructionsFor } from "./inputs.ts";
 import { readResultTool } from "./read-result.ts";
 import type { RunContext } from "./run-context.ts";
@@ -27,7 +28,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
   const asked: GenerationRequest = {
     model: target.model,
-    messages: [...system, ...messages],
+    messages: [...system, ...withoutForeignProofs(messages, target.provider)],
     tools: tools.specs,
     options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
     ...(request.toolChoice === undefined || !offered ? {} : { toolChoice: request.toolChoice }),

@@ -33,9 +33,12 @@ export class RoundState {
   shown = false;
   #reasoning: number | undefined;
 
-  constructor(number: number, attempt: number) {
+  readonly #provider: string | undefined;
+
+  constructor(number: number, attempt: number, provider?: string) {
     this.number = number;
     this.attempt = attempt;
+    this.#provider = provider;
   }
 
   open(call: string): void {
@@ -117,7 +120,7 @@ export class RoundState {
     const ordered = calls.map((call) => this.parts.find((part) => isCall(part, call.call)));
     let next = 0;
     const parts = this.parts.map((part) => (part.type === "tool_call" ? (ordered[next++] ?? part) : part));
-    const said: Message = { role: "assistant", parts };
+    const said: Message = { role: "assistant", parts, ...(this.#provider && { provider: this.#provider }) };
     return results.length === 0 ? [said] : [said, { role: "tool", parts: results }];
   }
 }
@@ -171,7 +174,7 @@ export class RunState {
         this.messages.push(...inputMessages(event.input));
         return;
       case "round.started":
-        this.round = new RoundState(event.round, event.attempt);
+        this.round = new RoundState(event.round, event.attempt, event.provider);
         this.roundNumber = event.round;
         this.attempt = event.attempt;
         return;

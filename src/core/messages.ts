@@ -67,6 +67,8 @@ export type Part = z.output<typeof Part>;
 export const Message = z.strictObject({
   role: z.enum(["system", "user", "assistant", "tool"]),
   parts: z.array(Part),
+  /** Whose model said it, as the config names the provider: its signatures go back to that provider alone. */
+  provider: z.string().exactOptional(),
 });
 export type Message = z.output<typeof Message>;
 
