@@ -12,6 +12,7 @@ export * from "./core/log.ts";
 export * from "./core/messages.ts";
 export * from "./core/plugin.ts";
 export * from "./core/provider.ts";
+export * from "./core/redact.ts";
 export * from "./core/runs.ts";
 export * from "./core/tool.ts";
 export * from "./core/tool-options.ts";

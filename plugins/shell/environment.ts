@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { redactor } from "venturi/plugin";
 import type { Command } from "./commands.ts";
 import type { ShellOptions } from "./index.ts";
 import type { Jail } from "./jail.ts";
@@ -18,14 +19,11 @@ export function childEnvironment(options: ShellOptions, jail: Jail, command: Com
 }
 
 const harmless = /^(?:PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TERM|USER|LOGNAME|SHELL|PWD)$/;
-const shortestSecret = 6;
 
 /** Takes the values the config handed to the commands out of what the commands print. */
-export function redactor(options: ShellOptions): (text: string) => string {
-  const secrets = Object.entries({ ...passed(options), ...options.env })
-    .filter(([name, value]) => !harmless.test(name) && value.length >= shortestSecret)
-    .sort(([, left], [, right]) => right.length - left.length);
-  return (text) => secrets.reduce((clean, [name, value]) => clean.replaceAll(value, `[${name}]`), text);
+export function outputRedactor(options: ShellOptions): (text: string) => string {
+  const given = Object.entries({ ...passed(options), ...options.env });
+  return redactor(Object.fromEntries(given.filter(([name]) => !harmless.test(name))));
 }
 
 function passed(options: ShellOptions): Record<string, string> {

@@ -1,7 +1,7 @@
 import { Duration, definePlugin, defineTool, fromToolOptions, Size, toolOptions, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { type Command, CommandOptions, resolveCommand } from "./commands.ts";
-import { childEnvironment, redactor } from "./environment.ts";
+import { childEnvironment, outputRedactor } from "./environment.ts";
 import { execute } from "./execute.ts";
 import { checkArguments } from "./guard.ts";
 import { openDirectory, openJail } from "./jail.ts";
@@ -38,7 +38,7 @@ export default definePlugin({
       commands.set(command.name, command);
     }
     const sandbox = await findSandbox(options, jail, context.log);
-    const redact = redactor(options);
+    const redact = outputRedactor(options);
     const names = [...commands.keys()];
 
     return defineTool({

@@ -1,0 +1,175 @@
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
+import { messageOf, type PluginContext, VenturiError } from "venturi/plugin";
+import type { McpOptions } from "./index.ts";
+import { openTransport } from "./transport.ts";
+
+/** A client of the server that is made again, with growing pauses, whenever the server goes away. */
+export class Connection {
+  onTools: (tools: readonly RemoteTool[]) => void = () => {};
+  readonly #options: McpOptions;
+  readonly #context: PluginContext;
+  readonly #redact: (text: string) => string;
+  #client: Client | undefined;
+  #closed = false;
+  #failures = 0;
+  #checking = false;
+  #stopTimer = () => {};
+  #waiting: ((client: Client) => void)[] = [];
+
+  constructor(options: McpOptions, context: PluginContext, redact: (text: string) => string) {
+    this.#options = options;
+    this.#context = context;
+    this.#redact = redact;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#connect();
+    } catch (thrown) {
+      const error = new VenturiError(
+        "tool.create",
+        "unavailable",
+        `the MCP server "${this.#context.name}" cannot be used: ${this.#redact(messageOf(thrown))}`,
+        { cause: thrown },
+      );
+      if (!this.#options.optional) throw error;
+      this.#restartLater(error.message);
+    }
+  }
+
+  /** The client, once there is one: a call that comes while the server restarts waits for it. */
+  async client(signal: AbortSignal): Promise<Client> {
+    signal.throwIfAborted();
+    if (this.#client !== undefined) return this.#client;
+    if (this.#closed) throw unavailable("the MCP server is closed");
+    return await new Promise((resolve, reject) => {
+      const done = () => {
+        stopTimer();
+        signal.removeEventListener("abort", onAbort);
+        this.#waiting = this.#waiting.filter((other) => other !== onClient);
+      };
+      const onClient = (client: Client) => {
+        done();
+        resolve(client);
+      };
+      const onAbort = () => {
+        done();
+        reject(signal.reason);
+      };
+      const stopTimer = this.#context.clock.after(this.#options.connectTimeout, () => {
+        done();
+        reject(unavailable("the MCP server is not running; it is being restarted, try again later"));
+      });
+      signal.addEventListener("abort", onAbort, { once: true });
+      this.#waiting.push(onClient);
+    });
+  }
+
+  /** Something failed on the way: asks whether the server is still there, and starts anew if not. */
+  async suspect(client: Client): Promise<void> {
+    if (this.#client !== client || this.#checking || this.#options.url === undefined) return;
+    this.#checking = true;
+    try {
+      await client.ping({ timeout: 2_000 });
+    } catch (thrown) {
+      this.#lost(client, messageOf(thrown));
+    } finally {
+      this.#checking = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#stopTimer();
+    const client = this.#client;
+    this.#client = undefined;
+    if (client === undefined) return;
+    const transport = client.transport;
+    if (
+      transport !== undefined &&
+      "terminateSession" in transport &&
+      typeof transport.terminateSession === "function"
+    ) {
+      await transport.terminateSession().catch(() => {}); // the server may be gone already
+    }
+    await client.close();
+  }
+
+  async #connect(): Promise<void> {
+    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
+    const { ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
+    const client = new Client({ name: "venturi", version: "0.1.0" });
+    const timeout = this.#options.connectTimeout;
+    try {
+      await client.connect(await openTransport(this.#options, this.#context.folder), { timeout });
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#refresh(client));
+      const tools = await listAll(client, timeout);
+      if (this.#closed) throw unavailable("closed while connecting");
+      this.#client = client;
+      this.#failures = 0;
+      this.onTools(tools);
+    } catch (thrown) {
+      await client.close().catch(() => {}); // the failure to report is the first one
+      throw thrown;
+    }
+    client.onclose = () => this.#lost(client, "the server closed the connection");
+    client.onerror = () => void this.suspect(client);
+    for (const waiting of this.#waiting) waiting(client);
+  }
+
+  async #refresh(client: Client): Promise<void> {
+    try {
+      this.onTools(await listAll(client, this.#options.connectTimeout));
+    } catch (thrown) {
+      this.#context.log.warn("the MCP server's tools could not be listed again", this.#fields(messageOf(thrown)));
+      await this.suspect(client);
+    }
+  }
+
+  #lost(client: Client, reason: string): void {
+    if (this.#client !== client || this.#closed) return;
+    this.#client = undefined;
+    client.onclose = () => {};
+    client.onerror = () => {};
+    void client.close().catch(() => {}); // it is gone; this only frees what is left on our side
+    this.#restartLater(reason);
+  }
+
+  #restartLater(reason: string): void {
+    const { first, most } = this.#options.backoff;
+    const restartInMs = Math.min(most, first * 2 ** this.#failures++);
+    this.#context.log.warn("the MCP server is gone and will be restarted", { ...this.#fields(reason), restartInMs });
+    this.#stopTimer = this.#context.clock.after(restartInMs, () => void this.#restart());
+  }
+
+  async #restart(): Promise<void> {
+    try {
+      await this.#connect();
+      this.#context.log.info("the MCP server is back", { server: this.#context.name });
+    } catch (thrown) {
+      if (!this.#closed) this.#restartLater(messageOf(thrown));
+    }
+  }
+
+  #fields(reason: string) {
+    return { server: this.#context.name, reason: this.#redact(reason), failures: this.#failures };
+  }
+}
+
+const mostPages = 100;
+
+async function listAll(client: Client, timeout: number): Promise<RemoteTool[]> {
+  const tools: RemoteTool[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < mostPages; page++) {
+    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
+    tools.push(...answer.tools);
+    cursor = answer.nextCursor;
+    if (cursor === undefined) break;
+  }
+  return tools;
+}
+
+const unavailable = (message: string) => new VenturiError("tool.call", "unavailable", message);

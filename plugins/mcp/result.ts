@@ -1,0 +1,36 @@
+import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { RichOutput, type ToolImage, VenturiError } from "venturi/plugin";
+
+type Block = CallToolResult["content"][number];
+
+/** What the model is told: the text of the blocks, images beside it. An error result throws. */
+export function toOutput(answer: object, redact: (text: string) => string): unknown {
+  const result = answer as CallToolResult; // the library checked it against its schema of results
+  const blocks = result.content ?? [];
+  const images: ToolImage[] = blocks.flatMap((block) =>
+    block.type === "image" ? [{ mediaType: block.mimeType, data: block.data }] : [],
+  );
+  const lines = blocks.map(textOf).filter((line) => line !== undefined);
+  if (lines.length === 0 && result.structuredContent !== undefined)
+    lines.push(JSON.stringify(result.structuredContent));
+  const text = redact(lines.join("\n"));
+  if (result.isError === true) throw new VenturiError("tool.call", "tool_failed", text || "the tool reported an error");
+  return images.length === 0 ? text : new RichOutput(text, images);
+}
+
+function textOf(block: Block): string | undefined {
+  switch (block.type) {
+    case "text":
+      return block.text;
+    case "image":
+      return undefined;
+    case "audio":
+      return `[audio, ${block.mimeType}]`;
+    case "resource_link":
+      return `[${block.name}](${block.uri})`;
+    case "resource":
+      return "text" in block.resource
+        ? block.resource.text
+        : `[${block.resource.mimeType ?? "data"}: ${block.resource.uri}]`;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
+import { type Effect, fromToolOptions, messageOf, type Tool, type ToolContext, VenturiError } from "venturi/plugin";
+import type { Connection } from "./connection.ts";
+import type { McpOptions } from "./index.ts";
+import { toOutput } from "./result.ts";
+
+export interface Offer {
+  readonly options: McpOptions;
+  readonly prefix: string;
+  readonly connection: Connection;
+  redact(text: string): string;
+}
+
+/** The loop limits the time of a call; the library's own limit of a minute would cut long ones short. */
+const noTimeout = 24 * 3_600_000;
+
+/** The server's tools as ours, named `<key>_<name>`. Those that only run as background tasks are left out. */
+export function toTools(remote: readonly RemoteTool[], offer: Offer): Tool[] {
+  const wanted = offer.options.tools;
+  const tools = new Map<string, Tool>();
+  for (const tool of remote) {
+    if (wanted !== undefined && !wanted.includes(tool.name)) continue;
+    if (tool.execution?.taskSupport === "required") continue;
+    const ours = toTool(tool, offer);
+    if (!tools.has(ours.name)) tools.set(ours.name, ours);
+  }
+  return [...tools.values()];
+}
+
+function toTool(remote: RemoteTool, offer: Offer): Tool {
+  return {
+    ...fromToolOptions(offer.options),
+    name: `${offer.prefix}_${remote.name}`.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+    description: remote.description ?? remote.title ?? remote.annotations?.title ?? `The tool ${remote.name}`,
+    parameters: remote.inputSchema,
+    effect: offer.options.effects[remote.name] ?? effectOf(remote),
+    call: (input, context) => callRemote(remote.name, input, { offer, context }),
+  };
+}
+
+function effectOf({ annotations }: RemoteTool): Effect {
+  if (annotations?.readOnlyHint === true) return "pure";
+  return annotations?.idempotentHint === true ? "idempotent" : "effectful";
+}
+
+async function callRemote(
+  name: string,
+  input: Record<string, unknown>,
+  { offer, context }: { offer: Offer; context: ToolContext },
+): Promise<unknown> {
+  const op = "tool.call";
+  const client = await offer.connection.client(context.signal);
+  try {
+    const meta = context.traceparent === undefined ? {} : { _meta: { traceparent: context.traceparent } };
+    const result = await client.callTool({ name, arguments: input, ...meta }, undefined, {
+      signal: context.signal,
+      timeout: noTimeout,
+      onprogress: ({ progress, total, message }) => {
+        context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
+      },
+    });
+    return toOutput(result, offer.redact);
+  } catch (thrown) {
+    if (context.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the call was cancelled");
+    if (thrown instanceof VenturiError) throw thrown;
+    await offer.connection.suspect(client);
+    const gone = isConnectionClosed(thrown);
+    const message = gone ? "the MCP server stopped during the call; it is being restarted" : messageOf(thrown);
+    throw new VenturiError(op, gone ? "unavailable" : "tool_failed", offer.redact(message));
+  }
+}
+
+/** The SDK's ErrorCode.ConnectionClosed, by number: its types module is loaded lazily. */
+const connectionClosed = -32000;
+const isConnectionClosed = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && thrown.code === connectionClosed;

@@ -1,0 +1,38 @@
+/** A small MCP server over stdio that misbehaves on request. Started as a process of its own by the tests. */
+import { appendFileSync } from "node:fs";
+import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { z } from "zod";
+
+const diary = process.argv[2] ?? "/dev/null";
+const write = (line: string) => appendFileSync(diary, `${line}\n`);
+const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
+
+const server = new McpServer({ name: "misbehaving", version: "1.0.0" });
+
+server.registerTool("meta", { description: "Says which _meta it was sent" }, (extra) =>
+  text(JSON.stringify(extra._meta)),
+);
+server.registerTool("crash", { description: "Ends the server" }, () => process.exit(3));
+server.registerTool("fail", { description: "Reports an error" }, () => ({ ...text("that went wrong"), isError: true }));
+server.registerTool(
+  "grow",
+  { description: "Adds a tool", inputSchema: { name: z.string() }, annotations: { idempotentHint: true } },
+  ({ name }) => {
+    server.registerTool(name, { description: "A tool that was not there before" }, () => text("new"));
+    return text("grown");
+  },
+);
+server.registerTool("hang", { description: "Never answers", annotations: { readOnlyHint: true } }, async (extra) => {
+  write("hanging");
+  await server.server.notification({
+    method: "notifications/progress",
+    params: { progressToken: extra._meta?.progressToken ?? 0, progress: 1, message: "hanging" },
+  });
+  await new Promise((resolve) => extra.signal.addEventListener("abort", resolve, { once: true }));
+  write("cancelled");
+  return text("too late");
+});
+
+write(`started ${process.pid}`);
+await server.connect(new StdioServerTransport());
