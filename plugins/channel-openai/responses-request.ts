@@ -1,4 +1,4 @@
-import type { GenerationOptions, Message, Part, RunRequest, ToolChoice } from "venturi/plugin";
+import type { GenerationOptions, Message, Part, PendingCall, RunRequest, ToolChoice } from "venturi/plugin";
 import { z } from "zod";
 import { callArguments, imagePart, invalid } from "./content.ts";
 
@@ -76,8 +76,8 @@ export const ResponsesRequest = z.looseObject({
 });
 export type ResponsesRequest = z.output<typeof ResponsesRequest>;
 
-/** `names`: of calls that an earlier response left to the client, by id. */
-export function toRunRequest(body: ResponsesRequest, names: Map<string, string>): RunRequest {
+/** `left`: the calls that an earlier response left to the client. A session keeps a call only together with its result. */
+export function toRunRequest(body: ResponsesRequest, left: readonly PendingCall[]): RunRequest {
   const system: Message[] = body.instructions
     ? [{ role: "system", parts: [{ type: "text", text: body.instructions }] }]
     : [];
@@ -85,7 +85,7 @@ export function toRunRequest(body: ResponsesRequest, names: Map<string, string>)
   const format = body.text?.format;
   return {
     agent: body.model,
-    input: { messages: [...system, ...toMessages(items, names)] },
+    input: { messages: [...system, ...toMessages([...answered(left, items), ...items])] },
     options: generationOptions(body),
     ...(body.metadata ? { metadata: body.metadata } : {}),
     ...(body.tools?.length
@@ -102,8 +102,21 @@ export function toRunRequest(body: ResponsesRequest, names: Map<string, string>)
   };
 }
 
+function answered(left: readonly PendingCall[], items: readonly Item[]): Item[] {
+  const results = new Set(items.map((item) => (item.type === "function_call_output" ? item.call_id : undefined)));
+  return left
+    .filter(({ call }) => results.has(call))
+    .map(({ call, name, arguments: input }) => ({
+      type: "function_call",
+      call_id: call,
+      name,
+      arguments: JSON.stringify(input),
+    }));
+}
+
 /** Items in a row of one role are one message: a call next to the text it came with belongs to the same turn. */
-function toMessages(items: readonly Item[], names: Map<string, string>): Message[] {
+function toMessages(items: readonly Item[]): Message[] {
+  const names = new Map<string, string>();
   const messages: Message[] = [];
   const add = (role: Message["role"], parts: readonly Part[]) => {
     const last = messages.at(-1);

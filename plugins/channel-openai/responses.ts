@@ -3,6 +3,7 @@ import {
   awaitRun,
   type ChannelHost,
   type FastifyInstance,
+  type PendingCall,
   type Runs,
   startRun,
   streamRun,
@@ -25,7 +26,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     const session = previous?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
     const served = await startRun(
       { host, request, reply, channel: "openai", onDisconnect },
-      { ...toRunRequest(body, previous?.names ?? new Map()), ...(session === undefined ? {} : { session }) },
+      { ...toRunRequest(body, previous?.calls ?? []), ...(session === undefined ? {} : { session }) },
     );
     const response = { run: served.run, model: body.model, previous: body.previous_response_id ?? null };
     if (body.stream) {
@@ -38,16 +39,15 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
   });
 }
 
-/** The session of an earlier response and the names of the calls that it left to the client. */
+/** The session of an earlier response and the calls that it left to the client. */
 async function earlier(
   runs: Runs,
   id: string | null | undefined,
-): Promise<{ session: string; names: Map<string, string> } | undefined> {
+): Promise<{ session: string; calls: readonly PendingCall[] } | undefined> {
   if (id == null) return undefined;
   if (!id.startsWith("resp_")) throw invalid("previous_response_id is the id of an earlier response");
   const row = await runs.get(id.slice("resp_".length));
   if (row.session === undefined) throw invalid("that response was not stored, so nothing can follow it");
   const last = await terminalOf(runs.follow(row.run, { after: Math.max(0, row.head - 1), channel: "openai" }));
-  const calls = last?.type === "run.finished" ? (last.calls ?? []) : [];
-  return { session: row.session, names: new Map(calls.map((call) => [call.call, call.name])) };
+  return { session: row.session, calls: last?.type === "run.finished" ? (last.calls ?? []) : [] };
 }

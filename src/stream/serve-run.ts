@@ -25,6 +25,10 @@ export interface ServedRun {
   /** The channel's name, for the measurement of delivery. */
   readonly channel: string;
   readonly onDisconnect: "continue" | "cancel";
+  /** Events after this seq; from the start when absent. */
+  readonly after?: number;
+  /** An event after which the stream ends though the run goes on. */
+  readonly until?: (event: RunEvent) => boolean;
 }
 
 export interface Opening {
@@ -62,7 +66,9 @@ export async function streamRun(
   const { host, runs, run, reply, channel } = served;
   const writer = new SseWriter(reply, host.limits);
   try {
-    await writeBatches(runs.follow(run, { signal: writer.gone, channel }), writer, project);
+    const { after = 0, until } = served;
+    const batches = runs.follow(run, { after, signal: writer.gone, channel });
+    await writeBatches(until === undefined ? batches : ending(batches, until), writer, project);
     writer.end();
   } catch (thrown) {
     const error = wrap("run.follow", thrown, "stream_error");
@@ -71,6 +77,17 @@ export async function streamRun(
     else writer.end(failed(error));
   }
   if (writer.gone.aborted) await clientLeft(served);
+}
+
+async function* ending(
+  batches: AsyncIterable<readonly RunEvent[]>,
+  until: (event: RunEvent) => boolean,
+): AsyncGenerator<readonly RunEvent[]> {
+  for await (const batch of batches) {
+    const last = batch.findIndex(until);
+    if (last >= 0) return yield batch.slice(0, last + 1);
+    yield batch;
+  }
 }
 
 /** The run's terminal event; undefined when the client left before it came. */

@@ -1,0 +1,135 @@
+import {
+  type Channel,
+  type ChannelHost,
+  definePlugin,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RunRow,
+  type Runs,
+  type ServedRun,
+  startRun,
+  streamRun,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { type Approval, approvalsIn } from "./approvals.ts";
+import { ChatBody, toMessages } from "./messages.ts";
+import { failureFrame, UiProjection } from "./projection.ts";
+
+const Options = z.strictObject({
+  prefix: z
+    .string()
+    .regex(/^\/[\w/-]*$/)
+    .default("/ai-sdk")
+    .describe("where the API is mounted"),
+  onDisconnect: z
+    .enum(["continue", "cancel"])
+    .default("continue")
+    .describe("what becomes of a run when its client goes away; `continue` lets useChat resume it"),
+});
+type Options = z.output<typeof Options>;
+
+export default definePlugin({
+  name: "channel-ai-sdk",
+  kind: "channel",
+  description: "The AI SDK's UI message stream, for useChat",
+  options: Options,
+  create: (options): Channel<FastifyInstance> => ({
+    mount(host) {
+      mountChat(host, options);
+      mountResume(host, options);
+    },
+  }),
+});
+
+function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: Options): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const schema = {
+    summary: "An AI SDK chat with an agent",
+    tags: ["ai-sdk"],
+    params: z.object({ agent: z.string() }),
+    body: ChatBody,
+  };
+  server.post(`${prefix}/:agent`, { schema }, async (request, reply) => {
+    reply.header("x-vercel-ai-ui-message-stream", "v1");
+    const { agent } = request.params;
+    const { id, messages } = request.body;
+    const opening = { host, request, reply, channel: "ai-sdk", onDisconnect };
+    const approvals = approvalsIn(messages);
+    const [first] = approvals;
+    if (first !== undefined) {
+      const served = await goOn(host, { request, reply, onDisconnect, approvals });
+      await send(served, first.seq);
+      return reply;
+    }
+    const metadata = { chat: id, caller: host.caller(request).id };
+    await send(await startRun(opening, { agent, input: { messages: toMessages(messages) }, metadata }), 0);
+    return reply;
+  });
+}
+
+/** Answers the approvals a run waits for; the stream goes on after the last one that was asked. */
+async function goOn(
+  host: ChannelHost<FastifyInstance>,
+  {
+    request,
+    reply,
+    onDisconnect,
+    approvals,
+  }: {
+    request: FastifyRequest;
+    reply: FastifyReply;
+    onDisconnect: Options["onDisconnect"];
+    approvals: readonly Approval[];
+  },
+): Promise<ServedRun> {
+  const runs = host.runsFor(request);
+  const by = host.caller(request).id;
+  let run = "";
+  for (const { call, approved, reason, ...approval } of approvals) {
+    run = approval.run;
+    const body = { call, approved, by, ...(reason === undefined ? {} : { reason }) };
+    await runs.signal(run, "approve", body, `approve:${call}`);
+  }
+  reply.header("x-venturi-run", run);
+  return { host, runs, run, reply, channel: "ai-sdk", onDisconnect };
+}
+
+/** `GET {prefix}/{agent}/{chat}/stream`: the chat's run from its start, or 204 when none is under way. */
+function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const schema = {
+    summary: "The stream of a chat's run that is under way",
+    tags: ["ai-sdk"],
+    params: z.object({ agent: z.string(), chat: z.string() }),
+  };
+  server.get(`${prefix}/:agent/:chat/stream`, { schema }, async (request, reply) => {
+    const { agent, chat } = request.params;
+    const runs = host.runsFor(request);
+    const row = await latest(runs, { agent, chat, caller: host.caller(request).id });
+    if (row === undefined || row.state === "done") return reply.code(204).send();
+    reply.header("x-vercel-ai-ui-message-stream", "v1").header("x-venturi-run", row.run);
+    await send({ host, runs, run: row.run, reply, channel: "ai-sdk", onDisconnect: "continue" }, 0);
+    return reply;
+  });
+}
+
+/** Chats are looked for among the agent's newest runs, so that any replica finds them, also after a restart. */
+async function latest(
+  runs: Runs,
+  wanted: { agent: string; chat: string; caller: string },
+): Promise<RunRow | undefined> {
+  const { runs: rows } = await runs.list({ agent: wanted.agent, limit: 200 });
+  return rows.find(({ request: { metadata } }) => metadata?.chat === wanted.chat && metadata.caller === wanted.caller);
+}
+
+/** An approval ends the stream, since useChat answers with a request of its own; the run waits. */
+async function send(served: ServedRun, after: number): Promise<void> {
+  const projection = new UiProjection(served.run);
+  await streamRun(
+    { ...served, after, until: (event) => event.type === "approval.requested" },
+    projection.project,
+    failureFrame,
+  );
+}

@@ -1,0 +1,89 @@
+import type { Message, Part, ToolCallPart, ToolResultPart } from "venturi/plugin";
+import { z } from "zod";
+
+const UiPart = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  mediaType: z.string().optional(),
+  url: z.string().optional(),
+  toolCallId: z.string().optional(),
+  toolName: z.string().optional(),
+  state: z.string().optional(),
+  input: z.unknown().optional(),
+  output: z.unknown().optional(),
+  errorText: z.string().optional(),
+  approval: z
+    .looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().optional() })
+    .optional(),
+});
+type UiPart = z.output<typeof UiPart>;
+
+const UiMessage = z.looseObject({
+  id: z.string().optional(),
+  role: z.enum(["system", "user", "assistant"]),
+  parts: z.array(UiPart),
+});
+export type UiMessage = z.output<typeof UiMessage>;
+
+/** What DefaultChatTransport posts. The client holds the conversation and sends it whole. */
+export const ChatBody = z.looseObject({
+  id: z.string().min(1).max(256),
+  messages: z.array(UiMessage).min(1),
+  trigger: z.string().optional(),
+});
+
+/** An assistant's message holds calls and their results; ours keep them apart, in the order of its steps. */
+export function toMessages(messages: readonly UiMessage[]): Message[] {
+  return messages.flatMap((message) => {
+    if (message.role !== "assistant") return [{ role: message.role, parts: message.parts.flatMap(simplePart) }];
+    return steps(message.parts).flatMap((step): Message[] => {
+      const tools = step.flatMap(toolParts);
+      const said = [...step.flatMap(simplePart), ...tools.map(([call]) => call)];
+      const results = tools.map(([, result]) => result);
+      return [
+        ...(said.length > 0 ? [{ role: "assistant" as const, parts: said }] : []),
+        ...(results.length > 0 ? [{ role: "tool" as const, parts: results }] : []),
+      ];
+    });
+  });
+}
+
+function steps(parts: readonly UiPart[]): UiPart[][] {
+  const found: UiPart[][] = [[]];
+  for (const part of parts) {
+    if (part.type === "step-start") found.push([]);
+    else found.at(-1)?.push(part);
+  }
+  return found;
+}
+
+function simplePart(part: UiPart): Part[] {
+  if (part.type === "text" && part.text) return [{ type: "text", text: part.text }];
+  if (part.type !== "file" || part.url === undefined || !part.mediaType?.startsWith("image/")) return [];
+  const inline = /^data:[^;,]*;base64,(.*)$/s.exec(part.url);
+  const { mediaType } = part;
+  if (inline !== null) return [{ type: "image", mediaType, data: inline[1] ?? "" }];
+  return /^https?:\/\//.test(part.url) ? [{ type: "image", mediaType, url: part.url }] : [];
+}
+
+/** A call whose result is not known is left out: no vendor takes a call without its result. */
+function toolParts(part: UiPart): [ToolCallPart, ToolResultPart][] {
+  const name = part.type === "dynamic-tool" ? part.toolName : /^tool-(.+)$/.exec(part.type)?.[1];
+  const { toolCallId: call, state } = part;
+  if (name === undefined || call === undefined) return [];
+  if (state !== "output-available" && state !== "output-error") return [];
+  const output = typeof part.output === "string" ? part.output : JSON.stringify(part.output ?? null);
+  const input = typeof part.input === "object" && part.input !== null ? (part.input as Record<string, unknown>) : {}; // JSON from the client
+  return [
+    [
+      { type: "tool_call", call, name, arguments: input },
+      {
+        type: "tool_result",
+        call,
+        name,
+        ok: state === "output-available",
+        output: state === "output-available" ? output : (part.errorText ?? "failed"),
+      },
+    ],
+  ];
+}

@@ -1,0 +1,130 @@
+import { dataFrame, type EventOf, type RunEvent, type VenturiError } from "venturi/plugin";
+import { approvalId } from "./approvals.ts";
+
+export const failureFrame = (error: VenturiError): string =>
+  dataFrame({ type: "error", errorText: error.message }) + end;
+const end = "data: [DONE]\n\n";
+
+/** A run as the AI SDK's UI message stream: one message, a step per round, the agent's tools as dynamic tool parts. */
+export class UiProjection {
+  readonly #run: string;
+  #begun = false;
+  #step = false;
+  #part = 0;
+  #open: { kind: "text" | "reasoning"; id: string } | undefined;
+
+  constructor(run: string) {
+    this.#run = run;
+  }
+
+  readonly project = (event: RunEvent): string => {
+    const frames = this.#project(event);
+    if (this.#begun || frames === "") return frames;
+    this.#begun = true;
+    return dataFrame({ type: "start", messageId: this.#run, messageMetadata: { run: this.#run } }) + frames;
+  };
+
+  #project(event: RunEvent): string {
+    switch (event.type) {
+      case "round.started":
+        return this.#endStep() + this.#startStep();
+      case "text.delta":
+        return this.#delta("text", event.text);
+      case "reasoning.delta":
+        return event.text === "" ? "" : this.#delta("reasoning", event.text);
+      case "round.retracted":
+        return this.#close() + dataFrame({ type: "reset-step" });
+      case "round.finished":
+        return this.#close();
+      case "run.finished":
+        return this.#finish(event);
+      case "run.failed": {
+        const aborted = event.error.code === "stream_interrupted";
+        const last = aborted
+          ? { type: "abort", reason: event.error.err }
+          : { type: "error", errorText: event.error.err };
+        return this.#endStep() + dataFrame(last) + end;
+      }
+      default:
+        return this.#tool(event);
+    }
+  }
+
+  #tool(event: RunEvent): string {
+    switch (event.type) {
+      case "tool_call.started":
+        return this.#close() + dataFrame({ type: "tool-input-start", ...tool(event) });
+      case "tool_call.delta":
+        return dataFrame({ type: "tool-input-delta", toolCallId: event.call, inputTextDelta: event.arguments });
+      case "tool_call.ready":
+        return dataFrame({ type: "tool-input-available", ...tool(event), input: event.arguments });
+      case "tool_call.rejected": {
+        const failure = { input: event.arguments, errorText: event.error.err };
+        return dataFrame({ type: "tool-input-error", ...tool(event), ...failure });
+      }
+      case "tool.output": {
+        const output = { toolCallId: event.call, output: event.text, preliminary: true, dynamic: true };
+        return dataFrame({ type: "tool-output-available", ...output });
+      }
+      case "tool.finished": {
+        const { call: toolCallId } = event;
+        if (event.ok)
+          return dataFrame({ type: "tool-output-available", toolCallId, output: event.output, dynamic: true });
+        if (event.error?.code === "tool_denied") return dataFrame({ type: "tool-output-denied", toolCallId });
+        const errorText = event.error?.err ?? event.output ?? "failed";
+        return dataFrame({ type: "tool-output-error", toolCallId, errorText, dynamic: true });
+      }
+      case "approval.requested": {
+        const id = approvalId(event.run, event.seq, event.call);
+        const asked = dataFrame({ type: "tool-approval-request", approvalId: id, toolCallId: event.call });
+        return asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
+      }
+      default:
+        return "";
+    }
+  }
+
+  #delta(kind: "text" | "reasoning", delta: string): string {
+    if (this.#open?.kind === kind) return dataFrame({ type: `${kind}-delta`, id: this.#open.id, delta });
+    const closing = this.#close();
+    const starting = this.#startStep();
+    const id = `${this.#run}-${this.#part++}`;
+    this.#open = { kind, id };
+    return (
+      closing + starting + dataFrame({ type: `${kind}-start`, id }) + dataFrame({ type: `${kind}-delta`, id, delta })
+    );
+  }
+
+  #close(): string {
+    const open = this.#open;
+    this.#open = undefined;
+    return open === undefined ? "" : dataFrame({ type: `${open.kind}-end`, id: open.id });
+  }
+
+  #startStep(): string {
+    if (this.#step) return "";
+    this.#step = true;
+    return dataFrame({ type: "start-step" });
+  }
+
+  #endStep(): string {
+    const closing = this.#close();
+    if (!this.#step) return closing;
+    this.#step = false;
+    return closing + dataFrame({ type: "finish-step" });
+  }
+
+  #finish(event: EventOf<"run.finished">): string {
+    const finishReason =
+      event.finish === "length" ? "length" : event.finish === "content_filter" ? "content-filter" : "stop";
+    const messageMetadata = { run: event.run, usage: event.usage, timing: event.timing };
+    return this.#endStep() + dataFrame({ type: "finish", finishReason, messageMetadata }) + end;
+  }
+}
+
+/** The agent's tools are not known to the client's types, so their parts are dynamic. */
+const tool = (event: { call: string; name: string }) => ({
+  toolCallId: event.call,
+  toolName: event.name,
+  dynamic: true,
+});
