@@ -1,7 +1,10 @@
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
 import type { GenerationOptions, ToolChoice, ToolSpec } from "./provider.ts";
 
-/** One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event. */
+/**
+ * One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event, moved
+ * on by whoever appends once the append has resolved.
+ */
 export interface Attempt {
   readonly run: string;
   readonly session: string | undefined;
@@ -55,6 +58,8 @@ export interface Enqueue {
 export interface Claim {
   readonly attempt: Attempt;
   readonly request: RunRequest;
+  /** How many signals had come when it was claimed. */
+  readonly signals: number;
 }
 
 export interface Signal {
@@ -95,27 +100,47 @@ export interface Cursor {
   readonly after: number;
 }
 
+/** A lossy wake-up, never data: what may have changed. */
+export interface Hint {
+  /** There may be something to claim. */
+  readonly work: boolean;
+  /** Whether the run may have new events. */
+  events(run: string): boolean;
+  /** Whether the run may have new signals. */
+  signals(run: string): boolean;
+}
+
 /**
  * Where runs live. Engines differ, the rules do not: a record goes in only if the one before it carries the same epoch, and
  * the engine checks that in the same statement; only `claim` starts an epoch; time is the engine's own. Failures of the
  * engine reject with `journal_failed`.
  */
 export interface Journal {
-  /** All or nothing per item, in order. Resolves when durable, with the attempts that were fenced off. */
+  /** A worker that has not been heard of for this long has lost its runs, ms. */
+  readonly lease: number;
+  /**
+   * All or nothing per item, in order. Resolves when durable, with the attempts that were fenced off. May be repeated with
+   * the same items after a rejection: an item that is already there, with the same epoch and events, counts as done.
+   */
   append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>>;
   read(run: string, after: number, limit: number): Promise<RunEvent[]>;
   readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
-  /** Lossy wake-ups, never data: something may have changed for these runs (for any run when undefined). */
-  onHint(callback: (runs: readonly string[] | undefined) => void): () => void;
+  onHint(callback: (hint: Hint) => void): () => void;
   enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }>;
-  /** Up to `limit` runs that are ready, or whose worker's lease ran out; sessions in order, one running run each. */
+  /**
+   * Up to `limit` runs that are ready, or whose worker's lease ran out; sessions in order, one unfinished run at a time,
+   * except that a run with a `cancel` signal need not wait for its turn to end. Renews the worker's own lease.
+   */
   claim(worker: string, limit: number): Promise<Claim[]>;
   heartbeat(worker: string): Promise<void>;
+  /** Everything that is running under this worker's name. A claim whose answer was lost is found here. */
+  held(worker: string): Promise<Attempt[]>;
   /** Gives a run back, unfinished, to whoever claims it next. */
   release(attempt: Attempt): Promise<void>;
   /** False when the run has ended or the id was seen before. Unknown runs reject with `not_found`. */
   signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean>;
   signals(run: string, after: number): Promise<Signal[]>;
+  signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>>;
   get(run: string): Promise<RunRow | undefined>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /** Removes ended runs older than `olderThan` ms, and all but the newest `keep`; answers how many. */
@@ -129,7 +154,10 @@ export interface Journal {
 }
 export const Journal = Symbol("Journal");
 
-/** Signals of one run as they come: first those after `after` that are already there, then new ones, each once, in order. */
+/**
+ * Signals of one run as they come, each once, in order. Those after `after` that were there when the run was claimed are
+ * given before `subscribe` returns, so that a run cancelled while it waited is never started.
+ */
 export interface SignalFeed {
   subscribe(after: number, callback: (signal: Signal) => void): () => void;
 }
@@ -141,12 +169,14 @@ export interface RunLog {
   readonly head: number;
   /** Aborts when the attempt is fenced off or the journal gave up. */
   readonly signal: AbortSignal;
-  /** Goes into the next group commit. */
+  /** Set while more waits to be committed than a run may hold in memory: await it before writing on. */
+  readonly pressure: Promise<void> | undefined;
+  /** Goes into the next group commit. Takes the object over: pass a fresh one. After the attempt has ended it does nothing. */
   write(event: EventBody): RunEvent;
   /** Resolves when everything written so far is durable; rejects when the attempt was fenced. */
   flush(): Promise<void>;
   /** Writes and waits: for events that someone will act on. */
   step(event: EventBody): Promise<RunEvent>;
-  /** Parks the run until a signal beyond `seenSignals` comes. */
+  /** Parks the run until a signal beyond `seenSignals` comes; the attempt is over then, and someone will claim it anew. */
   park(seenSignals: number): Promise<void>;
 }

@@ -1,0 +1,293 @@
+import {
+  type Append,
+  type Attempt,
+  type Claim,
+  type Clock,
+  type Cursor,
+  type Enqueue,
+  type Hint,
+  isTerminal,
+  type Journal,
+  type ListQuery,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  VenturiError,
+} from "venturi/plugin";
+import { attemptOf, baseOf, claimFor, isCancelled, isThere, rowOf, type StoredRun } from "./run.ts";
+
+export interface MemoryOptions {
+  readonly clock: Clock;
+  readonly keep: number;
+  readonly lease: number;
+}
+
+/** All of the journal's rules without a disk. Every method does its work in one turn, which is its transaction. */
+export class MemoryJournal implements Journal {
+  readonly lease: number;
+  readonly #clock: Clock;
+  readonly #keep: number;
+  /** In order of arrival. */
+  readonly #runs = new Map<string, StoredRun>();
+  /** Those that have not ended. */
+  readonly #open = new Map<string, StoredRun>();
+  readonly #keys = new Map<string, string>();
+  readonly #workers = new Map<string, number>();
+  readonly #listeners = new Set<(hint: Hint) => void>();
+  #order = 0;
+  #closed = false;
+
+  constructor(options: MemoryOptions) {
+    this.lease = options.lease;
+    this.#clock = options.clock;
+    this.#keep = options.keep;
+  }
+
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+    this.#usable("journal.append");
+    const fenced = new Set<Attempt>();
+    let work = false;
+    for (const item of batch) {
+      const stored = this.#runs.get(item.attempt.run);
+      if (stored && mayWrite(stored, item)) work = this.#write(stored, item) || work;
+      else if (!stored || !isThere(stored, item)) fenced.add(item.attempt);
+    }
+    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run), signals: () => false });
+    return fenced;
+  }
+
+  async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
+    this.#usable("journal.read");
+    return this.#runs.get(run)?.events.slice(after, after + limit) ?? [];
+  }
+
+  async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
+    this.#usable("journal.read");
+    const found = new Map<string, RunEvent[]>();
+    for (const { run, after } of cursors) {
+      const events = this.#runs.get(run)?.events;
+      if (events && events.length > after) found.set(run, events.slice(after, after + limit));
+    }
+    return found;
+  }
+
+  onHint(callback: (hint: Hint) => void): () => void {
+    this.#listeners.add(callback);
+    return () => this.#listeners.delete(callback);
+  }
+
+  async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    const op = "journal.enqueue";
+    this.#usable(op);
+    const known = item.key === undefined ? undefined : this.#keys.get(item.key);
+    if (known !== undefined) return { run: known, existing: true };
+    if (this.#runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} is already there`);
+    const busy = this.#isBusy(item.session);
+    if (busy && item.whenBusy === "conflict") {
+      throw new VenturiError(op, "conflict", `the session ${item.session} has a run under way`);
+    }
+    const stored = this.#store(item);
+    if (item.claimFor !== undefined && !busy) {
+      return { run: item.run, existing: false, claim: claimFor(stored, item.claimFor) };
+    }
+    this.#hint({ work: !busy, events: () => false, signals: () => false });
+    return { run: item.run, existing: false };
+  }
+
+  async claim(worker: string, limit: number): Promise<Claim[]> {
+    this.#usable("journal.claim");
+    this.#workers.set(worker, this.#clock.now());
+    const claims: Claim[] = [];
+    const sessions = new Set<string>();
+    for (const stored of this.#open.values()) {
+      if (claims.length >= limit) break;
+      const first = stored.session === undefined || !sessions.has(stored.session);
+      if (stored.session !== undefined) sessions.add(stored.session);
+      if ((first || isCancelled(stored)) && this.#isFree(stored)) claims.push(claimFor(stored, worker));
+    }
+    return claims;
+  }
+
+  async heartbeat(worker: string): Promise<void> {
+    this.#usable("journal.heartbeat");
+    this.#workers.set(worker, this.#clock.now());
+  }
+
+  async held(worker: string): Promise<Attempt[]> {
+    this.#usable("journal.held");
+    const running = [...this.#open.values()].filter((run) => run.state === "running" && run.worker === worker);
+    return running.map((stored) => attemptOf(stored, worker));
+  }
+
+  async release(attempt: Attempt): Promise<void> {
+    this.#usable("journal.release");
+    const stored = this.#open.get(attempt.run);
+    if (stored?.state !== "running" || stored.epoch !== attempt.epoch) return;
+    stored.state = "ready";
+    this.#hint({ work: true, events: () => false, signals: () => false });
+  }
+
+  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+    const op = "journal.signal";
+    this.#usable(op);
+    const stored = this.#runs.get(run);
+    if (!stored) throw new VenturiError(op, "not_found", `there is no run ${run}`);
+    if (stored.state === "done" || stored.signals.some((signal) => signal.id === id)) return false;
+    stored.signals.push({ number: stored.signals.length + 1, id, kind, body });
+    if (stored.state === "waiting") stored.state = "ready";
+    this.#hint({ work: stored.state === "ready", events: () => false, signals: (other) => other === run });
+    return true;
+  }
+
+  async signals(run: string, after: number): Promise<Signal[]> {
+    this.#usable("journal.signals");
+    return this.#runs.get(run)?.signals.slice(after) ?? [];
+  }
+
+  async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
+    this.#usable("journal.signals");
+    const found = new Map<string, Signal[]>();
+    for (const { run, after } of cursors) {
+      const signals = this.#runs.get(run)?.signals;
+      if (signals && signals.length > after) found.set(run, signals.slice(after));
+    }
+    return found;
+  }
+
+  async get(run: string): Promise<RunRow | undefined> {
+    this.#usable("journal.get");
+    const stored = this.#runs.get(run);
+    return stored && rowOf(stored);
+  }
+
+  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    this.#usable("journal.list");
+    const limit = query.limit ?? 50;
+    const from = query.cursor === undefined ? undefined : Number(query.cursor);
+    const ordered = [...this.#runs.values()];
+    if (!query.oldestFirst) ordered.reverse();
+    const after = (run: StoredRun) => from === undefined || (query.oldestFirst ? run.order > from : run.order < from);
+    const found = ordered.filter((run) => after(run) && fits(run, query)).slice(0, limit + 1);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const runs = page.map(rowOf);
+    return last && found.length > limit ? { runs, cursor: String(last.order) } : { runs };
+  }
+
+  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+    this.#usable("journal.prune");
+    const ended = [...this.#runs.values()].filter((run) => run.state === "done");
+    const before = options.olderThan === undefined ? undefined : this.#clock.now() - options.olderThan;
+    const surplus = options.keep === undefined ? 0 : ended.length - options.keep;
+    const gone = ended.filter((run, place) => place < surplus || (before !== undefined && run.updatedAt < before));
+    for (const run of gone) this.#forget(run);
+    return gone.length;
+  }
+
+  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+    this.#usable("journal.keepWire");
+    this.#runs.get(run)?.wire.push({ round, attempt, wire, bytes: bytes.slice() });
+  }
+
+  async wire(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]> {
+    this.#usable("journal.wire");
+    return this.#runs.get(run)?.wire.slice() ?? [];
+  }
+
+  async ping(): Promise<void> {
+    this.#usable("journal.ping");
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#listeners.clear();
+  }
+
+  /** Answers whether others may find something to claim after it. */
+  #write(stored: StoredRun, item: Append): boolean {
+    for (const event of item.events) {
+      stored.events.push(event);
+      stored.epochs.push(item.attempt.epoch);
+    }
+    stored.updatedAt = this.#clock.now();
+    if (item.state === undefined) return false;
+    const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);
+    stored.state = moreSignals ? "ready" : item.state;
+    if (stored.state === "done") this.#end(stored);
+    return stored.state === "ready" || (stored.state === "done" && stored.session !== undefined);
+  }
+
+  #end(stored: StoredRun): void {
+    const last = stored.events.at(-1);
+    if (last && isTerminal(last)) stored.outcome = last.type === "run.finished" ? "finished" : "failed";
+    this.#open.delete(stored.run);
+    if (this.#runs.size - this.#open.size <= this.#keep) return;
+    for (const oldest of this.#runs.values()) {
+      if (oldest.state !== "done") continue;
+      this.#forget(oldest);
+      break;
+    }
+  }
+
+  #store(item: Enqueue): StoredRun {
+    const now = this.#clock.now();
+    const stored: StoredRun = {
+      run: item.run,
+      order: ++this.#order,
+      session: item.session,
+      request: item.request,
+      key: item.key,
+      createdAt: now,
+      updatedAt: now,
+      state: "ready",
+      outcome: undefined,
+      epoch: 0,
+      worker: undefined,
+      events: [],
+      epochs: [],
+      signals: [],
+      wire: [],
+    };
+    this.#runs.set(item.run, stored);
+    this.#open.set(item.run, stored);
+    if (item.key !== undefined) this.#keys.set(item.key, item.run);
+    return stored;
+  }
+
+  #forget(stored: StoredRun): void {
+    this.#runs.delete(stored.run);
+    if (stored.key !== undefined) this.#keys.delete(stored.key);
+  }
+
+  #isBusy(session: string | undefined): boolean {
+    if (session === undefined) return false;
+    for (const other of this.#open.values()) if (other.session === session) return true;
+    return false;
+  }
+
+  #isFree(stored: StoredRun): boolean {
+    if (stored.state === "ready") return true;
+    if (stored.state !== "running") return false;
+    const seen = this.#workers.get(stored.worker ?? "");
+    // A clock that jumped back leaves times in the future: those leases count as lost too, or they would last for ever.
+    return seen === undefined || Math.abs(this.#clock.now() - seen) > this.lease;
+  }
+
+  #hint(hint: Hint): void {
+    for (const listener of this.#listeners) listener(hint);
+  }
+
+  #usable(op: string): void {
+    if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
+  }
+}
+
+/** The fence: the run is mine, and what I wrote last is what is there. */
+const mayWrite = (stored: StoredRun, item: Append): boolean =>
+  stored.state === "running" && stored.epoch === item.attempt.epoch && stored.events.length === baseOf(item);
+
+const fits = (run: StoredRun, query: ListQuery): boolean =>
+  (query.agent === undefined || run.request.agent === query.agent) &&
+  (query.session === undefined || run.session === query.session) &&
+  (query.state === undefined || run.state === query.state) &&
+  (query.outcome === undefined || run.outcome === query.outcome);

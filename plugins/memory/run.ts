@@ -1,0 +1,76 @@
+import type { RunRequest, RunState } from "venturi/plugin";
+import {
+  type Append,
+  type Attempt,
+  type Claim,
+  encodeEvent,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+} from "venturi/plugin";
+
+/** A run as memory holds it. */
+export interface StoredRun {
+  readonly run: string;
+  readonly order: number;
+  readonly session: string | undefined;
+  readonly request: RunRequest;
+  readonly key: string | undefined;
+  readonly createdAt: number;
+  updatedAt: number;
+  state: RunState;
+  outcome: "finished" | "failed" | undefined;
+  epoch: number;
+  worker: string | undefined;
+  readonly events: RunEvent[];
+  /** The epoch that wrote each event. */
+  readonly epochs: number[];
+  readonly signals: Signal[];
+  readonly wire: { round: number; attempt: number; wire: string; bytes: Uint8Array }[];
+}
+
+/** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */
+export const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.attempt.head);
+
+/** Whether the very same item went in before, so that repeating it after a lost answer is no fence. */
+export function isThere(stored: StoredRun, item: Append): boolean {
+  const { epoch } = item.attempt;
+  if (item.events.length === 0) {
+    return stored.epoch === epoch && stored.events.length === item.attempt.head && stored.state !== "running";
+  }
+  return item.events.every((event) => {
+    const there = stored.events[event.seq - 1];
+    return there !== undefined && stored.epochs[event.seq - 1] === epoch && encodeEvent(there) === encodeEvent(event);
+  });
+}
+
+export const isCancelled = (stored: StoredRun): boolean => stored.signals.some((signal) => signal.kind === "cancel");
+
+/** Starts a new epoch. The one place that does. */
+export function claimFor(stored: StoredRun, worker: string): Claim {
+  stored.epoch += 1;
+  stored.worker = worker;
+  stored.state = "running";
+  return { attempt: attemptOf(stored, worker), request: stored.request, signals: stored.signals.length };
+}
+
+export const attemptOf = (stored: StoredRun, worker: string): Attempt => ({
+  run: stored.run,
+  session: stored.session,
+  epoch: stored.epoch,
+  worker,
+  head: stored.events.length,
+});
+
+export const rowOf = (stored: StoredRun): RunRow => ({
+  run: stored.run,
+  agent: stored.request.agent,
+  session: stored.session,
+  state: stored.state,
+  outcome: stored.outcome,
+  head: stored.events.length,
+  epoch: stored.epoch,
+  createdAt: stored.createdAt,
+  updatedAt: stored.updatedAt,
+  request: stored.request,
+});

@@ -1,0 +1,181 @@
+import { type Clock, sleep, systemClock } from "../core/clock.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { Append, Attempt, Journal } from "../core/journal.ts";
+import { type Log, silentLog } from "../core/log.ts";
+import { AttemptLog, type LogOwner } from "./log.ts";
+
+/** Told what this process writes, as it becomes durable. */
+export interface CommitListener {
+  opened(attempt: Attempt): void;
+  committed(attempt: Attempt, events: readonly RunEvent[]): void;
+  closed(attempt: Attempt): void;
+}
+
+export interface CommitterOptions {
+  readonly journal: Journal;
+  readonly clock?: Clock;
+  readonly log?: Log;
+  readonly listener?: CommitListener;
+  /** Longest that deltas wait for company while the engine is slow, ms. */
+  readonly maxWait?: number;
+  /** Bytes of one run that end that wait. */
+  readonly maxWaiting?: number;
+  /** Bytes one run may hold uncommitted before its writer is asked to wait. */
+  readonly maxUncommitted?: number;
+  /** How long a failing engine is tried again before the runs fail with `journal_failed`, ms. */
+  readonly patience?: number;
+}
+
+const op = "journal.append";
+const firstRetry = 50;
+const lastRetry = 2_000;
+
+/**
+ * Group commit: one transaction in flight for all runs of this process; what arrives meanwhile goes into the next. An idle
+ * engine is asked at once. After a slow commit it is left alone for as long as that took (at most `maxWait`), so that a
+ * busy engine gets few large transactions, unless someone waits for a step or a run has `maxWaiting` bytes.
+ */
+export class Committer implements LogOwner {
+  readonly clock: Clock;
+  readonly maxUncommitted: number;
+  readonly #journal: Journal;
+  readonly #log: Log;
+  readonly #listener: CommitListener | undefined;
+  readonly #maxWait: number;
+  readonly #maxWaiting: number;
+  readonly #patience: number;
+  #dirty: AttemptLog[] = [];
+  #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
+  #urgent = false;
+  #restUntil = 0;
+  #wake: (() => void) | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(options: CommitterOptions) {
+    this.#journal = options.journal;
+    this.clock = options.clock ?? systemClock;
+    this.#log = options.log ?? silentLog;
+    this.#listener = options.listener;
+    this.#maxWait = options.maxWait ?? 40;
+    this.#maxWaiting = options.maxWaiting ?? 4096;
+    this.maxUncommitted = options.maxUncommitted ?? 1024 * 1024;
+    this.#patience = options.patience ?? 120_000;
+  }
+
+  openLog(attempt: Attempt): AttemptLog {
+    this.#listener?.opened(attempt);
+    return new AttemptLog(attempt, this);
+  }
+
+  /** Stops trying a failing engine; what waits for it fails. */
+  close(): void {
+    this.#closing.abort(
+      new VenturiError(op, "shutting_down", "the service stopped before the journal took the events"),
+    );
+  }
+
+  changed(log: AttemptLog, urgent: boolean): void {
+    if (!log.listed) {
+      log.listed = true;
+      this.#dirty.push(log);
+    }
+    if (urgent || log.waiting >= this.#maxWaiting) this.#urgent = true;
+    if (this.#phase === "idle" || (this.#phase === "resting" && this.#urgent)) this.#schedule();
+  }
+
+  closed(log: AttemptLog): void {
+    this.#listener?.closed(log.attempt);
+  }
+
+  #schedule(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+    const rest = this.#urgent ? 0 : this.#restUntil - this.clock.monotonic();
+    if (rest > 0) {
+      this.#phase = "resting";
+      this.#wake = this.clock.after(Math.ceil(rest), () => this.#start());
+    } else {
+      this.#phase = "scheduled";
+      // After the current turn's work, so that all events of one network read go together.
+      queueMicrotask(() => this.#start());
+    }
+  }
+
+  #start(): void {
+    this.#wake = undefined;
+    this.#phase = "committing";
+    this.#urgent = false;
+    const logs = this.#dirty;
+    this.#dirty = [];
+    const batch: Append[] = [];
+    const open: AttemptLog[] = [];
+    for (const log of logs) {
+      log.listed = false;
+      if (log.ended) continue;
+      batch.push(log.take());
+      open.push(log);
+    }
+    this.#commit(open, batch).then(() => this.#next());
+  }
+
+  #next(): void {
+    if (this.#dirty.length > 0) this.#schedule();
+    else this.#phase = "idle";
+  }
+
+  async #commit(logs: readonly AttemptLog[], batch: readonly Append[]): Promise<void> {
+    if (batch.length === 0) return;
+    const start = this.clock.monotonic();
+    try {
+      const fenced = await this.#append(batch);
+      const end = this.clock.monotonic();
+      this.#restUntil = end + Math.min(end - start, this.#maxWait);
+      this.#settle(logs, batch, fenced);
+    } catch (thrown) {
+      const error = wrap(op, thrown, "journal_failed");
+      if (error.code === "journal_failed" || error.code === "shutting_down" || logs.length === 1) {
+        for (const log of logs) log.fail(error);
+        return;
+      }
+      // The engine works but will not have this batch: only the run at fault may pay for it.
+      for (const [index, log] of logs.entries()) await this.#commit([log], batch.slice(index, index + 1));
+    }
+  }
+
+  #settle(logs: readonly AttemptLog[], batch: readonly Append[], fenced: ReadonlySet<Attempt>): void {
+    for (const [index, log] of logs.entries()) {
+      const item = batch[index];
+      if (item === undefined) continue;
+      if (fenced.has(log.attempt)) {
+        log.fail(fencedOff(log.attempt));
+        continue;
+      }
+      if (item.events.length > 0) this.#listener?.committed(log.attempt, item.events);
+      log.committed(item);
+    }
+  }
+
+  /** Tries until the engine takes it: repeating an append that went in after all is harmless by the port's contract. */
+  async #append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+    const deadline = this.clock.monotonic() + this.#patience;
+    for (let tries = 0; ; tries++) {
+      try {
+        const fenced = await this.#journal.append(batch);
+        if (tries > 0) this.#log.info("the journal takes events again", { tries });
+        return fenced;
+      } catch (thrown) {
+        const error = wrap(op, thrown, "journal_failed");
+        if (error.code !== "journal_failed" || this.clock.monotonic() >= deadline) throw error;
+        if (tries === 0)
+          this.#log.warn("the journal did not take events; trying again", { code: error.code, error: error.message });
+        await sleep(this.clock, Math.min(lastRetry, firstRetry * 2 ** Math.min(tries, 10)), this.#closing.signal);
+      }
+    }
+  }
+}
+
+const fencedOff = (attempt: Attempt): VenturiError =>
+  new VenturiError(op, "conflict", "another worker has taken the run over", {
+    details: { fenced: true, run: attempt.run, epoch: attempt.epoch },
+  });

@@ -1,0 +1,185 @@
+import { type Clock, systemClock } from "../core/clock.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { Attempt, Cursor, Hint, Journal } from "../core/journal.ts";
+import type { CommitListener } from "./committer.ts";
+import { Follower } from "./follower.ts";
+
+export interface FollowersOptions {
+  readonly journal: Journal;
+  readonly clock?: Clock;
+  /** How often runs of other processes are looked at when no hint comes, ms. */
+  readonly poll?: number;
+  /** Most events kept in memory for one slow reader. */
+  readonly maxQueued?: number;
+  /** Events read from the store at a time. */
+  readonly page?: number;
+  /** How long a failing engine is tried again before a reader is told, ms. */
+  readonly patience?: number;
+}
+
+/**
+ * Everyone who reads runs. Runs written by this process are handed over as they are committed, without a read. For all
+ * others one `readMany` follows a hint, and one comes every second, so that a lost hint costs a second and not a stream.
+ */
+export class Followers implements CommitListener {
+  readonly #journal: Journal;
+  readonly #clock: Clock;
+  readonly #poll: number;
+  readonly #maxQueued: number;
+  readonly #page: number;
+  readonly #patience: number;
+  readonly #byRun = new Map<string, Set<Follower>>();
+  /** Attempts of this process, whose commits are handed over. */
+  readonly #local = new Map<string, Attempt>();
+  /** Runs with readers that are written elsewhere. */
+  readonly #remote = new Set<string>();
+  readonly #wanted = new Set<string>();
+  #reading = false;
+  #stopWatching: (() => void) | undefined;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(options: FollowersOptions) {
+    this.#journal = options.journal;
+    this.#clock = options.clock ?? systemClock;
+    this.#poll = options.poll ?? 1_000;
+    this.#maxQueued = options.maxQueued ?? 2_048;
+    this.#page = options.page ?? 512;
+    this.#patience = options.patience ?? 60_000;
+  }
+
+  /** Exactly what follows `after`, in batches as committed, then live; ends after the terminal event or when aborted. */
+  follow(run: string, options: { readonly after?: number; readonly signal?: AbortSignal } = {}): Follower {
+    const after = options.after ?? 0;
+    const local = this.#local.get(run);
+    const follower = new Follower(run, {
+      journal: this.#journal,
+      clock: this.#clock,
+      after,
+      current: local !== undefined && after === local.head,
+      maxQueued: this.#maxQueued,
+      page: this.#page,
+      patience: this.#patience,
+      signal: options.signal,
+      left: (gone) => this.#remove(gone),
+    });
+    if (!options.signal?.aborted) this.#add(follower);
+    return follower;
+  }
+
+  /** How many readers there are. */
+  get size(): number {
+    let count = 0;
+    for (const followers of this.#byRun.values()) count += followers.size;
+    return count;
+  }
+
+  opened(attempt: Attempt): void {
+    this.#local.set(attempt.run, attempt);
+    this.#remote.delete(attempt.run);
+    this.#watch();
+    // What another process wrote between the last look and this claim is not handed over by anyone.
+    for (const follower of this.#byRun.get(attempt.run) ?? []) {
+      if (follower.position < attempt.head) follower.miss();
+    }
+  }
+
+  committed(attempt: Attempt, events: readonly RunEvent[]): void {
+    const followers = this.#byRun.get(attempt.run);
+    if (followers) for (const follower of followers) follower.hand(events);
+  }
+
+  closed(attempt: Attempt): void {
+    if (this.#local.get(attempt.run) !== attempt) return;
+    this.#local.delete(attempt.run);
+    if (!this.#byRun.has(attempt.run)) return;
+    this.#remote.add(attempt.run);
+    this.#watch();
+    this.#look([attempt.run]);
+  }
+
+  close(): void {
+    for (const followers of [...this.#byRun.values()]) for (const follower of [...followers]) follower.return();
+  }
+
+  #add(follower: Follower): void {
+    const { run } = follower;
+    const followers = this.#byRun.get(run);
+    if (followers) followers.add(follower);
+    else this.#byRun.set(run, new Set([follower]));
+    if (this.#local.has(run)) return;
+    this.#remote.add(run);
+    this.#watch();
+  }
+
+  #remove(follower: Follower): void {
+    const followers = this.#byRun.get(follower.run);
+    if (!followers?.delete(follower) || followers.size > 0) return;
+    this.#byRun.delete(follower.run);
+    this.#remote.delete(follower.run);
+    this.#watch();
+  }
+
+  /** Hints and the poll cost something, so they run only while someone reads a run of another process. */
+  #watch(): void {
+    if (this.#remote.size === 0) {
+      this.#stopWatching?.();
+      this.#stopTimer?.();
+      this.#stopWatching = undefined;
+      this.#stopTimer = undefined;
+      return;
+    }
+    this.#stopWatching ??= this.#journal.onHint((hint) => this.#onHint(hint));
+    this.#stopTimer ??= this.#clock.after(this.#poll, () => {
+      this.#stopTimer = undefined;
+      this.#look(this.#remote);
+      this.#watch();
+    });
+  }
+
+  #onHint(hint: Hint): void {
+    const concerned: string[] = [];
+    for (const run of this.#remote) if (hint.events(run)) concerned.push(run);
+    this.#look(concerned);
+  }
+
+  #look(runs: Iterable<string>): void {
+    for (const run of runs) this.#wanted.add(run);
+    if (this.#reading || this.#wanted.size === 0) return;
+    this.#reading = true;
+    this.#readWanted().then(() => {
+      this.#reading = false;
+      this.#look([]);
+    });
+  }
+
+  async #readWanted(): Promise<void> {
+    const cursors = this.#cursors();
+    this.#wanted.clear();
+    if (cursors.length === 0) return;
+    let found: Map<string, RunEvent[]>;
+    try {
+      found = await this.#journal.readMany(cursors, this.#page);
+    } catch {
+      return; // an engine that is down now is asked again by the poll; readers that read by themselves report it
+    }
+    for (const [run, events] of found) {
+      const followers = this.#byRun.get(run);
+      if (!followers || events.length === 0) continue;
+      for (const follower of [...followers]) follower.hand(events);
+      if (events.length >= this.#page) this.#wanted.add(run);
+    }
+  }
+
+  /** The least advanced of a run's idle readers says where to read from; the others skip what they have. */
+  #cursors(): Cursor[] {
+    const cursors: Cursor[] = [];
+    for (const run of this.#wanted) {
+      let after: number | undefined;
+      for (const follower of this.#byRun.get(run) ?? []) {
+        if (follower.idle) after = Math.min(after ?? follower.position, follower.position);
+      }
+      if (after !== undefined) cursors.push({ run, after });
+    }
+    return cursors;
+  }
+}

@@ -1,0 +1,212 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
+import { isTerminal, type RunEvent } from "../core/events.ts";
+import type { Journal } from "../core/journal.ts";
+
+type Batch = readonly RunEvent[];
+type Result = IteratorResult<Batch, undefined>;
+
+export interface FollowerOptions {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly after: number;
+  /** Everything up to `after` is known to be all there is, so the store need not be asked first. */
+  readonly current: boolean;
+  /** Most events kept for a reader that does not take them; past that it reads from the store. */
+  readonly maxQueued: number;
+  readonly page: number;
+  readonly patience: number;
+  readonly signal: AbortSignal | undefined;
+  readonly left: (follower: Follower) => void;
+}
+
+const op = "journal.follow";
+const ended: Result = { value: undefined, done: true };
+
+/**
+ * One reader of one run. `#next` is the only truth about its place: a batch is taken from where it continues, whatever its
+ * source, and one that leaves a gap sends the reader to the store. So nothing is missed and nothing comes twice.
+ */
+export class Follower implements AsyncIterableIterator<Batch, undefined> {
+  readonly run: string;
+  readonly #options: FollowerOptions;
+  #next: number;
+  #queue: Batch[] = [];
+  #queued = 0;
+  /** The store may have more than what was handed over. */
+  #behind: boolean;
+  #reading = false;
+  #ended = false;
+  #waiting: { resolve: (result: Result) => void; reject: (error: unknown) => void } | undefined;
+  #failure: VenturiError | undefined;
+  readonly #closing = new AbortController();
+
+  constructor(run: string, options: FollowerOptions) {
+    this.run = run;
+    this.#options = options;
+    this.#next = options.after + 1;
+    this.#behind = !options.current;
+    if (options.signal?.aborted) this.#close();
+    else options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+  }
+
+  /** The last seq it has, taken or queued. */
+  get position(): number {
+    return this.#queue.at(-1)?.at(-1)?.seq ?? this.#next - 1;
+  }
+
+  /** Whether it has everything it was given and waits for more; otherwise it reads by itself. */
+  get idle(): boolean {
+    return !this.#behind && !this.#ended;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<Result> {
+    if (this.#failure) return Promise.reject(this.#failure);
+    const batch = this.#take();
+    if (batch) return Promise.resolve(batch);
+    if (this.#ended) return Promise.resolve(ended);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      if (this.#behind) this.#read();
+    });
+  }
+
+  return(): Promise<Result> {
+    this.#onAbort();
+    return Promise.resolve(ended);
+  }
+
+  /** Committed events, from this process or from the store, in order and without a gap among themselves. */
+  hand(events: Batch): void {
+    const { position } = this;
+    const first = events[0]?.seq ?? 0;
+    if (this.#ended || (events.at(-1)?.seq ?? 0) <= position) return;
+    const fresh = first > position ? events : events.slice(position + 1 - first);
+    // While the store answers, a batch may be ahead of what is still being read; otherwise a gap means that one was lost.
+    const gap = first > position + 1 && (this.#queue.length > 0 || !this.#reading);
+    if (gap || this.#queued + fresh.length > this.#options.maxQueued) {
+      this.miss();
+      return;
+    }
+    this.#queue.push(fresh);
+    this.#queued += fresh.length;
+    if (!this.#waiting || this.#reading) return;
+    const batch = this.#take();
+    if (batch) this.#resolve(batch);
+  }
+
+  /** There may be more in the store than it was handed. */
+  miss(): void {
+    if (this.#ended) return;
+    this.#queue = [];
+    this.#queued = 0;
+    this.#behind = true;
+    if (this.#waiting) this.#read();
+  }
+
+  /** Everything queued that continues where the reader is. */
+  #take(): Result | undefined {
+    if (this.#queue.length === 0) return undefined;
+    const queue = this.#queue;
+    this.#queue = [];
+    this.#queued = 0;
+    const events = queue.length === 1 ? (queue[0] ?? []) : queue.flat();
+    const first = events[0]?.seq ?? this.#next;
+    if (first > this.#next) {
+      this.#behind = true;
+      return undefined;
+    }
+    return this.#advance(first === this.#next ? events : events.slice(this.#next - first));
+  }
+
+  #advance(events: Batch): Result | undefined {
+    const last = events.at(-1);
+    if (last === undefined) return undefined;
+    this.#next = last.seq + 1;
+    if (isTerminal(last)) this.#close();
+    return { value: events, done: false };
+  }
+
+  #read(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    this.#page().then(
+      (result) => {
+        this.#reading = false;
+        if (result) this.#resolve(result);
+        else if (this.#behind && this.#waiting) this.#read();
+      },
+      (thrown) => {
+        this.#reading = false;
+        if (!this.#ended) this.#fail(wrap(op, thrown, "journal_failed"));
+      },
+    );
+  }
+
+  async #page(): Promise<Result | undefined> {
+    const { journal, page } = this.#options;
+    // Set before asking: what is committed while the store answers is handed over or marks it behind again.
+    this.#behind = false;
+    const events = await this.#patiently(() => journal.read(this.run, this.#next - 1, page));
+    if (this.#ended) return ended;
+    if (events.length > 0) {
+      if (events.length >= page) this.#behind = true;
+      return this.#advance(events);
+    }
+    const queued = this.#take();
+    if (queued || this.#behind) return queued;
+    const row = await this.#patiently(() => journal.get(this.run));
+    if (row === undefined) throw new VenturiError(op, "not_found", `there is no run ${this.run}`);
+    if (row.state === "done" && row.head < this.#next) {
+      this.#close();
+      return ended;
+    }
+    if (row.head >= this.#next) this.#behind = true;
+    return this.#take();
+  }
+
+  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+    const { clock, patience } = this.#options;
+    const deadline = clock.monotonic() + patience;
+    for (let wait = 50; ; wait = Math.min(2_000, wait * 2)) {
+      try {
+        return await ask();
+      } catch (thrown) {
+        const error = wrap(op, thrown, "journal_failed");
+        if (error.code !== "journal_failed" || clock.monotonic() >= deadline) throw error;
+      }
+      await sleep(clock, wait, this.#closing.signal);
+    }
+  }
+
+  #resolve(result: Result): void {
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    waiting?.resolve(result);
+  }
+
+  #fail(error: VenturiError): void {
+    this.#close();
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting) waiting.reject(error);
+    else this.#failure = error;
+  }
+
+  #onAbort = (): void => {
+    this.#close();
+    this.#resolve(ended);
+  };
+
+  #close(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#options.signal?.removeEventListener("abort", this.#onAbort);
+    this.#options.left(this);
+    this.#closing.abort();
+  }
+}

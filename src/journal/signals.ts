@@ -1,0 +1,86 @@
+import type { Cursor, Hint, Journal, Signal, SignalFeed } from "../core/journal.ts";
+
+/** The signals of one run while it is worked on here. */
+export class RunSignals implements SignalFeed {
+  readonly run: string;
+  readonly #signals: Signal[] = [];
+  readonly #subscribers = new Set<(signal: Signal) => void>();
+
+  constructor(run: string, known: readonly Signal[]) {
+    this.run = run;
+    this.#signals.push(...known);
+  }
+
+  get last(): number {
+    return this.#signals.at(-1)?.number ?? 0;
+  }
+
+  subscribe(after: number, callback: (signal: Signal) => void): () => void {
+    this.#subscribers.add(callback);
+    for (const signal of [...this.#signals]) if (signal.number > after) callback(signal);
+    return () => this.#subscribers.delete(callback);
+  }
+
+  add(signals: readonly Signal[]): void {
+    for (const signal of signals) {
+      if (signal.number <= this.last) continue;
+      this.#signals.push(signal);
+      for (const subscriber of [...this.#subscribers]) subscriber(signal);
+    }
+  }
+}
+
+/** Brings signals to the runs of this process: on a hint at once, and whenever it is asked to look. */
+export class SignalWatch {
+  readonly #journal: Journal;
+  readonly #feeds = new Map<string, RunSignals>();
+  readonly #wanted = new Set<string>();
+  #reading = false;
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  add(feed: RunSignals): void {
+    this.#feeds.set(feed.run, feed);
+  }
+
+  remove(feed: RunSignals): void {
+    if (this.#feeds.get(feed.run) === feed) this.#feeds.delete(feed.run);
+  }
+
+  onHint(hint: Hint): void {
+    for (const run of this.#feeds.keys()) if (hint.signals(run)) this.#wanted.add(run);
+    this.#look();
+  }
+
+  lookAtAll(): void {
+    for (const run of this.#feeds.keys()) this.#wanted.add(run);
+    this.#look();
+  }
+
+  #look(): void {
+    if (this.#reading || this.#wanted.size === 0) return;
+    this.#reading = true;
+    this.#read().then(() => {
+      this.#reading = false;
+      this.#look();
+    });
+  }
+
+  async #read(): Promise<void> {
+    const cursors: Cursor[] = [];
+    for (const run of this.#wanted) {
+      const feed = this.#feeds.get(run);
+      if (feed) cursors.push({ run, after: feed.last });
+    }
+    this.#wanted.clear();
+    if (cursors.length === 0) return;
+    try {
+      const found = await this.#journal.signalsMany(cursors);
+      for (const [run, signals] of found) this.#feeds.get(run)?.add(signals);
+    } catch {
+      // the next look asks again; a journal that stays down is told by the runs' own appends
+    }
+  }
+}

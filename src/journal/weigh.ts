@@ -1,0 +1,31 @@
+import type { RunEvent } from "../core/events.ts";
+
+const envelope = 96;
+
+/** About how many bytes an event takes, without encoding it: only its long fields are looked at. */
+export function weigh(event: RunEvent): number {
+  switch (event.type) {
+    case "text.delta":
+    case "refusal.delta":
+    case "tool.output":
+      return envelope + event.text.length;
+    case "reasoning.delta":
+      return envelope + event.text.length + (event.encrypted?.length ?? 0);
+    case "tool_call.delta":
+    case "tool_call.rejected":
+      return envelope + event.arguments.length;
+    case "tool.finished":
+      return envelope + (event.output?.length ?? 0) + imageBytes(event.images);
+    case "run.finished":
+    case "run.failed":
+      return envelope + event.output.length;
+    default:
+      return envelope * 4;
+  }
+}
+
+function imageBytes(images: readonly { readonly data: string }[] | undefined): number {
+  let bytes = 0;
+  if (images) for (const image of images) bytes += image.data.length;
+  return bytes;
+}

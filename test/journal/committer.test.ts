@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { VenturiError } from "../../src/core/errors.ts";
+import { Committer } from "../../src/journal/committer.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { claimed, delta, finished, gated, pair, seqs, started, upTo } from "./setup.ts";
+
+describe("Committer", () => {
+  it("commits everything written in one turn together, in order, with seq from 1", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const { attempt } = await claimed(journal);
+    const log = committer.openLog(attempt);
+    log.write(started());
+    log.write(delta("a"));
+    log.write(delta("b"));
+    await log.flush();
+    expect(journal.batches).to.have.length(1);
+    expect(seqs(await journal.read(attempt.run, 0, 10))).to.deep.equal(upTo(3));
+  });
+
+  it("has one transaction in flight for all runs; what arrives meanwhile goes into the next", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const logs = await Promise.all([1, 2, 3].map(async () => committer.openLog((await claimed(journal)).attempt)));
+    const open = journal.shut();
+    const first = logs[0]?.step(started());
+    await new Promise((resolve) => setImmediate(resolve));
+    const others = [logs[1]?.step(started()), logs[2]?.step(started()), logs[0]?.step(delta("x"))];
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(journal.batches).to.have.length(1);
+    open();
+    await Promise.all([first, ...others]);
+    expect(journal.batches.map((batch) => batch.length)).to.deep.equal([1, 3]);
+  });
+
+  it("asks an idle engine at once", async () => {
+    const journal = gated();
+    const clock = new VirtualClock();
+    const committer = new Committer({ journal, clock });
+    const log = committer.openLog((await claimed(journal)).attempt);
+    log.write(started());
+    await Promise.resolve();
+    expect(journal.batches).to.have.length(1);
+  });
+
+  it("leaves a slow engine alone for as long as its last commit took, at most 40 ms, unless someone waits", async () => {
+    const journal = gated();
+    const clock = new VirtualClock();
+    const committer = new Committer({ journal, clock });
+    const log = committer.openLog((await claimed(journal)).attempt);
+    const open = journal.shut();
+    log.write(started());
+    await clock.advance(500);
+    log.write(delta("a"));
+    open();
+    await clock.advance(39);
+    log.write(delta("b"));
+    expect(journal.batches).to.have.length(1);
+    await clock.advance(1);
+    expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal([1, 2]);
+  });
+
+  it("does not let a step, or 4 KB of one run, wait for the rest to pass", async () => {
+    for (const nudge of ["step", "bytes"]) {
+      const journal = gated();
+      const clock = new VirtualClock();
+      const committer = new Committer({ journal, clock });
+      const log = committer.openLog((await claimed(journal)).attempt);
+      const open = journal.shut();
+      log.write(started());
+      await clock.advance(500);
+      open();
+      await clock.advance(1);
+      log.write(delta("a"));
+      expect(journal.batches).to.have.length(1);
+      if (nudge === "step") await log.flush();
+      else log.write(delta("x".repeat(5_000)));
+      await clock.advance(0);
+      expect(journal.batches).to.have.length(2);
+    }
+  });
+
+  it("a fenced attempt's log aborts, its flush rejects with conflict and nothing of it goes in", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const { attempt } = await claimed(journal);
+    const log = committer.openLog(attempt);
+    await log.step(started());
+    await journal.release(attempt);
+    await journal.claim("w2", 1);
+    log.write(delta("late"));
+    const error = await log.flush().catch((thrown) => thrown);
+    expect(error).to.include({ op: "journal.append", code: "conflict" });
+    expect(log.signal.aborted).to.equal(true);
+    log.write(delta("later still"));
+    expect(seqs(await journal.read(attempt.run, 0, 10))).to.deep.equal([1]);
+  });
+
+  it("tries a failing engine again while the run waits, and nothing is lost or doubled when the answer was", async () => {
+    for (const loseAnswer of [false, true]) {
+      const journal = gated();
+      journal.failures = 2;
+      journal.loseAnswer = loseAnswer;
+      const { committer } = pair(journal);
+      const { attempt } = await claimed(journal);
+      const log = committer.openLog(attempt);
+      await log.step(started());
+      await log.step(finished());
+      expect(seqs(await journal.read(attempt.run, 0, 10))).to.deep.equal([1, 2]);
+      expect((await journal.get(attempt.run))?.state).to.equal("done");
+    }
+  });
+
+  it("gives up after its patience with journal_failed and goes on with other runs", async () => {
+    const journal = gated();
+    const { committer } = pair(journal, { patience: 100 });
+    const first = committer.openLog((await claimed(journal)).attempt);
+    journal.failures = Number.POSITIVE_INFINITY;
+    const error = await first.step(started()).catch((thrown) => thrown);
+    expect(error).to.include({ code: "journal_failed" });
+    expect(first.signal.aborted).to.equal(true);
+    journal.failures = 0;
+    const second = committer.openLog((await claimed(journal)).attempt);
+    await second.step(started());
+  });
+
+  it("makes a writer wait while more is uncommitted than a run may hold", async () => {
+    const journal = gated();
+    const { committer } = pair(journal, { maxUncommitted: 10_000 });
+    const log = committer.openLog((await claimed(journal)).attempt);
+    const open = journal.shut();
+    log.write(delta("x".repeat(9_000)));
+    expect(log.pressure).to.equal(undefined);
+    log.write(delta("x".repeat(9_000)));
+    const { pressure } = log;
+    expect(pressure).to.be.a("promise");
+    open();
+    await pressure;
+    expect(log.pressure).to.equal(undefined);
+  });
+
+  it("parks with what was written before it, and the park's promise is not settled by an earlier commit", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const { attempt } = await claimed(journal);
+    const log = committer.openLog(attempt);
+    const open = journal.shut();
+    log.write(started());
+    await new Promise((resolve) => setImmediate(resolve));
+    const parked = log.park(0);
+    open();
+    await parked;
+    expect(await journal.get(attempt.run)).to.include({ state: "waiting", head: 1 });
+  });
+
+  it("an event the engine will not have fails its own run alone", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const append = journal.append.bind(journal);
+    journal.append = async (batch) => {
+      if (batch.some((item) => item.events.some((event) => event.type === "text.delta")))
+        throw new VenturiError("journal.append", "internal", "cannot be encoded");
+      return append(batch);
+    };
+    const bad = committer.openLog((await claimed(journal)).attempt);
+    const good = committer.openLog((await claimed(journal)).attempt);
+    const results = await Promise.allSettled([bad.step(delta("x")), good.step(started())]);
+    expect(results.map((result) => result.status)).to.deep.equal(["rejected", "fulfilled"]);
+  });
+});

@@ -1,0 +1,253 @@
+import { expect } from "chai";
+import { MemoryJournal } from "../../plugins/memory/journal.ts";
+import type { Signal } from "../../src/core/journal.ts";
+import { type Work, Worker } from "../../src/journal/worker.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { collect, delta, finished, freshRun, memory, pair, seqs, started, upTo } from "./setup.ts";
+
+const request = { agent: "a", input: { text: "hi" } };
+
+describe("Worker", () => {
+  it("claims what is ready, runs it, and takes the next of a session when the first has ended", async () => {
+    const journal = memory();
+    const { committer, followers } = pair(journal);
+    const order: string[] = [];
+    const worker = new Worker({
+      journal,
+      committer,
+      execute: async ({ claim, log }) => {
+        order.push(claim.attempt.run);
+        await log.step(started());
+        await log.step(finished());
+      },
+    });
+    await worker.start();
+    const runs = [freshRun(), freshRun(), freshRun()];
+    for (const run of runs) await journal.enqueue({ run, session: "s", request });
+    for (const run of runs) expect(seqs(await collect(followers.follow(run)))).to.deep.equal([1, 2]);
+    expect(order).to.deep.equal(runs);
+    await worker.stop();
+  });
+
+  it("takes the run of a worker that died up from its history, under a new epoch", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
+    const { committer, followers } = pair(journal);
+    const run = freshRun();
+    await journal.heartbeat("dead");
+    const { claim } = await journal.enqueue({ run, session: undefined, request, claimFor: "dead" });
+    if (!claim) throw new Error("not claimed");
+    const log = committer.openLog(claim.attempt);
+    log.write(started());
+    for (let n = 0; n < 2_500; n++) log.write(delta("x"));
+    await log.flush();
+    const works: Work[] = [];
+    const worker = new Worker({
+      journal,
+      committer,
+      clock,
+      execute: async (work) => {
+        works.push(work);
+        await work.log.step(finished());
+      },
+    });
+    await worker.start();
+    await clock.advance(9_000);
+    expect(works).to.have.length(0);
+    await clock.advance(1_001);
+    await collect(followers.follow(run));
+    expect(works.map((work) => work.claim.attempt.epoch)).to.deep.equal([2]);
+    expect(seqs(works[0]?.history ?? [])).to.deep.equal(upTo(2_501));
+    await worker.stop();
+  });
+
+  it("a heartbeat for all keeps leases, however long a run takes", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
+    const { committer } = pair(journal);
+    const end = Promise.withResolvers<void>();
+    const first = new Worker({ journal, committer, clock, execute: () => end.promise });
+    const second = new Worker({ journal, committer, clock, execute: async () => {} });
+    await first.start();
+    await journal.enqueue({ run: freshRun(), session: undefined, request });
+    await clock.advance(0);
+    await second.start();
+    await clock.advance(60_000);
+    expect([first.active, second.active]).to.deep.equal([1, 0]);
+    end.resolve();
+    await first.stop();
+    await second.stop();
+  });
+
+  it("brings signals in order, those that were there before the claim before anything else", async () => {
+    const journal = memory();
+    const { committer, followers } = pair(journal);
+    const run = freshRun();
+    await journal.enqueue({ run, session: undefined, request });
+    await journal.signal(run, "one", "message", { text: "1" });
+    const seen: Signal[] = [];
+    let atStart = 0;
+    const worker = new Worker({
+      journal,
+      committer,
+      execute: async ({ log, signals }) => {
+        const cancelled = new Promise<void>((resolve) => {
+          signals.subscribe(0, (signal) => {
+            seen.push(signal);
+            if (signal.kind === "cancel") resolve();
+          });
+        });
+        atStart = seen.length;
+        await log.step(started());
+        await cancelled;
+        await log.step(finished());
+      },
+    });
+    await worker.start();
+    await followers.follow(run).next();
+    await journal.signal(run, "two", "message", { text: "2" });
+    await journal.signal(run, "two", "message", { text: "again" });
+    await journal.signal(run, "three", "cancel", {});
+    await collect(followers.follow(run));
+    expect(atStart).to.equal(1);
+    expect(seen.map((signal) => signal.id)).to.deep.equal(["one", "two", "three"]);
+    await worker.stop();
+  });
+
+  it("a signal reaches the run within half a second when its hint is lost", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
+    journal.onHint = () => () => {};
+    const { committer } = pair(journal);
+    const cancelled = Promise.withResolvers<void>();
+    const worker = new Worker({
+      journal,
+      committer,
+      clock,
+      execute: async ({ log, signals }) => {
+        signals.subscribe(0, () => cancelled.resolve());
+        await cancelled.promise;
+        await log.step(finished());
+      },
+    });
+    const run = freshRun();
+    await journal.enqueue({ run, session: undefined, request });
+    await worker.start();
+    await clock.advance(0);
+    await journal.signal(run, "c", "cancel", {});
+    await clock.advance(500);
+    await cancelled.promise;
+    await worker.stop();
+  });
+
+  it("gives its runs back when it stops, with what they wrote, and another goes on at once", async () => {
+    const journal = memory();
+    const here = pair(journal);
+    const there = pair(journal);
+    const first = new Worker({
+      journal,
+      committer: here.committer,
+      execute: async ({ log, signal }) => {
+        await log.step(started());
+        log.write(delta("half"));
+        await new Promise((resolve) => signal.addEventListener("abort", resolve));
+      },
+    });
+    const histories: number[][] = [];
+    const second = new Worker({
+      journal,
+      committer: there.committer,
+      execute: async ({ log, history }) => {
+        histories.push(seqs(history));
+        await log.step(finished());
+      },
+    });
+    await first.start();
+    const run = freshRun();
+    await journal.enqueue({ run, session: undefined, request });
+    await here.followers.follow(run).next();
+    await second.start();
+    await first.stop();
+    expect(seqs(await collect(there.followers.follow(run)))).to.deep.equal([1, 2, 3]);
+    expect(histories).to.deep.equal([[1, 2]]);
+    await second.stop();
+  });
+
+  it("works on no more runs at once than it may", async () => {
+    const journal = memory();
+    const { committer, followers } = pair(journal);
+    let active = 0;
+    let most = 0;
+    const worker = new Worker({
+      journal,
+      committer,
+      concurrency: 2,
+      execute: async ({ log }) => {
+        most = Math.max(most, ++active);
+        await new Promise((resolve) => setImmediate(resolve));
+        active -= 1;
+        await log.step(finished());
+      },
+    });
+    const runs = Array.from({ length: 7 }, freshRun);
+    for (const run of runs) await journal.enqueue({ run, session: undefined, request });
+    await worker.start();
+    await Promise.all(runs.map((run) => collect(followers.follow(run))));
+    expect(most).to.equal(2);
+    await worker.stop();
+  });
+
+  it("finds a claim whose answer was lost, and gives it back", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
+    const claim = journal.claim.bind(journal);
+    let lose = true;
+    journal.claim = async (worker, limit) => {
+      const claims = await claim(worker, limit);
+      if (claims.length > 0 && lose) {
+        lose = false;
+        throw new Error("the connection was lost");
+      }
+      return claims;
+    };
+    const { committer } = pair(journal);
+    const ended = Promise.withResolvers<number>();
+    const worker = new Worker({
+      journal,
+      committer,
+      clock,
+      execute: async ({ log, claim }) => {
+        await log.step(finished());
+        ended.resolve(claim.attempt.epoch);
+      },
+    });
+    await journal.enqueue({ run: freshRun(), session: undefined, request });
+    await worker.start();
+    await clock.advance(10_000);
+    expect(await ended.promise).to.equal(2);
+    await worker.stop();
+  });
+
+  it("an execution that throws gives its run back for another try", async () => {
+    const clock = new VirtualClock();
+    const journal = new MemoryJournal({ clock, keep: 10, lease: 9_000 });
+    const { committer, followers } = pair(journal);
+    let tries = 0;
+    const worker = new Worker({
+      journal,
+      committer,
+      clock,
+      execute: async ({ log }) => {
+        if (tries++ === 0) throw new Error("a bug");
+        await log.step(finished());
+      },
+    });
+    const run = freshRun();
+    await journal.enqueue({ run, session: undefined, request });
+    await worker.start();
+    await clock.advance(2_000);
+    expect(seqs(await collect(followers.follow(run)))).to.deep.equal([1]);
+    expect(tries).to.equal(2);
+    await worker.stop();
+  });
+});
