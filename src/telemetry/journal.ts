@@ -7,6 +7,7 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
   const set = sets.of({});
   const { keepWire, wire } = journal;
   return {
+    lease: journal.lease,
     async append(batch) {
       const start = performance.now();
       try {
@@ -27,9 +28,11 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
     onHint: (callback) => journal.onHint(callback),
     enqueue: (item) => journal.enqueue(item),
     heartbeat: (worker) => journal.heartbeat(worker),
+    held: (worker) => journal.held(worker),
     release: (attempt) => journal.release(attempt),
     signal: (run, id, kind, body) => journal.signal(run, id, kind, body),
     signals: (run, after) => journal.signals(run, after),
+    signalsMany: (cursors) => journal.signalsMany(cursors),
     get: (run) => journal.get(run),
     list: (query) => journal.list(query),
     prune: (options) => journal.prune(options),

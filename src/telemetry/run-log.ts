@@ -46,6 +46,10 @@ export class MeasuredLog implements RunLog {
     return this.#inner.signal;
   }
 
+  get pressure(): Promise<void> | undefined {
+    return this.#inner.pressure;
+  }
+
   write(body: EventBody): RunEvent {
     // Most events are these, and they say nothing that is not measured elsewhere.
     if (body.type === "text.delta" || body.type === "tool_call.delta") return this.#inner.write(body);

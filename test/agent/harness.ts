@@ -25,6 +25,7 @@ export class ArrayLog implements RunLog {
   readonly controller = new AbortController();
   onEvent: (event: RunEvent) => void = () => {};
   parkedWith: number | undefined;
+  readonly pressure = undefined;
   readonly #clock: Clock;
   #ended = false;
 

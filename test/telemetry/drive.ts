@@ -12,6 +12,7 @@ export class PlainLog implements RunLog {
   readonly events: RunEvent[] = [];
   readonly attempt: Attempt;
   readonly abort = new AbortController();
+  readonly pressure = undefined;
 
   constructor(run: string, session?: string) {
     this.attempt = { run, session, epoch: 1, worker: "test", head: 0 };
@@ -42,6 +43,7 @@ export class PlainLog implements RunLog {
 export const claimOf = (log: RunLog, request: Partial<RunRequest> = {}): Claim => ({
   attempt: log.attempt,
   request: { agent: "assistant", input: { text: "hello" }, ...request },
+  signals: 0,
 });
 
 export const timing = { providerWait: 5, providerStream: 10, tool: 2, approval: 0, client: 0, runtime: 1 };

@@ -4,6 +4,7 @@ import { kept } from "./kept.ts";
 
 /** Keeps nothing; enough for what the house does with a journal. */
 class EmptyJournal implements Journal {
+  readonly lease = 10_000;
   append = async () => new Set<never>();
   read = async () => [];
   readMany = async () => new Map();
@@ -11,9 +12,11 @@ class EmptyJournal implements Journal {
   enqueue = async ({ run }: { run: string }) => ({ run, existing: false });
   claim = async () => [];
   heartbeat = async () => {};
+  held = async () => [];
   release = async () => {};
   signal = async () => false;
   signals = async () => [];
+  signalsMany = async () => new Map();
   get = async () => undefined;
   list = async () => ({ runs: [] });
   prune = async () => 0;
