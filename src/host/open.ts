@@ -47,8 +47,9 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     ...(options.env === undefined ? {} : { env: options.env }),
   };
   const config = await loadConfig(loading);
-  const telemetry = options.telemetry ?? (await openTelemetry(config));
-  const log = telemetry.log(options.log ?? (await openLog(config.telemetry.logs)));
+  const plainLog = options.log ?? (await openLog(config.telemetry.logs));
+  const telemetry = options.telemetry ?? (await openTelemetry(config, plainLog));
+  const log = telemetry.log(plainLog);
   const clock = options.clock ?? systemClock;
   const undo: (() => Promise<void>)[] = [() => telemetry.close()];
   try {
@@ -89,8 +90,11 @@ export async function openHost(options: OpenOptions): Promise<Host> {
   }
 }
 
-async function openTelemetry(_config: Config): Promise<Telemetry> {
-  return noTelemetry;
+/** The OpenTelemetry SDK takes its time to load, so only those who measure load it. */
+async function openTelemetry(config: Config, log: Log): Promise<Telemetry> {
+  if (!config.telemetry.enabled) return noTelemetry;
+  const { createTelemetry } = await import("../telemetry/index.ts");
+  return createTelemetry(config.telemetry, { log });
 }
 
 /** Last opened, first closed; all of them, whatever one of them throws. */

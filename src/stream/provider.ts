@@ -34,11 +34,12 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const client = new Client(provider);
   const close = () => client.close();
   const generate = (request: GenerationRequest, context: GenerationContext) => client.generate(request, context);
+  const endpoint = provider.options.baseUrl;
   if (provider.options.stream === false) {
-    return { capabilities: { ...provider.capabilities, streaming: false }, generate, close };
+    return { capabilities: { ...provider.capabilities, streaming: false }, endpoint, generate, close };
   }
   const stream = (request: GenerationRequest, context: GenerationContext) => client.stream(request, context);
-  return { capabilities: provider.capabilities, stream, generate, close };
+  return { capabilities: provider.capabilities, endpoint, stream, generate, close };
 }
 
 class Client {

@@ -20,6 +20,7 @@ const batch = 2_048;
 export class SpanQueue implements SpanProcessor {
   readonly #inner: BatchSpanProcessor;
   readonly #drops: Drops;
+  readonly #inFlight = new Set<Promise<void>>();
   #waiting = 0;
 
   constructor(exporter: SpanExporter, drops: Drops) {
@@ -46,8 +47,10 @@ export class SpanQueue implements SpanProcessor {
     this.#inner.onEnd(span);
   }
 
-  forceFlush(): Promise<void> {
-    return this.#inner.forceFlush();
+  /** The processor's own does not wait for a batch in flight. */
+  async forceFlush(): Promise<void> {
+    await this.#inner.forceFlush();
+    await Promise.all(this.#inFlight);
   }
 
   shutdown(): Promise<void> {
@@ -57,11 +60,20 @@ export class SpanQueue implements SpanProcessor {
   #counted(exporter: SpanExporter): SpanExporter {
     return {
       export: (spans: ReadableSpan[], done: (result: ExportResult) => void) => {
-        exporter.export(spans, (result) => {
-          this.#waiting -= spans.length;
-          if (result.code !== ExportResultCode.SUCCESS) this.#drops.count("spans", "export_failed", spans.length);
-          done(result);
-        });
+        const sending = new Promise<void>((resolve) => {
+          const settle = (result: ExportResult) => {
+            this.#waiting -= spans.length;
+            if (result.code !== ExportResultCode.SUCCESS) this.#drops.count("spans", "export_failed", spans.length);
+            done(result);
+            resolve();
+          };
+          try {
+            exporter.export(spans, settle);
+          } catch {
+            settle({ code: ExportResultCode.FAILED });
+          }
+        }).then(() => void this.#inFlight.delete(sending));
+        this.#inFlight.add(sending);
       },
       shutdown: () => exporter.shutdown(),
       forceFlush: async () => exporter.forceFlush?.(),

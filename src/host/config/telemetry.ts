@@ -4,9 +4,8 @@ const Otlp = z.union(
   [
     z.string(),
     z.strictObject({
-      endpoint: z.string().describe("Such as http://localhost:4318; nothing is sent when empty."),
+      endpoint: z.string().describe("OTLP over HTTP, such as http://localhost:4318; nothing is sent when empty."),
       headers: z.record(z.string(), z.string()).prefault({}).meta({ secret: true }).describe("Sent along, for access."),
-      protocol: z.enum(["http/protobuf", "grpc"]).prefault("http/protobuf").describe("How to send."),
     }),
   ],
   { error: "expected an endpoint such as http://localhost:4318, or {endpoint, headers}" },
@@ -32,9 +31,7 @@ const Settings = z.strictObject({
     .prefault([])
     .describe("Regular expressions; what matches is removed from content before it is recorded."),
   otlp: Otlp.prefault("")
-    .transform((otlp) =>
-      typeof otlp === "string" ? { endpoint: otlp, headers: {}, protocol: "http/protobuf" as const } : otlp,
-    )
+    .transform((otlp) => (typeof otlp === "string" ? { endpoint: otlp, headers: {} } : otlp))
     .describe("Where traces and metrics are sent; nowhere when empty."),
   prometheus: z.boolean().prefault(true).describe("Serve /metrics."),
   ring: z
