@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
+import { example } from "./globals.ts";
 
 const op = "cli.simulate";
 
@@ -32,6 +33,7 @@ export function configure(command: Command): void {
     .option("--seed <number>", "same seed, same requests, same bytes", "1")
     .option("--pace <ms>", "milliseconds between words", "15")
     .option("--fault <fault...>", "faults of every request, such as rate-limit=50~0.2", [])
+    .addHelpText("after", example("venturi simulate --port 8089 --pace 5 --fault rate-limit=50~0.2"))
     .action(simulate);
 }
 

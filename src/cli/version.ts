@@ -1,7 +1,3 @@
-import { readFileSync } from "node:fs";
+import { ownVersion } from "../host/version.ts";
 
-export function printVersion(): void {
-  const path = new URL("../../../package.json", import.meta.url);
-  const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string }; // our own file
-  process.stdout.write(`${version}\n`);
-}
+export const printVersion = (): void => void process.stdout.write(`${ownVersion()}\n`);

@@ -11,6 +11,7 @@ import { Generations, type ReloadOutcome } from "./generations.ts";
 import { Instances } from "./instances.ts";
 import { openLog } from "./log.ts";
 import { openRuns } from "./runs.ts";
+import { ownVersion } from "./version.ts";
 
 export interface OpenOptions {
   readonly configFile: string;
@@ -90,11 +91,11 @@ export async function openHost(options: OpenOptions): Promise<Host> {
   }
 }
 
-/** The OpenTelemetry SDK takes its time to load, so only those who measure load it. */
-async function openTelemetry(config: Config, log: Log): Promise<Telemetry> {
-  if (!config.telemetry.enabled) return noTelemetry;
+/** The SDK is large: it is loaded only when something is to be measured. */
+async function openTelemetry({ telemetry }: Config, log: Log): Promise<Telemetry> {
+  if (!telemetry.enabled) return noTelemetry;
   const { createTelemetry } = await import("../telemetry/index.ts");
-  return createTelemetry(config.telemetry, { log });
+  return createTelemetry(telemetry, { log, version: ownVersion() });
 }
 
 /** Last opened, first closed; all of them, whatever one of them throws. */

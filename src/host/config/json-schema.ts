@@ -32,9 +32,15 @@ function merged(plugin: AnyPlugin, common: Record<string, JsonSchema>, own: Json
   return {
     ...own,
     type: "object",
-    properties: { ...common, ...own.properties, type },
+    properties: { ...common, ...explained(own.properties ?? {}, common), type },
     required: ["type", ...((own.required as string[] | undefined) ?? [])],
   };
+}
+
+/** Where a plugin declares a key of its kind without a word about it, the kind's words stand. */
+function explained(own: Record<string, JsonSchema>, common: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  const entries = Object.entries(own);
+  return Object.fromEntries(entries.map(([key, each]) => [key, each.description ? each : { ...common[key], ...each }]));
 }
 
 function replaceEntries(section: JsonSchema | undefined, entries: JsonSchema[]): void {

@@ -1,0 +1,24 @@
+// Writes what is generated from the code: config/venturi.schema.json and docs/config.md. With --check: fails when one is stale.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { configSchema } from "../dist/src/host/config/json-schema.js";
+import { PluginLoader } from "../dist/src/host/plugins.js";
+import { configPage } from "./config-page.mjs";
+
+const schema = await configSchema(new PluginLoader());
+const files = {
+  "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
+  "docs/config.md": configPage(schema),
+};
+const root = new URL("../", import.meta.url);
+for (const [name, text] of Object.entries(files)) {
+  const path = new URL(name, root);
+  const isFresh = existsSync(path) && readFileSync(path, "utf8") === text;
+  if (isFresh) continue;
+  if (process.argv.includes("--check")) {
+    process.stderr.write(`${name} is stale; run npm run generate\n`);
+    process.exitCode = 1;
+  } else {
+    writeFileSync(path, text);
+    process.stdout.write(`${name}\n`);
+  }
+}

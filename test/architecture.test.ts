@@ -1,0 +1,140 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { codes } from "../src/core/codes.ts";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), "utf8");
+const sources = (pattern: string): string[] =>
+  globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" }).sort();
+
+/** Everything a file imports: relative ones as paths from the top, packages by name. */
+function importsOf(file: string): string[] {
+  const text = read(file).replaceAll(/`(?:\\.|[^`\\])*`/gs, "``");
+  const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g);
+  return [...found].map(([, named, bare]) => {
+    const specifier = named ?? bare ?? "";
+    return specifier.startsWith(".") ? normalize(join(dirname(file), specifier)) : specifier;
+  });
+}
+
+/** What each part may import from the others; nothing points the other way. */
+const arrows: Readonly<Record<string, readonly string[]>> = {
+  "src/core/": ["src/core/"],
+  "src/stream/": ["src/stream/", "src/core/"],
+  "src/agent/": ["src/agent/", "src/stream/", "src/core/"],
+  "src/journal/": ["src/journal/", "src/core/"],
+  "src/telemetry/": ["src/telemetry/", "src/core/"],
+  "src/plugin.ts": ["src/core/", "src/stream/"],
+  "src/testing.ts": ["src/testing/"],
+  "src/testing/": ["src/testing/", "src/plugin.ts", "src/stream/", "src/core/"],
+  "src/host/": ["src/host/", "src/telemetry/", "src/journal/", "src/agent/", "src/stream/", "src/core/"],
+  "src/cli/": ["src/cli/", "src/host/", "src/stream/", "src/core/"],
+};
+
+const violations = (files: readonly string[], allowed: (file: string, imported: string) => boolean): string[] =>
+  files.flatMap((file) =>
+    importsOf(file)
+      .filter((imported) => !allowed(file, imported))
+      .map((imported) => `${file} imports ${imported}`),
+  );
+
+describe("the house", () => {
+  it("the reader of imports sees every form", () => {
+    const seen = importsOf("src/cli/main.ts");
+    expect(seen).to.include.members(["commander", "src/core/errors.ts", "src/cli/validate.ts"]);
+    expect(importsOf("src/host/container.ts")).to.include("reflect-metadata");
+    expect(importsOf("src/plugin.ts")).to.include.members(["fastify", "src/core/errors.ts"]);
+  });
+
+  it("every part of src has its place in the order", () => {
+    const parts = sources("src/**/*.ts").filter((file) => !Object.keys(arrows).some((part) => file.startsWith(part)));
+    expect(parts).to.deep.equal(["src/index.ts"]);
+  });
+
+  for (const [part, targets] of Object.entries(arrows)) {
+    it(`${part} imports nothing but ${targets.join(", ")} from the house`, () => {
+      const files = part.endsWith(".ts") ? [part] : sources(`${part}**/*.ts`);
+      const isAllowed = (_file: string, imported: string) =>
+        !/^(?:src|plugins|test|dist)\//.test(imported) || targets.some((target) => imported.startsWith(target));
+      expect(violations(files, isAllowed)).to.deep.equal([]);
+    });
+  }
+
+  it("the core needs zod and nothing else", () => {
+    const isAllowed = (_file: string, imported: string) =>
+      imported === "zod" || imported.startsWith("src/core/") || imported.startsWith("node:");
+    expect(violations(sources("src/core/**/*.ts"), isAllowed)).to.deep.equal([]);
+  });
+
+  it("OpenTelemetry is imported in src/telemetry alone", () => {
+    const others = [...sources("src/**/*.ts"), ...sources("plugins/**/*.ts")].filter(
+      (file) => !file.startsWith("src/telemetry/"),
+    );
+    expect(violations(others, (_file, imported) => !imported.startsWith("@opentelemetry/"))).to.deep.equal([]);
+  });
+
+  it("a plugin imports venturi/plugin, libraries and its own files", () => {
+    const isAllowed = (file: string, imported: string) => {
+      if (imported === "venturi" || imported.startsWith("venturi/")) return imported === "venturi/plugin";
+      const home = file.split("/").slice(0, 2).join("/");
+      return !/^(?:src|plugins|test|dist)\//.test(imported) || !relative(home, imported).startsWith("..");
+    };
+    expect(violations(sources("plugins/**/*.ts"), isAllowed)).to.deep.equal([]);
+  });
+
+  it("only the composition root registers in a container", () => {
+    const users = sources("src/**/*.ts").filter((file) => importsOf(file).includes("tsyringe"));
+    expect(users.filter((file) => !file.startsWith("src/host/"))).to.deep.equal([]);
+    const registering = users.filter((file) => /\.register\w*\(|createChildContainer/.test(read(file)));
+    expect(registering).to.deep.equal(["src/host/container.ts"]);
+    for (const file of users) expect(read(file), file).not.to.match(/@(?:singleton|autoInjectable|registry)\b/);
+  });
+
+  it("every constructor parameter of an injectable names its token", () => {
+    for (const file of sources("src/**/*.ts").filter((each) => read(each).includes("@injectable()"))) {
+      const [, parameters = ""] = /@injectable\(\)[\s\S]*?constructor\(([\s\S]*?)\) \{/.exec(read(file)) ?? [];
+      const count = parameters.split(",").filter((parameter) => parameter.trim() !== "").length;
+      expect(parameters.match(/@inject\(/g)?.length ?? 0, file).to.equal(count);
+    }
+  });
+
+  it("there are no barrels beyond the faces", () => {
+    const faces = ["src/index.ts", "src/plugin.ts", "src/testing.ts"];
+    const barrels = [...sources("src/**/*.ts"), ...sources("plugins/**/*.ts")].filter((file) => {
+      const lines = read(file)
+        .replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, "")
+        .split("\n")
+        .filter((line) => line.trim() !== "");
+      return lines.every((line) => /^export .* from "\./.test(line));
+    });
+    expect(barrels.filter((file) => !faces.includes(file))).to.deep.equal([]);
+  });
+
+  it("no file is named for nothing in particular", () => {
+    const vague = /(?:^|[/-])(?:utils?|helpers?|common|managers?|services?)(?:\.ts$|\/)/;
+    expect([...sources("src/**/*.ts"), ...sources("plugins/**/*.ts")].filter((file) => vague.test(file))).to.deep.equal(
+      [],
+    );
+  });
+
+  it("docs/errors.md and the table of codes say the same", () => {
+    const rows = [...read("docs/errors.md").matchAll(/^\| `(\w+)` +\| (\d+) +\| (\d+) +\| (yes|no) +\| (.+?) +\|/gm)];
+    const documented = rows.map(([, code, status, exit, retry, meaning]) => [
+      code,
+      Number(status),
+      Number(exit),
+      retry,
+      meaning,
+    ]);
+    const real = Object.entries(codes).map(([code, facts]) => [
+      code,
+      facts.status,
+      facts.exit,
+      facts.retryable ? "yes" : "no",
+      facts.meaning,
+    ]);
+    expect(documented).to.deep.equal(real);
+  });
+});
