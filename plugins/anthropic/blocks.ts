@@ -89,9 +89,7 @@ export class Blocks {
         return;
       case "input_json_delta":
         // The first one is usually empty.
-        if (typeof delta.partial_json === "string" && delta.partial_json !== "") {
-          this.#write(event.index, delta.partial_json, out);
-        }
+        if (delta.partial_json !== "") this.#write(event.index, this.#textOf(delta.partial_json), out);
         return;
       case "thinking_delta":
         if (typeof delta.thinking === "string") {
@@ -172,6 +170,13 @@ export class Blocks {
     }
     block.written = true;
     out.push({ type: "tool_call", index: block.call, arguments: text });
+  }
+
+  /** Anything but text is a gateway's mistake, told as JSON all the same: leaving it out would change the arguments. */
+  #textOf(json: unknown): string {
+    if (typeof json === "string") return json;
+    this.#quirks.count("json_as_value");
+    return JSON.stringify(json) ?? "";
   }
 
   /**

@@ -19,12 +19,20 @@ export const wireName = "gemini";
 
 type Wire = Readonly<Record<string, unknown>>;
 
+interface OpenCall {
+  readonly index: number;
+  readonly id: string | undefined;
+  readonly partial: PartialArguments;
+  /** The arguments came in one piece. */
+  whole: boolean;
+}
+
 /** streamGenerateContent. There is no end event: the bytes end after a finishReason or a blocked prompt, or they were cut. */
 export class GeminiDecoder implements Decoder {
   readonly quirks = new Quirks();
   #calls = 0;
   /** The call whose arguments are coming in pieces. */
-  #open: { readonly index: number; readonly partial: PartialArguments; whole: boolean } | undefined;
+  #open: OpenCall | undefined;
   #thinking = false;
   #thoughts = -1;
   #finish: string | undefined;
@@ -130,35 +138,39 @@ export class GeminiDecoder implements Decoder {
   }
 
   #call(call: Wire, signature: string | undefined, out: Delta[]): void {
-    const name = word(call.name);
     const more = call.willContinue === true;
-    if (name === undefined && this.#open === undefined) return this.quirks.count("call_without_name");
-    if (name !== undefined) {
-      // The next call has begun: one that was not closed stays unfinished, and is never run.
-      if (this.#open !== undefined) this.quirks.count("call_not_closed");
-      this.#open = { index: this.#calls++, partial: new PartialArguments(), whole: false };
-    }
+    const begun = this.#begin(call);
     const open = this.#open;
-    if (open === undefined) return;
+    if (open === undefined) return this.quirks.count("call_without_name");
     const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = { type: "tool_call", index: open.index };
-    if (name !== undefined) delta.name = name;
-    if (word(call.id) !== undefined && name !== undefined) delta.id = String(call.id);
+    if (begun) delta.name = String(call.name);
+    if (begun && open.id !== undefined) delta.id = open.id;
     if (signature !== undefined) delta.signature = signature;
-    delta.arguments = this.#arguments(open, call, more);
+    delta.arguments = this.#arguments(open, call) + (more || open.whole ? "" : open.partial.close());
+    if (open.partial.broken) this.quirks.count("arguments_out_of_order");
     if (!more) delta.sealed = true;
     if (!more) this.#open = undefined;
     out.push(delta);
   }
 
-  #arguments(open: { readonly partial: PartialArguments; whole: boolean }, call: Wire, more: boolean): string {
+  /** Whether this part begins a call; one without a name, or with the open call's id, goes on with the open one. */
+  #begin(call: Wire): boolean {
+    const name = word(call.name);
+    const id = word(call.id);
+    if (name === undefined || (this.#open !== undefined && id !== undefined && id === this.#open.id)) return false;
+    // A call that was not closed before the next one stays unfinished, and is never run.
+    if (this.#open !== undefined) this.quirks.count("call_not_closed");
+    this.#open = { index: this.#calls++, id, partial: new PartialArguments(), whole: false };
+    return true;
+  }
+
+  #arguments(open: OpenCall, call: Wire): string {
+    const { args } = call;
     if (open.whole) return "";
-    if (typeof call.args === "object" && call.args !== null && Object.keys(call.args).length > 0) {
-      open.whole = true;
-      return JSON.stringify(call.args);
-    }
-    const text = open.partial.write(call.partialArgs) + (more ? "" : open.partial.close());
-    if (open.partial.broken) this.quirks.count("arguments_out_of_order");
-    return text;
+    if (args === undefined || args === null || isEmpty(args)) return open.partial.write(call.partialArgs);
+    open.whole = true;
+    if (typeof args === "string") this.quirks.count("arguments_as_text");
+    return typeof args === "string" ? args : JSON.stringify(args);
   }
 
   /** Code that Google ran, files, its own tools: not the client's to run, sent back as it came, with its signature. */
@@ -215,6 +227,8 @@ export class GeminiDecoder implements Decoder {
     return finish === "stop" && this.#calls > 0 ? "tool_calls" : finish;
   }
 }
+
+const isEmpty = (args: unknown): boolean => typeof args === "object" && args !== null && Object.keys(args).length === 0;
 
 const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;

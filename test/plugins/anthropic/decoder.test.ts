@@ -124,6 +124,21 @@ describe("the Anthropic decoder", () => {
     }
   });
 
+  it("does not lose arguments that a gateway sends as a value", () => {
+    const call = { type: "tool_use", id: "t", name: "berth", input: {} };
+    const decoded = decode(
+      wire,
+      begin,
+      event({ type: "content_block_start", index: 0, content_block: call }),
+      event({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: { pier: 1 } } }),
+      event({ type: "content_block_stop", index: 0 }),
+      stop("tool_use"),
+      end,
+    );
+    assert.deepEqual(callsOf(decoded), [["berth", { pier: 1 }]]);
+    assert.equal(decoded.quirks.json_as_value, 1);
+  });
+
   it("fails when a second message is spliced into an open one", () => {
     const decoded = decode(wire, fixture("anthropic", "spliced.sse"));
     assert.equal(decoded.transcript.error?.code, "stream_error");

@@ -92,6 +92,29 @@ describe("the Gemini decoder", () => {
     }
   });
 
+  it("goes on with the open call when a piece repeats its name and id, and begins another when the id differs", () => {
+    const piece = (id: string, jsonPath: string) => ({
+      functionCall: { id, name: "book", partialArgs: [{ jsonPath, numberValue: 1 }], willContinue: true },
+    });
+    const close = { functionCall: {} };
+    const parts = [piece("a", "$.x"), piece("a", "$.y"), close, piece("b", "$.z"), close];
+    const decoded = decode(wire, candidate(parts, { finishReason: "STOP" }));
+    assert.deepEqual(callsOf(decoded), [
+      ["book", { x: 1, y: 1 }],
+      ["book", { z: 1 }],
+    ]);
+  });
+
+  it("takes arguments as text, and never runs what is no object", () => {
+    const parts = ['{"a":1}', [1], 7].map((args) => ({ functionCall: { name: "book", args } }));
+    const decoded = decode(wire, candidate(parts, { finishReason: "STOP" }));
+    assert.deepEqual(callsOf(decoded), [
+      ["book", { a: 1 }],
+      ["book", "tool_invalid_arguments"],
+      ["book", "tool_invalid_arguments"],
+    ]);
+  });
+
   it("does not guess when paths come back to what was closed, or are none", () => {
     for (const paths of [
       ["$.a.x", "$.b", "$.a.y"],
