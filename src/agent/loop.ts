@@ -40,7 +40,7 @@ export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
     stops.feed.subscribe(0, (signal) => loop.receive(signal)),
     onAbort(parts.log.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
     onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
-    onAbort(stops.interrupt, (reason) => run.abort(wrap("agent.run", reason, "stream_interrupted"))),
+    onAbort(stops.interrupt, (reason) => loop.interrupt(wrap("agent.run", reason, "stream_interrupted"))),
   ];
   try {
     await loop.run();
@@ -66,6 +66,7 @@ class Loop {
   #lastSignal = 0;
   #repaired = false;
   #released = false;
+  #parking = false;
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -90,6 +91,12 @@ class Loop {
     });
   }
 
+  /** A run that only waits for a person is not failed by a shutdown: someone takes it up when the word comes. */
+  interrupt(reason: VenturiError): void {
+    this.#parking = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
+    this.#run.abort(reason);
+  }
+
   release(reason: VenturiError): void {
     this.#released = true;
     this.#run.abort(reason);
@@ -105,7 +112,7 @@ class Loop {
       this.#finish(ending);
     } catch (thrown) {
       const error = wrap("agent.run", this.#run.signal.aborted ? this.#run.signal.reason : thrown);
-      if (!this.#released && (await this.#parked(error))) return;
+      if (this.#parking && !this.#released) return log.park(this.#lastSignal);
       await this.#dispatcher?.cancel(error);
       if (this.#released) return;
       if (thrown instanceof LimitReached || isLimit(error)) await this.#endByLimit(error, thrown);
@@ -254,13 +261,6 @@ class Loop {
     const { finish, raw, usage } = round.generated;
     const generation = { parts: round.parts, finish: finish as never, usage, ...(raw === undefined ? {} : { raw }) };
     await this.#run.hooks.afterGeneration(generation, round.number);
-  }
-
-  /** A run that waits for a person only is not failed by a shutdown: another worker takes it up when the word comes. */
-  async #parked(error: VenturiError): Promise<boolean> {
-    if (error.code !== "shutting_down" || !this.#dispatcher?.onlyAsking) return false;
-    await this.#run.parts.log.park(this.#lastSignal);
-    return true;
   }
 
   async #endByLimit(error: VenturiError, thrown: unknown): Promise<void> {

@@ -1,0 +1,96 @@
+import { expect } from "chai";
+import { compileCondition } from "../../src/agent/expression.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { Bench, run, tool } from "./harness.ts";
+
+const pay = (approval: "always" | "once" | "never" | { when: string }) =>
+  tool("pay", (input) => `paid ${input.amount}`, { effect: "effectful", approval });
+const asking = (amount = 5) => [say.call(0, "pay", { amount })];
+
+describe("approval", () => {
+  it("waits for a person's word and then runs the tool", async () => {
+    const bench = new Bench({ model: new ScriptedModel([asking(), ["ok"]]), tools: [pay("always")] });
+    const running = bench.run();
+    const { call } = await bench.when("approval.requested");
+    expect(bench.types).not.to.include("tool.started");
+    bench.signal("approve", { call, approved: true, by: "ann" });
+    await running;
+    expect(bench.of("approval.resolved")[0]).to.include({ approved: true, by: "ann", signal: 1 });
+    expect(bench.of("tool.finished")[0]).to.include({ output: "paid 5" });
+  });
+
+  it("tells the model of a denial and its reason", async () => {
+    const model = new ScriptedModel([asking(), ["ok"]]);
+    const bench = new Bench({ model, tools: [pay("always")] });
+    const running = bench.run();
+    const { call } = await bench.when("approval.requested");
+    bench.signal("approve", { call, approved: false, reason: "too much" });
+    await running;
+    expect(bench.types).not.to.include("tool.started");
+    expect(model.requests[1]?.messages.at(-1)?.parts[0]).to.include({ ok: false, output: "tool_denied: too much" });
+  });
+
+  it("takes silence for a no when the time is over, and counts the wait as approval", async () => {
+    const clock = new VirtualClock();
+    const bench = new Bench({
+      model: new ScriptedModel([asking(), ["ok"]], clock),
+      tools: [pay("always")],
+      policy: { approvalTimeout: 60_000 },
+      clock,
+    });
+    const running = bench.run();
+    await bench.when("approval.requested");
+    await clock.advance(60_000);
+    await running;
+    expect(bench.of("approval.resolved")[0]).to.include({ approved: false });
+    expect(bench.terminal.timing.approval).to.equal(60_000);
+  });
+
+  it("once asks for the first call of a tool only", async () => {
+    const bench = new Bench({ model: new ScriptedModel([asking(1), asking(2), ["ok"]]), tools: [pay("once")] });
+    const running = bench.run();
+    const { call } = await bench.when("approval.requested");
+    bench.signal("approve", { call, approved: true });
+    await running;
+    expect(bench.of("approval.requested")).to.have.length(1);
+    expect(bench.of("tool.finished")).to.have.length(2);
+  });
+
+  it("asks by a condition on the arguments", async () => {
+    const bench = await run({ model: new ScriptedModel([asking(5), ["ok"]]), tools: [pay({ when: "amount > 100" })] });
+    expect(bench.types).not.to.include("approval.requested");
+  });
+
+  it("parks a run that waits for a person when the worker shuts down", async () => {
+    const bench = new Bench({ model: new ScriptedModel([asking()]), tools: [pay("always")] });
+    const running = bench.run();
+    await bench.when("approval.requested");
+    const { VenturiError } = await import("../../src/core/errors.ts");
+    bench.interrupt.abort(new VenturiError("host.drain", "shutting_down", "stopping"));
+    await running;
+    expect(bench.log.parkedWith).to.equal(0);
+    expect(bench.types.at(-1)).to.equal("approval.requested");
+  });
+});
+
+describe("conditions", () => {
+  const values = { amount: 250, path: "/etc/passwd", user: { role: "guest" }, tags: ["a", "b"] };
+  for (const [source, expected] of [
+    ["amount > 100", true],
+    ["amount <= 100", false],
+    ['user.role == "guest" and not (amount < 10)', true],
+    ['path matches "^/etc"', true],
+    ['tags contains "c" or amount == 250', true],
+    ["missing > 1", false],
+    ["__proto__", false],
+    ["constructor.name == 'Object'", false],
+  ] as const) {
+    it(`${source} is ${expected}`, () => expect(compileCondition(source)(values)).to.equal(expected));
+  }
+
+  for (const source of ["amount >", "(amount > 1", "amount ; 1", "", "a == 1 b"]) {
+    it(`${JSON.stringify(source)} cannot be read`, () =>
+      expect(() => compileCondition(source)).to.throw("cannot be read"));
+  }
+});

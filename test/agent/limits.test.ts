@@ -1,0 +1,70 @@
+import { expect } from "chai";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { Bench, run, tool } from "./harness.ts";
+
+const look = tool("look", () => "seen");
+const asks = (count: number) => Array.from({ length: count }, (_, index) => [say.call(0, "look", { index })]);
+
+describe("limits", () => {
+  for (const rounds of [0, 1, 3]) {
+    it(`maxToolRounds ${rounds} allows ${rounds + 1} generations and does not execute the last one's calls`, async () => {
+      const model = new ScriptedModel(asks(rounds + 1));
+      const bench = await run({ model, tools: [look], limits: { maxToolRounds: rounds } });
+      model.assertUsed();
+      expect(bench.of("tool.started")).to.have.length(rounds);
+      expect(bench.of("tool_call.ready")).to.have.length(rounds + 1);
+      expect(bench.terminal).to.include({ type: "run.finished", finish: "max_rounds" });
+    });
+  }
+
+  it("onLimit error reports each limit as what it is", async () => {
+    const model = new ScriptedModel(asks(2));
+    const bench = await run({ model, tools: [look], limits: { maxToolRounds: 1, onLimit: "error" } });
+    expect(bench.terminal).to.have.nested.property("error.code", "max_rounds_exceeded");
+  });
+
+  it("a run that needs no further tool is not touched by the limit it reached exactly", async () => {
+    const model = new ScriptedModel([...asks(1), ["ok"]]);
+    const bench = await run({ model, tools: [look], limits: { maxToolRounds: 1 } });
+    expect(bench.terminal).to.include({ finish: "stop", output: "ok" });
+  });
+
+  it("counts tool calls over the run", async () => {
+    const bench = await run({ model: new ScriptedModel(asks(3)), tools: [look], limits: { maxToolCalls: 2 } });
+    expect(bench.of("tool.started")).to.have.length(2);
+    expect(bench.terminal).to.include({ finish: "max_tool_calls" });
+  });
+
+  it("counts tokens over the run", async () => {
+    const spend = say.usage({ inputTokens: 60, outputTokens: 1 });
+    const model = new ScriptedModel([
+      [spend, say.call(0, "look", { n: 1 })],
+      [spend, say.call(0, "look", { n: 2 })],
+    ]);
+    const bench = await run({ model, tools: [look], limits: { tokens: 100, onLimit: "error" } });
+    expect(bench.terminal).to.have.nested.property("error.code", "budget_exceeded");
+    expect(bench.terminal).to.have.nested.property("error.details.limit", "max_tokens");
+    expect(bench.terminal.usage).to.deep.equal({ inputTokens: 120, outputTokens: 2 });
+  });
+
+  it("ends a silent provider when the run's time is over, with the text so far", async () => {
+    const clock = new VirtualClock();
+    const model = new ScriptedModel([["half", say.silence()]], clock);
+    const bench = new Bench({ model, limits: { time: 5_000 }, clock });
+    const running = bench.run();
+    await bench.when("text.delta");
+    await clock.advance(5_000);
+    await running;
+    expect(bench.terminal).to.include({ type: "run.finished", finish: "max_time", output: "half" });
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("tells the model of the same call three times in a row and ends the run at the sixth", async () => {
+    const model = new ScriptedModel(Array.from({ length: 9 }, () => [say.call(0, "look", { same: true })]));
+    const bench = await run({ model, tools: [look], limits: { onLimit: "error" } });
+    const outputs = bench.of("tool.finished").map((event) => event.output?.includes("times in a row"));
+    expect(outputs).to.deep.equal([false, false, true, true, true, true]);
+    expect(bench.terminal).to.have.nested.property("error.details.limit", "repeated_calls");
+  });
+});
