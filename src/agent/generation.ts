@@ -43,7 +43,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
       run.time.enter("providerStream");
       writer.push(batch);
-      const gate = run.parts.gate?.();
+      const gate = run.parts.gate?.() ?? run.parts.log.pressure;
       if (gate !== undefined) await paced(run, gate);
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);

@@ -9,6 +9,7 @@ import { LimitReached, limitOnCalls, tokenLimit, watchTime } from "./limits.ts";
 import { Repetition } from "./repetition.ts";
 import { requestFor, toolsFor } from "./request.ts";
 import { interrupted, RunContext, type RunParts } from "./run-context.ts";
+import type { RoundState } from "./state.ts";
 import { repairRequest, structured, unfit } from "./structured.ts";
 import type { ToolTable } from "./tool-table.ts";
 
@@ -148,6 +149,9 @@ class Loop {
     for (;;) {
       this.#run.throwIfAborted();
       const tools = toolsFor(this.#run);
+      // Only a resumed run finds a round that was finished and nothing said of what follows.
+      const over = state.settled && this.#conclude(state.settled, tools);
+      if (over) return over;
       if (state.round?.generated === undefined) await this.#generate(tools);
       else this.#resumeTools(tools);
       const ending = await this.#settle(tools);
@@ -199,14 +203,21 @@ class Loop {
     if (limit) await this.#dispatcher?.cancel(limit);
     else await this.#runCalls();
     const over = limit ?? this.#repetition.limit;
-    const left = round.pending.filter((call) => tools.isClient(call.name));
     const { finish, usage } = round.generated;
     await this.#run.step({ type: "round.finished", round: round.number, finish, usage });
+    this.#run.throwIfAborted();
     if (over) throw over;
-    if (left.length > 0) {
-      const calls = left.map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));
-      return { finish: "tool_calls", calls };
-    }
+    return this.#conclude(round, tools);
+  }
+
+  /** Whether the run is over after this round. */
+  #conclude(round: RoundState, tools: ToolTable): Ending | undefined {
+    const finish = round.generated?.finish ?? "other";
+    const calls = round.pending
+      .filter((call) => tools.isClient(call.name))
+      .map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));
+    if (calls.length > 0) return { finish: "tool_calls", calls };
+    if (round.pending.length > 0) throw new LimitReached("max_rounds", "the run may have no more tool calls");
     if (round.calls.size > 0 || this.#messages.length > 0 || finish === "pause") return undefined;
     return this.#end(finish, round.text);
   }

@@ -153,7 +153,8 @@ export class RunState {
   readonly cutResults = new Map<string, string>();
   /** Name and arguments of the calls of settled rounds, newest last. */
   readonly callHistory: string[] = [];
-  lastText = "";
+  /** The round that has just been finished, until something follows it. */
+  settled: RoundState | undefined;
   #settledText = "";
 
   static of(events: readonly RunEvent[]): RunState {
@@ -174,6 +175,7 @@ export class RunState {
         this.messages.push(...inputMessages(event.input));
         return;
       case "round.started":
+        this.settled = undefined;
         this.round = new RoundState(event.round, event.attempt, event.provider);
         this.roundNumber = event.round;
         this.attempt = event.attempt;
@@ -216,6 +218,7 @@ export class RunState {
       case "message.added":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
         this.messages.push(event.message);
+        this.settled = undefined;
         return;
       case "round.retracted":
         this.round = undefined;
@@ -258,7 +261,7 @@ export class RunState {
     for (const call of round.inOrder) this.callHistory.push(callKey(call));
     if (round.calls.size > 0) this.toolRounds += 1;
     this.#settledText += round.text;
-    this.lastText = round.text;
+    this.settled = round;
     this.roundsFinished += 1;
     this.attempt = 0;
     this.round = undefined;

@@ -65,6 +65,7 @@ export class Worker {
   #stopHints: (() => void) | undefined;
   #claiming = false;
   #claimAgain = false;
+  #resting = false;
 
   constructor(options: WorkerOptions) {
     this.name = options.name ?? `${process.pid}-${randomUUID()}`;
@@ -82,7 +83,7 @@ export class Worker {
 
   /** How many more runs it can take. */
   get room(): number {
-    return this.#stopping.signal.aborted ? 0 : Math.max(0, this.#concurrency - this.#active.size);
+    return this.#resting || this.#stopping.signal.aborted ? 0 : Math.max(0, this.#concurrency - this.#active.size);
   }
 
   get active(): number {
@@ -97,6 +98,11 @@ export class Worker {
     this.#every("claim", this.#poll, () => this.#claim());
     this.#every("signals", this.#signalPoll, () => this.#signals.lookAtAll());
     this.#claim();
+  }
+
+  /** Takes no more work; what is under way goes on. */
+  rest(): void {
+    this.#resting = true;
   }
 
   /** Takes a run that was claimed for this worker, such as by `enqueue`. */

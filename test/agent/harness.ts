@@ -25,7 +25,6 @@ export class ArrayLog implements RunLog {
   readonly controller = new AbortController();
   onEvent: (event: RunEvent) => void = () => {};
   parkedWith: number | undefined;
-  readonly pressure = undefined;
   readonly #clock: Clock;
   #ended = false;
 
@@ -42,6 +41,8 @@ export class ArrayLog implements RunLog {
   get signal(): AbortSignal {
     return this.controller.signal;
   }
+
+  readonly pressure = undefined;
 
   write(body: EventBody): RunEvent {
     const event = { ...body, run: "run-1", seq: this.events.length + 1, at: this.#clock.now() } as RunEvent;

@@ -1,0 +1,67 @@
+import { RunState, sessionMessages } from "../agent/state.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { Journal, RunRow } from "../core/journal.ts";
+import type { Message } from "../core/messages.ts";
+
+interface Remembered {
+  readonly runs: Set<string>;
+  readonly messages: Message[];
+}
+
+const page = 50;
+const eventsPage = 1_000;
+/** Sessions kept in memory; the journal has them all. */
+const most = 256;
+
+/**
+ * Conversations as the journal tells them. What was folded once is remembered, so that a turn costs what it adds and not what
+ * the session has grown to; runs of other replicas are found in the journal's list, newest first, down to the first known one.
+ */
+export class Sessions {
+  readonly #journal: Journal;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Everything said in the session before this run. */
+  async before(session: string, run: string): Promise<readonly Message[]> {
+    const known = this.#remembered.get(session) ?? { runs: new Set<string>(), messages: [] };
+    for (const row of await this.#unknown(session, run, known.runs)) {
+      known.messages.push(...sessionMessages(RunState.of(await this.#events(row))));
+      known.runs.add(row.run);
+    }
+    this.#remembered.delete(session);
+    this.#remembered.set(session, known);
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);
+    return [...known.messages];
+  }
+
+  /** Ended runs of the session that are not remembered, oldest first. */
+  async #unknown(session: string, run: string, known: ReadonlySet<string>): Promise<RunRow[]> {
+    const found: RunRow[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { session, state: "done" as const, limit: page };
+      const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
+      for (const row of listed.runs) {
+        if (known.has(row.run)) return found.reverse();
+        if (row.run !== run) found.push(row);
+      }
+      cursor = listed.cursor;
+    } while (cursor !== undefined);
+    return found.reverse();
+  }
+
+  async #events(row: RunRow): Promise<RunEvent[]> {
+    const events: RunEvent[] = [];
+    while (events.length < row.head) {
+      const read = await this.#journal.read(row.run, events.length, eventsPage);
+      if (read.length === 0) break;
+      events.push(...read);
+    }
+    return events;
+  }
+}
