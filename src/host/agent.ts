@@ -137,10 +137,12 @@ function stepMessages({ name, arguments: input, observation }: PlanStep, index: 
 const decision = (call: PendingCall | undefined, last: Chunk): Action =>
   call
     ? { type: "call", name: call.name, arguments: call.arguments }
-    : { type: "answer", text: String(last.metadata["output"] ?? "") };
+    : { type: "answer", text: String(last.metadata.output ?? "") };
 
 const cancelled = (signal: AbortSignal): VenturiError =>
-  new VenturiError("agent.execute", "stream_interrupted", "the call was cancelled before it began", { cause: signal.reason });
+  new VenturiError("agent.execute", "stream_interrupted", "the call was cancelled before it began", {
+    cause: signal.reason,
+  });
 
 /** The chunk that tells of an event; none for those that a later one tells whole. */
 function chunkOf(event: RunEvent): Chunk | undefined {
@@ -164,7 +166,10 @@ function chunkOf(event: RunEvent): Chunk | undefined {
       return { action: { type, name: event.name, call: event.call }, metadata: { run, seq, ...facts } };
     }
     case "tool.output":
-      return { action: { type: event.type, call: event.call, text: event.text }, metadata: { run, seq, round: event.round } };
+      return {
+        action: { type: event.type, call: event.call, text: event.text },
+        metadata: { run, seq, round: event.round },
+      };
     case "run.finished": {
       const { type: _type, at: _at, finish, ...facts } = event;
       return { finish, metadata: facts };

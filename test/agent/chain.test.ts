@@ -1,0 +1,132 @@
+import { expect } from "chai";
+import { Breaker } from "../../src/agent/breaker.ts";
+import { VenturiError } from "../../src/core/errors.ts";
+import type { Provider } from "../../src/core/provider.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { Bench, run } from "./harness.ts";
+
+describe("the model chain", () => {
+  it("retries a model before anything was shown, waiting as long as the provider asked", async () => {
+    const clock = new VirtualClock();
+    const model = new ScriptedModel([[say.fail("rate_limited", "slow down", { retryAfterMs: 7_000 })], ["ok"]], clock);
+    const bench = new Bench({ model, chain: { retry: { max: 2 } }, clock });
+    const running = bench.run();
+    await clock.advance(6_999);
+    expect(model.requests).to.have.length(1);
+    await clock.advance(1);
+    await running;
+    expect(bench.terminal).to.include({ output: "ok" });
+    expect(bench.of("round.started").map((event) => event.attempt)).to.deep.equal([1, 2]);
+    expect(bench.types).not.to.include("round.retracted");
+  });
+
+  it("does not retry what the provider said not to, nor what trying again cannot mend", async () => {
+    for (const piece of [say.fail("unavailable", "no", { retry: false }), say.fail("unauthorized")]) {
+      const model = new ScriptedModel([[piece], ["never"]]);
+      const bench = await run({ model, chain: { retry: { max: 5 } } });
+      expect(model.requests).to.have.length(1);
+      expect(bench.terminal.type).to.equal("run.failed");
+    }
+  });
+
+  it("goes on to the next model when the first fails before its first event", async () => {
+    const bench = await run({
+      model: [new ScriptedModel([[say.fail("unauthorized")]]), new ScriptedModel([["second"]])],
+    });
+    expect(bench.terminal).to.include({ output: "second" });
+    expect(bench.of("round.started").map((event) => event.model)).to.deep.equal(["p0/m", "p1/m"]);
+  });
+
+  it("fails after something was shown, unless it may retract", async () => {
+    const broken = () => new ScriptedModel([["half", say.fail("stream_error")]]);
+    const shown = await run({ model: [broken(), new ScriptedModel([["second"]])] });
+    expect(shown.terminal).to.have.nested.property("error.code", "stream_error");
+    expect(shown.terminal.output).to.equal("half");
+    const retracted = await run({ model: [broken(), new ScriptedModel([["second"]])], chain: { failover: "retract" } });
+    expect(retracted.of("round.retracted")[0]).to.include({ round: 1, attempt: 1, reason: "stream_error" });
+    expect(retracted.terminal).to.include({ output: "second", type: "run.finished" });
+  });
+
+  it("tries one model only under failover: never", async () => {
+    const second = new ScriptedModel([["second"]]);
+    const bench = await run({
+      model: [new ScriptedModel([[say.fail("unavailable")]]), second],
+      chain: { failover: "never" },
+    });
+    expect(bench.terminal.type).to.equal("run.failed");
+    expect(second.requests).to.have.length(0);
+  });
+
+  it("wraps a provider that can only generate, as one text delta, its calls and done", async () => {
+    const model: Provider = {
+      capabilities: { streaming: false, tools: true, vision: false, reasoning: false },
+      generate: async () => ({
+        parts: [{ type: "text", text: "whole" }],
+        finish: "stop",
+        usage: { inputTokens: 1, outputTokens: 2 },
+      }),
+    };
+    const bench = await run({ model });
+    expect(bench.of("text.delta").map((event) => event.text)).to.deep.equal(["whole"]);
+    expect(bench.terminal.usage).to.deep.equal({ inputTokens: 1, outputTokens: 2 });
+  });
+
+  it("takes a throw that is no VenturiError for a broken plugin", async () => {
+    const model: Provider = {
+      capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+      stream: () => {
+        throw new TypeError("x is not a function");
+      },
+    };
+    const bench = await run({ model });
+    expect(bench.terminal).to.have.nested.property("error.code", "plugin_failed");
+    expect(JSON.stringify(bench.terminal)).not.to.contain("not a function");
+  });
+
+  it("merges options: the model's, then its tool options, then the run's", async () => {
+    const model = new ScriptedModel([["ok"]]);
+    await run({
+      model,
+      chain: { options: { temperature: 1, topP: 0.5 }, toolOptions: { temperature: 0 } },
+      request: {
+        options: { topP: 0.9 },
+        clientTools: [{ name: "t", description: "", parameters: { type: "object" } }],
+      },
+    });
+    expect(model.requests[0]?.options).to.deep.equal({ temperature: 0, topP: 0.9 });
+  });
+
+  it("estimates only the usage that was not reported", async () => {
+    const bench = await run({ model: new ScriptedModel([["12345678", say.usage({ inputTokens: 0 })]]) });
+    expect(bench.terminal.usage).to.deep.equal({ inputTokens: 0, outputTokens: 2, source: "partial" });
+  });
+});
+
+describe("the breaker", () => {
+  const trouble = new VenturiError("provider.stream", "unavailable", "down");
+
+  it("opens after five failures in a row, and lets one call probe after half a minute", async () => {
+    const clock = new VirtualClock();
+    const breaker = new Breaker(clock);
+    for (let failure = 0; failure < 5; failure++) {
+      expect(breaker.admit()).to.equal(true);
+      breaker.failed(trouble);
+    }
+    expect(breaker.admit()).to.equal(false);
+    await clock.advance(30_000);
+    expect([breaker.state, breaker.admit(), breaker.admit()]).to.deep.equal(["half-open", true, false]);
+    breaker.failed(trouble);
+    expect(breaker.state).to.equal("open");
+    await clock.advance(30_000);
+    breaker.admit();
+    breaker.succeeded();
+    expect(breaker.state).to.equal("closed");
+  });
+
+  it("does not blame the provider for a wrong key", () => {
+    const breaker = new Breaker(new VirtualClock());
+    for (let failure = 0; failure < 9; failure++) breaker.failed(new VenturiError("x.y", "unauthorized", "no"));
+    expect(breaker.state).to.equal("closed");
+  });
+});
