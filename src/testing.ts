@@ -1,4 +1,6 @@
 /** The face for plugin authors' tests: contract suites as mocha cases, a scripted model, a virtual clock. */
+
+export * from "./testing/agent.ts";
 export * from "./testing/box.ts";
 export * from "./testing/clock.ts";
 export * from "./testing/model.ts";
