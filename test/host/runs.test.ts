@@ -8,7 +8,7 @@ import { type Host, openHost } from "../../src/host/open.ts";
 const yaml = `
 version: 1
 providers:
-  demo: { type: simulator, wire: anthropic, pace: 0 }
+  demo: { type: simulator, pace: 0 }
 tools:
   clock: { type: clock }
   calculator: { type: calculator }
