@@ -11,6 +11,7 @@ import type { Admission } from "./admission.ts";
 import { type KeyHolder, Keyring, permit } from "./auth.ts";
 import { callerRuns } from "./caller-runs.ts";
 import type { ServerSettings } from "./config/server.ts";
+import { Connections } from "./connections.ts";
 import { replyWithErrors } from "./error-reply.ts";
 import { createHttp } from "./http-limits.ts";
 import { documentSchema, serializerCompiler, validatorCompiler } from "./openapi.ts";
@@ -43,6 +44,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log } = parts;
   const { host } = settings.listen;
   const app = await createHttp(parts.limits, settings.trustProxy);
+  const connections = new Connections(app.server);
   let draining = false;
   replyWithErrors(app, log);
   app.setValidatorCompiler(validatorCompiler);
@@ -69,7 +71,9 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
     close: async (grace = 2_000) => {
       draining = true;
       const cut = setTimeout(() => app.server.closeAllConnections(), grace);
-      await app.close();
+      const closed = app.close();
+      connections.close();
+      await closed;
       clearTimeout(cut);
     },
   };

@@ -1,0 +1,77 @@
+import {
+  type Channel,
+  type ChannelHost,
+  definePlugin,
+  type FastifyInstance,
+  type Runs,
+  startRun,
+  streamRun,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { AgUiProjection, failureFrame, parseInterrupt } from "./projection.ts";
+import { RunAgentInput, toRunRequest } from "./request.ts";
+
+const Options = z.strictObject({
+  prefix: z
+    .string()
+    .regex(/^\/[\w/-]*$/)
+    .default("/ag-ui")
+    .describe("where the API is mounted"),
+  onDisconnect: z
+    .enum(["continue", "cancel"])
+    .default("cancel")
+    .describe("what becomes of a run when its client goes away; abortRun() does nothing else"),
+});
+type Options = z.output<typeof Options>;
+
+export default definePlugin({
+  name: "channel-ag-ui",
+  kind: "channel",
+  description: "AG-UI: agents as streams of UI events",
+  options: Options,
+  create: (options): Channel<FastifyInstance> => ({ mount: (host) => mountRun(host, options) }),
+});
+
+function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: Options): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const schema = {
+    summary: "An AG-UI run of an agent",
+    tags: ["ag-ui"],
+    params: z.object({ agent: z.string() }),
+    body: RunAgentInput,
+  };
+  server.post(`${prefix}/:agent`, { schema }, async (request, reply) => {
+    const { body } = request;
+    const opening = { host, request, reply, channel: "ag-ui", onDisconnect };
+    const waiting = await answerInterrupts(host.runsFor(request), body.resume ?? [], host.caller(request).id);
+    if (waiting !== undefined) reply.header("x-venturi-run", waiting.run);
+    const served =
+      waiting === undefined
+        ? await startRun(opening, toRunRequest(request.params.agent, body))
+        : { ...opening, runs: host.runsFor(request), ...waiting };
+    const projection = new AgUiProjection({ threadId: body.threadId, runId: body.runId, run: served.run });
+    // An interrupt ends an AG-UI run; ours waits and goes on when the answer comes with the next one.
+    const until = (event: { type: string }) => event.type === "approval.requested";
+    await streamRun({ ...served, until }, projection.project, failureFrame);
+    return reply;
+  });
+}
+
+async function answerInterrupts(
+  runs: Runs,
+  resume: NonNullable<z.output<typeof RunAgentInput>["resume"]>,
+  by: string,
+): Promise<{ run: string; after: number } | undefined> {
+  let waiting: { run: string; after: number } | undefined;
+  for (const { interruptId, status, payload } of resume) {
+    const asked = parseInterrupt(interruptId);
+    if (asked === undefined) throw new VenturiError("run.resume", "invalid_input", "this interrupt is not known");
+    const refused = payload === false || (typeof payload === "object" && payload.approved === false);
+    const approved = status === "resolved" && !refused;
+    await runs.signal(asked.run, "approve", { call: asked.call, approved, by }, `approve:${asked.call}`);
+    waiting ??= { run: asked.run, after: asked.seq };
+  }
+  return waiting;
+}

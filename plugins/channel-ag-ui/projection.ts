@@ -1,0 +1,144 @@
+import { dataFrame, type EventOf, type RunEvent, type Usage, type VenturiError } from "venturi/plugin";
+
+export const failureFrame = (error: VenturiError): string =>
+  dataFrame({ type: "RUN_ERROR", message: error.message, code: error.code });
+
+export interface AgUiRun {
+  readonly threadId: string;
+  readonly runId: string;
+  /** Ours, which may go on over several of theirs. */
+  readonly run: string;
+}
+
+/** Names the run that waits, the event after which it goes on, and the call. */
+const interruptId = (event: EventOf<"approval.requested">): string => `${event.run}/${event.seq}/${event.call}`;
+export function parseInterrupt(id: string): { run: string; seq: number; call: string } | undefined {
+  const [, run, seq, call] = /^([^/]+)\/(\d+)\/(.+)$/.exec(id) ?? [];
+  return run === undefined || call === undefined ? undefined : { run, seq: Number(seq), call };
+}
+
+/** A run as AG-UI events: a step per round, a message per stretch of text, tools with their arguments and results. */
+export class AgUiProjection {
+  readonly #ids: AgUiRun;
+  readonly #calls = new Set<string>();
+  #begun = false;
+  #step: string | undefined;
+  #part = 0;
+  #open: { kind: "TEXT" | "REASONING"; id: string } | undefined;
+
+  constructor(ids: AgUiRun) {
+    this.#ids = ids;
+  }
+
+  readonly project = (event: RunEvent): string => {
+    if (this.#begun) return this.#project(event);
+    this.#begun = true;
+    const { threadId, runId } = this.#ids;
+    return dataFrame({ type: "RUN_STARTED", threadId, runId }) + this.#project(event);
+  };
+
+  #project(event: RunEvent): string {
+    switch (event.type) {
+      case "round.started": {
+        const stepName = `round ${event.round}.${event.attempt}`;
+        const ended = this.#endStep();
+        this.#step = stepName;
+        return ended + dataFrame({ type: "STEP_STARTED", stepName });
+      }
+      case "text.delta":
+        return this.#delta("TEXT", event.text);
+      case "reasoning.delta":
+        return event.text === "" ? "" : this.#delta("REASONING", event.text);
+      case "round.finished":
+        return this.#close();
+      case "round.retracted":
+        return this.#close() + dataFrame({ type: "CUSTOM", name: "round.retracted", value: { round: event.round } });
+      case "run.finished":
+        return this.#finish({ usage: event.usage, outcome: { type: "success", ...pending(event) } });
+      case "run.failed": {
+        const { err: message, code } = event.error;
+        return this.#endStep() + dataFrame({ type: "RUN_ERROR", message, code, usage: [usageOf(event.usage)] });
+      }
+      default:
+        return this.#tool(event);
+    }
+  }
+
+  #tool(event: RunEvent): string {
+    switch (event.type) {
+      case "tool_call.started":
+        this.#calls.add(event.call);
+        return this.#close() + dataFrame({ type: "TOOL_CALL_START", toolCallId: event.call, toolCallName: event.name });
+      case "tool_call.delta":
+        return dataFrame({ type: "TOOL_CALL_ARGS", toolCallId: event.call, delta: event.arguments });
+      case "tool_call.ready":
+        return this.#endCall(event.call);
+      case "tool_call.rejected":
+        return this.#endCall(event.call) + result(event.call, event.error.err);
+      case "tool.finished":
+        return result(event.call, event.ok ? (event.output ?? "") : (event.error?.err ?? event.output ?? "failed"));
+      case "approval.requested": {
+        const { call: toolCallId, name, reason } = event;
+        const message = reason ?? `May "${name}" run?`;
+        const interrupt = { id: interruptId(event), reason: "approval", message, toolCallId };
+        return this.#finish({ outcome: { type: "interrupt", interrupts: [interrupt] } });
+      }
+      default:
+        return "";
+    }
+  }
+
+  #delta(kind: "TEXT" | "REASONING", delta: string): string {
+    const opening = this.#open?.kind === kind ? "" : this.#close() + this.#begin(kind);
+    const messageId = this.#open?.id;
+    return opening + dataFrame({ type: `${kind}_MESSAGE_CONTENT`, messageId, delta });
+  }
+
+  #begin(kind: "TEXT" | "REASONING"): string {
+    const messageId = `${this.#ids.run}-${this.#ids.runId}-${this.#part++}`;
+    this.#open = { kind, id: messageId };
+    if (kind === "TEXT") return dataFrame({ type: "TEXT_MESSAGE_START", messageId, role: "assistant" });
+    const start = dataFrame({ type: "REASONING_START", messageId });
+    return start + dataFrame({ type: "REASONING_MESSAGE_START", messageId, role: "reasoning" });
+  }
+
+  #close(): string {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open === undefined) return "";
+    const ended = dataFrame({ type: `${open.kind}_MESSAGE_END`, messageId: open.id });
+    return open.kind === "TEXT" ? ended : ended + dataFrame({ type: "REASONING_END", messageId: open.id });
+  }
+
+  #endCall(call: string): string {
+    return this.#calls.delete(call) ? dataFrame({ type: "TOOL_CALL_END", toolCallId: call }) : "";
+  }
+
+  #endStep(): string {
+    let frames = this.#close();
+    for (const call of [...this.#calls]) frames += this.#endCall(call);
+    if (this.#step !== undefined) frames += dataFrame({ type: "STEP_FINISHED", stepName: this.#step });
+    this.#step = undefined;
+    return frames;
+  }
+
+  #finish({ usage, outcome }: { usage?: Usage; outcome: Record<string, unknown> }): string {
+    const { threadId, runId } = this.#ids;
+    const counted = usage === undefined ? {} : { usage: [usageOf(usage)] };
+    return this.#endStep() + dataFrame({ type: "RUN_FINISHED", threadId, runId, outcome, ...counted });
+  }
+}
+
+const pending = ({ calls }: EventOf<"run.finished">): { pendingToolCallIds?: string[] } =>
+  calls?.length ? { pendingToolCallIds: calls.map(({ call }) => call) } : {};
+
+const result = (call: string, content: string): string =>
+  dataFrame({ type: "TOOL_CALL_RESULT", messageId: `${call}-result`, toolCallId: call, content, role: "tool" });
+
+const usageOf = (usage: Usage): Record<string, unknown> => ({
+  inputTokens: usage.inputTokens,
+  outputTokens: usage.outputTokens,
+  reasoningTokens: usage.reasoningTokens,
+  cachedInputTokens: usage.cacheReadTokens,
+  cacheWriteInputTokens: usage.cacheWriteTokens,
+});
