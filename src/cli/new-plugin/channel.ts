@@ -17,12 +17,12 @@ export default definePlugin({
   create: (options): Channel<FastifyInstance> => ({
     mount(host) {
       host.server.post(options.path, async (request, reply) => {
-        const caller = host.caller(request);
+        // The runs as this caller may see and start them: keys, permissions and limits are kept there.
+        const runs = host.runsFor(request);
         const question = Question.safeParse(request.body);
         if (!question.success) throw new VenturiError("${name}.ask", "invalid_input", "send {agent, text}");
-        host.permit(caller, question.data.agent);
-        const { run } = await host.runs.start({ agent: question.data.agent, input: { text: question.data.text } });
-        for await (const batch of host.runs.follow(run, { channel: "${name}" })) {
+        const { run } = await runs.start({ agent: question.data.agent, input: { text: question.data.text } });
+        for await (const batch of runs.follow(run, { channel: "${name}" })) {
           const last = batch.find(isTerminal);
           if (last !== undefined) return reply.type("text/plain; charset=utf-8").send(last.output);
         }
@@ -60,6 +60,8 @@ async function mount(): Promise<Handler> {
   await channel.mount({
     server: server as unknown as FastifyInstance,
     runs: runs as unknown as Runs,
+    runsFor: () => runs as unknown as Runs,
+    trace: () => undefined,
     log: testPluginContext().log,
     limits: { slowReader: 1, keepAlive: 1, stalled: 1 },
     caller: () => ({ id: "test", agents: undefined }),

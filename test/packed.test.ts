@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const root = fileURLToPath(new URL("../../", import.meta.url));
+
+interface Ran {
+  readonly exit: number | null;
+  readonly text: string;
+}
+
+function run(command: string, words: readonly string[], cwd: string): Ran {
+  const { status, stdout, stderr, error } = spawnSync(command, words, { cwd, encoding: "utf8", timeout: 60_000 });
+  return { exit: status, text: `${stdout}${stderr}${error ?? ""}` };
+}
+const node = (words: readonly string[], cwd: string): Ran => run(process.execPath, words, cwd);
+
+describe("a plugin in a folder of its own, with venturi from its packed tarball", function () {
+  this.timeout(120_000);
+  let home = "";
+  let bin = "";
+
+  /** As `npm install` would leave it, without a registry: venturi unpacked, its dependencies linked. */
+  before(() => {
+    home = mkdtempSync(join(tmpdir(), "venturi-packed-"));
+    const packed = run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", home], root);
+    expect(packed.exit, packed.text).to.equal(0);
+    const own = join(home, "node_modules/venturi");
+    mkdirSync(own, { recursive: true });
+    const tarball = join(home, packed.text.trim().split("\n").at(-1) ?? "");
+    const unpacked = run("tar", ["-xzf", tarball, "--strip-components=1", "-C", own], home);
+    expect(unpacked.exit, unpacked.text).to.equal(0);
+    const description = JSON.parse(readFileSync(join(own, "package.json"), "utf8"));
+    for (const name of [
+      ...Object.keys(description.dependencies),
+      "typescript",
+      "mocha",
+      "@types/node",
+      "@types/mocha",
+    ]) {
+      mkdirSync(dirname(join(home, "node_modules", name)), { recursive: true });
+      symlinkSync(join(root, "node_modules", name), join(home, "node_modules", name));
+    }
+    bin = join(own, "dist/src/cli/bin.js");
+  });
+  after(() => rmSync(home, { recursive: true, force: true }));
+
+  it("holds what is needed and nothing of the tests", () => {
+    const own = join(home, "node_modules/venturi");
+    for (const file of [
+      "config/venturi.yaml",
+      "config/venturi.schema.json",
+      "dist/plugins/clock/index.js",
+      "dist/src/plugin.d.ts",
+    ]) {
+      expect(existsSync(join(own, file)), file).to.equal(true);
+    }
+    for (const file of ["dist/test", "src", "test"]) expect(existsSync(join(own, file)), file).to.equal(false);
+  });
+
+  for (const kind of ["provider", "tool", "channel", "journal"]) {
+    it(`a new ${kind} builds and passes its test as it stands`, () => {
+      const folder = join(home, `my-${kind}`);
+      const written = node([bin, "plugin", "new", `my-${kind}`, "--kind", kind, "--folder", folder], home);
+      expect(written.exit, written.text).to.equal(0);
+      const built = node([join(home, "node_modules/typescript/bin/tsc")], folder);
+      expect(built.exit, built.text).to.equal(0);
+      const tested = node([join(home, "node_modules/mocha/bin/mocha.js"), "dist/**/*.test.js"], folder);
+      expect(tested.exit, tested.text).to.equal(0);
+      expect(tested.text)
+        .to.match(/[1-9]\d* passing/)
+        .and.not.match(/failing|pending/);
+    });
+  }
+
+  it("is loaded from its folder, and its options are part of the schema", () => {
+    const config = `plugins: [./my-tool, ./my-provider, ./my-channel, ./my-journal]
+providers: { mine: { type: my-provider, prefix: "> " } }
+tools: { count: { type: my-tool, langage: en } }
+channels: { mine: { type: my-channel } }
+journal: { type: my-journal }
+agents: { one: { model: mine/any, tools: [count] } }
+`;
+    writeFileSync(join(home, "venturi.yaml"), config);
+    const wrong = node([bin, "validate", "--config", "venturi.yaml"], home);
+    expect(wrong.text).to.equal('venturi.yaml:3:34 tools.count.langage: unknown key (did you mean "language"?)\n');
+    expect(wrong.exit).to.equal(78);
+    writeFileSync(join(home, "venturi.yaml"), config.replace("langage", "language"));
+    const right = node([bin, "plugins", "--config", "venturi.yaml"], home);
+    expect(right.exit, right.text).to.equal(0);
+    expect(right.text).to.match(/^my-tool +tool +\S+my-tool +0\.1\.0 +tools\.count$/m);
+  });
+
+  it("is not written over something else", () => {
+    const again = node([bin, "plugin", "new", "my-tool", "--kind", "tool"], home);
+    expect(again.exit).to.equal(1);
+    expect(again.text).to.match(/is there already and not empty/);
+    expect(node([bin, "plugin", "new", "My Tool", "--kind", "tool"], home).exit).to.equal(2);
+    expect(node([bin, "plugin", "new", "mine", "--kind", "tol"], home).exit).to.equal(2);
+  });
+});
