@@ -27,6 +27,8 @@ export interface ToolTrial {
   readonly progress: readonly string[];
 }
 
+let calls = 0;
+
 /** Calls a tool as the loop does: arguments checked against the schema, progress collected, a stream run to its end. */
 export async function callTool(
   tool: Tool,
@@ -34,13 +36,14 @@ export async function callTool(
   given: Partial<ToolContext> = {},
 ): Promise<ToolTrial> {
   const progress: string[] = [];
+  const id = `call_${++calls}`;
   const context: ToolContext = {
     run: "run_test",
     round: 1,
-    call: "call_test",
+    call: id,
     agent: "test",
     attempt: 1,
-    idempotencyKey: "run_test:call_test",
+    idempotencyKey: `run_test:${id}`,
     signal: new AbortController().signal,
     log: silentLog,
     depth: 0,

@@ -1,0 +1,28 @@
+import { definePlugin, defineTool, fromToolOptions, toolOptions } from "venturi/plugin";
+import { z } from "zod";
+import { runAgent } from "./run.ts";
+
+export default definePlugin({
+  name: "agent",
+  kind: "tool",
+  description: "Another agent of this service as a tool",
+  options: z.strictObject({
+    ...toolOptions,
+    agent: z.string().describe("the agent's name under agents:"),
+    description: z.string().optional().describe("what the calling model is told of it"),
+    maxDepth: z.number().int().min(1).max(16).default(3).describe("how deep agents may call agents"),
+    effect: z.enum(["pure", "idempotent", "effectful"]).default("effectful"),
+  }),
+  create: (options, context) =>
+    defineTool({
+      ...fromToolOptions(options),
+      name: context.name,
+      description: options.description ?? `Gives a task to the agent "${options.agent}" and answers with its result.`,
+      parameters: z.strictObject({
+        task: z.string().min(1).describe("the whole task; the agent sees nothing else of this conversation"),
+        variables: z.record(z.string(), z.unknown()).optional().describe("values for the inputs the agent declares"),
+      }),
+      effect: options.effect,
+      call: (input, call) => runAgent(context.runs(), { ...options, ...input }, call),
+    }),
+});

@@ -1,0 +1,61 @@
+import { stat } from "node:fs/promises";
+import { pathToFileURL } from "node:url";
+import { messageOf, type Tool, VenturiError } from "venturi/plugin";
+import { z } from "zod";
+
+type OwnTool = Omit<Tool, "name">;
+
+/** The tool that a file exports. The file is read anew when it has changed, so a reload of the config sees the change. */
+export async function loadTool(file: string, name: string): Promise<OwnTool> {
+  const module = await importFresh(file);
+  if (!Object.hasOwn(module, name)) {
+    const exported = Object.keys(module).join(", ") || "nothing";
+    throw invalid(file, `has no export "${name}"; it exports ${exported}`);
+  }
+  return checked(file, name, module[name]);
+}
+
+async function importFresh(file: string): Promise<Record<string, unknown>> {
+  const changed = await stat(file).then(
+    (stats) => stats.mtimeMs,
+    () => {
+      throw invalid(file, "does not exist");
+    },
+  );
+  try {
+    // A module is loaded once per address: the time of its last change makes a changed file another address.
+    return (await import(`${pathToFileURL(file).href}?changed=${changed}`)) as Record<string, unknown>;
+  } catch (thrown) {
+    throw new VenturiError("tool.create", "plugin_failed", `${file} cannot be loaded: ${messageOf(thrown)}`, {
+      cause: thrown,
+    });
+  }
+}
+
+const effects = ["pure", "idempotent", "effectful"];
+
+function checked(file: string, name: string, value: unknown): OwnTool {
+  const where = `export "${name}"`;
+  if (typeof value !== "object" || value === null) {
+    throw invalid(file, `${where} is no object { description, parameters, effect, call }`);
+  }
+  const tool: Partial<Record<keyof OwnTool, unknown>> = value;
+  if (typeof tool.call !== "function") throw invalid(file, `${where} needs call(input, context)`);
+  if (typeof tool.description !== "string" || tool.description.trim() === "") {
+    throw invalid(file, `${where} needs a description that tells the model when to use it`);
+  }
+  if (!isSchema(tool.parameters))
+    throw invalid(file, `${where} needs parameters: a zod object or a JSON Schema of one`);
+  if (tool.effect !== undefined && !effects.includes(String(tool.effect))) {
+    throw invalid(file, `${where} has effect "${String(tool.effect)}"; use ${effects.join(", ")}`);
+  }
+  return value as OwnTool; // each member was looked at above
+}
+
+function isSchema(value: unknown): boolean {
+  if (value instanceof z.ZodType) return value instanceof z.ZodObject;
+  return typeof value === "object" && value !== null && "type" in value && value.type === "object";
+}
+
+const invalid = (file: string, message: string) =>
+  new VenturiError("tool.create", "config_invalid", `${file} ${message}`);

@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect } from "chai";
+import module from "../../../plugins/module/index.ts";
+import type { Tool } from "../../../src/core/tool.ts";
+import { callTool, testPluginContext, toolContract } from "../../../src/testing.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "venturi-module-"));
+symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+after(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const create = async (options: Record<string, unknown>) =>
+  (await module.create(module.options.parse(options), testPluginContext({ name: "mine", folder }))) as Tool;
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail("it was loaded"),
+    (thrown) => thrown,
+  );
+
+write(
+  "good.mjs",
+  `import { z } from "zod";
+   export default {
+     description: "Doubles a number, with words",
+     parameters: z.strictObject({ value: z.number(), times: z.number().default(2) }),
+     effect: "pure",
+     call: ({ value, times }) => value * times,
+   };
+   export const slow = {
+     description: "Counts, then answers",
+     parameters: { type: "object", properties: {}, additionalProperties: false },
+     async *call() { yield "one"; yield "two"; return "three"; },
+   };
+   export const broken = { description: "Always fails for a reason", parameters: z.strictObject({}), call() { throw new Error("no luck"); } };`,
+);
+write(
+  "typed.ts",
+  `interface Input { name: string }
+   export default {
+     description: "Greets somebody by name",
+     parameters: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+     effect: "pure" as const,
+     call({ name }: Input): string { return "hello " + name; },
+   };`,
+);
+
+toolContract("module", {
+  create: () => create({ path: "good.mjs" }),
+  samples: [{ tool: "mine", input: { value: 2 } }],
+  misfits: [{ tool: "mine", input: { value: "2" } }],
+});
+toolContract("module with a generator", {
+  create: () => create({ path: "good.mjs", export: "slow" }),
+  samples: [{ tool: "mine", input: {} }],
+});
+
+describe("module", () => {
+  it("gives the function its parsed input, with the schema's defaults", async () => {
+    expect((await callTool(await create({ path: "good.mjs" }), { value: 21 })).output).to.equal(42);
+  });
+
+  it("takes a named export, a JSON Schema and an async generator", async () => {
+    const tool = await create({ path: "./good.mjs", export: "slow" });
+    expect(await callTool(tool, {})).to.deep.equal({ output: "three", progress: ["one", "two"] });
+    expect(tool.effect, "a tool that does not declare its effect").to.equal("effectful");
+  });
+
+  it("takes TypeScript", async () => {
+    expect((await callTool(await create({ path: "typed.ts" }), { name: "you" })).output).to.equal("hello you");
+  });
+
+  it("options win over what the module says", async () => {
+    const tool = await create({
+      path: "good.mjs",
+      effect: "idempotent",
+      description: "Something else",
+      timeout: "2s",
+      approval: "always",
+    });
+    expect(tool).to.include({
+      name: "mine",
+      effect: "idempotent",
+      description: "Something else",
+      timeout: 2_000,
+      approval: "always",
+    });
+  });
+
+  it("hands on what the function throws", async () => {
+    const thrown = await failureOf(callTool(await create({ path: "good.mjs", export: "broken" }), {}));
+    expect(thrown.message).to.equal("no luck");
+  });
+
+  it("sees a changed file, and the old tool goes on as it was", async () => {
+    const source = (answer: number) =>
+      `export default { description: "Tells the answer", parameters: { type: "object" }, call: () => ${answer} };`;
+    write("changing.mjs", source(1));
+    const before = await create({ path: "changing.mjs" });
+    write("changing.mjs", source(2));
+    utimesSync(join(folder, "changing.mjs"), new Date(), new Date(Date.now() + 5_000));
+    const after = await create({ path: "changing.mjs" });
+    expect((await callTool(before, {})).output).to.equal(1);
+    expect((await callTool(after, {})).output).to.equal(2);
+  });
+
+  const mistakes: readonly (readonly [string, string, string, RegExp])[] = [
+    ["nothing exported", "", "config_invalid", /no export "default"; it exports nothing/],
+    ["a bare function", "export default () => 1", "config_invalid", /is no object \{ description/],
+    ["no call", "export default { description: 'x', parameters: { type: 'object' } }", "config_invalid", /needs call/],
+    [
+      "no description",
+      "export default { parameters: { type: 'object' }, call() {} }",
+      "config_invalid",
+      /needs a description/,
+    ],
+    ["no parameters", "export default { description: 'x', call() {} }", "config_invalid", /needs parameters/],
+    [
+      "parameters that are no object",
+      "import { z } from 'zod'; export default { description: 'x', parameters: z.string(), call() {} }",
+      "config_invalid",
+      /needs parameters/,
+    ],
+    [
+      "an effect that does not exist",
+      "export default { description: 'x', parameters: { type: 'object' }, effect: 'safe', call() {} }",
+      "config_invalid",
+      /effect "safe"/,
+    ],
+    ["a syntax error", "export default {", "plugin_failed", /cannot be loaded/],
+    ["a throw while it is loaded", "throw new Error('at load')", "plugin_failed", /at load/],
+  ];
+  for (const [index, [what, text, code, message]] of mistakes.entries()) {
+    it(`${what} is told when the config is read`, async () => {
+      write(`mistake-${index}.mjs`, text);
+      const thrown = await failureOf(create({ path: `mistake-${index}.mjs` }));
+      expect(thrown.code).to.equal(code);
+      expect(thrown.message).to.match(message).and.to.contain(`mistake-${index}.mjs`);
+    });
+  }
+
+  it("a file that is not there is told with its path", async () => {
+    expect((await failureOf(create({ path: "nowhere.mjs" }))).message).to.contain(join(folder, "nowhere.mjs"));
+  });
+});
