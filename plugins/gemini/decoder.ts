@@ -1,5 +1,4 @@
 import {
-  count,
   type Decoder,
   type Delta,
   type FinishReason,
@@ -8,36 +7,28 @@ import {
   parseJson,
   Quirks,
   record,
-  type ToolCallDelta,
-  type Usage,
+  type VenturiError,
   word,
 } from "venturi/plugin";
+import { Calls } from "./calls.ts";
 import { broken, errorOf, malformedCall } from "./errors.ts";
-import { PartialArguments } from "./partial-arguments.ts";
+import { usageOf } from "./usage.ts";
 
 export const wireName = "gemini";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-interface OpenCall {
-  readonly index: number;
-  readonly id: string | undefined;
-  readonly partial: PartialArguments;
-  /** The arguments came in one piece. */
-  whole: boolean;
-}
-
 /** streamGenerateContent. There is no end event: the bytes end after a finishReason or a blocked prompt, or they were cut. */
 export class GeminiDecoder implements Decoder {
   readonly quirks = new Quirks();
-  #calls = 0;
-  /** The call whose arguments are coming in pieces. */
-  #open: OpenCall | undefined;
+  readonly #calls = new Calls(this.quirks);
   #thinking = false;
   #thoughts = -1;
   #finish: string | undefined;
   #finishMessage: string | undefined;
   #blocked: string | undefined;
+  #figures: Wire | undefined;
+  #told = false;
   #live = false;
   #identified = false;
   #ended = false;
@@ -54,11 +45,12 @@ export class GeminiDecoder implements Decoder {
   end(out: Delta[]): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#tellUsage(out);
     if (this.#finish !== undefined && failures.has(this.#finish)) {
       out.push({ type: "error", error: malformedCall(this.#finish, this.#finishMessage) });
       return;
     }
-    const raw = this.#finish ?? this.#blocked;
+    const raw = this.#raw;
     if (raw !== undefined) out.push({ type: "done", finish: this.#reason(), raw });
     // A Live session has turns but no end of its own: it is over when its socket closes.
     else if (this.#live) out.push({ type: "done", finish: "other", raw: "session closed" });
@@ -70,23 +62,26 @@ export class GeminiDecoder implements Decoder {
     const data = frame.data.trim();
     if (data === "" || data.startsWith(":")) return this.quirks.count("wrapped_comment");
     if (data === "[DONE]") return this.quirks.count("done_sentinel");
+    this.#fail(broken("an event is not valid JSON; the stream cannot be trusted further"), out);
+  }
+
+  #fail(error: VenturiError, out: Delta[]): void {
     this.#ended = true;
-    out.push({ type: "error", error: broken("an event is not valid JSON; the stream cannot be trusted further") });
+    this.#tellUsage(out);
+    out.push({ type: "error", error });
   }
 
   #response(response: Wire, out: Delta[]): void {
     if (this.#ended) return;
     if (response.error !== undefined && response.error !== null) {
-      this.#ended = true;
-      out.push({ type: "error", error: errorOf(response) });
-      return;
+      return this.#fail(errorOf(response), out);
     }
     if (!this.#identified) this.#identify(response, out);
     const candidates = list(response.candidates);
     for (let i = 0; i < candidates.length; i++) this.#candidate(record(candidates[i]), i, out);
     const blocked = word(record(response.promptFeedback).blockReason);
     if (blocked !== undefined) this.#block(blocked, record(response.promptFeedback), out);
-    if (response.usageMetadata !== undefined) this.#usage(record(response.usageMetadata), out);
+    if (response.usageMetadata !== undefined) this.#count(record(response.usageMetadata), out);
     if (candidates.length === 0 && blocked === undefined && response.usageMetadata === undefined) this.#other(response);
   }
 
@@ -123,7 +118,7 @@ export class GeminiDecoder implements Decoder {
     }
     if (part.functionCall !== undefined) {
       this.#thinking = false;
-      return this.#call(record(part.functionCall), signature, out);
+      return this.#calls.push(record(part.functionCall), signature, out);
     }
     this.#kept(part, signature, out);
   }
@@ -135,42 +130,6 @@ export class GeminiDecoder implements Decoder {
     out.push(
       signature === undefined ? { type: "reasoning", text, part } : { type: "reasoning", text, part, signature },
     );
-  }
-
-  #call(call: Wire, signature: string | undefined, out: Delta[]): void {
-    const more = call.willContinue === true;
-    const begun = this.#begin(call);
-    const open = this.#open;
-    if (open === undefined) return this.quirks.count("call_without_name");
-    const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = { type: "tool_call", index: open.index };
-    if (begun) delta.name = String(call.name);
-    if (begun && open.id !== undefined) delta.id = open.id;
-    if (signature !== undefined) delta.signature = signature;
-    delta.arguments = this.#arguments(open, call) + (more || open.whole ? "" : open.partial.close());
-    if (open.partial.broken) this.quirks.count("arguments_out_of_order");
-    if (!more) delta.sealed = true;
-    if (!more) this.#open = undefined;
-    out.push(delta);
-  }
-
-  /** Whether this part begins a call; one without a name, or with the open call's id, goes on with the open one. */
-  #begin(call: Wire): boolean {
-    const name = word(call.name);
-    const id = word(call.id);
-    if (name === undefined || (this.#open !== undefined && id !== undefined && id === this.#open.id)) return false;
-    // A call that was not closed before the next one stays unfinished, and is never run.
-    if (this.#open !== undefined) this.quirks.count("call_not_closed");
-    this.#open = { index: this.#calls++, id, partial: new PartialArguments(), whole: false };
-    return true;
-  }
-
-  #arguments(open: OpenCall, call: Wire): string {
-    const { args } = call;
-    if (open.whole) return "";
-    if (args === undefined || args === null || isEmpty(args)) return open.partial.write(call.partialArgs);
-    open.whole = true;
-    if (typeof args === "string") this.quirks.count("arguments_as_text");
-    return typeof args === "string" ? args : JSON.stringify(args);
   }
 
   /** Code that Google ran, files, its own tools: not the client's to run, sent back as it came, with its signature. */
@@ -198,18 +157,22 @@ export class GeminiDecoder implements Decoder {
     if (message !== undefined) out.push({ type: "refusal", text: message });
   }
 
-  /** Thoughts and tool prompts are counted apart by Google; what was written and what was read are the sums. */
-  #usage(from: Wire, out: Delta[]): void {
-    const usage: Usage = { source: this.#finish === undefined && this.#blocked === undefined ? "partial" : "reported" };
-    const prompt = count(from.promptTokenCount);
-    const answer = count(from.candidatesTokenCount) ?? count(from.responseTokenCount);
-    const thoughts = count(from.thoughtsTokenCount);
-    const cached = count(from.cachedContentTokenCount);
-    if (prompt !== undefined) usage.inputTokens = prompt + (count(from.toolUsePromptTokenCount) ?? 0);
-    if (answer !== undefined || thoughts !== undefined) usage.outputTokens = (answer ?? 0) + (thoughts ?? 0);
-    if (thoughts !== undefined) usage.reasoningTokens = thoughts;
-    if (cached !== undefined) usage.cacheReadTokens = cached;
-    out.push({ type: "usage", usage });
+  /** The figures grow with every chunk; they are told first, last, and when the stream fails in between. */
+  #count(figures: Wire, out: Delta[]): void {
+    const first = this.#figures === undefined;
+    this.#figures = figures;
+    this.#told = false;
+    if (first || this.#raw !== undefined) this.#tellUsage(out);
+  }
+
+  #tellUsage(out: Delta[]): void {
+    if (this.#told || this.#figures === undefined) return;
+    this.#told = true;
+    out.push({ type: "usage", usage: usageOf(this.#figures, this.#raw === undefined ? "partial" : "reported") });
+  }
+
+  get #raw(): string | undefined {
+    return this.#finish ?? this.#blocked;
   }
 
   #other(response: Wire): void {
@@ -224,11 +187,9 @@ export class GeminiDecoder implements Decoder {
   #reason(): FinishReason {
     if (this.#finish === undefined) return "content_filter";
     const finish = finishes.get(this.#finish) ?? "other";
-    return finish === "stop" && this.#calls > 0 ? "tool_calls" : finish;
+    return finish === "stop" && this.#calls.count > 0 ? "tool_calls" : finish;
   }
 }
-
-const isEmpty = (args: unknown): boolean => typeof args === "object" && args !== null && Object.keys(args).length === 0;
 
 const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;

@@ -8,6 +8,7 @@ const signed = [
   say.reasoning("Look at the clock.", { part: 0, signature: "sig-1" }),
   { deltas: [{ type: "text" as const, text: "", signature: "sig-2" }] },
   "One moment.",
+  { deltas: [{ type: "activity" as const, kind: "part" as const, wire: "w", data: { kept: 1 }, keep: true }] },
   {
     deltas: [
       {
@@ -32,6 +33,7 @@ describe("what one vendor signed", () => {
       { type: "reasoning", text: "Look at the clock.", signature: "sig-1" },
       { type: "text", text: "", signature: "sig-2" },
       { type: "text", text: "One moment." },
+      { type: "opaque", wire: "w", data: { kept: 1 } },
       { type: "tool_call", call: "c1", name: "now", arguments: {}, signature: "sig-3" },
     ]);
   });

@@ -36,6 +36,19 @@ describe("the Gemini decoder", () => {
     });
   });
 
+  it("tells the usage first, last and when the stream fails, not with every chunk", () => {
+    const chunk = (candidatesTokenCount: number) =>
+      data({ candidates: [{ content: { parts: [{ text: "a" }] } }], usageMetadata: { candidatesTokenCount } });
+    const failed = decode(wire, chunk(1), chunk(2), chunk(3), data({ error: { code: 500 } }));
+    assert.deepEqual(
+      of(failed, "usage").map(({ usage }) => [usage.outputTokens, usage.source]),
+      [
+        [1, "partial"],
+        [3, "partial"],
+      ],
+    );
+  });
+
   it("keeps signatures on the call and on the empty text that they came with", () => {
     const decoded = decode(wire, main);
     assert.deepEqual(

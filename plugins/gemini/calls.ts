@@ -1,0 +1,66 @@
+import { type Delta, type Quirks, type ToolCallDelta, word } from "venturi/plugin";
+import { PartialArguments } from "./partial-arguments.ts";
+
+type Wire = Readonly<Record<string, unknown>>;
+
+interface OpenCall {
+  readonly index: number;
+  readonly id: string | undefined;
+  readonly partial: PartialArguments;
+  /** The arguments came in one piece. */
+  whole: boolean;
+}
+
+/** Calls as Gemini makes them: whole in one part, or on Vertex piece by piece until a part that does not go on. */
+export class Calls {
+  readonly #quirks: Quirks;
+  /** The call whose arguments are still coming. */
+  #open: OpenCall | undefined;
+  #count = 0;
+
+  constructor(quirks: Quirks) {
+    this.#quirks = quirks;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  push(call: Wire, signature: string | undefined, out: Delta[]): void {
+    const more = call.willContinue === true;
+    const begun = this.#begin(call);
+    const open = this.#open;
+    if (open === undefined) return this.#quirks.count("call_without_name");
+    const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = { type: "tool_call", index: open.index };
+    if (begun) delta.name = String(call.name);
+    if (begun && open.id !== undefined) delta.id = open.id;
+    if (signature !== undefined) delta.signature = signature;
+    delta.arguments = this.#arguments(open, call) + (more || open.whole ? "" : open.partial.close());
+    if (open.partial.broken) this.#quirks.count("arguments_out_of_order");
+    if (!more) delta.sealed = true;
+    if (!more) this.#open = undefined;
+    out.push(delta);
+  }
+
+  /** Whether this part begins a call; one without a name, or with the open call's id, goes on with the open one. */
+  #begin(call: Wire): boolean {
+    const name = word(call.name);
+    const id = word(call.id);
+    if (name === undefined || (this.#open !== undefined && id !== undefined && id === this.#open.id)) return false;
+    // A call that was not closed before the next one stays unfinished, and is never run.
+    if (this.#open !== undefined) this.#quirks.count("call_not_closed");
+    this.#open = { index: this.#count++, id, partial: new PartialArguments(), whole: false };
+    return true;
+  }
+
+  #arguments(open: OpenCall, call: Wire): string {
+    const { args } = call;
+    if (open.whole) return "";
+    if (args === undefined || args === null || isEmpty(args)) return open.partial.write(call.partialArgs);
+    open.whole = true;
+    if (typeof args === "string") this.#quirks.count("arguments_as_text");
+    return typeof args === "string" ? args : JSON.stringify(args);
+  }
+}
+
+const isEmpty = (args: unknown): boolean => typeof args === "object" && args !== null && Object.keys(args).length === 0;

@@ -1,0 +1,16 @@
+import { count, record, type Usage } from "venturi/plugin";
+
+/** Thoughts and tool prompts are counted apart by Google; what was written and what was read are the sums. */
+export function usageOf(figures: unknown, source: "reported" | "partial"): Usage {
+  const from = record(figures);
+  const usage: Usage = { source };
+  const prompt = count(from.promptTokenCount);
+  const answer = count(from.candidatesTokenCount) ?? count(from.responseTokenCount);
+  const thoughts = count(from.thoughtsTokenCount);
+  const cached = count(from.cachedContentTokenCount);
+  if (prompt !== undefined) usage.inputTokens = prompt + (count(from.toolUsePromptTokenCount) ?? 0);
+  if (answer !== undefined || thoughts !== undefined) usage.outputTokens = (answer ?? 0) + (thoughts ?? 0);
+  if (thoughts !== undefined) usage.reasoningTokens = thoughts;
+  if (cached !== undefined) usage.cacheReadTokens = cached;
+  return usage;
+}
