@@ -38,7 +38,7 @@ export function containerOf(messages: readonly Message[]): string | undefined {
 }
 
 function userBlock(part: Part): unknown {
-  if (part.type === "text") return part.text === "" ? undefined : { type: "text", text: part.text };
+  if (part.type === "text") return textBlock(part.text);
   if (part.type === "image") return imageBlock(part);
   return part.type === "tool_result" ? resultBlock(part) : undefined;
 }
@@ -46,7 +46,7 @@ function userBlock(part: Part): unknown {
 function assistantBlock(part: Part): unknown {
   switch (part.type) {
     case "text":
-      return part.text === "" ? undefined : { type: "text", text: part.text };
+      return textBlock(part.text);
     case "reasoning":
       if (part.encrypted !== undefined) return { type: "redacted_thinking", data: part.encrypted };
       // Unsigned thinking is refused: it came from another vendor, or was never whole.
@@ -67,6 +67,9 @@ function assistantBlock(part: Part): unknown {
       return undefined;
   }
 }
+
+/** Text without anything in it but blanks is refused, though models say such things before a call. */
+const textBlock = (text: string): unknown => (text.trim() === "" ? undefined : { type: "text", text });
 
 const isContainer = (part: Part): part is Extract<Part, { type: "opaque" }> =>
   part.type === "opaque" && part.wire === wireName && record(part.data).type === "container";

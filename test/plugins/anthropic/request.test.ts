@@ -69,6 +69,14 @@ describe("a request to Anthropic", () => {
     assert.equal(body.container, "container_7");
   });
 
+  it("leaves out text that is only blanks, and messages with nothing left in them", () => {
+    const blank = (role: "user" | "assistant") => ({ role, parts: [{ type: "text" as const, text: "\n\n" }] });
+    const hello = { role: "user" as const, parts: [{ type: "text" as const, text: " hi " }] };
+    assert.deepEqual(bodyOf(ask({ messages: [hello, blank("assistant"), blank("user")] }), version).messages, [
+      { role: "user", content: [{ type: "text", text: " hi " }] },
+    ]);
+  });
+
   it("sends an image by its URL", () => {
     const image = { type: "image" as const, mediaType: "image/jpeg", url: "https://example.com/a.jpg" };
     const body = bodyOf(ask({ messages: [{ role: "user", parts: [image] }] }), version);

@@ -238,6 +238,12 @@ describe("the Gemini decoder", () => {
     }
   });
 
+  it("takes the close of a Live session for its end, since it has no other", () => {
+    const said = { serverContent: { modelTurn: { parts: [{ inlineData: { mimeType: "audio/pcm", data: "AAA=" } }] } } };
+    assert.equal(decode(wire, data({ setupComplete: {} }), data(said)).transcript.done?.finish, "other");
+    assert.equal(decode(wire, data(said)).transcript.error?.code, "stream_error");
+  });
+
   it("reads the first candidate only", () => {
     const first = { content: { parts: [{ text: "a" }] }, index: 0, finishReason: "STOP" };
     const second = { content: { parts: [{ text: "b" }] }, index: 1, finishReason: "STOP" };
