@@ -1,5 +1,5 @@
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
-import { type CollectionResult, type MetricProducer, MetricReader } from "@opentelemetry/sdk-metrics";
+import { type CollectionResult, type MetricData, type MetricProducer, MetricReader } from "@opentelemetry/sdk-metrics";
 
 /** A reader that is asked, by `/metrics`, rather than serving on a port of its own. */
 export function collector(producer: MetricProducer): MetricReader {
@@ -11,6 +11,22 @@ class Collector extends MetricReader {
   protected override async onForceFlush(): Promise<void> {}
 }
 
-const serializer = new PrometheusSerializer();
+const noPrefix = "";
+const noTimestamp = false;
+const targetInfo = false;
+const noScope = true;
+const serializer = new PrometheusSerializer(noPrefix, noTimestamp, undefined, targetInfo, noScope);
 
-export const prometheusText = (result: CollectionResult): string => serializer.serialize(result.resourceMetrics);
+/** As Prometheus wants it: a name ends with its unit. The collector's exporter does the same, so dashboards fit both. */
+export function prometheusText({ resourceMetrics }: CollectionResult): string {
+  const scopeMetrics = resourceMetrics.scopeMetrics.map(({ scope, metrics }) => ({
+    scope,
+    metrics: metrics.map(withUnit),
+  }));
+  return serializer.serialize({ ...resourceMetrics, scopeMetrics });
+}
+
+function withUnit(metric: MetricData): MetricData {
+  const { name, unit } = metric.descriptor;
+  return { ...metric, descriptor: { ...metric.descriptor, name: unit === "s" ? `${name}.seconds` : name, unit: "" } };
+}

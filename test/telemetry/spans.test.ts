@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, wholeRun, wireProvider } from "./drive.ts";
+import { named } from "./named.ts";
 import type { ReceivedSpan } from "./protobuf-reader.ts";
 import { Receiver } from "./receiver.ts";
 
@@ -192,9 +193,6 @@ describe("spans of a run", () => {
     expect(seen[0]).to.match(/^00-0af7651916cd43dd8448eb211c80319c-[\da-f]{16}-00$/);
   });
 });
-
-export const named = (spans: readonly ReceivedSpan[], name: string): ReceivedSpan[] =>
-  spans.filter((span) => span.name === name).sort((left, right) => Number(left.start - right.start));
 
 const varying = /time_to_first_chunk|gap_ms/;
 const steady = (attributes: object) =>

@@ -1,0 +1,131 @@
+// Jaeger and the collector: from the PATH, from the cache, or built with Go into the cache. Building takes minutes, once.
+import { execFile, spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { access, constants, cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { promisify } from "node:util";
+
+const execute = promisify(execFile);
+const manifest = new URL("otelcol-manifest.yaml", import.meta.url).pathname;
+const builder = "go.opentelemetry.io/collector/cmd/builder@v0.155.0";
+
+// Jaeger's v2 tags are no Go versions, so a commit stands for the one that is wanted. A module proxy need not have it; the
+// last release that was tagged as v1 too (v1.76.0 is v2.13.0) is in every one.
+const jaegerModule = "github.com/jaegertracing/jaeger";
+const jaegers = [
+  { release: "v2.20.0", reference: "798e4b0fcf22" },
+  { release: "v2.13.0", reference: "v1.76.0" },
+];
+
+export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "venturi", "bin");
+
+/** Paths of both, or an error whose message says what to install. */
+export async function traceBinaries() {
+  await mkdir(cacheFolder, { recursive: true });
+  return { jaeger: await jaeger(), otelcol: await otelcol() };
+}
+
+async function jaeger() {
+  const found = await onPath("jaeger");
+  if (found !== undefined) return found;
+  for (const { release, reference } of jaegers) {
+    const cached = join(cacheFolder, `jaeger-${release}`);
+    if (await runnable(cached)) return cached;
+    await needGo("jaeger");
+    try {
+      await inFolder(async (folder) => buildJaeger(folder, reference, cached));
+      return cached;
+    } catch (error) {
+      say(`jaeger ${release} can't be built here: ${reason(error)}`);
+    }
+  }
+  throw new Error("no Jaeger v2 could be built; put a `jaeger` on the PATH (jaegertracing.io/download)");
+}
+
+/** In a copy of the module rather than by `go install`, which refuses modules with replace directives. */
+async function buildJaeger(folder, reference, target) {
+  say(`building jaeger from ${jaegerModule}@${reference} into ${cacheFolder} …`);
+  const { stdout } = await execute("go", ["mod", "download", "-json", `${jaegerModule}@${reference}`], { cwd: folder });
+  const source = join(folder, "source");
+  await cp(JSON.parse(stdout).Dir, source, { recursive: true });
+  await run("chmod", ["-R", "u+w", source], folder);
+  await run("go", ["build", "-o", join(folder, "jaeger"), "./cmd/jaeger"], source);
+  await moved(join(folder, "jaeger"), target);
+}
+
+async function otelcol() {
+  const found = await onPath("otelcol");
+  if (found !== undefined) return found;
+  const version = createHash("sha256")
+    .update(builder)
+    .update(await readFile(manifest))
+    .digest("hex")
+    .slice(0, 12);
+  const cached = join(cacheFolder, `otelcol-${version}`);
+  if (await runnable(cached)) return cached;
+  await needGo("otelcol");
+  await inFolder(async (folder) => {
+    say(`building the collector with ${builder} into ${cacheFolder} …`);
+    await cp(manifest, join(folder, "builder.yaml"));
+    await run("go", ["run", builder, "--config", "builder.yaml"], folder);
+    await moved(join(folder, "out", "otelcol"), cached);
+  });
+  return cached;
+}
+
+async function needGo(wanted) {
+  if ((await onPath("go")) !== undefined) return;
+  throw new Error(`install ${wanted} (jaeger v2 and otelcol on the PATH), or Go 1.26 or newer to build it`);
+}
+
+async function onPath(name) {
+  for (const folder of (process.env.PATH ?? "").split(delimiter)) {
+    if (folder !== "" && (await runnable(join(folder, name)))) return join(folder, name);
+  }
+  return undefined;
+}
+
+const runnable = (path) =>
+  access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+
+/** Into its place at once, so that a build that is cut short leaves nothing that looks like a binary. */
+async function moved(from, to) {
+  await cp(from, `${to}.new`);
+  await rename(`${to}.new`, to);
+}
+
+async function inFolder(work) {
+  const folder = await mkdtemp(join(tmpdir(), "venturi-build-"));
+  try {
+    await work(folder);
+  } finally {
+    await run("chmod", ["-R", "u+w", folder], tmpdir());
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function run(command, parameters, cwd) {
+  return new Promise((resolve, reject) => {
+    const child = spawn("nice", ["-n", "10", command, ...parameters], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+    let errors = "";
+    child.stderr.on("data", (data) => {
+      errors = (errors + data).slice(-4096);
+    });
+    child.on("error", reject);
+    child.on("close", (code) =>
+      code === 0 ? resolve() : reject(new Error(errors || `${command} ended with ${code}`)),
+    );
+  });
+}
+
+const say = (text) => process.stderr.write(`${text}\n`);
+
+/** `go mod download -json` tells its error as JSON on stdout. */
+function reason(error) {
+  const told = /"Error": "([^"]*)/.exec(error.stdout ?? "")?.[1] ?? error.message;
+  return told.replaceAll("\\n\\t", " ").trim().split("\n").slice(-3).join(" ");
+}

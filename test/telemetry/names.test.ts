@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { silentLog } from "../../src/core/log.ts";
+import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
+import { metrics, spans } from "../../src/telemetry/names.ts";
+import { echo, wholeRun, wireProvider } from "./drive.ts";
+
+/** What users' dashboards and alerts hold on to: changing a name here breaks them. */
+const promised = {
+  spans: [
+    "invoke_agent",
+    "venturi.round",
+    "chat",
+    "venturi.chunk",
+    "venturi.accumulate",
+    "execute_tool",
+    "venturi.deliver",
+    "venturi.journal.append",
+  ],
+  metrics: [
+    "gen_ai.client.operation.duration",
+    "gen_ai.client.operation.time_to_first_chunk",
+    "gen_ai.client.operation.time_per_output_chunk",
+    "gen_ai.client.token.usage",
+    "gen_ai.invoke_agent.duration",
+    "gen_ai.execute_tool.duration",
+    "venturi.chunks",
+    "venturi.chunk.bytes",
+    "venturi.accumulate.duration",
+    "venturi.journal.append.duration",
+    "venturi.deliver.duration",
+    "venturi.tool.calls",
+    "venturi.tool.eager.saved",
+    "venturi.wire.quirks",
+    "venturi.retries",
+    "venturi.failovers",
+    "venturi.retractions",
+    "venturi.runs.active",
+    "venturi.followers.active",
+    "venturi.run.timing",
+    "venturi.telemetry.dropped",
+  ],
+};
+
+describe("names", () => {
+  it("are the promised ones", () => {
+    expect(Object.values(spans)).to.have.members(promised.spans);
+    expect(Object.values(metrics)).to.have.members(promised.metrics);
+  });
+
+  it("no id of a run, a session or a call is ever a metric's attribute", async () => {
+    const telemetry = await createTelemetry(defaultSettings, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 9, callEvery: 2 }));
+    await wholeRun(telemetry, "run-secret-id", {
+      provider,
+      tool: telemetry.tool(echo),
+      request: { session: "session-id" },
+    });
+    const text = await telemetry.metrics();
+    expect(text).to.include("gen_ai_client_operation_duration_seconds_bucket");
+    expect(text).to.include('gen_ai_agent_name="assistant"');
+    expect(text).to.not.match(/run-secret-id|session-id|call-run|response-1/);
+    await telemetry.close();
+  });
+
+  it("every series of the same attributes is one, however many runs there were", async () => {
+    const telemetry = await createTelemetry(defaultSettings, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 5 }));
+    for (let run = 0; run < 20; run++)
+      await wholeRun(telemetry, `run-${run}`, { provider, tool: telemetry.tool(echo) });
+    const text = await telemetry.metrics();
+    expect(text.match(/^gen_ai_invoke_agent_duration_seconds_count\{.*\} (\d+)$/gm)).to.have.length(1);
+    expect(text).to.match(/^gen_ai_invoke_agent_duration_seconds_count\{.*\} 20$/m);
+    expect(text).to.match(/^gen_ai_client_operation_time_per_output_chunk_seconds_count\{.*\} 80$/m);
+    expect(text).to.match(/^venturi_chunk_bytes_total\{.*kind="text".*\} 10000$/m);
+    expect(text).to.match(/^venturi_runs_active\{?.*\}? 0$/m);
+    expect(text).to.match(/^venturi_run_timing_seconds_sum\{.*part="providerStream".*\} 0\.2/m);
+    await telemetry.close();
+  });
+});
