@@ -1,3 +1,4 @@
+import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { AgentDefinition } from "../agent/definition.ts";
 import type { Provider } from "../core/provider.ts";

@@ -1,3 +1,4 @@
+import "reflect-metadata";
 import { isDeepStrictEqual } from "node:util";
 import { inject, injectable } from "tsyringe";
 import { messageOf, type VenturiError, wrap } from "../core/errors.ts";

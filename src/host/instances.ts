@@ -1,3 +1,4 @@
+import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import { Clock } from "../core/clock.ts";
 import { messageOf, VenturiError } from "../core/errors.ts";
