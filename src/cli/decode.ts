@@ -4,6 +4,7 @@ import type { Command } from "commander";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { AnyPlugin, Frame, Wire } from "../core/plugin.ts";
+import type { OpenCall } from "../stream/accumulate.ts";
 import { framesOf } from "../stream/frames.ts";
 import { Transcript } from "../stream/transcript.ts";
 import { example } from "./globals.ts";
@@ -51,23 +52,29 @@ async function decodeFile(file: string, wire: Wire): Promise<Record<string, unkn
 }
 
 function describe(file: string, transcript: Transcript, quirks: ReadonlyMap<string, number>): Record<string, unknown> {
-  const toolCalls = transcript.calls.map((call) => {
-    const result = call.result();
-    if (result.ok) return { id: call.id, name: call.name, arguments: result.arguments };
-    return { id: call.id, name: call.name, arguments: { __invalid_json: result.raw }, error: result.error };
-  });
+  const vendorCalls = transcript.calls.filter((call) => call.kind !== undefined);
   return {
     file,
     text: transcript.text,
     reasoning: transcript.reasoning,
     refusal: transcript.refusal,
-    toolCalls,
+    toolCalls: transcript.calls.filter((call) => call.kind === undefined).map(describeCall),
+    ...(vendorCalls.length > 0 && {
+      vendorCalls: vendorCalls.map((call) => ({ kind: call.kind, ...describeCall(call) })),
+    }),
     finish: transcript.done?.finish,
     raw: transcript.done?.raw,
     usage: transcript.usage ?? {},
     quirks: [...quirks.keys()],
     ...(transcript.error !== undefined && { error: transcript.error }),
   };
+}
+
+function describeCall(call: OpenCall): Record<string, unknown> {
+  const { id, name } = call;
+  const result = call.result();
+  if (result.ok) return { id, name, arguments: result.arguments };
+  return { id, name, arguments: { __invalid_json: result.raw }, error: result.error };
 }
 
 /** The wire among those that the plugins in the box speak. */

@@ -41,6 +41,8 @@ export interface ToolCallDelta {
   /** The wire said that this call is complete (block stop, item done, next index, a whole call in one chunk). */
   readonly sealed?: boolean;
   readonly signature?: string;
+  /** The vendor's word for a call that is not of a function which the request offered (`custom_tool_call`, `shell_call`). */
+  readonly kind?: string;
   /** Ordinal of the chunk that carried it, so that accumulation can be measured under its chunk. */
   readonly chunk?: number;
 }

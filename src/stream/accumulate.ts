@@ -18,6 +18,8 @@ export interface OpenCall {
   /** Nothing more can come that would change it. */
   readonly sealed: boolean;
   readonly signature: string | undefined;
+  /** The vendor's word for it, when it is not of a function which the request offered. */
+  readonly kind: string | undefined;
   /** Parses the text, once. Never repairs: what is not a JSON object is an error. */
   result(): CallResult;
 }
@@ -100,6 +102,7 @@ class Call implements OpenCall {
   sealed = false;
   cut = false;
   signature: string | undefined;
+  kind: string | undefined;
   #scanner = new JsonScanner();
   #result: CallResult | undefined;
 
@@ -110,6 +113,7 @@ class Call implements OpenCall {
   /** Takes id, name and signature, each the first time it is told; true when the name became known. */
   identify(delta: ToolCallDelta, run: string | undefined): boolean {
     if (delta.signature !== undefined) this.signature = delta.signature;
+    if (delta.kind !== undefined) this.kind = delta.kind;
     if (this.id === "" && delta.id) this.id = delta.id;
     if (this.name !== "" || !delta.name) return false;
     this.name = delta.name;

@@ -1,0 +1,36 @@
+import { type Code, codeOfStatus, record, VenturiError, word } from "venturi/plugin";
+
+const op = "provider.stream";
+
+/**
+ * An error told in a stream: flat as documented (`code`, `message`), nested under `error` as the real wire has it, or the
+ * `error` of a response that failed. The message may be empty.
+ */
+export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError {
+  const nested = record(event.error);
+  const kind = word(nested.code) ?? word(event.code) ?? word(nested.type) ?? "error";
+  const said = word(nested.message) ?? word(event.message) ?? word(event.error) ?? "no reason was given";
+  const details: Record<string, unknown> = { vendorCode: kind };
+  const wait = /try again in ([\d.]+)\s*(ms|s)\b/i.exec(said);
+  if (wait !== null) details.retryAfterMs = Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000));
+  if (/insufficient_quota|billing/.test(kind)) details.retry = false;
+  const code = codeOf(kind, nested.status ?? event.status, said);
+  return new VenturiError(op, code, `the provider reported ${kind}: ${said}`, { details });
+}
+
+export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
+
+const kinds: readonly (readonly [RegExp, Code])[] = [
+  [/rate_?limit|insufficient_quota|too_many_requests|\b429\b/i, "rate_limited"],
+  [/server_error|overloaded|unavailable|timeout|internal_error|\b50[0-9]\b|\b529\b/i, "unavailable"],
+  [/invalid_api_key|authentication/i, "unauthorized"],
+  [/permission/i, "forbidden"],
+];
+
+function codeOf(kind: string, status: unknown, said: string): Code {
+  if (typeof status === "number" && status >= 400 && codeOfStatus(status) !== "llm_error") return codeOfStatus(status);
+  for (const words of [kind, said]) {
+    for (const [pattern, code] of kinds) if (pattern.test(words)) return code;
+  }
+  return "llm_error";
+}

@@ -1,0 +1,58 @@
+import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import { z } from "zod";
+import { ResponsesDecoder, wireName } from "./decoder.ts";
+import { bodyOf } from "./request.ts";
+
+const wire: Wire = { framing: "sse", decoder: () => new ResponsesDecoder() };
+
+const options = z.strictObject({
+  ...httpOptions,
+  baseUrl: httpOptions.baseUrl.default("https://api.openai.com/v1"),
+  organization: z.string().exactOptional().describe("OpenAI organization to bill"),
+  project: z.string().exactOptional().describe("OpenAI project to bill"),
+  query: z.record(z.string(), z.string()).exactOptional().describe("Query parameters, such as Azure's api-version"),
+  store: z
+    .boolean()
+    .default(false)
+    .describe("Let the server keep responses; otherwise reasoning travels along enciphered"),
+  reasoningSummary: z
+    .enum(["auto", "concise", "detailed"])
+    .exactOptional()
+    .describe("Ask for summaries of the model's reasoning"),
+});
+export type ResponsesOptions = z.output<typeof options>;
+
+export default definePlugin({
+  name: "openai-responses",
+  kind: "provider",
+  description: "OpenAI Responses API and servers compatible with it",
+  options,
+  wires: { [wireName]: wire },
+  create: (options) =>
+    httpProvider({
+      name: "openai-responses",
+      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      wire,
+      options,
+      request: (request, mode) => ({
+        url: urlOf(options),
+        headers: headersOf(options),
+        body: bodyOf(request, options, mode),
+      }),
+      collect: (json) => collectWith(new ResponsesDecoder(), json),
+    }),
+});
+
+function urlOf(options: ResponsesOptions): string {
+  const url = new URL(`${options.baseUrl.replace(/\/+$/, "")}/responses`);
+  for (const [key, value] of Object.entries(options.query ?? {})) url.searchParams.set(key, value);
+  return url.href;
+}
+
+function headersOf({ apiKey, organization, project }: ResponsesOptions): Record<string, string> {
+  return {
+    ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
+    ...(organization !== undefined && { "openai-organization": organization }),
+    ...(project !== undefined && { "openai-project": project }),
+  };
+}

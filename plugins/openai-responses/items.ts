@@ -1,0 +1,62 @@
+import { record, word } from "venturi/plugin";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Calls that the client is asked to carry out, though it did not offer them as functions: what each is called. */
+const clientCalls: ReadonlyMap<string, string> = new Map([
+  ["custom_tool_call", ""],
+  ["local_shell_call", "local_shell"],
+  ["shell_call", "shell"],
+  ["apply_patch_call", "apply_patch"],
+  ["computer_call", "computer"],
+]);
+
+export interface ClientCall {
+  readonly kind: string;
+  readonly call: string | undefined;
+  readonly name: string;
+  readonly arguments: string;
+  /** Needed to send the call back as the item it was. */
+  readonly signature: string;
+}
+
+/** The call in an item that is done; undefined when it is not the client's to carry out. */
+export function clientCallOf(item: Json): ClientCall | undefined {
+  const kind = word(item.type) ?? "";
+  const name = clientCalls.get(kind);
+  if (name === undefined || isHosted(item)) return undefined;
+  const { type: _, id: _id, status: _status, call_id, name: own, input, created_by: _by, ...rest } = item;
+  const body = kind === "custom_tool_call" ? { input: typeof input === "string" ? input : "" } : rest;
+  return {
+    kind,
+    call: word(call_id),
+    name: word(own) ?? name,
+    arguments: JSON.stringify(body),
+    signature: JSON.stringify(item),
+  };
+}
+
+/** A shell in a container of the vendor's is run by the vendor. */
+const isHosted = (item: Json): boolean => (word(record(item.environment).type) ?? "local") !== "local";
+
+/** The item that answers a call, by the item that was the call. */
+export function outputItem(called: Json, call: string, output: unknown): Json {
+  const type = word(called.type) ?? "function_call";
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  switch (type) {
+    case "shell_call":
+      return {
+        type: "shell_call_output",
+        call_id: call,
+        output: [{ stdout: text, stderr: "", outcome: { type: "exit", exit_code: 0 } }],
+      };
+    case "apply_patch_call":
+      return { type: "apply_patch_call_output", call_id: call, status: "completed", output: text };
+    case "local_shell_call":
+      return { type: "local_shell_call_output", id: call, output: text };
+    case "custom_tool_call":
+      return { type: "custom_tool_call_output", call_id: call, output };
+    default:
+      return { type: "function_call_output", call_id: call, output };
+  }
+}

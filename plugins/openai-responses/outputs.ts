@@ -1,0 +1,43 @@
+/** One item of the output while it arrives. */
+export interface Output {
+  /** Position among all items, in order of appearance. */
+  readonly position: number;
+  readonly type: string;
+  itemId: string | undefined;
+  done: boolean;
+  /** Index of the tool call, for a function call. */
+  call: number | undefined;
+  /** What was given out so far, by kind and part: `text 0`, `refusal 0`, `summary 1`, `arguments`. */
+  readonly given: Map<string, string>;
+  annotations: number;
+}
+
+/**
+ * Which item an event is about. The output index says it: some servers (GitHub Copilot) give every event a new item id.
+ * Others count wrongly and use one index for several items; then an id that is known says it.
+ */
+export class Outputs {
+  readonly all: Output[] = [];
+  readonly #byIndex = new Map<unknown, Output>();
+
+  add(index: unknown, type: string, itemId: string | undefined): Output {
+    const output: Output = {
+      position: this.all.length,
+      type,
+      itemId,
+      done: false,
+      call: undefined,
+      given: new Map(),
+      annotations: 0,
+    };
+    this.all.push(output);
+    this.#byIndex.set(index, output);
+    return output;
+  }
+
+  find(index: unknown, itemId: string | undefined): Output | undefined {
+    const output = this.#byIndex.get(index);
+    if (itemId === undefined || (output !== undefined && output.itemId === itemId)) return output;
+    return this.all.find((other) => other.itemId === itemId) ?? output;
+  }
+}

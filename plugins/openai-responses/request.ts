@@ -1,0 +1,40 @@
+import type { GenerationRequest, ToolChoice, ToolSpec } from "venturi/plugin";
+import type { ResponsesOptions } from "./index.ts";
+import { inputOf } from "./input.ts";
+
+type Body = Record<string, unknown>;
+
+/** Models that think: only they take `include: reasoning.encrypted_content`. */
+const thinking = /^(o\d|gpt-5|gpt-6|codex|computer-use)/;
+
+/** The body of /responses. Keys that are not ours go in as they are and win over what we made of the others. */
+export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mode: "stream" | "whole"): Body {
+  const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, ...rest } = request.options;
+  const body: Body = { model: request.model, input: inputOf(request.messages, options.store), store: options.store };
+  if (mode === "stream") body.stream = true;
+  if (request.tools.length > 0) body.tools = request.tools.map(toolOf);
+  if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
+  if (request.output !== undefined) body.text = { format: { type: "json_schema", ...request.output, strict: true } };
+  if (temperature !== undefined) body.temperature = temperature;
+  if (topP !== undefined) body.top_p = topP;
+  if (maxTokens !== undefined) body.max_output_tokens = maxTokens;
+  const summary = options.reasoningSummary;
+  if (reasoning?.effort !== undefined || summary !== undefined) {
+    body.reasoning = { ...(reasoning?.effort && { effort: reasoning.effort }), ...(summary && { summary }) };
+  }
+  const thinks = body.reasoning !== undefined || thinking.test(request.model.replace(/^.*\//, ""));
+  // Without a stored response the model's thinking survives to the next round only if it comes along enciphered.
+  if (!options.store && thinks) body.include = ["reasoning.encrypted_content"];
+  return Object.assign(body, rest);
+}
+
+const toolOf = ({ name, description, parameters }: ToolSpec): Body => ({
+  type: "function",
+  name,
+  description,
+  parameters,
+  strict: false,
+});
+
+const choiceOf = (choice: ToolChoice): unknown =>
+  typeof choice === "string" ? choice : { type: "function", name: choice.name };
