@@ -71,7 +71,7 @@ export class AnthropicDecoder implements Decoder {
   /** `[DONE]` and comments come from gateways that speak another dialect; anything else is damage. */
   #unreadable(frame: Frame, out: Delta[]): void {
     const data = frame.data.trim();
-    if (data === "" || data.startsWith(":")) return this.quirks.count("wrapped_comment");
+    if (data === "" || data.startsWith(":")) return this.quirks.count("comment_as_data");
     if (data === "[DONE]") {
       this.quirks.count("done_sentinel");
       // Said after the reason to stop, it stands for the message_stop that such gateways leave out.

@@ -60,7 +60,7 @@ export class GeminiDecoder implements Decoder {
 
   #unreadable(frame: Frame, out: Delta[]): void {
     const data = frame.data.trim();
-    if (data === "" || data.startsWith(":")) return this.quirks.count("wrapped_comment");
+    if (data === "" || data.startsWith(":")) return this.quirks.count("comment_as_data");
     if (data === "[DONE]") return this.quirks.count("done_sentinel");
     this.#fail(broken("an event is not valid JSON; the stream cannot be trusted further"), out);
   }

@@ -159,7 +159,7 @@ describe("the Anthropic decoder", () => {
       index_mismatch: 1,
       stop_without_block: 1,
       unknown_event: 1,
-      wrapped_comment: 1,
+      comment_as_data: 1,
       done_sentinel: 1,
       block_without_stop: 1,
     });
