@@ -1,7 +1,8 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../core/errors.ts";
-import { parseBody } from "./request-body.ts";
+import { parseUntrusted } from "../core/untrusted-json.ts";
+
 import type { ServiceLimits } from "./service-limits.ts";
 
 /** An HTTP server whose every input is bounded: headers, body, nesting, time, and no compression to expand. */
@@ -25,7 +26,7 @@ export async function createHttp(limits: ServiceLimits, trustProxy: boolean | st
   app.addContentTypeParser(
     "application/json",
     { parseAs: "string" },
-    async (_request: unknown, text: string | Buffer) => parseBody(text.toString(), limits.depth),
+    async (_request: unknown, text: string | Buffer) => parseUntrusted(text.toString(), limits.depth),
   );
   app.addHook("preParsing", async (request) => {
     const encoding = request.headers["content-encoding"];

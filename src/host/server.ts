@@ -93,7 +93,9 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
   const { default: rateLimit } = await import("@fastify/rate-limit");
   await app.register(rateLimit, { global: false });
   const { default: websocket } = await import("@fastify/websocket");
-  await app.register(websocket, { options: { maxPayload: limits.body, handleProtocols: () => "venturi" } });
+  await app.register(websocket, {
+    options: { maxPayload: limits.body, handleProtocols: (offered) => (offered.has("venturi") ? "venturi" : false) },
+  });
   const { default: swagger } = await import("@fastify/swagger");
   await app.register(swagger, {
     openapi: {

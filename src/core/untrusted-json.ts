@@ -1,9 +1,9 @@
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "./errors.ts";
 
 const op = "request.parse";
 
-/** JSON of a request: refused before it is parsed when it is nested too deep, after it when it carries a prototype. */
-export function parseBody(text: string, depth: number): unknown {
+/** JSON from outside: refused before it is parsed when it is nested too deep, after it when it carries a prototype. */
+export function parseUntrusted(text: string, depth: number): unknown {
   if (text === "") return undefined;
   checkDepth(text, depth);
   try {
@@ -11,7 +11,7 @@ export function parseBody(text: string, depth: number): unknown {
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
   } catch (thrown) {
     if (thrown instanceof VenturiError) throw thrown;
-    throw new VenturiError(op, "invalid_input", "the body is no valid JSON", { cause: thrown });
+    throw new VenturiError(op, "invalid_input", "this is no valid JSON", { cause: thrown });
   }
 }
 

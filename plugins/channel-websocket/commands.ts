@@ -1,0 +1,40 @@
+import { RunInput } from "venturi/plugin";
+import { z } from "zod";
+
+const id = z.string().max(256).optional().describe("the client's own name for this, sent back with the answer");
+const run = z.string();
+const sentences = z.boolean().default(false).describe("whole sentences instead of pieces of text, for speech");
+
+/** What a client may send. */
+export const Command = z.discriminatedUnion("type", [
+  z.strictObject({
+    type: z.literal("run"),
+    id,
+    agent: z.string().min(1),
+    input: z.union([z.string(), RunInput]),
+    session: z.string().min(1).max(256).optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    limits: z.record(z.string(), z.unknown()).optional(),
+    key: z.string().min(1).max(256).optional().describe("idempotency key"),
+    sentences,
+  }),
+  z.strictObject({
+    type: z.literal("subscribe"),
+    id,
+    run,
+    after: z.number().int().nonnegative().default(0),
+    sentences,
+  }),
+  z.strictObject({ type: z.literal("unsubscribe"), run }),
+  z.strictObject({ type: z.literal("cancel"), run, reason: z.string().max(1000).optional() }),
+  z.strictObject({
+    type: z.literal("approve"),
+    run,
+    call: z.string(),
+    approved: z.boolean(),
+    reason: z.string().max(4000).optional(),
+  }),
+  z.strictObject({ type: z.literal("message"), run, text: z.string().min(1) }),
+  z.strictObject({ type: z.literal("ping"), id }),
+]);
+export type Command = z.output<typeof Command>;

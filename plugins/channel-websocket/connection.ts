@@ -1,0 +1,208 @@
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  type FastifyRequest,
+  parseUntrusted,
+  type RunEvent,
+  type Runs,
+  traceparentOf,
+  VenturiError,
+  wrap,
+} from "venturi/plugin";
+import type { WebSocket } from "ws";
+import { Command } from "./commands.ts";
+import type { Options } from "./index.ts";
+import { Projection } from "./projection.ts";
+
+const op = "socket.receive";
+const depth = 64;
+
+export interface Parts {
+  readonly host: ChannelHost<FastifyInstance>;
+  readonly request: FastifyRequest;
+  readonly options: Options;
+}
+
+interface Following {
+  readonly run: string;
+  readonly after: number;
+  readonly sentences: boolean;
+  readonly id?: string | undefined;
+}
+
+/**
+ * One socket and the runs it follows. At most `slowReader` bytes wait in memory for it, over all of its runs: past that they
+ * are not read on until it has taken some, and when it takes nothing for `stalled` ms it is cut off.
+ */
+export class Connection {
+  readonly #socket: WebSocket;
+  readonly #parts: Parts;
+  readonly #runs: Runs;
+  readonly #following = new Map<string, AbortController>();
+  readonly #started = new Set<string>();
+  readonly #ping: NodeJS.Timeout;
+  #alive = true;
+
+  constructor(socket: WebSocket, parts: Parts) {
+    this.#socket = socket;
+    this.#parts = parts;
+    this.#runs = parts.host.runsFor(parts.request);
+    const { keepAlive, stalled } = parts.host.limits;
+    this.#ping = setInterval(() => this.#keepAlive(), keepAlive);
+    parts.request.raw.socket.setTimeout(stalled, () => {
+      if (socket.bufferedAmount > 0) socket.terminate();
+    });
+    socket.on("message", (data, isBinary) => void this.#receive(isBinary ? undefined : String(data)));
+    socket.on("pong", () => {
+      this.#alive = true;
+    });
+    socket.on("error", () => socket.terminate());
+    socket.on("close", () => void this.#close());
+  }
+
+  /** A peer that answers no ping is gone, whatever its network says. What still has bytes to take is judged by those. */
+  #keepAlive(): void {
+    if (this.#socket.bufferedAmount > 0) return;
+    if (!this.#alive) return this.#socket.terminate();
+    this.#alive = false;
+    this.#socket.ping();
+  }
+
+  async #receive(text: string | undefined): Promise<void> {
+    let id: string | undefined;
+    try {
+      const command = parseCommand(text);
+      id = "id" in command ? command.id : undefined;
+      await this.#obey(command);
+    } catch (thrown) {
+      const error = wrap(op, thrown);
+      if (error.code === "internal") this.#parts.host.log.error("a command failed", { error: String(thrown) });
+      this.#send({ type: "stream_error", ...(id === undefined ? {} : { id }), error: publicError(error) });
+    }
+  }
+
+  async #obey(command: Command): Promise<void> {
+    switch (command.type) {
+      case "run":
+        return await this.#start(command);
+      case "subscribe":
+        await this.#runs.get(command.run);
+        return this.#follow({ run: command.run, after: command.after, sentences: command.sentences, id: command.id });
+      case "unsubscribe":
+        return this.#following.get(command.run)?.abort();
+      case "cancel":
+        return await this.#runs.cancel(command.run, command.reason ?? "cancelled by the client");
+      case "approve": {
+        const { run, call, approved, reason } = command;
+        const by = this.#parts.host.caller(this.#parts.request).id;
+        const body = { call, approved, by, ...(reason === undefined ? {} : { reason }) };
+        return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
+      }
+      case "message":
+        return mustArrive(await this.#runs.signal(command.run, "message", { text: command.text }));
+      case "ping":
+        return this.#send({ type: "pong", ...(command.id === undefined ? {} : { id: command.id }) });
+    }
+  }
+
+  async #start(command: Extract<Command, { type: "run" }>): Promise<void> {
+    this.#mustHaveRoom();
+    const { id, agent, input, session, metadata, limits, key, sentences } = command;
+    const traceparent = traceparentOf(this.#parts.request.headers.traceparent);
+    const { run } = await this.#runs.start(
+      {
+        agent,
+        input: typeof input === "string" ? { text: input } : input,
+        onDisconnect: this.#parts.options.onDisconnect,
+        ...(session === undefined ? {} : { session }),
+        ...(metadata === undefined ? {} : { metadata }),
+        ...(limits === undefined ? {} : { limits }),
+        ...(traceparent === undefined ? {} : { traceparent }),
+      },
+      key === undefined ? {} : { key },
+    );
+    this.#started.add(run);
+    this.#follow({ run, after: 0, sentences, id });
+  }
+
+  #follow(following: Following): void {
+    if (this.#following.has(following.run)) {
+      throw new VenturiError(op, "conflict", "this socket follows the run already");
+    }
+    this.#mustHaveRoom();
+    void this.#pump(following);
+  }
+
+  #mustHaveRoom(): void {
+    const { subscriptions } = this.#parts.options;
+    if (this.#following.size < subscriptions) return;
+    throw new VenturiError(op, "too_large", `one socket follows at most ${subscriptions} runs; open another`);
+  }
+
+  async #pump({ run, after, sentences, id }: Following): Promise<void> {
+    const abort = new AbortController();
+    this.#following.set(run, abort);
+    const projection = new Projection({ after, sentences, id });
+    try {
+      const options = { after: projection.from, signal: abort.signal, channel: "websocket" };
+      for await (const batch of this.#runs.follow(run, options)) {
+        await this.#write(batch, projection);
+        if (abort.signal.aborted) return;
+      }
+    } catch (thrown) {
+      const error = wrap("run.follow", thrown, "stream_error");
+      this.#send({ type: "stream_error", run, ...(id === undefined ? {} : { id }), error: publicError(error) });
+    } finally {
+      this.#following.delete(run);
+      this.#started.delete(run);
+    }
+  }
+
+  /** Everything of one batch goes to the network together, as far as the socket takes it. */
+  async #write(batch: readonly RunEvent[], projection: Projection): Promise<void> {
+    const socket = this.#socket;
+    const { socket: transport } = this.#parts.request.raw;
+    transport.cork();
+    for (const event of batch) {
+      for (const message of projection.project(event)) {
+        if (socket.readyState !== socket.OPEN) break;
+        if (socket.bufferedAmount < this.#parts.host.limits.slowReader) {
+          socket.send(message);
+          continue;
+        }
+        const taken = new Promise<void>((resolve) => socket.send(message, () => resolve()));
+        transport.uncork();
+        await taken;
+        transport.cork();
+      }
+    }
+    transport.uncork();
+  }
+
+  #send(message: Record<string, unknown>): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
+  }
+
+  async #close(): Promise<void> {
+    clearInterval(this.#ping);
+    const left = [...this.#started];
+    for (const abort of this.#following.values()) abort.abort();
+    if (this.#parts.options.onDisconnect === "continue") return;
+    await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client went away")));
+  }
+}
+
+function parseCommand(text: string | undefined): Command {
+  if (text === undefined) throw new VenturiError(op, "invalid_input", "messages are JSON text");
+  const parsed = Command.safeParse(parseUntrusted(text, depth));
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new VenturiError(op, "invalid_input", `${issue?.path.join(".") || "message"}: ${issue?.message}`);
+}
+
+const publicError = (error: VenturiError) =>
+  error.code === "internal" ? { op, code: "internal", err: "a fault of the service itself" } : error.toJSON();
+
+function mustArrive(arrived: boolean): void {
+  if (!arrived) throw new VenturiError(op, "conflict", "the run has ended, or this was answered before");
+}

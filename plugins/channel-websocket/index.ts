@@ -1,0 +1,32 @@
+import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
+import { z } from "zod";
+import { Connection } from "./connection.ts";
+
+export const Options = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/[\w/-]*$/)
+    .default("/ws")
+    .describe("where sockets connect"),
+  onDisconnect: z
+    .enum(["continue", "cancel"])
+    .default("continue")
+    .describe("what becomes of the runs that a socket started when it goes away"),
+  subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
+});
+export type Options = z.output<typeof Options>;
+
+export default definePlugin({
+  name: "channel-websocket",
+  kind: "channel",
+  description: "Several runs on one socket, resumable, as deltas or as whole sentences",
+  options: Options,
+  create: (options): Channel<FastifyInstance> => ({
+    mount(host) {
+      const schema = { summary: "Runs over a WebSocket", tags: ["websocket"] };
+      host.server.get(options.path, { websocket: true, schema }, (socket, request) => {
+        new Connection(socket, { host, request, options });
+      });
+    },
+  }),
+});

@@ -1,0 +1,103 @@
+import { type EventOf, type RunEvent, Sentences } from "venturi/plugin";
+
+export interface Projected {
+  /** The last seq the client has seen. */
+  readonly after: number;
+  readonly sentences: boolean;
+  readonly id?: string | undefined;
+}
+
+/** A run's events as the messages of the socket, each with the run and the seq from which a client may resume. */
+export class Projection {
+  readonly #after: number;
+  readonly #id: { id?: string };
+  #sentences: Sentences | undefined;
+
+  constructor({ after, sentences, id }: Projected) {
+    this.#after = after;
+    this.#id = id === undefined ? {} : { id };
+    this.#sentences = sentences ? new Sentences() : undefined;
+  }
+
+  /** Sentences may have begun before `after`, so they are put together from the start and told from `after` on. */
+  get from(): number {
+    return this.#sentences === undefined ? this.#after : 0;
+  }
+
+  project(event: RunEvent): readonly string[] {
+    const messages = this.#messages(event);
+    return event.seq <= this.#after ? [] : messages;
+  }
+
+  #messages(event: RunEvent): readonly string[] {
+    const { run, seq } = event;
+    switch (event.type) {
+      case "run.started":
+        return [json({ type: "stream_start", run, seq, agent: event.agent, session: event.session, ...this.#id })];
+      case "text.delta":
+        return this.#text(event);
+      case "reasoning.delta":
+        return event.text === ""
+          ? []
+          : [json({ type: "stream_chunk", run, seq, kind: "reasoning", delta: event.text })];
+      case "refusal.delta":
+        return [json({ type: "stream_chunk", run, seq, kind: "refusal", delta: event.text })];
+      case "tool_call.ready":
+        return [
+          ...this.#rest(event),
+          json({ ...ofCall("tool_call", event), name: event.name, arguments: event.arguments }),
+        ];
+      case "tool_call.rejected":
+        return [json({ ...ofCall("tool_result", event), name: event.name, ok: false, error: event.error })];
+      case "tool.output":
+        return [json({ ...ofCall("tool_output", event), text: event.text })];
+      case "tool.finished": {
+        const { name, ok, output, error, ms } = event;
+        return [json({ ...ofCall("tool_result", event), name, ok, output, error, ms })];
+      }
+      case "approval.requested": {
+        const { name, arguments: input, reason } = event;
+        return [json({ ...ofCall("approval_request", event), name, arguments: input, reason })];
+      }
+      case "approval.resolved":
+        return [json({ ...ofCall("approval_result", event), approved: event.approved, reason: event.reason })];
+      case "round.retracted":
+        if (this.#sentences !== undefined) this.#sentences = new Sentences();
+        return [json({ type: "stream_retract", run, seq, round: event.round })];
+      case "round.finished":
+        return this.#rest(event);
+      case "run.finished": {
+        const { type, at, ...ending } = event;
+        return [...this.#rest(event), json({ ...ending, type: "stream_end", ...this.#id })];
+      }
+      case "run.failed": {
+        const { type, at, ...ending } = event;
+        return [...this.#rest(event), json({ ...ending, type: "stream_error", ...this.#id })];
+      }
+      default:
+        return [];
+    }
+  }
+
+  #text({ run, seq, text }: EventOf<"text.delta">): readonly string[] {
+    if (this.#sentences === undefined) return [json({ type: "stream_chunk", run, seq, kind: "text", delta: text })];
+    return this.#sentences.push(text).map((sentence) => spoken(run, seq, sentence));
+  }
+
+  /** A round is over: what it said is complete, though no sentence followed. */
+  #rest({ run, seq }: RunEvent): string[] {
+    return this.#sentences?.flush().map((sentence) => spoken(run, seq, sentence)) ?? [];
+  }
+}
+
+const spoken = (run: string, seq: number, delta: string) =>
+  json({ type: "stream_chunk", run, seq, kind: "sentence", delta });
+
+const ofCall = (type: string, { run, seq, call }: { run: string; seq: number; call: string }) => ({
+  type,
+  run,
+  seq,
+  call,
+});
+
+const json = (message: Record<string, unknown>): string => JSON.stringify(message);
