@@ -46,7 +46,7 @@ function readable(text: string): string {
   }
 }
 
-const mainKeys = ["result", "answer", "text", "formatted", "local", "value", "message", "output", "error"];
+const mainKeys = ["human", "result", "answer", "text", "formatted", "value", "message", "output", "error"];
 
 function say(value: unknown): string {
   if (Array.isArray(value)) return value.map(say).join("; ");

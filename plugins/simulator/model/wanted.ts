@@ -50,7 +50,7 @@ function clausesOf(text: string, tools: readonly PromptTool[]): Clause[] {
     const last = clauses.at(-1);
     if (tool !== undefined) clauses.push({ text: piece, tool });
     else if (last !== undefined && bareName.test(piece)) clauses.push({ text: `for ${piece}`, tool: last.tool });
-    else if (last !== undefined && /\b(and|plus)\b/i.test(pieces[position - 1] ?? "")) {
+    else if (last !== undefined && /\b(and|plus)\b|,/i.test(pieces[position - 1] ?? "")) {
       clauses.splice(-1, 1, { text: `${last.text}${pieces[position - 1]}${piece}`, tool: last.tool });
     }
   }
@@ -68,7 +68,8 @@ function toolFor(piece: string, tools: readonly PromptTool[]): PromptTool | unde
     const clock = best(tools, "time");
     if (clock !== undefined) return clock;
   }
-  return best(tools, piece);
+  // Time is spoken of all the time; only a question for it is one.
+  return best(tools, /\bclock\b/i.test(piece) ? piece : piece.replaceAll(/\b(time|date|today|hour)s?\b/gi, ""));
 }
 
 const asksTime =
