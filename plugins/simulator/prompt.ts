@@ -33,6 +33,11 @@ export interface PromptResult {
   readonly text: string;
 }
 
+/** A result with the call it answers. */
+export interface AnsweredCall extends PromptResult {
+  readonly call: PromptCall | undefined;
+}
+
 export interface PromptTool {
   readonly name: string;
   readonly description: string;
@@ -50,8 +55,7 @@ export interface Exchange {
   readonly text: string;
   /** Answers of the model since then. */
   readonly rounds: number;
-  readonly calls: readonly PromptCall[];
-  readonly results: readonly PromptResult[];
+  readonly results: readonly AnsweredCall[];
 }
 
 export function exchangeOf(prompt: Prompt): Exchange {
@@ -62,8 +66,7 @@ export function exchangeOf(prompt: Prompt): Exchange {
   return {
     text: last < 0 ? "" : (prompt.messages[last]?.text ?? ""),
     rounds: countRounds(since),
-    calls,
-    results: results.map((result, position) => named(result, calls, position)),
+    results: results.map((result, position) => answered(result, calls, position)),
   };
 }
 
@@ -73,10 +76,10 @@ function countRounds(since: readonly PromptMessage[]): number {
     .length;
 }
 
-function named(result: PromptResult, calls: readonly PromptCall[], position: number): PromptResult {
-  if (result.name !== "") return result;
-  const call = calls.find((candidate) => candidate.id === result.id) ?? calls[position];
-  return call === undefined ? result : { ...result, name: call.name };
+/** By id where the wire has one, else by its place. */
+function answered(result: PromptResult, calls: readonly PromptCall[], position: number): AnsweredCall {
+  const call = calls.find((candidate) => candidate.id !== "" && candidate.id === result.id) ?? calls[position];
+  return { ...result, name: result.name || (call?.name ?? ""), call };
 }
 
 /** Roughly four characters a token, as the vendors' own rule of thumb has it. */

@@ -14,7 +14,7 @@ import { type Wanted, wantedCalls } from "./wanted.ts";
 export function smallModel(prompt: Prompt, random: Random, id: string): Turn {
   const exchange = exchangeOf(prompt);
   if (exchange.results.length > 0)
-    return said(prompt, tellResults(exchange), "The tools have answered. I tell what they said.");
+    return said(prompt, tellResults(exchange.results), "The tools have answered. I tell what they said.");
   if (prompt.schema !== undefined) {
     return said(prompt, JSON.stringify(fillValue(prompt.schema, exchange.text)), "The answer has to fit a schema.");
   }

@@ -1,17 +1,14 @@
 import { isRecord } from "../json.ts";
-import type { Exchange, PromptCall, PromptResult } from "../prompt.ts";
+import type { AnsweredCall, PromptCall } from "../prompt.ts";
 import { topicsOf } from "./words.ts";
 
 /** An answer that quotes what the tools said, one sentence a result. */
-export function tellResults(exchange: Exchange): string {
-  return exchange.results
-    .map((result, position) =>
-      tell(result, exchange.calls.find((call) => call.id === result.id) ?? exchange.calls[position]),
-    )
-    .join(" ");
+export function tellResults(results: readonly AnsweredCall[]): string {
+  return results.map(tell).join(" ");
 }
 
-function tell(result: PromptResult, call: PromptCall | undefined): string {
+function tell(result: AnsweredCall): string {
+  const { call } = result;
   const value = readable(result.text);
   if (isFailure(result.text)) return `The ${result.name} tool could not do it: ${sentence(value)}`;
   const topics = topicsOf(result.name);
