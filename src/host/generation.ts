@@ -1,12 +1,16 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { AgentDefinition } from "../agent/definition.ts";
+import { Journal } from "../core/journal.ts";
+import { Log } from "../core/log.ts";
 import type { Provider } from "../core/provider.ts";
 import { Telemetry } from "../core/telemetry.ts";
 import type { Tool } from "../core/tool.ts";
 import { buildAgents } from "./agents.ts";
+import type { PluginEntry } from "./config/entries.ts";
 import { Config } from "./config/load.ts";
 import { Instances } from "./instances.ts";
+import { keepWire } from "./keep-wire.ts";
 import { toolsOf } from "./tools.ts";
 
 /**
@@ -18,6 +22,8 @@ export class ConfigGeneration {
   readonly config: Config;
   readonly #instances: Instances;
   readonly #telemetry: Telemetry;
+  readonly #journal: Journal;
+  readonly #log: Log;
   #agents: ReadonlyMap<string, AgentDefinition> = new Map();
   #held = 0;
   #retired = false;
@@ -27,10 +33,14 @@ export class ConfigGeneration {
     @inject(Config) config: Config,
     @inject(Instances) instances: Instances,
     @inject(Telemetry) telemetry: Telemetry,
+    @inject(Journal) journal: Journal,
+    @inject(Log) log: Log,
   ) {
     this.config = config;
     this.#instances = instances;
     this.#telemetry = telemetry;
+    this.#journal = journal;
+    this.#log = log;
     // Whoever retires it waits for this; a failure to close must not end the process when nobody does.
     this.#closed.promise.catch(() => {});
   }
@@ -87,9 +97,14 @@ export class ConfigGeneration {
     const providers = new Map<string, Provider>();
     for (const entry of Object.values(this.config.providers)) {
       const instance = await this.#instances.make("provider", entry);
-      providers.set(entry.name, this.#telemetry.provider(entry.name, entry.type, instance));
+      providers.set(entry.name, this.#recorded(entry, this.#telemetry.provider(entry.name, entry.type, instance)));
     }
     return providers;
+  }
+
+  #recorded(entry: PluginEntry, provider: Provider): Provider {
+    if (!this.config.journal.keepWire) return provider;
+    return keepWire(provider, { journal: this.#journal, wire: this.#instances.wireOf(entry), log: this.#log });
   }
 
   async #tools(): Promise<Map<string, () => readonly Tool[]>> {

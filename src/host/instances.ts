@@ -4,7 +4,7 @@ import { Clock } from "../core/clock.ts";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import type { Hooks } from "../core/hooks.ts";
 import { Log } from "../core/log.ts";
-import type { Instance, PluginContext, PluginKind, Ports } from "../core/plugin.ts";
+import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../core/plugin.ts";
 import type { Runs } from "../core/runs.ts";
 import type { PluginEntry } from "./config/entries.ts";
 import { Config } from "./config/load.ts";
@@ -20,6 +20,8 @@ export const RunsLater = Symbol("RunsLater");
 @injectable()
 export class Instances {
   readonly #open: { readonly entry: PluginEntry; readonly instance: Instance<object> }[] = [];
+  /** Wires of the plugins that entries were built upon. */
+  readonly #borrowedWires = new Map<PluginEntry, string>();
   readonly #config: Config;
   readonly #log: Log;
   readonly #clock: Clock;
@@ -51,6 +53,11 @@ export class Instances {
     }
   }
 
+  /** The wire format an entry's provider speaks: its plugin's, or that of the plugin it is built upon. */
+  wireOf(entry: PluginEntry): string {
+    return wireIn(entry.loaded.plugin) ?? this.#borrowedWires.get(entry) ?? entry.type;
+  }
+
   get hooks(): Hooks[] {
     return this.#open.flatMap(({ instance }) => (instance.hooks === undefined ? [] : [instance.hooks]));
   }
@@ -69,15 +76,20 @@ export class Instances {
     if (failures[0] !== undefined) throw failures[0];
   }
 
-  #context({ name }: PluginEntry): PluginContext {
+  #context(entry: PluginEntry): PluginContext {
     const { loader, folder } = this.#config;
     return {
-      name,
+      name: entry.name,
       folder,
       log: this.#log,
       clock: this.#clock,
       runs: this.#runs,
-      plugin: async (wanted) => (await loader.get(wanted)).plugin,
+      plugin: async (wanted) => {
+        const { plugin } = await loader.get(wanted);
+        const wire = wireIn(plugin);
+        if (wire !== undefined) this.#borrowedWires.set(entry, wire);
+        return plugin;
+      },
     };
   }
 
@@ -93,6 +105,8 @@ export class Instances {
     }
   }
 }
+
+const wireIn = (plugin: AnyPlugin): string | undefined => Object.keys(plugin.wires ?? {})[0];
 
 function failed(op: string, { name, type }: PluginEntry, thrown: unknown): VenturiError {
   const what = name === type ? `plugin ${type}` : `plugin ${type} (${name})`;

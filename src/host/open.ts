@@ -10,6 +10,7 @@ import type { ConfigGeneration } from "./generation.ts";
 import { Generations, type ReloadOutcome } from "./generations.ts";
 import { Instances } from "./instances.ts";
 import { openLog } from "./log.ts";
+import { startRetention } from "./retention.ts";
 import { openRuns } from "./runs.ts";
 import { ownVersion } from "./version.ts";
 
@@ -33,6 +34,10 @@ export interface Host {
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly clock: Clock;
+  /** Runs under way in this process. */
+  active(): number;
+  /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
+  drain(ms: number): Promise<void>;
   generation(): ConfigGeneration;
   /** Makes the channels' plugins, in the order of the config, for a server to mount. */
   openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
@@ -64,8 +69,10 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     const generations = container.resolve(Generations);
     await generations.start(config);
     undo.push(() => generations.close());
-    const opened = await openRuns({ journal, generations, telemetry, clock, log });
+    const { activeRuns } = config.limits;
+    const opened = await openRuns({ journal, generations, telemetry, clock, log, concurrency: activeRuns });
     undo.push(() => opened.close());
+    undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
     runs = telemetry.runs(opened.runs);
     return {
       config,
@@ -74,6 +81,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       telemetry,
       log,
       clock,
+      active: opened.active,
+      drain: opened.drain,
       generation: () => generations.current,
       reload: () => generations.reload(loading),
       openChannels: async () => {

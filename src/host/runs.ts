@@ -27,6 +27,8 @@ export interface RunsParts {
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly log: Log;
+  /** Most runs at the same time in this process. */
+  readonly concurrency?: number;
 }
 
 export interface OpenRuns {
@@ -72,6 +74,7 @@ class HostRuns implements Runs {
       committer: this.#committer,
       clock,
       log,
+      ...(parts.concurrency === undefined ? {} : { concurrency: parts.concurrency }),
       execute: (work) => this.#execute(work),
     });
     this.#sessions = new Sessions(journal);

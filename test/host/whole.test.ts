@@ -1,0 +1,108 @@
+import { expect } from "chai";
+import { isTerminal, type RunEvent } from "../../src/core/events.ts";
+import { silentLog } from "../../src/core/log.ts";
+import { type Host, openHost } from "../../src/host/open.ts";
+import { PluginLoader } from "../../src/host/plugins.ts";
+import { startRetention } from "../../src/host/retention.ts";
+import { framesOf } from "../../src/stream/frames.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { testFolder } from "./folder.ts";
+
+const config = `
+providers: { demo: { type: simulator, pace: 0 } }
+tools: { clock: { type: clock } }
+agents: { assistant: { model: demo/small, tools: [clock] } }
+journal: { type: memory, keepWire: true }
+channels: { http: {} }
+telemetry: { logs: { level: silent } }
+`;
+
+describe("a host from a config file", () => {
+  const folder = testFolder();
+  let host: Host;
+  beforeEach(async () => {
+    host = await openHost({ configFile: folder.write({ "venturi.yaml": config }), log: silentLog });
+  });
+  afterEach(() => host.close());
+
+  const answerTo = async (text: string): Promise<{ run: string; events: RunEvent[] }> => {
+    const { run } = await host.runs.start({ agent: "assistant", input: { text } });
+    const events: RunEvent[] = [];
+    for await (const batch of host.runs.follow(run)) events.push(...batch);
+    return { run, events };
+  };
+
+  it("runs an agent from the first event to its one terminal event, measured and with its config's hash", async () => {
+    const { events } = await answerTo("say hello");
+    expect(events[0]).to.deep.include({ type: "run.started", agent: "assistant", config: host.config.hash });
+    expect(events.filter(isTerminal)).to.have.lengthOf(1);
+    expect(events.at(-1)).to.deep.include({ type: "run.finished", finish: "stop" });
+    expect(await host.telemetry.metrics()).to.match(/^gen_ai_/m);
+  });
+
+  it("keeps the raw bytes of the provider when the journal is asked to, under the wire that decodes them", async () => {
+    const { run, events } = await answerTo("say hello");
+    const [kept] = (await host.journal.wire?.(run)) ?? [];
+    expect(kept).to.include({ round: 1, wire: "openai-chat" });
+    const { plugin } = await new PluginLoader().get("openai");
+    const wire = plugin.wires?.[kept?.wire ?? ""];
+    if (kept === undefined || wire === undefined) return expect.fail("nothing was kept");
+    const frames: Parameters<ReturnType<typeof wire.decoder>["push"]>[0][] = [];
+    const framing = framesOf(wire.framing);
+    framing.push(kept.bytes, frames);
+    framing.end(frames);
+    const decoder = wire.decoder();
+    const deltas: Parameters<typeof decoder.push>[1] = [];
+    for (const frame of frames) decoder.push(frame, deltas);
+    decoder.end(deltas);
+    const text = deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("");
+    const shown = events.map((event) => (event.type === "text.delta" && event.round === 1 ? event.text : "")).join("");
+    expect(text).to.equal(shown).and.not.equal("");
+  });
+
+  it("a run under way keeps its generation over a reload", async () => {
+    const before = host.generation();
+    const { run } = await host.runs.start({ agent: "assistant", input: { text: "tell me a long story" } });
+    folder.write({ "venturi.yaml": config.replace("tools: [clock]", "tools: [clock], instructions: new") });
+    const feed = host.runs.follow(run)[Symbol.asyncIterator]();
+    await feed.next();
+    expect((await host.reload()).ok).to.equal(true);
+    expect(host.generation()).not.to.equal(before);
+    let last: RunEvent | undefined;
+    for (let step = await feed.next(); !step.done; step = await feed.next()) last = step.value.at(-1);
+    expect(last?.type).to.equal("run.finished");
+    await before.retire();
+    expect(before.held).to.equal(0);
+  });
+});
+
+describe("retention", () => {
+  it("prunes by age and number now and then, goes on after a failure, and stops", async () => {
+    const clock = new VirtualClock();
+    const asked: unknown[] = [];
+    const journal = {
+      prune: async (limits: unknown) => {
+        asked.push(limits);
+        if (asked.length === 1) throw new Error("busy");
+        return 1;
+      },
+    };
+    const parts = { journal: journal as never, clock, log: silentLog };
+    const stop = startRetention({ ...parts, retention: { age: 1000, count: 5 } });
+    await clock.advance(1_000);
+    await clock.advance(600_000);
+    await stop();
+    await clock.advance(6_000_000);
+    expect(asked).to.deep.equal([
+      { olderThan: 1000, keep: 5 },
+      { olderThan: 1000, keep: 5 },
+    ]);
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("keeps everything when the config says nothing", async () => {
+    const clock = new VirtualClock();
+    await startRetention({ journal: {} as never, retention: undefined, clock, log: silentLog })();
+    expect(clock.pending).to.equal(0);
+  });
+});
