@@ -34,6 +34,7 @@ export class ToolCalls {
   readonly #quirks: Quirks;
   readonly #calls: Call[] = [];
   readonly #byKey = new Map<Key, Call>();
+  readonly #byId = new Map<string, Call>();
   #last: Call | undefined;
 
   constructor(quirks: Quirks) {
@@ -112,7 +113,7 @@ export class ToolCalls {
     this.#quirks.count("index_missing");
     const { id, name } = fragment;
     if (id !== undefined) {
-      const known = this.#calls.find((call) => call.id === id);
+      const known = this.#byId.get(id);
       if (known !== undefined) return known;
       // An id that comes late belongs to the open call, unless the fragment starts a call by its name.
       return this.#last !== undefined && this.#last.id === undefined && name === undefined ? this.#last : undefined;
@@ -147,8 +148,10 @@ export class ToolCalls {
     const { id, name, signature } = fragment;
     const resent = this.#isResent(call, fragment);
     const delta: { -readonly [K in keyof ToolCall]: ToolCall[K] } = { type: "tool_call", index: call.index };
-    if (call.id === undefined && id !== undefined) delta.id = call.id = id;
-    else if (id !== undefined && id !== call.id) this.#quirks.count("id_rotated");
+    if (call.id === undefined && id !== undefined) {
+      delta.id = call.id = id;
+      if (!this.#byId.has(id)) this.#byId.set(id, call);
+    } else if (id !== undefined && id !== call.id) this.#quirks.count("id_rotated");
     if (call.name === undefined && name !== undefined) delta.name = call.name = name;
     else if (name !== undefined && !resent) this.#quirks.count("name_repeated");
     if (signature !== undefined) delta.signature = signature;
