@@ -43,6 +43,7 @@ async function create({ wire, ...settings }: Options, context: PluginContext): P
     const provider = await providerOf(await context.plugin(wire), simulator.url + bases[wire], context);
     return {
       capabilities: provider.capabilities,
+      ...(provider.endpoint === undefined ? {} : { endpoint: provider.endpoint }),
       ...(provider.stream === undefined ? {} : { stream: provider.stream.bind(provider) }),
       ...(provider.generate === undefined ? {} : { generate: provider.generate.bind(provider) }),
       async close() {

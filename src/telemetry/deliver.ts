@@ -1,5 +1,5 @@
 import type { Span } from "@opentelemetry/api";
-import { encodedSize, type RunEvent } from "../core/events.ts";
+import { encodedSize, isTerminal, type RunEvent } from "../core/events.ts";
 import type { FollowOptions, Runs } from "../core/runs.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, spans } from "./names.ts";
@@ -39,6 +39,8 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
   #events = 0;
   #bytes = 0;
   #stalled = 0;
+  /** It has been given the terminal event: nothing follows, so it may leave. */
+  #complete = false;
   #over = false;
 
   constructor(
@@ -72,7 +74,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
   }
 
   async return(): Promise<IteratorResult<Batch, undefined>> {
-    this.end(cancelled);
+    this.end(this.#complete ? good : cancelled);
     await this.#inner?.return?.();
     return { done: true, value: undefined };
   }
@@ -109,6 +111,8 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     }
     this.#span ??= this.#begin(step.value);
     this.#events += step.value.length;
+    const last = step.value.at(-1);
+    if (last !== undefined && isTerminal(last)) this.#complete = true;
     this.#given = step.value;
     this.#givenAt = performance.now();
     return step;

@@ -29,7 +29,11 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
     enqueue: (item) => journal.enqueue(item),
     heartbeat: (worker) => journal.heartbeat(worker),
     held: (worker) => journal.held(worker),
-    release: (attempt) => journal.release(attempt),
+    release(attempt) {
+      // Given back, the run is no longer this process's to measure.
+      measure.traces.get(attempt.run)?.abandon();
+      return journal.release(attempt);
+    },
     signal: (run, id, kind, body) => journal.signal(run, id, kind, body),
     signals: (run, after) => journal.signals(run, after),
     signalsMany: (cursors) => journal.signalsMany(cursors),

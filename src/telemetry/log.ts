@@ -23,7 +23,7 @@ export function measuredLog(measure: Measure, log: Log): Log {
   const { logger } = measure.sdk;
   const write = (level: Level) => (message: string, fields?: Fields) => {
     if (order.indexOf(level) < least) return;
-    const run = fields?.["run"];
+    const run = fields?.run;
     const span = typeof run === "string" ? measure.traces.spanContext(run) : undefined;
     const ids = span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
     const clean = fields === undefined ? {} : (redactor.value(plain(fields)) as Fields); // a record in, a record out

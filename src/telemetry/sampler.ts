@@ -11,9 +11,9 @@ import {
  * alone, so a span below a sampled one is sampled too; spans recorded as columns rely on that.
  */
 export function samplerFrom(environment: Readonly<Record<string, string | undefined>>): Sampler {
-  const argument = Number(environment["OTEL_TRACES_SAMPLER_ARG"] ?? 1);
+  const argument = Number(environment.OTEL_TRACES_SAMPLER_ARG ?? 1);
   const ratio = () => new TraceIdRatioBasedSampler(argument >= 0 && argument <= 1 ? argument : 1);
-  switch (environment["OTEL_TRACES_SAMPLER"]) {
+  switch (environment.OTEL_TRACES_SAMPLER) {
     case "always_on":
       return new AlwaysOnSampler();
     case "always_off":

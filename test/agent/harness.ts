@@ -79,6 +79,8 @@ export interface Setup {
   readonly session?: readonly Message[];
   readonly history?: readonly RunEvent[];
   readonly clock?: Clock;
+  /** Puts something around the log, such as measurement. */
+  readonly around?: (log: RunLog) => RunLog;
 }
 
 export function agentOf(setup: Setup): AgentDefinition {
@@ -164,7 +166,7 @@ export class Bench {
       {
         agent: agentOf(setup),
         request,
-        log: this.log,
+        log: setup.around?.(this.log) ?? this.log,
         history: setup.history ?? [],
         session: setup.session ?? [],
         clock: this.#clock,
