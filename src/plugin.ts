@@ -35,6 +35,7 @@ export * from "./stream/reader.ts";
 export * from "./stream/sentences.ts";
 export * from "./stream/serve-run.ts";
 export * from "./stream/sse-writer.ts";
+export * from "./stream/strict-schema.ts";
 export * from "./stream/transcript.ts";
 export * from "./stream/whole.ts";
 export * from "./stream/wire-json.ts";

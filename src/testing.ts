@@ -4,6 +4,7 @@ export * from "./testing/agent.ts";
 export * from "./testing/box.ts";
 export * from "./testing/clock.ts";
 export * from "./testing/model.ts";
+export * from "./testing/provider.ts";
 export * from "./testing/scripted-runs.ts";
 export * from "./testing/tool.ts";
 export * from "./testing/tool-call.ts";

@@ -1,4 +1,4 @@
-import type { GenerationRequest, ToolChoice, ToolSpec } from "venturi/plugin";
+import { type GenerationRequest, isStrictSchema, type ToolChoice, type ToolSpec } from "venturi/plugin";
 import type { ResponsesOptions } from "./index.ts";
 import { inputOf } from "./input.ts";
 
@@ -14,7 +14,8 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   if (mode === "stream") body.stream = true;
   if (request.tools.length > 0) body.tools = request.tools.map(toolOf);
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
-  if (request.output !== undefined) body.text = { format: { type: "json_schema", ...request.output, strict: true } };
+  if (request.output !== undefined)
+    body.text = { format: { type: "json_schema", ...request.output, strict: isStrictSchema(request.output.schema) } };
   if (temperature !== undefined) body.temperature = temperature;
   if (topP !== undefined) body.top_p = topP;
   if (maxTokens !== undefined) body.max_output_tokens = maxTokens;

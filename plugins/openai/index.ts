@@ -17,6 +17,10 @@ const options = z.strictObject({
     .default("max_completion_tokens")
     .describe("How this server calls the limit of output tokens"),
   includeUsage: z.boolean().default(true).describe("Ask for usage in streams (stream_options.include_usage)"),
+  callIds: z
+    .enum(["keep", "short"])
+    .exactOptional()
+    .describe("short: nine letters and digits, which Mistral wants (and gets without asking)"),
   sendReasoning: z
     .enum(["toolCalls", "always", "never"])
     .default("toolCalls")

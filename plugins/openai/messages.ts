@@ -1,14 +1,17 @@
 import { type ImagePart, type Message, type Part, record, textOf } from "venturi/plugin";
+import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
 import type { OpenAiOptions } from "./index.ts";
 
 type Body = Record<string, unknown>;
 
-export function messagesOf(messages: readonly Message[], sendReasoning: OpenAiOptions["sendReasoning"]): Body[] {
+/** The conversation in this wire's form. */
+export function messagesOf(messages: readonly Message[], options: OpenAiOptions): Body[] {
+  const idOf = callIds(options);
   return messages.flatMap<Body>((message) => {
     if (message.role === "system") return { role: "system", content: textOf(message) };
     if (message.role === "user") return { role: "user", content: userContent(message.parts) };
-    return message.role === "assistant" ? assistant(message, sendReasoning) : results(message);
+    return message.role === "assistant" ? assistant(message, options.sendReasoning, idOf) : results(message, idOf);
   });
 }
 
@@ -28,9 +31,9 @@ const imageOf = (part: ImagePart): Body => ({
   image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}` },
 });
 
-function assistant(message: Message, sendReasoning: OpenAiOptions["sendReasoning"]): Body {
+function assistant(message: Message, sendReasoning: OpenAiOptions["sendReasoning"], idOf: IdOf): Body {
   const text = textOf(message);
-  const calls = message.parts.flatMap((part) => (part.type === "tool_call" ? [callOf(part)] : []));
+  const calls = message.parts.flatMap((part) => (part.type === "tool_call" ? [callOf(part, idOf)] : []));
   const body: Body = { role: "assistant", content: text === "" && calls.length > 0 ? null : text };
   if (calls.length > 0) body.tool_calls = calls;
   const wanted = sendReasoning === "always" || (sendReasoning === "toolCalls" && calls.length > 0);
@@ -38,9 +41,9 @@ function assistant(message: Message, sendReasoning: OpenAiOptions["sendReasoning
   return body;
 }
 
-function callOf(part: Extract<Part, { type: "tool_call" }>): Body {
+function callOf(part: Extract<Part, { type: "tool_call" }>, idOf: IdOf): Body {
   const call = {
-    id: part.call,
+    id: idOf(part.call),
     type: "function",
     function: { name: part.name, arguments: JSON.stringify(part.arguments) },
   };
@@ -65,12 +68,12 @@ function addReasoning(body: Body, parts: readonly Part[]): void {
 }
 
 /** A tool's images can't stand in its result on this wire, so they follow in a message of the user's. */
-function results(message: Message): Body[] {
+function results(message: Message, idOf: IdOf): Body[] {
   const out: Body[] = [];
   const images: Body[] = [];
   for (const part of message.parts) {
     if (part.type !== "tool_result") continue;
-    out.push({ role: "tool", tool_call_id: part.call, content: part.output });
+    out.push({ role: "tool", tool_call_id: idOf(part.call), content: part.output });
     for (const image of part.images ?? []) images.push(imageOf(image));
   }
   if (images.length > 0) out.push({ role: "user", content: images });

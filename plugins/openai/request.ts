@@ -1,4 +1,4 @@
-import type { GenerationRequest, ToolChoice, ToolSpec } from "venturi/plugin";
+import { type GenerationRequest, isStrictSchema, type ToolChoice, type ToolSpec } from "venturi/plugin";
 import type { OpenAiOptions } from "./index.ts";
 import { messagesOf } from "./messages.ts";
 
@@ -7,13 +7,16 @@ type Body = Record<string, unknown>;
 /** The body of /chat/completions. Keys that are not ours go in as they are and win over what we made of the others. */
 export function bodyOf(request: GenerationRequest, options: OpenAiOptions, mode: "stream" | "whole"): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, ...rest } = request.options;
-  const body: Body = { model: request.model, messages: messagesOf(request.messages, options.sendReasoning) };
+  const body: Body = { model: request.model, messages: messagesOf(request.messages, options) };
   if (mode === "stream") body.stream = true;
   if (mode === "stream" && options.includeUsage) body.stream_options = { include_usage: true };
   if (request.tools.length > 0) body.tools = request.tools.map(toolOf);
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
   if (request.output !== undefined)
-    body.response_format = { type: "json_schema", json_schema: { ...request.output, strict: true } };
+    body.response_format = {
+      type: "json_schema",
+      json_schema: { ...request.output, strict: isStrictSchema(request.output.schema) },
+    };
   if (temperature !== undefined) body.temperature = temperature;
   if (topP !== undefined) body.top_p = topP;
   if (maxTokens !== undefined) body[options.maxTokensKey] = maxTokens;

@@ -3,9 +3,9 @@ import { readdir } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
-import type { AnyPlugin, Frame, Wire } from "../core/plugin.ts";
+import type { AnyPlugin, Wire } from "../core/plugin.ts";
 import type { OpenCall } from "../stream/accumulate.ts";
-import { framesOf } from "../stream/frames.ts";
+import { Pipeline } from "../stream/pipeline.ts";
 import { Transcript } from "../stream/transcript.ts";
 import { example } from "./globals.ts";
 
@@ -24,31 +24,21 @@ export function configure(command: Command): void {
 
 /** What the file says, as one object. A stream that failed is told in `error`, beside what came before it. */
 async function decodeFile(file: string, wire: Wire): Promise<Record<string, unknown>> {
-  const decoder = wire.decoder();
-  const frames = framesOf(wire.framing);
+  const pipeline = new Pipeline("provider.stream", wire);
   const transcript = new Transcript();
-  const batch: Frame[] = [];
-  const deltas: Delta[] = [];
-  const drain = () => {
-    for (const frame of batch) decoder.push(frame, deltas);
-    transcript.push(deltas);
-    batch.length = 0;
-    deltas.length = 0;
-  };
   try {
     for await (const read of createReadStream(file)) {
-      frames.push(read as Buffer, batch); // a file stream without an encoding gives buffers
-      drain();
+      const deltas: Delta[] = [];
+      pipeline.push(read as Buffer, deltas); // a file stream without an encoding gives buffers
+      transcript.push(deltas);
     }
-    frames.end(batch);
-    drain();
-    decoder.end(deltas);
-    transcript.push(deltas);
+    const last: Delta[] = [];
+    pipeline.end(last);
+    transcript.push(last);
   } catch (thrown) {
-    drain();
     transcript.error ??= wrap(op, thrown, "not_found");
   }
-  return describe(file, transcript, decoder.quirks);
+  return describe(file, transcript, pipeline.quirks);
 }
 
 function describe(file: string, transcript: Transcript, quirks: ReadonlyMap<string, number>): Record<string, unknown> {

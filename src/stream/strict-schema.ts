@@ -1,0 +1,17 @@
+import { list, record } from "./wire-json.ts";
+
+/**
+ * Whether a JSON Schema is one that OpenAI's `strict` takes: every object closed and every property required. Others are
+ * refused as a whole request, so they are asked for without it.
+ */
+export function isStrictSchema(schema: unknown): boolean {
+  if (Array.isArray(schema)) return schema.every(isStrictSchema);
+  if (typeof schema !== "object" || schema === null) return true;
+  const { properties, required, additionalProperties, ...rest } = record(schema);
+  if (properties !== undefined || rest.type === "object") {
+    const needed = new Set(list(required));
+    if (additionalProperties !== false) return false;
+    if (!Object.keys(record(properties)).every((name) => needed.has(name))) return false;
+  }
+  return [...Object.values(record(properties)), ...Object.values(rest)].every(isStrictSchema);
+}

@@ -1,0 +1,26 @@
+import type { z } from "zod";
+import { systemClock } from "../../src/core/clock.ts";
+import { silentLog } from "../../src/core/log.ts";
+import type { Instance, Plugin, PluginContext } from "../../src/core/plugin.ts";
+import type { Provider } from "../../src/core/provider.ts";
+
+const context: PluginContext = {
+  name: "test",
+  log: silentLog,
+  clock: systemClock,
+  folder: ".",
+  runs: () => {
+    throw new Error("no runs here");
+  },
+  plugin: async () => {
+    throw new Error("no other plugins here");
+  },
+};
+
+/** A provider as the host makes it: options through the plugin's schema, then `create`. */
+export async function createPlugin<Options>(
+  plugin: Plugin<"provider", Options>,
+  options: z.input<z.ZodType<unknown>>,
+): Promise<Instance<Provider>> {
+  return plugin.create(plugin.options.parse(options), context);
+}
