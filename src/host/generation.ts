@@ -27,6 +27,7 @@ export class ConfigGeneration {
   #agents: ReadonlyMap<string, AgentDefinition> = new Map();
   #held = 0;
   #retired = false;
+  #closing = false;
   readonly #closed = Promise.withResolvers<void>();
 
   constructor(
@@ -88,8 +89,20 @@ export class ConfigGeneration {
     return this.#closed.promise;
   }
 
+  /** Closes the plugins whoever still holds them: the process is ending. */
+  close(): Promise<void> {
+    this.#retired = true;
+    this.#close();
+    return this.#closed.promise;
+  }
+
   #closeWhenFree(): void {
-    if (!this.#retired || this.#held > 0) return;
+    if (this.#retired && this.#held === 0) this.#close();
+  }
+
+  #close(): void {
+    if (this.#closing) return;
+    this.#closing = true;
     this.#instances.close().then(this.#closed.resolve, this.#closed.reject);
   }
 

@@ -33,7 +33,7 @@ export class Generations {
   readonly #telemetry: Telemetry;
   #current: ConfigGeneration | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
-  readonly #retiring = new Set<Promise<void>>();
+  readonly #retiring = new Set<ConfigGeneration>();
 
   constructor(
     @inject(OpenGeneration) open: OpenGeneration,
@@ -67,10 +67,10 @@ export class Generations {
     return reloaded;
   }
 
-  /** Waits for the runs that hold a generation, then closes it. */
+  /** Closes all generations. Runs have ended or been given back by now; nothing is waited for. */
   async close(): Promise<void> {
     await this.#reloading;
-    await Promise.all([...this.#retiring, this.#current?.retire()]);
+    await Promise.all([...this.#retiring, this.current].map((generation) => generation.close()));
   }
 
   async #reload(options: LoadOptions): Promise<ReloadOutcome> {
@@ -92,11 +92,11 @@ export class Generations {
   }
 
   #retire(old: ConfigGeneration): void {
-    const retiring = old
+    this.#retiring.add(old);
+    old
       .retire()
       .catch((thrown: unknown) => this.#log.error("config.retire", { error: messageOf(thrown) }))
-      .finally(() => this.#retiring.delete(retiring));
-    this.#retiring.add(retiring);
+      .finally(() => this.#retiring.delete(old));
   }
 }
 

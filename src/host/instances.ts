@@ -93,10 +93,13 @@ export class Instances {
     };
   }
 
-  async #inTime<T>(making: Promise<T>): Promise<T> {
+  async #inTime<T extends Instance<object>>(making: Promise<T>): Promise<T> {
     let stop = () => {};
     const late = new Promise<never>((_, reject) => {
-      stop = this.#clock.after(patience, () => reject(new Error(`not ready after ${patience / 1000} s`)));
+      stop = this.#clock.after(patience, () => {
+        reject(new Error(`not ready after ${patience / 1000} s`));
+        making.then(closeLate, () => {});
+      });
     });
     try {
       return await Promise.race([making, late]);
@@ -105,6 +108,11 @@ export class Instances {
     }
   }
 }
+
+/** One that comes after it was given up is not left running. */
+const closeLate = async (instance: Instance<object>): Promise<void> => {
+  await Promise.resolve(instance.close?.()).catch(() => {});
+};
 
 const wireIn = (plugin: AnyPlugin): string | undefined => Object.keys(plugin.wires ?? {})[0];
 

@@ -66,6 +66,16 @@ describe("instances of plugins", () => {
     expect(clock.pending).to.equal(0);
   });
 
+  it("that come too late are closed", async () => {
+    const late = Promise.withResolvers<unknown>();
+    const closed = Promise.withResolvers<void>();
+    const making = failure(make(() => late.promise));
+    await clock.advance(60_000);
+    await making;
+    late.resolve({ ...tool, close: closed.resolve });
+    await closed.promise;
+  });
+
   it("that are nothing are named", async () => {
     expect((await failure(make(() => undefined))).message).to.equal("plugin some-tool (mine): create returned nothing");
   });

@@ -102,6 +102,17 @@ ${extra}`;
     expect(current.held).to.equal(0);
   });
 
+  it("the end of the host closes every generation, held or not", async () => {
+    const opened = await open(text(1));
+    opened.generation().acquire();
+    folder.write({ "venturi.yaml": text(2) });
+    await opened.reload();
+    opened.generation().acquire();
+    await opened.close();
+    expect(kept.filter((line) => line === "close demo")).to.have.lengthOf(2);
+    expect(kept.at(-1)).to.equal("close journal");
+  });
+
   it("a file that is wrong changes nothing, and says so", async () => {
     const logged: unknown[] = [];
     const log: Log = { ...silentLog, error: (message, fields) => logged.push([message, fields?.code]) };

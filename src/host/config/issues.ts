@@ -25,7 +25,7 @@ export function check<Output>(request: Check<Output>): Output | undefined {
   const value = request.value ?? plain;
   let result = schema.safeParse(value(node));
   // Each turn settles at least one text from outside, so there are no more turns than such texts.
-  while (!result.success && settleLoose(node, result.error.issues.flatMap(flatten)))
+  while (!result.success && settleLoose(node, result.error.issues.flatMap(everyBranch)))
     result = schema.safeParse(value(node));
   if (result.success) return result.data;
   for (const issue of result.error.issues.flatMap(flatten)) problems.push(...asProblems(issue, request));
@@ -51,6 +51,12 @@ function spelled(text: string, expected: string): number | boolean | undefined {
   const isNumber = (expected === "number" || expected === "int") && /^-?\d+(?:\.\d+)?$/.test(text);
   return isNumber ? Number(text) : undefined;
 }
+
+/** All complaints, of all branches of unions. */
+const everyBranch = (issue: Issue): Issue[] =>
+  issue.code === "invalid_union"
+    ? issue.errors.flat().flatMap((inner) => everyBranch({ ...inner, path: [...issue.path, ...inner.path] }))
+    : [issue];
 
 /** Of a union's branches, the complaints of the one that was probably meant: whose own type fits, then the fewest. */
 function flatten(issue: Issue): Issue[] {
@@ -89,10 +95,22 @@ function readable(issue: Issue, node: Node | undefined): string {
     const given = node?.kind === "scalar" ? String(node.value) : "";
     if (issue.message.startsWith("Invalid")) return `expected one of ${values.join(", ")}${didYouMean(given, values)}`;
   }
-  if (issue.code === "invalid_type" && issue.message.startsWith("Invalid")) {
-    return `expected ${words[issue.expected] ?? issue.expected}, found ${node === undefined ? "nothing" : kindOf(node)}`;
+  if (issue.message.startsWith("Invalid") && (issue.code === "invalid_type" || issue.code === "invalid_union")) {
+    return `expected ${expectedBy(issue)}, found ${node === undefined ? "nothing" : kindOf(node)}`;
   }
   return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+}
+
+function expectedBy(issue: Issue): string {
+  const names = everyBranch(issue)
+    .filter(({ path }) => path.length === issue.path.length)
+    .map(wordFor);
+  return [...new Set(names)].join(" or ") || "something else";
+}
+
+function wordFor(issue: Issue): string {
+  if (issue.code === "invalid_value") return issue.values.map(String).join(" or ");
+  return issue.code === "invalid_type" ? (words[issue.expected] ?? issue.expected) : "something else";
 }
 
 const words: Readonly<Record<string, string>> = {

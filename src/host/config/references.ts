@@ -34,7 +34,8 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     if (reference === undefined || models.includes(reference)) return;
     const { provider } = splitModel(reference);
     if (provider === "") {
-      complain(path, `"${reference}" is neither an entry of models nor provider/model${didYouMean(reference, models)}`);
+      const near = didYouMean(reference, models);
+      complain(path, `"${written(root, path)}" is neither an entry of models nor provider/model${near}`);
     } else if (checkProvider(path, provider) && !isOn(root, provider)) {
       complain(path, `the provider "${provider}" is disabled`);
     }
@@ -51,7 +52,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     const name = text(root, path);
     const names = keys(root, [section]);
     if (name === undefined || names.includes(name)) return;
-    complain(path, `"${name}" is not among the ${section}${didYouMean(name, names)}`);
+    complain(path, `"${written(root, path)}" is not among the ${section}${didYouMean(name, names)}`);
   }
 
   function checkListen(locked: boolean): void {
@@ -84,6 +85,13 @@ function items(root: MapNode, path: Path): Path[] {
 function text(root: MapNode, path: Path): string | undefined {
   const node = find(root, path);
   return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+}
+
+/** As it stands in the file: what a variable or a file holds is not for showing. */
+function written(root: MapNode, path: Path): string {
+  const node = find(root, path);
+  if (node?.kind !== "scalar") return "";
+  return node.from === undefined ? String(node.value) : node.from.join("");
 }
 
 function isOn(root: MapNode, provider: string): boolean {

@@ -150,6 +150,21 @@ agents: { one: { model: main } }
       expect(config.providers.p?.options).to.include({ attempts: 12, loud: true, apiKey: "12" });
     });
 
+    it("give booleans also where something else could stand", async () => {
+      const text = `${preamble}server: { trustProxy: "\${env:T}" }`;
+      expect((await load({ "a.yaml": text }, [], { T: "true" })).server.trustProxy).to.equal(true);
+      expect(await lines({ "a.yaml": text }, [], { T: "maybe" })).to.deep.equal([
+        "a.yaml:5:23 server.trustProxy: expected true or false or a list, found a text",
+      ]);
+    });
+
+    it("never show their values in an error", async () => {
+      const text = `${preamble}agents: { one: { model: "\${env:M}", tools: ["\${env:M}"] } }`;
+      expect((await lines({ "a.yaml": text }, [], { M: "sk-secret" })).join())
+        .to.include("${env:M}")
+        .and.not.include("sk-secret");
+    });
+
     it("take the default when the variable is not set or empty", async () => {
       const text = provider("apiKey: '${env:A:-one}${env:B:-two}'");
       expect((await load({ "a.yaml": text }, [], { B: "" })).providers.p?.options).to.include({ apiKey: "onetwo" });
