@@ -29,7 +29,7 @@ export default definePlugin({
       wire,
       options,
       request: (request, mode) => ({
-        url: `${options.baseUrl}/v1/messages`,
+        url: urlOf(options.baseUrl),
         headers: {
           "anthropic-version": options.version,
           ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
@@ -40,3 +40,6 @@ export default definePlugin({
       collect: (json) => collectWith(new AnthropicDecoder(), json),
     }),
 });
+
+/** People write the base with and without `/v1`; both are meant. */
+const urlOf = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`;

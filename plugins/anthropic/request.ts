@@ -1,5 +1,6 @@
 import { type GenerationRequest, list, record, type ToolChoice, type ToolSpec, textOf } from "venturi/plugin";
 import { containerOf, messagesOf } from "./messages.ts";
+import { outputSchema } from "./schema.ts";
 
 /** Room for the answer when nobody says how much: Anthropic insists on a figure. */
 const defaultMaxTokens = 8_192;
@@ -49,7 +50,8 @@ function outputOf(request: GenerationRequest): Body {
   const { effort, budget } = request.options.reasoning ?? {};
   const output: Body = {};
   if (effort !== undefined && budget === undefined) output.effort = effort === "minimal" ? "low" : effort;
-  if (request.output !== undefined) output.format = { type: "json_schema", schema: request.output.schema };
+  if (request.output !== undefined)
+    output.format = { type: "json_schema", schema: outputSchema(request.output.schema) };
   return output;
 }
 

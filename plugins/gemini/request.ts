@@ -15,7 +15,7 @@ type Body = Record<string, unknown>;
 export function urlOf(baseUrl: string, model: string, mode: "stream" | "whole"): string {
   const path = model.includes("/") ? model : `models/${model}`;
   const method = mode === "stream" ? "streamGenerateContent?alt=sse" : "generateContent";
-  return `${baseUrl}/${path.split("/").map(encodeURIComponent).join("/")}:${method}`;
+  return `${baseUrl.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}:${method}`;
 }
 
 export function bodyOf(request: GenerationRequest): Body {

@@ -23,7 +23,7 @@ export default definePlugin({
       wire,
       options,
       request: (request, mode) => ({
-        url: `${options.baseUrl}/api/chat`,
+        url: `${options.baseUrl.replace(/\/+$/, "")}/api/chat`,
         headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
         body: { ...bodyOf(request), stream: mode === "stream" },
       }),

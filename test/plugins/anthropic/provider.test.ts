@@ -63,6 +63,15 @@ describe("the Anthropic provider over HTTP", () => {
     await port.close?.();
   });
 
+  it("finds the API below a base with /v1 or without", async () => {
+    for (const path of ["", "/", "/v1", "/v1/"]) {
+      const port = await connect({ baseUrl: service.url + path });
+      await generated(port, ask());
+      assert.equal(last()?.url, "/v1/messages");
+      await port.close?.();
+    }
+  });
+
   it("collects a whole answer into the same parts", async () => {
     const port = await connect();
     const generation = await generated(port, ask());

@@ -140,7 +140,7 @@ describe("a request to Anthropic", () => {
   });
 
   it("asks for effort and for structured output in one place, the user's own keys winning", () => {
-    const schema = { type: "object" };
+    const schema = { type: "object", additionalProperties: false };
     const body = bodyOf(
       ask({ output: { name: "answer", schema }, options: { reasoning: { effort: "minimal" } } }),
       version,

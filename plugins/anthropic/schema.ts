@@ -1,0 +1,53 @@
+import { list, record } from "venturi/plugin";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** String formats that Anthropic's structured output knows. */
+const formats: ReadonlySet<unknown> = new Set([
+  "date-time",
+  "time",
+  "date",
+  "duration",
+  "email",
+  "hostname",
+  "uri",
+  "ipv4",
+  "ipv6",
+  "uuid",
+]);
+
+const kept: ReadonlySet<string> = new Set(["$ref", "type", "enum", "const", "title", "required"]);
+const lists: ReadonlySet<string> = new Set(["anyOf", "allOf", "oneOf"]);
+const maps: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
+
+/**
+ * A JSON Schema as structured output takes it: objects closed, and limits it has no word for (`minimum`, `pattern`, …)
+ * told to the model in the description. The answer is checked against the whole schema afterwards all the same.
+ */
+export function outputSchema(schema: Schema): Schema {
+  const out: [string, unknown][] = [];
+  const told: string[] = [];
+  for (const [key, value] of Object.entries(schema)) {
+    if (kept.has(key)) out.push([key, value]);
+    else if (lists.has(key))
+      out.push([key === "oneOf" ? "anyOf" : key, list(value).map((one) => outputSchema(record(one)))]);
+    else if (maps.has(key)) out.push([key, schemasIn(value)]);
+    else if (key === "items") out.push([key, outputSchema(record(value))]);
+    else if (key === "format" ? formats.has(value) : key === "minItems" && (value === 0 || value === 1))
+      out.push([key, value]);
+    else if (!untold.has(key)) told.push(`${key}: ${JSON.stringify(value)}`);
+  }
+  if (isObject(schema)) out.push(["additionalProperties", false]);
+  const description = [schema.description, told.join(", ")].filter((text) => typeof text === "string" && text !== "");
+  if (description.length > 0) out.push(["description", description.join("\n")]);
+  return Object.fromEntries(out);
+}
+
+/** Said in another way, or of no interest to a model. */
+const untold: ReadonlySet<string> = new Set(["description", "additionalProperties", "$schema", "$id", "$comment"]);
+
+const schemasIn = (value: unknown): Schema =>
+  Object.fromEntries(Object.entries(record(value)).map(([name, schema]) => [name, outputSchema(record(schema))]));
+
+const isObject = (schema: Schema): boolean =>
+  schema.properties !== undefined || schema.type === "object" || list(schema.type).includes("object");
