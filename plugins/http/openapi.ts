@@ -1,0 +1,143 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { type Effect, messageOf, VenturiError } from "venturi/plugin";
+import { z } from "zod";
+import { effectOf, type Method, type Operation } from "./operation.ts";
+import { deref } from "./references.ts";
+import { fillUrl, withQuery } from "./template.ts";
+
+export interface OpenApiSource {
+  readonly file: string;
+  readonly operations: readonly string[];
+  readonly server?: string | undefined;
+  readonly effects: Readonly<Record<string, Effect>>;
+}
+
+const Parameter = z.object({
+  name: z.string(),
+  in: z.enum(["path", "query", "header", "cookie"]),
+  required: z.boolean().default(false),
+  description: z.string().optional(),
+  schema: z.record(z.string(), z.unknown()).default({}),
+});
+type Parameter = z.output<typeof Parameter>;
+
+const Described = z.object({
+  operationId: z.string().optional(),
+  summary: z.string().optional(),
+  description: z.string().optional(),
+  parameters: z.array(Parameter).default([]),
+  requestBody: z
+    .object({
+      required: z.boolean().default(false),
+      content: z.record(z.string(), z.object({ schema: z.record(z.string(), z.unknown()).default({}) })),
+    })
+    .optional(),
+});
+type Described = z.output<typeof Described>;
+
+const methods: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
+
+/** The chosen operations of an OpenAPI 3 document. */
+export async function readOpenApi(source: OpenApiSource, folder: string): Promise<Operation[]> {
+  const document = await readDocument(resolve(folder, source.file));
+  const server = serverOf(document, source);
+  const found = new Map<string, Operation>();
+  for (const [path, item] of Object.entries(recordOf(document.paths))) {
+    const entry = recordOf(deref(document, item));
+    for (const method of methods) {
+      const raw = entry[method.toLowerCase()];
+      if (raw === undefined) continue;
+      const id = recordOf(raw).operationId;
+      if (typeof id !== "string" || !source.operations.includes(id)) continue;
+      const whole = {
+        ...recordOf(raw),
+        parameters: [...listOf(entry.parameters), ...listOf(recordOf(raw).parameters)],
+      };
+      const described = Described.safeParse(deref(document, whole));
+      if (!described.success) throw invalid(`${source.file}: ${id}: ${z.prettifyError(described.error)}`);
+      found.set(id, toOperation(described.data, { id, method, address: server + path, effect: source.effects[id] }));
+    }
+  }
+  return source.operations.map((id) => found.get(id) ?? missing(source.file, id, document));
+}
+
+interface Place {
+  readonly id: string;
+  readonly method: Method;
+  readonly address: string;
+  readonly effect: Effect | undefined;
+}
+
+function toOperation(described: Described, { id, method, address, effect }: Place): Operation {
+  const parameters = described.parameters.filter((parameter) => parameter.in !== "cookie");
+  const json = Object.entries(described.requestBody?.content ?? {}).find(([type]) => /[/+]json$/.test(type))?.[1];
+  return {
+    name: id,
+    description: described.description ?? described.summary ?? `${method} ${new URL(address).pathname}`,
+    parameters: schemaOf(parameters, json?.schema, described.requestBody?.required === true),
+    effect: effect ?? effectOf(method),
+    method,
+    address,
+    prepare(input) {
+      const inPlace = (place: Parameter["in"]) =>
+        parameters.filter((parameter) => parameter.in === place && input[parameter.name] !== undefined);
+      const valuesIn = (place: Parameter["in"]) =>
+        Object.fromEntries(inPlace(place).map(({ name }) => [name, input[name]]));
+      const headers = Object.entries(valuesIn("header")).map(([name, value]) => [name, String(value)]);
+      return {
+        url: withQuery(fillUrl(address, valuesIn("path")), valuesIn("query")),
+        headers: Object.fromEntries(headers),
+        ...(input.body === undefined ? {} : { body: input.body }),
+      };
+    },
+  };
+}
+
+function schemaOf(parameters: readonly Parameter[], body: Record<string, unknown> | undefined, needsBody: boolean) {
+  const properties: Record<string, unknown> = {};
+  for (const { name, description, schema } of parameters) {
+    properties[name] = description === undefined ? schema : { description, ...schema };
+  }
+  const required = parameters
+    .filter((parameter) => parameter.required || parameter.in === "path")
+    .map(({ name }) => name);
+  if (body !== undefined) properties.body = body;
+  if (body !== undefined && needsBody) required.push("body");
+  return { type: "object", properties, required, additionalProperties: false };
+}
+
+function serverOf(document: Record<string, unknown>, source: OpenApiSource): string {
+  const [first] = listOf(document.servers);
+  const url = source.server ?? recordOf(first).url;
+  if (typeof url !== "string" || !/^https?:\/\/[^{}]*$/.test(url)) {
+    throw invalid(`${source.file} names no full server address; give one as openapi.server`);
+  }
+  return url.replace(/\/$/, "");
+}
+
+async function readDocument(file: string): Promise<Record<string, unknown>> {
+  const { parse } = await import("yaml");
+  try {
+    const document = recordOf(parse(await readFile(file, "utf8"))); // JSON is YAML
+    if (typeof document.openapi !== "string" || !document.openapi.startsWith("3."))
+      throw new Error("it is no OpenAPI 3 document");
+    return document;
+  } catch (thrown) {
+    throw invalid(`${file} cannot be read: ${messageOf(thrown)}`);
+  }
+}
+
+function missing(file: string, id: string, document: Record<string, unknown>): never {
+  const ids = Object.values(recordOf(document.paths)).flatMap((item) =>
+    Object.values(recordOf(item)).map((operation) => recordOf(operation).operationId),
+  );
+  throw invalid(`${file} has no operation "${id}"; it has ${ids.filter((one) => typeof one === "string").join(", ")}`);
+}
+
+const recordOf = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}; // a document enters here
+
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
+
+const invalid = (message: string) => new VenturiError("tool.create", "config_invalid", message);

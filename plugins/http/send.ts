@@ -1,0 +1,152 @@
+import type { Agent as HttpAgent } from "node:http";
+import type { Agent as HttpsAgent } from "node:https";
+import type { Readable } from "node:stream";
+import { redactor, type ToolContext, VenturiError } from "venturi/plugin";
+import type { HostRules } from "./hosts.ts";
+import type { HttpToolOptions } from "./index.ts";
+import type { Operation, Prepared } from "./operation.ts";
+import { type Answer, toOutput } from "./response.ts";
+
+const op = "tool.call";
+
+interface Agents {
+  readonly httpAgent: HttpAgent;
+  readonly httpsAgent: HttpsAgent;
+}
+
+export interface Sending {
+  readonly call: ToolContext;
+  readonly timeout: number;
+}
+
+/** Sends operations, each hop to a listed host at a public address unless the config says otherwise. */
+export class Sender {
+  readonly #options: HttpToolOptions;
+  readonly #rules: HostRules;
+  readonly #redact: (text: string) => string;
+  #agents: Promise<{ guarded: Agents; open: Agents }> | undefined;
+
+  constructor(options: HttpToolOptions, rules: HostRules, secrets: Readonly<Record<string, string>>) {
+    this.#options = options;
+    this.#rules = rules;
+    this.#redact = redactor(secrets);
+  }
+
+  async send(operation: Operation, input: Readonly<Record<string, unknown>>, sending: Sending): Promise<unknown> {
+    const { call } = sending;
+    call.signal.throwIfAborted();
+    const prepared = operation.prepare(input);
+    const deadline = AbortSignal.timeout(sending.timeout);
+    const signal = AbortSignal.any([call.signal, deadline]);
+    try {
+      return toOutput(
+        await this.#follow(operation, prepared, { call, signal }),
+        this.#options.maxResponse,
+        this.#redact,
+      );
+    } catch (thrown) {
+      if (call.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the request was cancelled");
+      if (deadline.aborted) throw new VenturiError(op, "tool_timeout", `no whole answer within ${sending.timeout} ms`);
+      throw this.#explain(thrown);
+    }
+  }
+
+  close(): void {
+    void this.#agents?.then(({ guarded, open }) => {
+      for (const agent of [guarded.httpAgent, guarded.httpsAgent, open.httpAgent, open.httpsAgent]) agent.destroy();
+    });
+    this.#agents = undefined;
+  }
+
+  async #follow(
+    operation: Operation,
+    prepared: Prepared,
+    context: { call: ToolContext; signal: AbortSignal },
+  ): Promise<Answer> {
+    let url = new URL(prepared.url);
+    const origin = url.origin;
+    for (let hop = 0; ; hop++) {
+      const answer = await this.#request(operation, { prepared, url, withSecrets: url.origin === origin }, context);
+      const location = answer.headers.location;
+      if (answer.status < 300 || answer.status > 399 || location === undefined) return answer;
+      const next = new URL(location, url);
+      if (operation.method !== "GET" && operation.method !== "HEAD") {
+        throw new VenturiError(op, "tool_failed", `the server redirects a ${operation.method}, which is not followed`);
+      }
+      if (hop >= this.#options.maxRedirects)
+        throw new VenturiError(op, "tool_failed", "the server redirects too often");
+      url = next;
+    }
+  }
+
+  async #request(
+    operation: Operation,
+    { prepared, url, withSecrets }: { prepared: Prepared; url: URL; withSecrets: boolean },
+    { call, signal }: { call: ToolContext; signal: AbortSignal },
+  ): Promise<Answer> {
+    this.#rules.check(url);
+    const { default: axios } = await import("axios");
+    const { guarded, open } = await this.#openAgents();
+    const response = await axios.request<Readable>({
+      adapter: "http",
+      method: operation.method,
+      url: url.href,
+      headers: {
+        accept: "application/json, text/*;q=0.9, */*;q=0.5",
+        "user-agent": "venturi",
+        // Credentials are for the host they were configured for, not for where it redirects to.
+        ...(withSecrets ? { ...this.#options.headers, ...prepared.headers } : {}),
+        ...(operation.effect === "pure" ? {} : { [this.#options.idempotencyHeader]: call.idempotencyKey }),
+        ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+      },
+      ...(prepared.body === undefined ? {} : { data: prepared.body }),
+      ...(this.#rules.mayBePrivate(url) ? open : guarded),
+      signal,
+      proxy: false,
+      maxRedirects: 0,
+      responseType: "stream",
+      validateStatus: () => true,
+    });
+    return await readAnswer(response, this.#options.maxResponse);
+  }
+
+  #openAgents(): Promise<{ guarded: Agents; open: Agents }> {
+    this.#agents ??= makeAgents();
+    return this.#agents;
+  }
+
+  /** Never the library's own error: that carries the request, and the request carries the credentials. */
+  #explain(thrown: unknown): VenturiError {
+    if (thrown instanceof VenturiError) return thrown;
+    const message = thrown instanceof Error ? thrown.message : "";
+    if (/is not allowed\. Because/.test(message)) {
+      return new VenturiError(op, "tool_denied", "the host is at a private address; the config would have to allow it");
+    }
+    return new VenturiError(op, "unavailable", this.#redact(`the request failed: ${message || "no connection"}`));
+  }
+}
+
+async function makeAgents(): Promise<{ guarded: Agents; open: Agents }> {
+  const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = await import("request-filtering-agent");
+  const make = (allowPrivateIPAddress: boolean): Agents => ({
+    httpAgent: new RequestFilteringHttpAgent({ keepAlive: true, allowPrivateIPAddress }),
+    httpsAgent: new RequestFilteringHttpsAgent({ keepAlive: true, allowPrivateIPAddress }),
+  });
+  return { guarded: make(false), open: make(true) };
+}
+
+/** At most one byte more than the limit is kept, so that the reader can tell that something is missing. */
+async function readAnswer(
+  response: { status: number; headers: object; data: Readable },
+  most: number,
+): Promise<Answer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response.data) {
+    chunks.push(chunk as Buffer); // a stream without an encoding yields buffers
+    size += (chunk as Buffer).length;
+    if (size > most) break; // leaving the loop destroys the stream, and with it the connection
+  }
+  const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
+  return { status: response.status, headers, body: Buffer.concat(chunks).subarray(0, most + 1) };
+}

@@ -1,0 +1,55 @@
+import { VenturiError } from "venturi/plugin";
+
+type Values = Readonly<Record<string, unknown>>;
+const placeholder = /\{([A-Za-z_][\w-]*)\}/g;
+
+/** Names of the parameters that a template uses, at any depth. */
+export const placeholdersIn = (template: unknown): string[] =>
+  [...(JSON.stringify(template) ?? "").matchAll(placeholder)].map((match) => match[1] ?? "");
+
+/** The address with its placeholders filled: a value is one piece of the path or of the query, whatever is in it. */
+export function fillUrl(template: string, values: Values): string {
+  const filled = template.replace(placeholder, (_, name: string) => encodeURIComponent(textOf(values[name], name)));
+  const [path = ""] = filled.split(/[?#]/, 1);
+  // Dots are not escaped by the encoding, and "/../" would be resolved to another path.
+  if (path.split("/").some((part) => part === "." || part === "..")) {
+    throw new VenturiError("tool.call", "tool_denied", "a parameter may not be a step to another path (. or ..)");
+  }
+  if (!URL.canParse(filled)) {
+    throw new VenturiError("tool.call", "tool_invalid_arguments", "the parameters make no valid address");
+  }
+  return filled;
+}
+
+/** Adds values to an address as they are: a brace in them is no placeholder. A list is its items, one by one. */
+export function withQuery(address: string, values: Values): string {
+  const url = new URL(address);
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) continue;
+    for (const item of Array.isArray(value) ? value : [value]) url.searchParams.append(name, textOf(item, name));
+  }
+  return url.href;
+}
+
+export const fillText = (template: string, values: Values): string =>
+  template.replace(placeholder, (_, name: string) => textOf(values[name], name));
+
+/** In a body, a text that is nothing but a placeholder becomes the value itself; what was left out stays out. */
+export function fillValue(template: unknown, values: Values): unknown {
+  if (typeof template === "string") {
+    const [, whole] = /^\{([A-Za-z_][\w-]*)\}$/.exec(template) ?? [];
+    return whole === undefined ? fillText(template, values) : values[whole];
+  }
+  if (Array.isArray(template)) return template.map((item) => fillValue(item, values));
+  if (typeof template !== "object" || template === null) return template;
+  return Object.fromEntries(Object.entries(template).map(([key, value]) => [key, fillValue(value, values)]));
+}
+
+function textOf(value: unknown, name: string): string {
+  if (typeof value === "string") return value;
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  if (value === undefined || value === null) {
+    throw new VenturiError("tool.call", "tool_invalid_arguments", `the parameter "${name}" is needed here`);
+  }
+  return JSON.stringify(value);
+}
