@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { stampNow } from "./stamp.ts";
 import type { WireFrame } from "./wire.ts";
@@ -7,8 +8,8 @@ export interface Body {
   readonly frames: readonly WireFrame[];
   readonly pace: number;
   readonly plan: Plan;
-  /** Called before the simulator itself breaks the connection off. */
-  readonly end: () => void;
+  /** Set before the simulator itself breaks the connection off. */
+  readonly ending: { byServer: boolean };
 }
 
 const resetPause = 25;
@@ -23,10 +24,8 @@ export async function deliver(response: ServerResponse, body: Body): Promise<voi
   const writer = new Writer(response, plan.splitting, limit);
   const stall = plan.stall?.(frames.length);
   const last = Math.min(stall ?? frames.length, frames.length);
-  if (plan.first > 0) {
-    response.flushHeaders();
-    await writer.wait(plan.first);
-  }
+  if (plan.first > 0 || last === 0 || limit === 0) response.flushHeaders();
+  if (plan.first > 0) await writer.wait(plan.first);
   await (body.pace > 0 ? paced(writer, frames.slice(0, last), body.pace) : writer.write(texts(frames, 0, last)));
   if (writer.gone) return;
   if (writer.full) {
@@ -67,9 +66,9 @@ function texts(frames: readonly WireFrame[], from: number, to: number): string {
 const byteLength = (frames: readonly WireFrame[]): number =>
   frames.reduce((sum, frame) => sum + Buffer.byteLength(frame.text), 0);
 
-function breakOff(response: ServerResponse, { plan, end }: Body): void {
+function breakOff(response: ServerResponse, { plan, ending }: Body): void {
   const { socket } = response;
-  end();
+  ending.byServer = true;
   if (plan.ending?.how === "cut") response.end();
   else if (plan.ending?.how === "drop") socket?.end();
   else socket?.resetAndDestroy();
@@ -106,13 +105,8 @@ class Writer {
     return this.#closed;
   }
 
-  async wait(ms: number): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const elapsed = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    });
-    await Promise.race([elapsed, this.#closed]);
-    clearTimeout(timer);
+  wait(ms: number): Promise<void> {
+    return pause(ms, this.#closed);
   }
 
   /** Resolves when the kernel has it, so that what is cut afterwards comes after it. */

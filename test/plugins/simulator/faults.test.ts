@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { expect } from "chai";
 import { VenturiError } from "venturi/plugin";
@@ -27,6 +28,15 @@ describe("the grammar of faults", () => {
       expect(() => parseFaults(words)).to.throw(VenturiError, hint);
     });
   }
+});
+
+describe("docs/simulator.md", () => {
+  it("lists every fault there is, and no other", async () => {
+    const page = await readFile("docs/simulator.md", "utf8");
+    const table = page.slice(page.indexOf("| fault |"), page.indexOf("## In tests"));
+    const named = [...table.matchAll(/^\| `([a-z0-9-]+)/gm)].map((match) => match[1]);
+    expect(named).to.have.members(Object.keys(faultRules));
+  });
 });
 
 describe("the simulator's faults", () => {

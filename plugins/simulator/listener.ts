@@ -1,0 +1,57 @@
+import type { Server } from "node:http";
+import { messageOf, VenturiError } from "venturi/plugin";
+
+/** The listening side of the server, which can be taken away and put back while connections go on. */
+export class Listener {
+  #server: Server;
+  #host: string;
+  #port = 0;
+  closed = false;
+
+  constructor(server: Server, host: string) {
+    this.#server = server;
+    this.#host = host;
+  }
+
+  open(port: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const onError = (cause: Error) => {
+        const message = `cannot listen on ${this.#host}:${port}: ${messageOf(cause)}`;
+        reject(new VenturiError("simulator.start", "unavailable", message, { cause }));
+      };
+      this.#server.once("error", onError);
+      this.#server.listen(port, this.#host, () => {
+        this.#server.off("error", onError);
+        const address = this.#server.address();
+        this.#port = typeof address === "object" && address !== null ? address.port : port;
+        resolve(this.#port);
+      });
+    });
+  }
+
+  /** `close` calls back only when the last connection ends, but the listener is gone at once. */
+  refuse(): void {
+    if (this.#server.listening) this.#server.close();
+  }
+
+  async accept(): Promise<void> {
+    if (!this.#server.listening && !this.closed) await this.open(this.#port);
+  }
+
+  /** Someone else's connection may hold the port for a moment, so it tries until it has it back. */
+  refuseFor(ms: number): void {
+    this.refuse();
+    setTimeout(() => {
+      this.accept().catch(() => this.refuseFor(Math.max(1, ms)));
+    }, ms).unref();
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    const stopped = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
+    this.#server.closeAllConnections();
+    await stopped;
+  }
+}
