@@ -78,7 +78,7 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
 
   it("is loaded from its folder, and its options are part of the schema", () => {
     const config = `plugins: [./my-tool, ./my-provider, ./my-channel, ./my-journal]
-providers: { mine: { type: my-provider, prefix: "> " } }
+providers: { mine: { type: my-provider } }
 tools: { count: { type: my-tool, langage: en } }
 channels: { mine: { type: my-channel } }
 journal: { type: my-journal }

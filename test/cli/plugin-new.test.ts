@@ -9,7 +9,7 @@ describe("venturi plugin new", () => {
   for (const kind of ["provider", "tool", "channel", "journal"] as const) {
     it(`writes a package for a ${kind} with its test and its README`, () => {
       const files = writePlugin("weather", kind, folder.path("weather"));
-      expect(files).to.have.members(["package.json", "tsconfig.json", "README.md", "index.ts", "index.test.ts"]);
+      expect(files).to.include.members(["package.json", "tsconfig.json", "README.md", "index.ts", "index.test.ts"]);
       const text = readFileSync(folder.path("weather/index.ts"), "utf8");
       expect(text).to.include('name: "weather"').and.include(`kind: "${kind}"`);
       const { name, peerDependencies } = JSON.parse(readFileSync(folder.path("weather/package.json"), "utf8"));

@@ -33,6 +33,7 @@ export function packageFiles(name: string, kind: PluginKind): PluginFiles {
     module: "nodenext",
     outDir: "dist",
     strict: true,
+    exactOptionalPropertyTypes: true,
     skipLibCheck: true,
     rewriteRelativeImportExtensions: true,
     types: ["node", "mocha"],

@@ -1,67 +1,94 @@
 import type { PluginFiles } from "./files.ts";
 
 export const providerFiles = (name: string): PluginFiles => ({
-  "index.ts": `import { definePlugin, textOf } from "venturi/plugin";
+  "index.ts": `import { collectWith, definePlugin, httpOptions, httpProvider, textOf, type Wire } from "venturi/plugin";
 import { z } from "zod";
+import { LineDecoder } from "./decoder.ts";
 
-/** Answers with the last message, word by word. A provider over HTTP is built with \`httpProvider\` instead. */
+const wire: Wire = { framing: "ndjson", decoder: () => new LineDecoder() };
+
 export default definePlugin({
   name: "${name}",
   kind: "provider",
-  description: "Repeats what it is told",
+  description: "A model server that answers with lines of JSON",
   options: z.strictObject({
-    prefix: z.string().default("").describe("Put before every answer."),
+    ...httpOptions,
+    baseUrl: httpOptions.baseUrl.default("http://127.0.0.1:8000"),
   }),
-  create: (options) => ({
-    capabilities: { streaming: true, tools: false, vision: false, reasoning: false },
-    async *stream(request, context) {
-      const last = request.messages.at(-1);
-      const words = \`\${options.prefix}\${last === undefined ? "" : textOf(last)}\`.match(/\\S+\\s*/g) ?? [];
-      for (const text of words) {
-        context.signal.throwIfAborted();
-        yield [{ type: "text", text }];
-      }
-      yield [
-        { type: "usage", usage: { inputTokens: words.length, outputTokens: words.length } },
-        { type: "done", finish: "stop" },
-      ];
-    },
-  }),
+  // What \`venturi decode --wire\` and \`journal.keepWire\` call the format.
+  wires: { "${name}": wire },
+  create: (options) =>
+    httpProvider({
+      name: "${name}",
+      capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+      wire,
+      options,
+      request: (request, mode) => ({
+        url: \`\${options.baseUrl}/generate\`,
+        headers: options.apiKey === undefined ? {} : { authorization: \`Bearer \${options.apiKey}\` },
+        body: {
+          model: request.model,
+          prompt: request.messages.map((message) => ({ role: message.role, text: textOf(message) })),
+          tools: request.tools,
+          stream: mode === "stream",
+        },
+      }),
+      collect: (json) => collectWith(new LineDecoder(), json),
+    }),
 });
 `,
-  "index.test.ts": `import assert from "node:assert/strict";
-import { type Delta, type GenerationContext, textMessage } from "venturi/plugin";
-import { testPluginContext } from "venturi/testing";
+  "decoder.ts": `import { type Decoder, type Delta, type Frame, parseJson, Quirks, record, VenturiError } from "venturi/plugin";
+
+/**
+ * Frames in, deltas out: no I/O and no clock, so that recorded bytes can be decoded again. The lines are
+ * {"text"}, {"call": {"name", "arguments"}} and at the end {"done": true}; more than one of them may share a line.
+ */
+export class LineDecoder implements Decoder {
+  readonly quirks = new Quirks();
+  #calls = 0;
+  #ended = false;
+
+  push(frame: Frame, out: Delta[]): void {
+    if (this.#ended) return this.quirks.count("after_end");
+    const line = record(parseJson(frame.data));
+    const call = record(line.call);
+    if (typeof line.text === "string") out.push({ type: "text", text: line.text });
+    if (typeof call.name === "string") {
+      const given = JSON.stringify(call.arguments ?? {});
+      out.push({ type: "tool_call", index: this.#calls++, name: call.name, arguments: given, sealed: true });
+    }
+    if (line.done === true) {
+      this.#ended = true;
+      out.push({ type: "done", finish: this.#calls > 0 ? "tool_calls" : "stop" });
+    }
+  }
+
+  /** A stream that stops without its end is never taken for a whole answer. */
+  end(out: Delta[]): void {
+    if (this.#ended) return;
+    const error = new VenturiError("provider.stream", "stream_error", "the stream ended before its last line");
+    out.push({ type: "error", error });
+  }
+}
+`,
+  "index.test.ts": `import { providerContract, testPluginContext } from "venturi/testing";
 import plugin from "./index.ts";
 
-const context: GenerationContext = {
-  run: "run_test",
-  round: 1,
-  attempt: 1,
-  agent: "test",
-  signal: new AbortController().signal,
-  timeouts: { connect: 1000, firstChunk: 1000, idle: 1000, total: 1000 },
-};
+const lines = (...values: unknown[]): string => values.map((value) => \`\${JSON.stringify(value)}\\n\`).join("");
 
-async function answer(text: string, given: Partial<GenerationContext> = {}): Promise<Delta[]> {
-  const provider = await plugin.create(plugin.options.parse({ prefix: "> " }), testPluginContext());
-  const request = { model: "any", messages: [textMessage("user", text)], tools: [], options: {} };
-  const deltas: Delta[] = [];
-  for await (const batch of provider.stream?.(request, { ...context, ...given }) ?? []) deltas.push(...batch);
-  return deltas;
-}
-
-describe("${name}", () => {
-  it("streams the answer and ends with done", async () => {
-    const deltas = await answer("hello there");
-    const text = deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join("");
-    assert.equal(text, "> hello there");
-    assert.deepEqual(deltas.at(-1), { type: "done", finish: "stop" });
-  });
-
-  it("stops when the run is cancelled", async () => {
-    await assert.rejects(answer("hello", { signal: AbortSignal.abort(new Error("cancelled")) }), /cancelled/);
-  });
+// Bodies as the server sends them: record real ones as soon as you can.
+providerContract("${name}", {
+  create: ({ baseUrl, key }) => plugin.create(plugin.options.parse({ baseUrl, apiKey: key }), testPluginContext()),
+  samples: {
+    contentType: "application/x-ndjson",
+    text: { body: lines({ text: "Hello " }, { text: "there" }, { done: true }), text: "Hello there" },
+    toolCall: {
+      body: lines({ call: { name: "tool", arguments: { city: "Rome" } } }, { done: true }),
+      name: "tool",
+      arguments: { city: "Rome" },
+    },
+    whole: { body: JSON.stringify({ text: "Hello", done: true }), text: "Hello" },
+  },
 });
 `,
 });
