@@ -47,10 +47,11 @@ const asked = (messages: readonly Message[]): GenerationRequest => ({
   options: {},
 });
 
-async function heard(provider: Provider, request: GenerationRequest): Promise<Transcript> {
+async function heard(provider: Provider, request: GenerationRequest, quirks: string[] = []): Promise<Transcript> {
   const transcript = new Transcript();
+  const observer = { chunk: () => {}, accumulated: () => {}, quirk: (name: string) => quirks.push(name) };
   if (provider.stream === undefined) throw new Error("it can't stream");
-  for await (const deltas of provider.stream(request, generation())) transcript.push(deltas);
+  for await (const deltas of provider.stream(request, { ...generation(), observer })) transcript.push(deltas);
   if (transcript.error !== undefined) throw transcript.error;
   return transcript;
 }
@@ -90,6 +91,44 @@ describe("the simulator as a provider", () => {
       await provider.close?.();
       const failed = await heard(provider, asked([question])).catch((error: unknown) => error);
       expect(failed).to.be.instanceOf(VenturiError).with.property("code", "unavailable");
+    });
+  }
+
+  const tolerated = "comments,crlf,unknown-event@3,one-byte,late-usage";
+  const fatal: Record<string, string> = {
+    "missing-end": "stream_error",
+    "malformed@4": "stream_error",
+    "cut@150": "stream_error",
+    "drop@150": "stream_error",
+    "reset@150": "stream_error",
+    "error=400@4": "llm_error",
+    "status=401": "unauthorized",
+    "status=503": "unavailable",
+    "rate-limit=70": "rate_limited",
+  };
+
+  for (const wire of wireNames) {
+    it(`speaks ${wire} without a quirk, and with tolerable faults says the same`, async () => {
+      const provider = await create({ wire, pace: 0 });
+      const request = asked([textMessage("user", asksForBoth)]);
+      const quirks: string[] = [];
+      const clean = await heard(provider, request, quirks);
+      expect(quirks).to.deep.equal([]);
+      const disturbed = await heard(provider, { ...request, model: `small!${tolerated}` });
+      expect(disturbed.calls.map((call) => call.text)).to.deep.equal(clean.calls.map((call) => call.text));
+      expect(disturbed.done?.finish).to.equal("tool_calls");
+      expect(disturbed.usage?.outputTokens).to.be.greaterThan(0);
+    });
+
+    it(`with fatal faults over ${wire} ends in the error that fits`, async () => {
+      const provider = await create({ wire, pace: 0 });
+      const request = asked([textMessage("user", asksForBoth)]);
+      const codes: Record<string, unknown> = {};
+      for (const fault of Object.keys(fatal)) {
+        const ended = await heard(provider, { ...request, model: `small!${fault}` }).catch((thrown: unknown) => thrown);
+        codes[fault] = ended instanceof VenturiError ? ended.code : ended;
+      }
+      expect(codes).to.deep.equal(fatal);
     });
   }
 
