@@ -10,6 +10,7 @@ import { override, setDefault } from "./override.ts";
 import { configInvalid, type Problem, pathText } from "./problem.ts";
 import { checkReferences, splitModel } from "./references.ts";
 import { Settings } from "./schema.ts";
+import { checkSchemas } from "./schemas.ts";
 import { substitute } from "./substitute.ts";
 import { find, type MapNode, placeOf, plain } from "./tree.ts";
 
@@ -54,6 +55,7 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
   await addPlugins(root, loader, problems, folder);
   const entries = await readEntries(root, loader, problems);
   checkReferences(root, problems);
+  await checkSchemas(root, problems);
   if (settings === undefined || problems.length > 0 || entries.journal === undefined)
     throw configInvalid(unique(problems));
   const models = Object.entries(settings.models).map(([name, model]) => {

@@ -2,15 +2,15 @@ import { type Problem, pathText } from "./problem.ts";
 import { isEnabled } from "./schema.ts";
 import { isLoopback, parseListen } from "./server.ts";
 import { didYouMean } from "./suggest.ts";
-import { find, type MapNode, type Path, placeOf } from "./tree.ts";
+import { find, keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
 /**
  * What one key says about another: names must exist, and an open door needs a lock. Reads the tree, not the checked
  * settings, so that these problems are told together with all others; what has the wrong shape is left to the schema.
  */
 export function checkReferences(root: MapNode, problems: Problem[]): void {
-  for (const name of keys(root, ["models"])) checkChain(["models", name, "chain"]);
-  for (const name of keys(root, ["agents"])) {
+  for (const name of keysOf(root, ["models"])) checkChain(["models", name, "chain"]);
+  for (const name of keysOf(root, ["agents"])) {
     checkModel(["agents", name, "model"]);
     for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
   }
@@ -30,7 +30,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
 
   function checkModel(path: Path): void {
     const reference = text(root, path);
-    const models = keys(root, ["models"]);
+    const models = keysOf(root, ["models"]);
     if (reference === undefined || models.includes(reference)) return;
     const { provider } = splitModel(reference);
     if (provider === "") {
@@ -42,7 +42,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   }
 
   function checkProvider(path: Path, provider: string): boolean {
-    const providers = keys(root, ["providers"]);
+    const providers = keysOf(root, ["providers"]);
     if (providers.includes(provider)) return true;
     complain(path, `"${provider}" is not among the providers${didYouMean(provider, providers)}`);
     return false;
@@ -50,7 +50,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
 
   function checkName(path: Path, section: "tools" | "agents"): void {
     const name = text(root, path);
-    const names = keys(root, [section]);
+    const names = keysOf(root, [section]);
     if (name === undefined || names.includes(name)) return;
     complain(path, `"${written(root, path)}" is not among the ${section}${didYouMean(name, names)}`);
   }
@@ -70,11 +70,6 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
 export function splitModel(reference: string): { provider: string; model: string } {
   const at = Math.max(0, reference.indexOf("/"));
   return { provider: reference.slice(0, at), model: reference.slice(at + 1) };
-}
-
-function keys(root: MapNode, path: Path): string[] {
-  const node = find(root, path);
-  return node?.kind === "map" ? [...node.entries.keys()] : [];
 }
 
 function items(root: MapNode, path: Path): Path[] {

@@ -54,6 +54,12 @@ export function find(node: Node, path: Path): Node | undefined {
   return found;
 }
 
+/** Names below a map; none when there is no map. */
+export function keysOf(root: Node, path: Path): string[] {
+  const node = find(root, path);
+  return node?.kind === "map" ? [...node.entries.keys()] : [];
+}
+
 /** The place of a value; for one that is not there, of the nearest thing around it that is. */
 export function placeOf(root: Node, path: Path): Place {
   for (let length = path.length; length > 0; length--) {
@@ -63,10 +69,11 @@ export function placeOf(root: Node, path: Path): Place {
   return root.place;
 }
 
+/** The place of a key; for an item of a list, of the item. */
 export function keyPlaceOf(root: Node, path: Path): Place {
   const parent = find(root, path.slice(0, -1));
   const entry = parent?.kind === "map" ? parent.entries.get(String(path.at(-1))) : undefined;
-  return entry?.key ?? placeOf(root, path.slice(0, -1).length === path.length ? [] : path);
+  return entry?.key ?? placeOf(root, path);
 }
 
 /** Every scalar below, with its path. */

@@ -88,6 +88,14 @@ models:
     ]);
   });
 
+  it("a JSON Schema that is none is told with its place", async () => {
+    const agent = "model: p/m, inputs: { age: { type: nmber } }, output: { type: object, properties: 7 }";
+    const text = `${preamble}providers: { p: { type: sample-provider } }\nagents: { one: { ${agent} } }`;
+    const [first, second] = await lines({ "a.yaml": text });
+    expect(first).to.match(/^a\.yaml:6:45 agents\.one\.inputs\.age: no valid JSON Schema: /);
+    expect(second).to.match(/^a\.yaml:6:72 agents\.one\.output: no valid JSON Schema: /);
+  });
+
   it("telemetry can be off", async () => {
     expect((await load({ "a.yaml": `${preamble}telemetry: off` })).telemetry.enabled).to.equal(false);
   });

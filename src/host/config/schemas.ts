@@ -1,0 +1,28 @@
+import { messageOf } from "../../core/errors.ts";
+import { type Problem, pathText } from "./problem.ts";
+import { find, keysOf, type MapNode, type Path, placeOf, plain } from "./tree.ts";
+
+/** The JSON Schemas that agents bring along must be some: a run is too late to learn that. */
+export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<void> {
+  const paths = schemaPaths(root);
+  if (paths.length === 0) return;
+  const { Ajv } = await import("ajv");
+  const ajv = new Ajv({ strict: false, validateFormats: false, addUsedSchema: false });
+  for (const path of paths) {
+    const node = find(root, path);
+    if (node?.kind !== "map") continue;
+    try {
+      ajv.compile(plain(node) as object); // a map is an object
+    } catch (thrown) {
+      const message = `no valid JSON Schema: ${messageOf(thrown).replace(/^schema is invalid: /, "")}`;
+      problems.push({ place: placeOf(root, path), path: pathText(path), message });
+    }
+  }
+}
+
+function schemaPaths(root: MapNode): Path[] {
+  return keysOf(root, ["agents"]).flatMap((agent) => [
+    ...keysOf(root, ["agents", agent, "inputs"]).map((name) => ["agents", agent, "inputs", name]),
+    ...(find(root, ["agents", agent, "output"]) === undefined ? [] : [["agents", agent, "output"]]),
+  ]);
+}
