@@ -34,6 +34,11 @@ const entries: readonly Entry[] = [
     load: () => import("./decode.ts"),
   },
   {
+    name: "trace",
+    summary: "where a run's time went, as a waterfall of its spans",
+    load: () => import("./trace.ts"),
+  },
+  {
     name: "simulate",
     summary: "a model server without a model, for demos and tests",
     load: () => import("./simulate.ts"),

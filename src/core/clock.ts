@@ -13,8 +13,8 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   after(ms, callback) {
-    // Node fires timers past 2^31 ms at once, so a longer wait is cut to the longest it can hold.
-    const timer = setTimeout(callback, Math.min(ms, 2 ** 31 - 1));
+    // Node fires timers past 2^31 ms at once, so a longer wait is cut to the longest it can hold; it warns of negative ones.
+    const timer = setTimeout(callback, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
     return () => clearTimeout(timer);
   },
 };

@@ -1,0 +1,173 @@
+import type { SpanNode, SpanTree } from "./span-tree.ts";
+
+export interface WaterfallOptions {
+  /** Columns of the terminal. */
+  readonly width: number;
+  readonly color: boolean;
+  /** A line for each chunk and each append, instead of one for all. */
+  readonly everything: boolean;
+}
+
+interface Line {
+  readonly label: string;
+  readonly time: string;
+  readonly bar: string;
+  readonly color: Color;
+}
+
+const widestLabel = 40;
+const timeWidth = 10;
+const numerous = new Set(["venturi.chunk", "venturi.journal.append"]);
+
+/** The spans as a tree with bars, each where and as long as it was, and below it where the time went. */
+export function waterfall(tree: SpanTree, options: WaterfallOptions): string {
+  const labels = Math.min(widestLabel, Math.max(12, Math.floor(options.width * 0.4)));
+  const scale = new Scale(Math.max(10, options.width - labels - timeWidth - 3), tree.duration);
+  const lines = tree.roots.flatMap((root) => linesOf(root, "", "", { scale, everything: options.everything }));
+  const paint = options.color ? painted : (text: string) => text;
+  const head = `${" ".repeat(labels + timeWidth + 3)}${scale.ruler()}`;
+  const body = lines.map(
+    ({ label, time, bar, color }) => `${fit(label, labels)} ${time.padStart(timeWidth)}  ${paint(bar, color)}`,
+  );
+  const ends = tree.roots.flatMap((root) => timingOf(root, options.width));
+  return `${[head, ...body, ...(ends.length > 0 ? ["", ...ends] : []), ""].join("\n").replaceAll(/ +$/gm, "")}`;
+}
+
+interface Drawing {
+  readonly scale: Scale;
+  readonly everything: boolean;
+}
+
+function linesOf(span: SpanNode, branch: string, below: string, drawing: Drawing): Line[] {
+  const bar = drawing.scale.bar(span.start, span.end);
+  const own = {
+    label: `${branch}${labelOf(span)}`,
+    time: milliseconds(span.end - span.start),
+    bar,
+    color: colorOf(span),
+  };
+  const groups = drawing.everything ? span.children.map((child) => [child]) : grouped(span.children);
+  const lines = groups.flatMap((group, index) => {
+    const last = index === groups.length - 1;
+    const first = group[0];
+    const [mark, rest] = last ? ["└ ", "  "] : ["├ ", "│ "];
+    if (first === undefined) return [];
+    if (group.length === 1) return linesOf(first, below + mark, below + rest, drawing);
+    return [together(group, below + mark, drawing.scale)];
+  });
+  return [own, ...lines];
+}
+
+/** The many small ones of a name become one line, where the first of them stood. */
+function grouped(children: readonly SpanNode[]): SpanNode[][] {
+  const groups: SpanNode[][] = [];
+  const byName = new Map<string, SpanNode[]>();
+  for (const child of children) {
+    const group = numerous.has(child.name) ? byName.get(child.name) : undefined;
+    if (group !== undefined) {
+      group.push(child);
+      continue;
+    }
+    const fresh = [child];
+    groups.push(fresh);
+    if (numerous.has(child.name)) byName.set(child.name, fresh);
+  }
+  return groups;
+}
+
+function together(group: readonly SpanNode[], branch: string, scale: Scale): Line {
+  const spent = group.reduce((sum, { start, end }) => sum + end - start, 0);
+  return {
+    label: `${branch}${group.length} × ${shortName(group[0]?.name ?? "")}`,
+    time: milliseconds(spent),
+    bar: scale.ticks(group.map(({ start }) => start)),
+    color: "dim",
+  };
+}
+
+const shortName = (name: string): string => name.replace(/^venturi\./, "");
+
+function labelOf({ name, attributes }: SpanNode): string {
+  const marks = [
+    name === "venturi.round" ? ` ${attributes["venturi.round.index"]}` : "",
+    attributes["venturi.tool.eager"] === true ? " (early)" : "",
+    typeof attributes["error.type"] === "string" ? ` ✗ ${attributes["error.type"]}` : "",
+    attributes["venturi.cancelled"] === true ? " ✗ cancelled" : "",
+  ];
+  return `${shortName(name)}${marks.join("")}`;
+}
+
+/** The six parts of a run's time, the largest first. */
+function timingOf(root: SpanNode, width: number): string[] {
+  const prefix = "venturi.timing.";
+  const parts = Object.entries(root.attributes)
+    .flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), Number(value)] as const] : []))
+    .sort(([, left], [, right]) => right - left);
+  const sum = parts.reduce((total, [, value]) => total + value, 0);
+  if (sum === 0) return [];
+  const bars = Math.max(10, Math.min(40, width - 40));
+  const lines = parts.map(([part, value]) => {
+    const share = value / sum;
+    return `  ${part.padEnd(16)}${milliseconds(value).padStart(timeWidth)} ${percent(share)}  ${block(share * bars)}`;
+  });
+  return [`where the ${milliseconds(sum)} went`, ...lines];
+}
+
+const percent = (share: number): string => `${(share * 100).toFixed(0).padStart(3)} %`;
+
+const eighths = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+
+function block(cells: number): string {
+  const whole = Math.floor(cells);
+  return "█".repeat(whole) + (eighths[Math.floor((cells - whole) * 8)] ?? "");
+}
+
+class Scale {
+  readonly #cells: number;
+  readonly #duration: number;
+
+  constructor(cells: number, duration: number) {
+    this.#cells = cells;
+    this.#duration = Math.max(duration, 0.001);
+  }
+
+  ruler(): string {
+    const right = milliseconds(this.#duration);
+    return `0${right.padStart(this.#cells - 1)}`;
+  }
+
+  /** Whatever is too short to be seen is shown all the same. */
+  bar(start: number, end: number): string {
+    const from = this.#cell(start);
+    const length = ((end - start) / this.#duration) * this.#cells;
+    return " ".repeat(from) + (block(Math.min(length, this.#cells - from)) || "▏");
+  }
+
+  ticks(starts: readonly number[]): string {
+    const counts = new Array<number>(this.#cells).fill(0);
+    for (const start of starts) counts[this.#cell(start)] = (counts[this.#cell(start)] ?? 0) + 1;
+    return counts.map((count) => (count === 0 ? " " : count === 1 ? "·" : count < 4 ? "•" : "●")).join("");
+  }
+
+  #cell(at: number): number {
+    return Math.min(this.#cells - 1, Math.max(0, Math.floor((at / this.#duration) * this.#cells)));
+  }
+}
+
+export function milliseconds(value: number): string {
+  if (value >= 10_000) return `${(value / 1_000).toFixed(1)} s`;
+  return value >= 100 ? `${value.toFixed(0)} ms` : value >= 1 ? `${value.toFixed(1)} ms` : `${value.toFixed(2)} ms`;
+}
+
+const fit = (text: string, width: number): string =>
+  text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+
+type Color = "red" | "cyan" | "yellow" | "dim" | "plain";
+const codes: Readonly<Record<Color, number>> = { red: 31, cyan: 36, yellow: 33, dim: 2, plain: 0 };
+const painted = (text: string, color: Color): string => `\u001b[${codes[color]}m${text}\u001b[0m`;
+
+function colorOf({ name, failed }: SpanNode): Color {
+  if (failed) return "red";
+  if (name.startsWith("chat ")) return "cyan";
+  return name.startsWith("execute_tool ") ? "yellow" : "plain";
+}
