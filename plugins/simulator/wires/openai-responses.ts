@@ -34,6 +34,7 @@ export const openaiResponses: Wire = {
 };
 
 const codes: Readonly<Record<number, string>> = {
+  400: "invalid_prompt",
   401: "invalid_api_key",
   429: "rate_limit_exceeded",
   500: "server_error",
