@@ -7,6 +7,7 @@ import {
   parseJson,
   Quirks,
   record,
+  separated,
   type Usage,
   type VenturiError,
   word,
@@ -31,6 +32,7 @@ export class ResponsesDecoder implements Decoder {
   /** Calls of the vendor's own kinds, told at the end: until then the vendor may have carried them out itself. */
   readonly #clientCalls: ClientCall[] = [];
   readonly #answered = new Set<string>();
+  readonly #callIds = new Set<string>();
   #calls = 0;
   #introduced = false;
   #hasText = false;
@@ -42,13 +44,20 @@ export class ResponsesDecoder implements Decoder {
     const data = frame.data;
     if (data.charCodeAt(0) !== 123 && this.#isNothing(data.trim())) return;
     const event = parseJson(data);
-    if (event === undefined) return this.#fail(out, broken("the provider sent an event that is not valid JSON"));
+    if (event === undefined) return this.#noJson(frame, out);
     const json = record(event);
     this.#event(word(json.type) ?? frame.event, json, out);
   }
 
   end(out: Delta[]): void {
     if (!this.#ended) this.#fail(out, broken("the stream ended before the response was completed; it was cut"));
+  }
+
+  #noJson(frame: Frame, out: Delta[]): void {
+    const events = separated(frame);
+    if (events.length > 0) this.quirks.count("events_not_separated");
+    for (const event of events) this.push(event, out);
+    if (events.length === 0) this.#fail(out, broken("the provider sent an event that is not valid JSON"));
   }
 
   #isNothing(data: string): boolean {
@@ -200,6 +209,7 @@ export class ResponsesDecoder implements Decoder {
     output.call = this.#calls++;
     const id = word(item.call_id) ?? word(item.id);
     const name = word(item.name);
+    if (id !== undefined) this.#callIds.add(id);
     const namespace = word(item.namespace);
     out.push({
       type: "tool_call",
@@ -226,14 +236,15 @@ export class ResponsesDecoder implements Decoder {
     if (output.call === undefined) this.#openCall(output, {}, out);
     output.done = true;
     const given = output.given.get("arguments") ?? "";
-    output.given.set("arguments", whole);
     const index = output.call ?? 0;
-    if (whole === given) out.push({ type: "tool_call", index, sealed: true });
+    // Some servers leave the arguments out of the item that ends the call.
+    if (whole === given || whole === "") out.push({ type: "tool_call", index, sealed: true });
     else if (given === "") out.push({ type: "tool_call", index, arguments: whole, sealed: true });
     else {
       this.quirks.count("arguments_differ");
       out.push({ type: "tool_call", index, arguments: whole, replace: true, sealed: true });
     }
+    if (whole !== "") output.given.set("arguments", whole);
   }
 
   #done(event: Json, item: Json, out: Delta[]): void {
@@ -347,18 +358,24 @@ export class ResponsesDecoder implements Decoder {
   /** What was never streamed stands in the final response, unless that is left empty, as some back ends do. */
   #fillIn(response: Json, out: Delta[]): void {
     const items = list(response.output).map(record);
-    if (this.#outputs.all.length === 0) {
-      for (const [index, item] of items.entries()) {
-        this.#complete(this.#outputs.add(index, word(item.type) ?? "", word(item.id)), item, out);
+    const streamed = this.#outputs.all.length;
+    for (const [index, item] of items.entries()) {
+      const type = word(item.type) ?? "";
+      const output = this.#outputs.all[index];
+      if (output !== undefined && index < streamed && output.type === type) {
+        if (output.done) continue;
+        this.quirks.count("item_not_finished");
+        this.#complete(output, item, out);
+      } else if (streamed === 0 || this.#isMissing(type, item)) {
+        if (streamed > 0) this.quirks.count("item_not_streamed");
+        this.#complete(this.#outputs.add(`final ${index}`, type, word(item.id)), item, out);
       }
-      return;
     }
-    for (const [index, output] of this.#outputs.all.entries()) {
-      const item = items[index];
-      if (output.done || item === undefined || word(item.type) !== output.type) continue;
-      this.quirks.count("item_not_finished");
-      this.#complete(output, item, out);
-    }
+  }
+
+  #isMissing(type: string, item: Json): boolean {
+    if (type === "message") return !this.#hasText && !this.#hasRefusal;
+    return type === "function_call" && !this.#callIds.has(word(item.call_id) ?? "");
   }
 
   #tellClientCall(call: ClientCall, out: Delta[]): void {

@@ -7,6 +7,7 @@ import {
   parseJson,
   Quirks,
   record,
+  separated,
   type Usage,
   word,
 } from "venturi/plugin";
@@ -48,7 +49,7 @@ export class ChatDecoder implements Decoder {
     const data = frame.data;
     if (data.charCodeAt(0) !== 123 && this.#sentinel(data.trim(), out)) return;
     const chunk = parseJson(data);
-    if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, out);
+    if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, frame, out);
     this.#chunk(chunk as Json, frame.event, out); // an object can be read by any key
   }
 
@@ -70,9 +71,12 @@ export class ChatDecoder implements Decoder {
     return data.startsWith(":");
   }
 
-  #noObject(value: unknown, out: Delta[]): void {
-    if (value !== undefined) this.quirks.count("unknown_event");
-    else this.#fail(out, broken("the provider sent an event that is not valid JSON"));
+  #noObject(value: unknown, frame: Frame, out: Delta[]): void {
+    if (value !== undefined) return this.quirks.count("unknown_event");
+    const events = separated(frame);
+    if (events.length > 0) this.quirks.count("events_not_separated");
+    for (const event of events) this.push(event, out);
+    if (events.length === 0) this.#fail(out, broken("the provider sent an event that is not valid JSON"));
   }
 
   #chunk(chunk: Json, event: string, out: Delta[]): void {
@@ -135,9 +139,9 @@ export class ChatDecoder implements Decoder {
     const content = (delta as Json).content; // an object can be read by any key
     if (typeof content === "string") {
       if (content !== "") this.#text(content, out);
-    } else if (Array.isArray(content)) {
+    } else if (typeof content === "object" && content !== null) {
       this.quirks.count("content_array");
-      if (contentParts(content, out)) this.#hasText = true;
+      if (contentParts(Array.isArray(content) ? content : [content], out)) this.#hasText = true;
     }
     this.#pushRest(delta as Json, out);
     if (choice.message !== undefined) this.quirks.count("message_beside_delta");

@@ -37,7 +37,8 @@ export class HeldBytes {
       this.#room.copy(room, 0, 0, this.#length);
       this.#room = room;
     }
-    this.#room.set(bytes, this.#length);
+    if (bytes.length === 1) this.#room[this.#length] = bytes[0] ?? 0;
+    else this.#room.set(bytes, this.#length);
     this.#length = length;
   }
 }

@@ -25,7 +25,7 @@ export class Lines {
       if (read[0] === LF) start = 1;
       this.#afterCr = false;
     }
-    const last = Math.max(read.lastIndexOf(LF), read.lastIndexOf(CR));
+    const last = lastLineEnd(read);
     if (last < start) {
       this.#held.append(start === 0 ? read : read.subarray(start));
       return;
@@ -65,4 +65,12 @@ export class Lines {
     this.#text = this.#position < this.#text.length ? this.#text.slice(this.#position) + whole : whole;
     this.#position = 0;
   }
+}
+
+/** Where the last line of a read ends, or -1. For a few bytes a loop is quicker than the way into native code. */
+function lastLineEnd(read: Uint8Array): number {
+  if (read.length > 64) return Math.max(read.lastIndexOf(LF), read.lastIndexOf(CR));
+  let at = read.length - 1;
+  while (at >= 0 && read[at] !== LF && read[at] !== CR) at--;
+  return at;
 }

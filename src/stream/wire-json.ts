@@ -1,3 +1,5 @@
+import type { Frame } from "../core/plugin.ts";
+
 /** Reading JSON that a server wrote: whatever it holds, these answer with the type asked for and never throw. */
 
 const none: Readonly<Record<string, unknown>> = Object.freeze({});
@@ -24,4 +26,15 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * The events in a frame that holds several, since the server forgot the blank lines between them: one JSON text a line.
+ * Empty when it is not that.
+ */
+export function separated(frame: Frame): Frame[] {
+  const lines = frame.data.split("\n").filter((line) => line.trim() !== "");
+  const first = lines[0];
+  if (lines.length < 2 || first === undefined || parseJson(first) === undefined) return [];
+  return lines.map((data) => ({ data, event: "" }));
 }

@@ -368,6 +368,24 @@ describe("a provider over HTTP", () => {
     });
   });
 
+  it("goes through a proxy when one is configured, and never by the environment's word", async () => {
+    const direct = await serving((response) => sse(response, "data: END\n\n"));
+    const before = process.env.http_proxy;
+    process.env.http_proxy = "http://127.0.0.1:9";
+    try {
+      await collect(direct);
+    } finally {
+      if (before === undefined) delete process.env.http_proxy;
+      else process.env.http_proxy = before;
+    }
+    const proxied = providerAt("http://model.invalid", { proxy: server?.url ?? "" });
+    await collect(proxied);
+    assert.deepEqual(
+      server?.requests.map(({ request }) => request.url),
+      ["/generate", "http://model.invalid/generate"],
+    );
+  });
+
   it("never shows the key, whoever repeats it", async () => {
     const echo = `bad key ${key}`;
     for (const answer of [

@@ -147,6 +147,19 @@ describe("the Responses decoder", () => {
       assert.deepEqual(callsOf(decode(begun + completed(`[{${call("a", "weather", oslo)}}]`))), whole);
     });
 
+    it("keep their pieces when the item that ends them has no arguments", () => {
+      const body =
+        created + added(0, call("a", "weather", "")) + argumentsDelta(0, oslo) + finished(0, call("a", "weather", ""));
+      assert.deepEqual(callsOf(decode(body + completed())), whole);
+    });
+
+    it("that were never streamed are taken from the final response", () => {
+      const output = `[{${message("hi")}},{${call("a", "weather", oslo)}}]`;
+      const decoded = decode(created + textDelta(0, "hi") + completed(output));
+      assert.equal(decoded.transcript.text, "hi");
+      assert.deepEqual(callsOf(decoded), whole);
+    });
+
     it("cut by the token limit are never run", () => {
       const body =
         created +
@@ -275,6 +288,12 @@ describe("the Responses decoder", () => {
     assert.equal(transcript.text, "hi");
     assert.equal(transcript.done?.finish, "stop");
     assert.deepInclude(quirks, { unknown_event: 1, item_not_announced: 1, comment_as_data: 1 });
+  });
+
+  it("takes events that no blank line parts", () => {
+    const { transcript, quirks } = decode(text.replaceAll("\n\n", "\n"));
+    assert.equal(transcript.text, "Grüße aus 東京 🌊");
+    assert.equal(quirks.events_not_separated, 1);
   });
 
   it("is not ended by [DONE] alone", () => {

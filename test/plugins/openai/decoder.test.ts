@@ -367,6 +367,23 @@ describe("the Chat Completions decoder", () => {
       assert.deepInclude(quirks, { comment_as_data: 1, unknown_event: 2 });
     });
 
+    it("takes events that no blank line parts", () => {
+      const { transcript, quirks } = decode(text.replaceAll("\n\n", "\n"));
+      assert.equal(transcript.text, "Grüße aus 東京 🌊");
+      assert.equal(transcript.done?.finish, "stop");
+      assert.equal(quirks.events_not_separated, 1);
+    });
+
+    it("takes a signature that comes without its call", () => {
+      const decoded = decode(
+        fragment('"index":0,"id":"a","function":{"name":"t","arguments":"{}"}') +
+          fragment('"index":0,"extra_content":{"google":{"thought_signature":"c2ln"}}') +
+          stop +
+          done,
+      );
+      assert.equal(decoded.transcript.calls[0]?.signature, "c2ln");
+    });
+
     it("starts with a chunk without choices, id and model", () => {
       const first = 'data: {"id":"","model":"","choices":[],"prompt_filter_results":[]}\n\n';
       assert.deepEqual(decode(first + text).deltas[0], { type: "response", id: "cc-1", model: "m-1" });
