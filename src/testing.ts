@@ -3,6 +3,7 @@
 export * from "./testing/agent.ts";
 export * from "./testing/box.ts";
 export * from "./testing/clock.ts";
+export { type JournalSubject, journalContract } from "./testing/journal.ts";
 export * from "./testing/model.ts";
 export * from "./testing/provider.ts";
 export * from "./testing/scripted-runs.ts";

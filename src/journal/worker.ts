@@ -90,9 +90,9 @@ export class Worker {
     return this.#active.size;
   }
 
-  /** Resolves when the first heartbeat is in, so that runs claimed for it in advance are safe. Fails if the journal does. */
+  /** Resolves when the first heartbeat is in. A journal that is down now is no reason not to start: it is tried again. */
   async start(): Promise<void> {
-    await this.#journal.heartbeat(this.name);
+    await this.#beat();
     this.#stopHints = this.#journal.onHint((hint) => this.#onHint(hint));
     this.#every("heartbeat", this.#journal.lease / 3, () => this.#beat());
     this.#every("claim", this.#poll, () => this.#claim());
@@ -195,11 +195,14 @@ export class Worker {
     this.#signals.onHint(hint);
   }
 
-  #beat(): void {
-    this.#journal.heartbeat(this.name).then(
-      () => this.#holdings.reconcile(),
-      (thrown) => this.#log.warn("the heartbeat failed", { error: wrap("worker.heartbeat", thrown).message }),
-    );
+  async #beat(): Promise<void> {
+    try {
+      await this.#journal.heartbeat(this.name);
+    } catch (thrown) {
+      this.#log.warn("the heartbeat failed; trying again", { error: wrap("worker.heartbeat", thrown).message });
+      return;
+    }
+    await this.#holdings.reconcile();
   }
 
   #claim(): void {

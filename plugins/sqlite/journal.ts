@@ -1,0 +1,162 @@
+import {
+  type Append,
+  type Attempt,
+  type Claim,
+  type Cursor,
+  type Enqueue,
+  type Hint,
+  type Journal,
+  type ListQuery,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  VenturiError,
+} from "venturi/plugin";
+import type { ThreadOptions } from "./protocol.ts";
+import { toAppendRow, toAttempt, toClaim, toEvents, toRow, toSignal } from "./rows.ts";
+import { StoreThread } from "./store-thread.ts";
+
+const pruneStep = 50;
+
+/** The journal in one SQLite file, whose connection lives in a thread of its own. */
+export class SqliteJournal implements Journal {
+  readonly lease: number;
+  readonly #thread: StoreThread;
+  readonly #listeners = new Set<(hint: Hint) => void>();
+
+  constructor(options: ThreadOptions) {
+    this.lease = options.lease;
+    this.#thread = new StoreThread(options, ({ work, signals }) =>
+      this.#hint({ work, events: () => true, signals: () => signals }),
+    );
+  }
+
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+    const { fenced, work } = await this.#thread.ask("append", batch.map(toAppendRow));
+    const attempts = new Set<Attempt>();
+    for (const index of fenced) {
+      const item = batch[index];
+      if (item) attempts.add(item.attempt);
+    }
+    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run), signals: () => false });
+    return attempts;
+  }
+
+  async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
+    return toEvents(await this.#thread.ask("read", run, after, limit), after, limit);
+  }
+
+  async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
+    const places = new Map(cursors.map(({ run, after }) => [run, after]));
+    const found = new Map<string, RunEvent[]>();
+    for (const { run, records } of await this.#thread.ask("readMany", cursors, limit)) {
+      found.set(run, toEvents(records, places.get(run) ?? 0, limit));
+    }
+    return found;
+  }
+
+  onHint(callback: (hint: Hint) => void): () => void {
+    this.#listeners.add(callback);
+    return () => this.#listeners.delete(callback);
+  }
+
+  async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    const done = await this.#thread.ask("enqueue", {
+      run: item.run,
+      session: item.session ?? null,
+      agent: item.request.agent,
+      request: JSON.stringify(item.request),
+      key: item.key ?? null,
+      refuseBusy: item.whenBusy === "conflict",
+      claimFor: item.claimFor ?? null,
+    });
+    if (done.kind === "conflict") throw new VenturiError("journal.enqueue", "conflict", done.message);
+    if (done.kind === "existing") return { run: done.run, existing: true };
+    const stored = { run: item.run, existing: false };
+    if (done.claim) return { ...stored, claim: toClaim(done.claim, item.claimFor ?? "") };
+    this.#hint({ work: done.work, events: () => false, signals: () => false });
+    return stored;
+  }
+
+  async claim(worker: string, limit: number): Promise<Claim[]> {
+    const claims = await this.#thread.ask("claim", worker, limit);
+    return claims.map((claim) => toClaim(claim, worker));
+  }
+
+  async heartbeat(worker: string): Promise<void> {
+    await this.#thread.ask("heartbeat", worker);
+  }
+
+  async held(worker: string): Promise<Attempt[]> {
+    const held = await this.#thread.ask("held", worker);
+    return held.map((row) => toAttempt(row, worker));
+  }
+
+  async release(attempt: Attempt): Promise<void> {
+    const released = await this.#thread.ask("release", attempt.run, attempt.epoch);
+    if (released) this.#hint({ work: true, events: () => false, signals: () => false });
+  }
+
+  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+    const outcome = await this.#thread.ask("signal", run, id, kind, JSON.stringify(body));
+    if (outcome === "unknown") throw new VenturiError("journal.signal", "not_found", `there is no run ${run}`);
+    if (outcome === "ignored") return false;
+    this.#hint({ work: outcome === "woken", events: () => false, signals: (other) => other === run });
+    return true;
+  }
+
+  async signals(run: string, after: number): Promise<Signal[]> {
+    return (await this.signalsMany([{ run, after }])).get(run) ?? [];
+  }
+
+  async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
+    const found = new Map<string, Signal[]>();
+    for (const { run, signals } of await this.#thread.ask("signalsMany", cursors))
+      found.set(run, signals.map(toSignal));
+    return found;
+  }
+
+  async get(run: string): Promise<RunRow | undefined> {
+    const row = await this.#thread.ask("get", run);
+    return row && toRow(row);
+  }
+
+  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    const limit = query.limit ?? 50;
+    const found = await this.#thread.ask("list", query, limit + 1);
+    const page = found.slice(0, limit);
+    const runs = page.map(toRow);
+    const last = page.at(-1);
+    return last && found.length > limit ? { runs, cursor: String(last.id) } : { runs };
+  }
+
+  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+    const { olderThan = null, keep = null } = options;
+    let count = 0;
+    // A few runs a transaction, so that appends get their turn in between.
+    for (let gone = -1; gone !== 0; count += gone)
+      gone = await this.#thread.ask("pruneSome", olderThan, keep, pruneStep);
+    return count;
+  }
+
+  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+    await this.#thread.ask("keepWire", run, round, attempt, wire, bytes);
+  }
+
+  wire(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]> {
+    return this.#thread.ask("wire", run);
+  }
+
+  async ping(): Promise<void> {
+    await this.#thread.ask("ping");
+  }
+
+  async close(): Promise<void> {
+    this.#listeners.clear();
+    await this.#thread.close();
+  }
+
+  #hint(hint: Hint): void {
+    for (const listener of this.#listeners) listener(hint);
+  }
+}

@@ -1,0 +1,114 @@
+import type { ListQuery, Signal } from "venturi/plugin";
+
+/** What the journal and its thread say to each other. Events go as JSON text, encoded once. */
+export interface AppendRow {
+  readonly run: string;
+  readonly epoch: number;
+  /** The head it continues, and the head after it. */
+  readonly base: number;
+  readonly head: number;
+  /** JSON lines; empty without events. */
+  readonly body: string;
+  readonly state: "" | "ready" | "waiting" | "done";
+  readonly seenSignals: number;
+  readonly outcome: "finished" | "failed" | null;
+}
+
+export interface EnqueueRow {
+  readonly run: string;
+  readonly session: string | null;
+  readonly agent: string;
+  readonly request: string;
+  readonly key: string | null;
+  readonly refuseBusy: boolean;
+  readonly claimFor: string | null;
+}
+
+export interface ClaimRow {
+  readonly run: string;
+  readonly session: string | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly signals: number;
+  readonly request: string;
+}
+
+export interface RecordRow {
+  readonly first: number;
+  readonly body: string;
+}
+
+export interface SignalRow {
+  readonly number: number;
+  readonly signal: string;
+  readonly kind: Signal["kind"];
+  readonly body: string;
+}
+
+export interface StoredRow {
+  readonly id: number;
+  readonly run: string;
+  readonly agent: string;
+  readonly session: string | null;
+  readonly state: "ready" | "running" | "waiting" | "done";
+  readonly outcome: "finished" | "failed" | null;
+  readonly head: number;
+  readonly epoch: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly request: string;
+}
+
+export interface WireRow {
+  readonly round: number;
+  readonly attempt: number;
+  readonly wire: string;
+  readonly bytes: Uint8Array;
+}
+
+export type Enqueued =
+  | { readonly kind: "stored"; readonly claim?: ClaimRow; readonly work: boolean }
+  | { readonly kind: "existing"; readonly run: string }
+  | { readonly kind: "conflict"; readonly message: string };
+
+/** Everything the thread can be asked, by name. */
+export interface Operations {
+  append(rows: readonly AppendRow[]): { fenced: number[]; work: boolean };
+  read(run: string, after: number, limit: number): RecordRow[];
+  readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[];
+  enqueue(row: EnqueueRow): Enqueued;
+  claim(worker: string, limit: number): ClaimRow[];
+  heartbeat(worker: string): void;
+  held(worker: string): Omit<ClaimRow, "request" | "signals">[];
+  release(run: string, epoch: number): boolean;
+  signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken";
+  signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
+  get(run: string): StoredRow | undefined;
+  list(query: ListQuery, limit: number): StoredRow[];
+  pruneSome(before: number | null, keep: number | null, limit: number): number;
+  keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;
+  wire(run: string): WireRow[];
+  ping(): void;
+  close(): void;
+}
+export type Operation = keyof Operations;
+
+export interface ThreadOptions {
+  readonly file: string;
+  readonly lease: number;
+  readonly busyTimeout: number;
+  readonly watch: number;
+  readonly maxSize?: number | undefined;
+}
+
+export interface Request {
+  readonly id: number;
+  readonly operation: Operation;
+  readonly args: readonly unknown[];
+}
+
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: string }
+  /** Another process has written. */
+  | { readonly changed: { readonly work: boolean; readonly signals: boolean } };

@@ -1,0 +1,73 @@
+import {
+  type Append,
+  type Attempt,
+  type Claim,
+  encodeEvent,
+  type RunEvent,
+  type RunRequest,
+  type RunRow,
+  type Signal,
+} from "venturi/plugin";
+import type { AppendRow, ClaimRow, RecordRow, SignalRow, StoredRow } from "./protocol.ts";
+
+export function toAppendRow(item: Append): AppendRow {
+  const last = item.events.at(-1);
+  const head = last?.seq ?? item.attempt.head;
+  return {
+    run: item.attempt.run,
+    epoch: item.attempt.epoch,
+    base: head - item.events.length,
+    head,
+    body: item.events.map(encodeEvent).join("\n"),
+    state: item.state ?? "",
+    seenSignals: item.seenSignals ?? 0,
+    outcome: last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null,
+  };
+}
+
+/** Of what the records hold, exactly the events after `after`, at most `limit`. */
+export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
+  const events: RunEvent[] = [];
+  for (const { first, body } of records) {
+    let seq = first;
+    for (const line of body.split("\n")) {
+      if (seq > after && seq <= after + limit) events.push(JSON.parse(line) as RunEvent); // written from a RunEvent
+      seq += 1;
+    }
+  }
+  return events;
+}
+
+export const toAttempt = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Attempt => ({
+  run: row.run,
+  session: row.session ?? undefined,
+  epoch: row.epoch,
+  worker,
+  head: row.head,
+});
+
+export const toClaim = (row: ClaimRow, worker: string): Claim => ({
+  attempt: toAttempt(row, worker),
+  request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
+  signals: row.signals,
+});
+
+export const toSignal = (row: SignalRow): Signal => ({
+  number: row.number,
+  id: row.signal,
+  kind: row.kind,
+  body: JSON.parse(row.body) as Signal["body"], // written from a Signal's body
+});
+
+export const toRow = (row: StoredRow): RunRow => ({
+  run: row.run,
+  agent: row.agent,
+  session: row.session ?? undefined,
+  state: row.state,
+  outcome: row.outcome ?? undefined,
+  head: row.head,
+  epoch: row.epoch,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
+});

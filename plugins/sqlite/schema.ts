@@ -1,0 +1,104 @@
+import type { DatabaseSync } from "node:sqlite";
+
+/**
+ * Each entry takes the file from the version before it (its index) to the next. Entries are only ever added: a file in the
+ * field may be of any earlier version.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run TEXT NOT NULL UNIQUE,
+    key TEXT UNIQUE,
+    session TEXT,
+    agent TEXT NOT NULL,
+    state TEXT NOT NULL,
+    outcome TEXT,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    worker TEXT,
+    head INTEGER NOT NULL DEFAULT 0,
+    signals INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    ended_at INTEGER
+  ) STRICT;
+  CREATE INDEX runs_open ON runs (state, id) WHERE state <> 'done';
+  CREATE INDEX runs_session ON runs (session, id) WHERE session IS NOT NULL;
+  CREATE INDEX runs_agent ON runs (agent, id);
+  CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+  -- Apart from runs, whose rows are rewritten with every append.
+  CREATE TABLE requests (run INTEGER PRIMARY KEY, request TEXT NOT NULL) STRICT;
+  -- One row is what one append brought: JSON lines of the events first to last.
+  CREATE TABLE records (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (run, first)
+  ) STRICT;
+  CREATE TABLE signals (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run INTEGER NOT NULL,
+    number INTEGER NOT NULL,
+    signal TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    body TEXT NOT NULL,
+    UNIQUE (run, number),
+    UNIQUE (run, signal)
+  ) STRICT;
+  CREATE TABLE workers (worker TEXT PRIMARY KEY, seen_at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  `,
+  `
+  CREATE TABLE wires (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    round INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    wire TEXT NOT NULL,
+    bytes BLOB NOT NULL
+  ) STRICT;
+  CREATE INDEX wires_run ON wires (run);
+  `,
+];
+
+/** "vntr": says that a file is a journal of ours before anything is written into it. */
+const applicationId = 0x766e7472;
+
+/** Thrown for a file that is not ours to use; the message is for people. */
+export class UnusableFile extends Error {}
+
+export function migrate(database: DatabaseSync): void {
+  if (versionOf(database) === migrations.length) return;
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    // Again, now that no other process can migrate at the same time.
+    const version = versionOf(database);
+    for (const migration of migrations.slice(version)) database.exec(migration);
+    database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
+    database.exec("COMMIT");
+  } catch (thrown) {
+    if (database.isTransaction) database.exec("ROLLBACK");
+    throw thrown;
+  }
+}
+
+function versionOf(database: DatabaseSync): number {
+  const version = pragma(database, "user_version");
+  const application = pragma(database, "application_id");
+  const tables = Number(database.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.count);
+  if (application !== applicationId && (application !== 0 || version !== 0 || tables !== 0)) {
+    throw new UnusableFile("it is a database of something else; choose another journal.path");
+  }
+  if (version > migrations.length) {
+    throw new UnusableFile(
+      `it was written by a newer Venturi (journal version ${version}, this one knows up to ${migrations.length}); update Venturi`,
+    );
+  }
+  return version;
+}
+
+const pragma = (database: DatabaseSync, name: string): number =>
+  Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);

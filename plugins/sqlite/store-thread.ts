@@ -1,0 +1,79 @@
+import { Worker } from "node:worker_threads";
+import { VenturiError } from "venturi/plugin";
+import type { Operation, Operations, Reply, ThreadOptions } from "./protocol.ts";
+
+interface Pending {
+  readonly op: string;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: VenturiError) => void;
+}
+
+/** The thread from outside: questions go in, answers come out. A thread that dies is replaced at the next question. */
+export class StoreThread {
+  readonly #options: ThreadOptions;
+  readonly #changed: (change: { work: boolean; signals: boolean }) => void;
+  readonly #pending = new Map<number, Pending>();
+  #worker: Worker | undefined;
+  #next = 0;
+  #closed = false;
+
+  constructor(options: ThreadOptions, changed: (change: { work: boolean; signals: boolean }) => void) {
+    this.#options = options;
+    this.#changed = changed;
+  }
+
+  ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>> {
+    const op = `journal.${operation}`;
+    if (this.#closed) return Promise.reject(new VenturiError(op, "journal_failed", "the journal has been closed"));
+    return this.#send(op, operation, args) as Promise<ReturnType<Operations[O]>>; // the thread answers by Operations
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    const worker = this.#worker;
+    if (!worker) return;
+    const gone = new Promise((resolve) => worker.once("exit", resolve));
+    await this.#send("journal.close", "close", []);
+    await gone;
+  }
+
+  #send(op: string, operation: Operation, args: readonly unknown[]): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#next;
+      this.#pending.set(id, { op, resolve, reject });
+      this.#worker ??= this.#start();
+      this.#worker.postMessage({ id, operation, args });
+    });
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL("./thread.js", import.meta.url), { workerData: this.#options });
+    worker.on("message", (reply: Reply) => this.#receive(reply));
+    worker.on("error", (error) => this.#lost(worker, error));
+    worker.on("exit", () => this.#lost(worker, new Error("the journal's thread has ended")));
+    return worker;
+  }
+
+  #receive(reply: Reply): void {
+    if ("changed" in reply) {
+      this.#changed(reply.changed);
+      return;
+    }
+    const pending = this.#pending.get(reply.id);
+    this.#pending.delete(reply.id);
+    if (!pending) return;
+    if ("failure" in reply) pending.reject(new VenturiError(pending.op, "journal_failed", reply.failure));
+    else pending.resolve(reply.value);
+  }
+
+  #lost(worker: Worker, cause: Error): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    const pending = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const { op, reject } of pending) {
+      reject(new VenturiError(op, "journal_failed", `the journal's thread was lost: ${cause.message}`, { cause }));
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { ListQuery } from "venturi/plugin";
+import type {
+  AppendRow,
+  ClaimRow,
+  Enqueued,
+  EnqueueRow,
+  Operations,
+  RecordRow,
+  SignalRow,
+  StoredRow,
+  WireRow,
+} from "./protocol.ts";
+import * as sql from "./sql.ts";
+
+type Row = Record<string, SQLInputValue>;
+
+/** The journal's rules on one connection. Every method is one transaction, taken for writing from its start. */
+export class Store implements Omit<Operations, "close"> {
+  readonly #database: DatabaseSync;
+  readonly #lease: number;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync, lease: number) {
+    this.#database = database;
+    this.#lease = lease;
+  }
+
+  append(rows: readonly AppendRow[]): { fenced: number[]; work: boolean } {
+    return this.#write(() => {
+      const fenced: number[] = [];
+      let work = false;
+      for (const [index, row] of rows.entries()) {
+        const after = this.#advance(row);
+        if (after === undefined) {
+          if (!this.#isThere(row)) fenced.push(index);
+          continue;
+        }
+        if (row.head > row.base) this.#run(sql.insertRecord, after.id, row.base + 1, row.head, row.epoch, row.body);
+        if (after.state === "ready" || (after.state === "done" && after.session !== null)) work = true;
+      }
+      return { fenced, work };
+    });
+  }
+
+  read(run: string, after: number, limit: number): RecordRow[] {
+    return this.#all<RecordRow>(sql.readRecords, { run, after, limit });
+  }
+
+  readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[] {
+    const found: { run: string; records: RecordRow[] }[] = [];
+    for (const { run, after } of cursors) {
+      const records = this.read(run, after, limit);
+      if (records.length > 0) found.push({ run, records });
+    }
+    return found;
+  }
+
+  enqueue(row: EnqueueRow): Enqueued {
+    return this.#write((): Enqueued => {
+      const known = row.key === null ? undefined : this.#get<{ run: string }>(sql.findKey, row.key);
+      if (known) return { kind: "existing", run: known.run };
+      if (this.#get(sql.findRun, row.run)) return { kind: "conflict", message: `the run ${row.run} is already there` };
+      const busy = row.session !== null && this.#get(sql.findOpenInSession, row.session) !== undefined;
+      if (busy && row.refuseBusy) {
+        return { kind: "conflict", message: `the session ${row.session} has a run under way` };
+      }
+      const added = this.#get<{ id: number }>(sql.insertRun, row.run, row.key, row.session, row.agent);
+      this.#run(sql.insertRequest, added?.id ?? 0, row.request);
+      if (row.claimFor === null || busy) return { kind: "stored", work: !busy };
+      const claim = this.#get<ClaimRow>(sql.claimRun, row.claimFor, added?.id ?? 0);
+      return claim
+        ? { kind: "stored", claim: { ...claim, request: row.request }, work: false }
+        : { kind: "stored", work: true };
+    });
+  }
+
+  claim(worker: string, limit: number): ClaimRow[] {
+    return this.#write(() => {
+      this.#run(sql.beat, worker);
+      const free = this.#all<{ id: number; request: string }>(sql.findClaimable, { lease: this.#lease, limit });
+      const claims: ClaimRow[] = [];
+      for (const { id, request } of free) {
+        const claim = this.#get<ClaimRow>(sql.claimRun, worker, id);
+        if (claim) claims.push({ ...claim, request });
+      }
+      return claims;
+    });
+  }
+
+  heartbeat(worker: string): void {
+    this.#write(() => this.#run(sql.beat, worker));
+  }
+
+  held(worker: string): ClaimRow[] {
+    return this.#all<ClaimRow>(sql.findHeld, { worker });
+  }
+
+  release(run: string, epoch: number): boolean {
+    return this.#write(() => this.#get(sql.releaseRun, run, epoch) !== undefined);
+  }
+
+  signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken" {
+    return this.#write(() => {
+      const found = this.#get<{ id: number; state: string }>(sql.findRun, run);
+      if (!found) return "unknown";
+      if (found.state === "done" || this.#get(sql.findSignal, found.id, id)) return "ignored";
+      const counted = this.#get<{ signals: number; state: string }>(
+        sql.countSignal,
+        kind === "cancel" ? 1 : 0,
+        found.id,
+      );
+      this.#run(sql.insertSignal, found.id, counted?.signals ?? 0, id, kind, body);
+      return counted?.state === "ready" ? "woken" : "stored";
+    });
+  }
+
+  signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[] {
+    const found: { run: string; signals: SignalRow[] }[] = [];
+    for (const { run, after } of cursors) {
+      const signals = this.#all<SignalRow>(sql.readSignals, { run, after });
+      if (signals.length > 0) found.push({ run, signals });
+    }
+    return found;
+  }
+
+  get(run: string): StoredRow | undefined {
+    return this.#get<StoredRow>(sql.findRow, run);
+  }
+
+  list(query: ListQuery, limit: number): StoredRow[] {
+    const { agent = null, session = null, state = null, outcome = null } = query;
+    const cursor = query.cursor === undefined ? null : Number(query.cursor);
+    return this.#all<StoredRow>(query.oldestFirst ? sql.listOldest : sql.listNewest, {
+      agent,
+      session,
+      state,
+      outcome,
+      cursor,
+      limit,
+    });
+  }
+
+  pruneSome(olderThan: number | null, keep: number | null, limit: number): number {
+    return this.#write(() => {
+      const gone = this.#all<{ id: number }>(sql.findPrunable, { olderThan, keep, limit });
+      for (const { id } of gone) for (const statement of sql.deleteRun) this.#run(statement, id);
+      if (gone.length === 0) this.#run(sql.forgetWorkers);
+      return gone.length;
+    });
+  }
+
+  keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void {
+    this.#write(() => this.#run(sql.insertWire, round, attempt, wire, bytes, run));
+  }
+
+  wire(run: string): WireRow[] {
+    return this.#all<WireRow>(sql.readWire, { run });
+  }
+
+  ping(): void {
+    this.#get("SELECT 1");
+  }
+
+  /** What another process may have left for this one. */
+  changes(): { work: boolean; lastSignal: number } {
+    const row = this.#get<{ work: number; signal: number | null }>(sql.lookForChanges);
+    return { work: row?.work === 1, lastSignal: row?.signal ?? 0 };
+  }
+
+  /** The fence and the step past it, in one statement. */
+  #advance(row: AppendRow): { id: number; session: string | null; state: string } | undefined {
+    if (row.state === "") return this.#get(sql.advance, row.head, row.run, row.epoch, row.base);
+    const { body: _, ...values } = row;
+    return this.#all<{ id: number; session: string | null; state: string }>(sql.advanceAndEnd, values)[0];
+  }
+
+  /** An append whose answer was lost is settled by what stands there. */
+  #isThere(row: AppendRow): boolean {
+    if (row.head === row.base) return this.#get(sql.findLeft, row.run, row.epoch, row.base) !== undefined;
+    return this.#get(sql.findRecord, row.run, row.base + 1, row.epoch, row.body) !== undefined;
+  }
+
+  #write<T>(work: () => T): T {
+    this.#run("BEGIN IMMEDIATE");
+    try {
+      const value = work();
+      this.#run("COMMIT");
+      return value;
+    } catch (thrown) {
+      // Some failures (a full disk) have rolled back already.
+      if (this.#database.isTransaction) this.#run("ROLLBACK");
+      throw thrown;
+    }
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#statements.get(text);
+    if (!statement) {
+      statement = this.#database.prepare(text);
+      this.#statements.set(text, statement);
+    }
+    return statement;
+  }
+
+  #run(text: string, ...values: SQLInputValue[]): void {
+    this.#statement(text).run(...values);
+  }
+
+  #get<T>(text: string, ...values: SQLInputValue[]): T | undefined {
+    return this.#statement(text).get(...values) as T | undefined; // the statement's columns are T's fields
+  }
+
+  #all<T>(text: string, values: Row): T[] {
+    return this.#statement(text).all(values) as T[]; // the statement's columns are T's fields
+  }
+}

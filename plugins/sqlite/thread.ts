@@ -1,0 +1,76 @@
+import { DatabaseSync } from "node:sqlite";
+import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import { explain, needsReopening } from "./failures.ts";
+import type { Reply, Request, ThreadOptions } from "./protocol.ts";
+import { migrate } from "./schema.ts";
+import { Store } from "./store.ts";
+
+/** The thread that owns the connection: a commit waits for the disk, and only this thread waits with it. */
+function serve(port: MessagePort, options: ThreadOptions): void {
+  let open: { database: DatabaseSync; store: Store } | undefined;
+  let version: unknown;
+  let lastSignal = 0;
+
+  const store = (): Store => {
+    open ??= connect(options);
+    return open.store;
+  };
+  const shut = (): void => {
+    open?.database.close();
+    open = undefined;
+  };
+  const answer = (request: Request): Reply => {
+    try {
+      if (request.operation === "close") {
+        shut();
+        return { id: request.id, value: undefined };
+      }
+      const target = store();
+      const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // the sender is typed by Operations
+      return { id: request.id, value: method.apply(target, [...request.args]) };
+    } catch (thrown) {
+      // A connection that has seen a broken file is of no use even after someone has mended the file.
+      if (needsReopening(thrown)) shut();
+      return { id: request.id, failure: explain(thrown, options.file) };
+    }
+  };
+  const look = (): void => {
+    if (!open) return;
+    try {
+      const seen = open.database.prepare("PRAGMA data_version").get()?.data_version;
+      if (seen === version) return;
+      version = seen;
+      const changes = open.store.changes();
+      port.postMessage({ changed: { work: changes.work, signals: changes.lastSignal > lastSignal } } satisfies Reply);
+      lastSignal = changes.lastSignal;
+    } catch {
+      // a wake-up that is lost costs its reader a second; whatever is wrong is told to the next request
+    }
+  };
+
+  port.on("message", (request: Request) => {
+    port.postMessage(answer(request));
+    if (request.operation !== "close") return;
+    clearInterval(watching);
+    port.close();
+  });
+  const watching = setInterval(look, options.watch);
+}
+
+function connect(options: ThreadOptions): { database: DatabaseSync; store: Store } {
+  const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
+  try {
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864");
+    if (options.maxSize !== undefined) {
+      const pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
+      database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSize / pageSize))}`);
+    }
+    migrate(database);
+    return { database, store: new Store(database, options.lease) };
+  } catch (thrown) {
+    database.close();
+    throw thrown;
+  }
+}
+
+if (parentPort) serve(parentPort, workerData as ThreadOptions); // what SqliteJournal passes

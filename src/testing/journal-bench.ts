@@ -1,0 +1,91 @@
+import type { EventBody, RunEvent } from "../core/events.ts";
+import type { Append, Attempt, Claim, Enqueue, Journal } from "../core/journal.ts";
+import type { JournalSubject } from "./journal.ts";
+
+let count = 0;
+export const freshName = (kind: string): string => `${kind}_${process.pid}_${++count}`;
+
+/** Opens journals for the cases and closes what they leave open. */
+export class JournalBench {
+  readonly #subject: JournalSubject;
+  readonly #open: Journal[] = [];
+
+  constructor(subject: JournalSubject) {
+    this.#subject = subject;
+  }
+
+  async open(lease = 30_000): Promise<Journal> {
+    const journal = await this.#subject.open({ lease });
+    this.#open.push(journal);
+    return journal;
+  }
+
+  /** A second replica of what was opened last; the same object where the engine lives in one process. */
+  async reopen(lease = 30_000): Promise<Journal> {
+    const journal = await this.#subject.reopen?.({ lease });
+    if (journal) this.#open.push(journal);
+    const last = journal ?? this.#open.at(-1);
+    if (!last) throw new Error("nothing has been opened yet");
+    return last;
+  }
+
+  async close(): Promise<void> {
+    for (const journal of this.#open.splice(0).reverse()) await journal.close();
+  }
+}
+
+export const request = { agent: "assistant", input: { text: "hello" } };
+
+export const enqueueing = (rest: Partial<Enqueue> = {}): Enqueue => ({
+  run: freshName("run"),
+  session: undefined,
+  request,
+  ...rest,
+});
+
+/** A run that this worker has just started. */
+export async function claimed(journal: Journal, rest: Partial<Enqueue> = {}): Promise<Claim> {
+  const worker = rest.claimFor ?? "worker-1";
+  await journal.heartbeat(worker);
+  const { claim } = await journal.enqueue(enqueueing({ claimFor: worker, ...rest }));
+  if (!claim) throw new Error("the run was not claimed");
+  return claim;
+}
+
+/** Events that continue the attempt; what is appended moves it on. */
+export function eventsAfter(attempt: Attempt, bodies: readonly EventBody[]): RunEvent[] {
+  return bodies.map((body, index) => {
+    const event = { ...body, run: attempt.run, seq: attempt.head + 1 + index, at: 1_700_000_000_000 + index };
+    return event as RunEvent; // a body with its place is an event
+  });
+}
+
+export const text = (content: string): EventBody => ({ type: "text.delta", round: 1, text: content });
+const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
+export const end: EventBody = { type: "run.finished", finish: "stop", output: "", usage: {}, rounds: 1, timing };
+
+/** Appends and, unless fenced, moves the attempt on; says whether it went in. */
+export async function put(
+  journal: Journal,
+  attempt: Attempt,
+  bodies: readonly EventBody[],
+  rest: Partial<Append> = {},
+): Promise<boolean> {
+  const events = eventsAfter(attempt, bodies);
+  const fenced = await journal.append([{ attempt, events, ...rest }]);
+  if (fenced.has(attempt)) return false;
+  attempt.head += events.length;
+  return true;
+}
+
+export const finish = (journal: Journal, attempt: Attempt): Promise<boolean> =>
+  put(journal, attempt, [end], { state: "done" });
+
+/** Claims until something comes: leases run out by the engine's clock, which a test cannot move. */
+export async function claimWhenFree(journal: Journal, worker: string): Promise<Claim> {
+  for (;;) {
+    const [claim] = await journal.claim(worker, 1);
+    if (claim) return claim;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

@@ -1,0 +1,197 @@
+import { strict as assert } from "node:assert";
+import type { Hint } from "../core/journal.ts";
+import { claimed, enqueueing, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
+
+/** Reading, listing, hints and forgetting. */
+export function readCases(bench: JournalBench): void {
+  describe("read", () => {
+    it("gives exactly the events after a place, at most so many, however they were grouped", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      for (const size of [1, 3, 1, 5, 2]) {
+        await put(
+          journal,
+          attempt,
+          Array.from({ length: size }, () => text("x")),
+        );
+      }
+      const seqs = Array.from({ length: 12 }, (_, n) => n + 1);
+      for (let after = 0; after <= 13; after++) {
+        for (const limit of [1, 2, 4, 12, 100]) {
+          const events = await journal.read(attempt.run, after, limit);
+          assert.deepEqual(
+            events.map((event) => event.seq),
+            seqs.slice(after, after + limit),
+          );
+        }
+      }
+      assert.deepEqual(await journal.read("nobody", 0, 10), []);
+    });
+
+    it("reads many runs at once, leaving out those with nothing new", async () => {
+      const journal = await bench.open();
+      const attempts = [];
+      for (let n = 0; n < 4; n++) {
+        const { attempt } = await claimed(journal);
+        attempts.push(attempt);
+        await put(
+          journal,
+          attempt,
+          Array.from({ length: n }, () => text("x")),
+        );
+      }
+      const cursors = [...attempts.map(({ run }) => ({ run, after: 1 })), { run: "nobody", after: 0 }];
+      const found = await journal.readMany(cursors, 1);
+      const seen = attempts.map(({ run }) => found.get(run)?.map((event) => event.seq));
+      assert.deepEqual(seen, [undefined, undefined, [2], [2]]);
+    });
+
+    it("is the same from another replica the moment the append has resolved", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      const { attempt } = await claimed(journal);
+      for (let n = 1; n <= 20; n++) {
+        await put(journal, attempt, [text("x")]);
+        assert.equal((await other.read(attempt.run, 0, 100)).length, n);
+      }
+    });
+  });
+
+  describe("hints", () => {
+    it("tell of events, signals and work, here and on another replica", async () => {
+      const journal = await bench.open();
+      for (const listener of [journal, await bench.reopen()]) {
+        const { attempt } = await claimed(journal);
+        const event = hinted(listener, (hint) => hint.events(attempt.run));
+        await put(journal, attempt, [text("x")]);
+        await event;
+        const signal = hinted(listener, (hint) => hint.signals(attempt.run));
+        await journal.signal(attempt.run, freshName("signal"), "message", {});
+        await signal;
+        const work = hinted(listener, (hint) => hint.work);
+        await journal.enqueue(enqueueing());
+        await work;
+      }
+    });
+
+    it("stop when taken back", async () => {
+      const journal = await bench.open();
+      let hints = 0;
+      const stop = journal.onHint(() => {
+        hints += 1;
+      });
+      stop();
+      await journal.enqueue(enqueueing());
+      assert.equal(hints, 0);
+    });
+  });
+
+  describe("list", () => {
+    it("pages through runs newest or oldest first, each once", async () => {
+      const journal = await bench.open();
+      const runs: string[] = [];
+      for (let n = 0; n < 7; n++) runs.push((await journal.enqueue(enqueueing())).run);
+      for (const oldestFirst of [true, false]) {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const page = await journal.list({ limit: 3, oldestFirst, ...(cursor === undefined ? {} : { cursor }) });
+          assert.ok(page.runs.length <= 3);
+          seen.push(...page.runs.map((row) => row.run));
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+        assert.deepEqual(seen, oldestFirst ? runs : runs.toReversed());
+      }
+    });
+
+    it("filters by agent, session, state and outcome", async () => {
+      const journal = await bench.open();
+      const session = freshName("session");
+      const { attempt } = await claimed(journal, { session });
+      const { run: waiting } = await journal.enqueue(enqueueing({ session, request: { agent: "b", input: {} } }));
+      await finish(journal, attempt);
+      const names = async (query: Parameters<typeof journal.list>[0]) =>
+        (await journal.list(query)).runs.map((row) => row.run);
+      assert.deepEqual(await names({ agent: "b" }), [waiting]);
+      assert.deepEqual(await names({ session, oldestFirst: true }), [attempt.run, waiting]);
+      assert.deepEqual(await names({ state: "done" }), [attempt.run]);
+      assert.deepEqual(await names({ outcome: "finished" }), [attempt.run]);
+      assert.deepEqual(await names({ outcome: "failed" }), []);
+      assert.deepEqual(await names({ session: "nobody" }), []);
+    });
+
+    it("tells when a run came and when it last moved", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      await put(journal, attempt, [text("a")]);
+      const row = await journal.get(attempt.run);
+      assert.ok(row && row.createdAt <= row.updatedAt && Math.abs(row.updatedAt - Date.now()) < 60_000);
+      assert.equal(await journal.get("nobody"), undefined);
+    });
+  });
+
+  describe("prune", () => {
+    it("removes ended runs beyond the newest, with all that is theirs, and never one that has not ended", async () => {
+      const journal = await bench.open();
+      const { attempt: open } = await claimed(journal);
+      const ended: string[] = [];
+      for (let n = 0; n < 5; n++) {
+        const { attempt } = await claimed(journal, { key: `key-${n}` });
+        await journal.signal(attempt.run, "m", "message", {});
+        await finish(journal, attempt);
+        ended.push(attempt.run);
+      }
+      assert.equal(await journal.prune({ keep: 2 }), 3);
+      assert.equal(await journal.prune({ keep: 2 }), 0);
+      const left = (await journal.list({ oldestFirst: true })).runs.map((row) => row.run);
+      assert.deepEqual(left, [open.run, ...ended.slice(3)]);
+      assert.deepEqual(await journal.read(ended[0] ?? "", 0, 10), []);
+      assert.deepEqual(await journal.signals(ended[0] ?? "", 0), []);
+      assert.equal((await journal.enqueue(enqueueing({ key: "key-0" }))).existing, false);
+    });
+
+    it("removes ended runs that are older than asked", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      await finish(journal, attempt);
+      await claimed(journal);
+      assert.equal(await journal.prune({ olderThan: 60_000 }), 0);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      assert.equal(await journal.prune({ olderThan: 5 }), 1);
+      assert.equal((await journal.list({})).runs.length, 1);
+    });
+  });
+
+  describe("wire", () => {
+    it("keeps raw bytes with a run, where the journal can", async () => {
+      const journal = await bench.open();
+      if (!journal.keepWire || !journal.wire) return;
+      const { attempt } = await claimed(journal);
+      const bytes = new Uint8Array([0, 1, 2, 255, 10, 13]);
+      await journal.keepWire(attempt.run, 1, 1, "openai", bytes);
+      await journal.keepWire(attempt.run, 2, 1, "openai", new Uint8Array());
+      const kept = await journal.wire(attempt.run);
+      assert.deepEqual(
+        kept.map((wire) => [wire.round, wire.attempt, wire.wire, [...wire.bytes]]),
+        [
+          [1, 1, "openai", [...bytes]],
+          [2, 1, "openai", []],
+        ],
+      );
+    });
+  });
+}
+
+/** Resolves at the first hint that fits. */
+function hinted(
+  journal: { onHint(callback: (hint: Hint) => void): () => void },
+  fits: (hint: Hint) => boolean,
+): Promise<void> {
+  return new Promise((resolve) => {
+    const stop = journal.onHint((hint) => {
+      if (!fits(hint)) return;
+      stop();
+      resolve();
+    });
+  });
+}

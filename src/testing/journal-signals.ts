@@ -1,0 +1,115 @@
+import { strict as assert } from "node:assert";
+import { claimed, claimWhenFree, enqueueing, finish, type JournalBench, put, text } from "./journal-bench.ts";
+
+/** Signals and parking. */
+export function signalCases(bench: JournalBench): void {
+  describe("signals", () => {
+    it("are numbered from 1 in the order they came, and each id counts once", async () => {
+      const journal = await bench.open();
+      const { run } = await journal.enqueue(enqueueing());
+      assert.equal(await journal.signal(run, "a", "message", { text: "one" }), true);
+      assert.equal(await journal.signal(run, "b", "approve", { call: "c", approved: true }), true);
+      assert.equal(await journal.signal(run, "a", "message", { text: "again" }), false);
+      assert.equal(await journal.signal(run, "c", "cancel", {}), true);
+      const signals = await journal.signals(run, 0);
+      assert.deepEqual(signals, [
+        { number: 1, id: "a", kind: "message", body: { text: "one" } },
+        { number: 2, id: "b", kind: "approve", body: { call: "c", approved: true } },
+        { number: 3, id: "c", kind: "cancel", body: {} },
+      ]);
+      assert.deepEqual(await journal.signals(run, 2), signals.slice(2));
+      assert.equal((await journal.claim("w", 1))[0]?.signals, 3);
+    });
+
+    it("sent twice at the same time from two replicas count once, and leave no hole in the numbers", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      const { run } = await journal.enqueue(enqueueing());
+      const ids = Array.from({ length: 10 }, (_, n) => `s${n}`);
+      const stored = await Promise.all(
+        ids.flatMap((id) => [journal.signal(run, id, "message", {}), other.signal(run, id, "message", {})]),
+      );
+      assert.equal(stored.filter(Boolean).length, 10);
+      const numbers = (await journal.signals(run, 0)).map((signal) => signal.number);
+      assert.deepEqual(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    });
+
+    it("are refused after the end, and not_found for a run nobody knows", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      await finish(journal, attempt);
+      assert.equal(await journal.signal(attempt.run, "a", "cancel", {}), false);
+      await assert.rejects(journal.signal("nobody", "a", "cancel", {}), { code: "not_found" });
+    });
+
+    it("of many runs are read in one go", async () => {
+      const journal = await bench.open();
+      const runs: string[] = [];
+      for (let n = 0; n < 3; n++) runs.push((await journal.enqueue(enqueueing())).run);
+      await journal.signal(runs[0] ?? "", "a", "message", {});
+      await journal.signal(runs[0] ?? "", "b", "message", {});
+      await journal.signal(runs[2] ?? "", "a", "cancel", {});
+      const found = await journal.signalsMany(runs.map((run, n) => ({ run, after: n === 0 ? 1 : 0 })));
+      assert.deepEqual(
+        [...found].map(([run, signals]) => [run, signals.map((signal) => signal.id)]).sort(),
+        [
+          [runs[0], ["b"]],
+          [runs[2], ["a"]],
+        ].sort(),
+      );
+    });
+  });
+
+  describe("parking", () => {
+    it("keeps the run from being claimed until a signal comes", async () => {
+      const journal = await bench.open(100);
+      const { attempt } = await claimed(journal);
+      await put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 });
+      assert.equal((await journal.get(attempt.run))?.state, "waiting");
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      assert.deepEqual(await journal.claim("w", 10), []);
+      await journal.signal(attempt.run, "a", "approve", {});
+      const claim = await claimWhenFree(journal, "w");
+      assert.deepEqual([claim.attempt.run, claim.attempt.head, claim.signals], [attempt.run, 1, 1]);
+    });
+
+    it("with fewer signals seen than have come leaves the run ready, with its events", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      await journal.signal(attempt.run, "a", "message", {});
+      assert.equal(await put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 }), true);
+      const claim = await claimWhenFree(journal, "w");
+      assert.deepEqual([claim.attempt.run, claim.attempt.head], [attempt.run, 1]);
+    });
+
+    it("never loses a signal that comes at the same moment", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      for (let round = 0; round < 20; round++) {
+        const { attempt } = await claimed(journal);
+        await Promise.all([
+          put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 }),
+          other.signal(attempt.run, "a", "approve", {}),
+        ]);
+        const claim = await claimWhenFree(journal, "w");
+        assert.equal(claim.attempt.run, attempt.run);
+        await finish(journal, claim.attempt);
+      }
+    });
+
+    it("ends the attempt: it cannot write on", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      await put(journal, attempt, [], { state: "waiting", seenSignals: 0 });
+      assert.equal(await put(journal, attempt, [text("x")]), false);
+    });
+
+    it("repeated after a lost answer is done", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      const park = { attempt, events: [], state: "waiting" as const, seenSignals: 0 };
+      assert.equal((await journal.append([park])).size, 0);
+      assert.equal((await journal.append([park])).size, 0);
+    });
+  });
+}

@@ -1,0 +1,36 @@
+import { strict as assert } from "node:assert";
+import type { Journal } from "../core/journal.ts";
+import { appendCases } from "./journal-append.ts";
+import { JournalBench } from "./journal-bench.ts";
+import { claimCases } from "./journal-claims.ts";
+import { readCases } from "./journal-read.ts";
+import { signalCases } from "./journal-signals.ts";
+
+export interface JournalSubject {
+  /** A journal that holds nothing yet. */
+  open(options: { readonly lease: number }): Promise<Journal>;
+  /** Another connection to what was opened last, as another replica has it. Absent when the engine lives in one process. */
+  reopen?(options: { readonly lease: number }): Promise<Journal>;
+}
+
+/** What every journal owes the runs in it, as mocha cases. Each rule was a bug in some journal before it was a rule. */
+export function journalContract(name: string, subject: JournalSubject): void {
+  describe(`journal contract: ${name}`, () => {
+    const bench = new JournalBench(subject);
+    afterEach(() => bench.close());
+
+    appendCases(bench);
+    claimCases(bench);
+    signalCases(bench);
+    readCases(bench);
+
+    it("answers a ping, and rejects everything with journal_failed once closed", async () => {
+      const journal = await bench.open();
+      await journal.ping();
+      await journal.close();
+      for (const ask of [() => journal.ping(), () => journal.read("r", 0, 1), () => journal.append([])]) {
+        await assert.rejects(ask(), { code: "journal_failed" });
+      }
+    });
+  });
+}

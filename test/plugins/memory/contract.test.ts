@@ -1,0 +1,7 @@
+import { MemoryJournal } from "../../../plugins/memory/journal.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { journalContract } from "../../../src/testing/journal.ts";
+
+journalContract("memory", {
+  open: async ({ lease }) => new MemoryJournal({ clock: systemClock, keep: 1_000, lease }),
+});
