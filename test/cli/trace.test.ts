@@ -122,7 +122,7 @@ describe("venturi trace", () => {
 
     it("tells the service's refusal, and that there is none, with the code's exit status", async () => {
       const missing = await venturi(["trace", "run-2", "--url", url, "--key", "k"]);
-      expect([missing.exit, missing.err]).to.deep.equal([1, "cli.trace: not_found: it is not_found\n"]);
+      expect([missing.exit, missing.err]).to.deep.equal([1, "cli.run: cli.trace: not_found: it is not_found\n"]);
       const closed = await venturi(["trace", "run-1", "--url", "http://127.0.0.1:1"]);
       expect(closed.exit).to.equal(1);
       expect(closed.err).to.include("no service answers at http://127.0.0.1:1");
