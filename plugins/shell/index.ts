@@ -43,8 +43,9 @@ export default definePlugin({
 
     return defineTool({
       ...fromToolOptions(options),
-      // The command is ended here, with its output; the loop's own limit is only there in case that fails.
+      // The command is ended and its output cut here; the loop's own limits are only there in case that fails.
       timeout: options.timeout + options.killAfter + 1_000,
+      maxOutput: 2 * options.maxOutput + 1_000,
       name: context.name,
       description: [
         `Runs one of these commands in ${sandbox === undefined ? "the workspace" : "a sandbox over the workspace"}:`,

@@ -1,6 +1,7 @@
 import type { Telemetry } from "../core/telemetry.ts";
 import { isToolSource, type Tool, type ToolSource } from "../core/tool.ts";
 import type { ToolEntry } from "./config/entries.ts";
+import { knownKeys } from "./config/issues.ts";
 
 /** The tools that an entry of the config stands for now, as it wants them and measured. */
 export function toolsOf(entry: ToolEntry, instance: Tool | ToolSource, telemetry: Telemetry): () => readonly Tool[] {
@@ -20,10 +21,15 @@ export function toolsOf(entry: ToolEntry, instance: Tool | ToolSource, telemetry
     });
 }
 
-/** What the config says of a tool counts more than what the tool says of itself. */
+/** What the config says of a tool counts more than what the tool says of itself, unless its plugin read that key too. */
 function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
-  const { approval = tool.approval, timeout = tool.timeout, maxOutput = tool.maxOutput } = entry;
-  const { effect = tool.effect } = entry;
+  const own = new Set(knownKeys(entry.loaded.plugin.options, []));
+  const first = <Value>(key: string, said: Value | undefined, known: Value | undefined) =>
+    own.has(key) ? (known ?? said) : (said ?? known);
+  const approval = first("approval", entry.approval, tool.approval);
+  const timeout = first("timeout", entry.timeout, tool.timeout);
+  const maxOutput = first("maxOutput", entry.maxOutput, tool.maxOutput);
+  const effect = first("effect", entry.effect, tool.effect);
   return {
     name,
     description: tool.description,

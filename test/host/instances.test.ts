@@ -82,7 +82,7 @@ describe("instances of plugins", () => {
 
   it("a tool goes by its key, with what the config says of it", async () => {
     const [only] = toolsOf(
-      { ...entryOf(undefined), effect: "pure", timeout: 5, approval: "always", maxOutput: 9 },
+      { ...entryOf({ options: z.strictObject({}) }), effect: "pure", timeout: 5, approval: "always", maxOutput: 9 },
       tool,
       noTelemetry,
     )();
@@ -90,9 +90,22 @@ describe("instances of plugins", () => {
     expect(only?.call({}, {} as ToolContext)).to.equal("done");
   });
 
+  it("a tool whose plugin read a key itself says what became of it", () => {
+    const entry = {
+      ...entryOf({ options: z.strictObject({ timeout: z.number(), approval: z.string() }) }),
+      timeout: 5,
+    };
+    const [only] = toolsOf({ ...entry, approval: "once" }, { ...tool, timeout: 7 }, noTelemetry)();
+    expect(only).to.deep.include({ timeout: 7, approval: "once" });
+  });
+
   it("the tools of a source keep their names and, as long as they are there, their identity", () => {
     let list: readonly Tool[] = [tool];
-    const tools = toolsOf({ ...entryOf(undefined), effect: "pure" }, { list: () => list }, noTelemetry);
+    const tools = toolsOf(
+      { ...entryOf({ options: z.strictObject({}) }), effect: "pure" },
+      { list: () => list },
+      noTelemetry,
+    );
     const [first] = tools();
     expect(first).to.deep.include({ name: "one", effect: "pure" });
     list = [tool, { ...tool, name: "two", exclusive: true }];
