@@ -11,6 +11,9 @@ interface Entry {
 }
 
 const entries: readonly Entry[] = [
+  { name: "start", summary: "run the service", load: () => import("./start.ts") },
+  { name: "run", summary: "one run of an agent, streamed to the terminal", load: () => import("./run.ts") },
+  { name: "chat", summary: "a conversation with an agent", load: () => import("./chat.ts") },
   {
     name: "validate",
     summary: "check the configuration and tell everything that is wrong with it",
@@ -43,7 +46,10 @@ const entries: readonly Entry[] = [
     summary: "a model server without a model, for demos and tests",
     load: () => import("./simulate.ts"),
   },
+  { name: "doctor", summary: "look for what would keep the service from working", load: () => import("./doctor.ts") },
+  { name: "completion", summary: "completion for bash, zsh or fish", load: () => import("./completion.ts") },
 ];
+export const commandNames: readonly string[] = entries.map((entry) => entry.name);
 
 const usage = 2;
 

@@ -39,7 +39,6 @@ export class Admission {
   readonly #bound = new Map<string, () => void>();
   readonly #held = new Map<string, number>();
   readonly #waiting = new Set<Waiter>();
-  readonly #idle = new Set<() => void>();
   #reserved = 0;
   #closed = false;
 
@@ -96,20 +95,6 @@ export class Admission {
   close(): void {
     this.#closed = true;
     for (const waiter of this.#waiting) waiter.refuse(closing());
-  }
-
-  /** Resolves when no run is under way, or after `ms` when that comes first. */
-  async idle(ms: number): Promise<void> {
-    if (this.active === 0) return;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        this.#idle.delete(done);
-        stop();
-        resolve();
-      };
-      const stop = this.#clock.after(ms, done);
-      this.#idle.add(done);
-    });
   }
 
   #place(id: string): Place {
@@ -170,7 +155,6 @@ export class Admission {
       if (this.free === 0) break;
       waiter.admit();
     }
-    if (this.active === 0) for (const done of this.#idle) done();
   }
 }
 

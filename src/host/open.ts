@@ -4,6 +4,7 @@ import type { Journal } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Runs } from "../core/runs.ts";
 import { noTelemetry, type Telemetry } from "../core/telemetry.ts";
+import { Admission } from "./admission.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import { hostContainer, provideJournal } from "./container.ts";
 import type { ConfigGeneration } from "./generation.ts";
@@ -12,6 +13,7 @@ import { Instances } from "./instances.ts";
 import { openLog } from "./log.ts";
 import { startRetention } from "./retention.ts";
 import { openRuns } from "./runs.ts";
+import { serviceLimits } from "./service-limits.ts";
 import { ownVersion } from "./version.ts";
 
 export interface OpenOptions {
@@ -34,6 +36,8 @@ export interface Host {
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly clock: Clock;
+  /** Who may start a run now. */
+  readonly admission: Admission;
   /** Runs under way in this process. */
   active(): number;
   /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
@@ -70,7 +74,16 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     await generations.start(config);
     undo.push(() => generations.close());
     const { activeRuns } = config.limits;
-    const opened = await openRuns({ journal, generations, telemetry, clock, log, concurrency: activeRuns });
+    const admission = new Admission({ ...serviceLimits(config.limits), clock });
+    const opened = await openRuns({
+      journal,
+      generations,
+      telemetry,
+      clock,
+      log,
+      concurrency: activeRuns,
+      watch: admission,
+    });
     undo.push(() => opened.close());
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
     runs = telemetry.runs(opened.runs);
@@ -81,6 +94,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       telemetry,
       log,
       clock,
+      admission,
       active: opened.active,
       drain: opened.drain,
       generation: () => generations.current,

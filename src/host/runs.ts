@@ -15,7 +15,7 @@ import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../core/runs.
 import type { Telemetry } from "../core/telemetry.ts";
 import { Committer } from "../journal/committer.ts";
 import { Followers } from "../journal/follow.ts";
-import { type Work, Worker } from "../journal/worker.ts";
+import { type Work, Worker, type WorkWatch } from "../journal/worker.ts";
 import type { Generations } from "./generations.ts";
 import { Pace } from "./pace.ts";
 import { Sessions } from "./sessions.ts";
@@ -29,6 +29,8 @@ export interface RunsParts {
   readonly log: Log;
   /** Most runs at the same time in this process. */
   readonly concurrency?: number;
+  /** Told when work on a run begins and ends here. */
+  readonly watch?: WorkWatch;
 }
 
 export interface OpenRuns {
@@ -75,6 +77,7 @@ class HostRuns implements Runs {
       clock,
       log,
       ...(parts.concurrency === undefined ? {} : { concurrency: parts.concurrency }),
+      ...(parts.watch === undefined ? {} : { watch: parts.watch }),
       execute: (work) => this.#execute(work),
     });
     this.#sessions = new Sessions(journal);

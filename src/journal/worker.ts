@@ -35,10 +35,17 @@ export interface WorkerOptions {
   readonly log?: Log;
   /** Most runs at the same time. */
   readonly concurrency?: number;
+  /** Told when work on a run begins and ends here, whoever started it. */
+  readonly watch?: WorkWatch;
   /** How often it looks for work when no hint comes, ms. */
   readonly poll?: number;
   /** How often it looks for signals when no hint comes, ms. */
   readonly signalPoll?: number;
+}
+
+export interface WorkWatch {
+  begin(run: string): void;
+  end(run: string): void;
 }
 
 interface Active {
@@ -57,6 +64,7 @@ export class Worker {
   readonly #concurrency: number;
   readonly #poll: number;
   readonly #signalPoll: number;
+  readonly #watch: WorkWatch | undefined;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
   readonly #holdings: Holdings;
@@ -75,6 +83,7 @@ export class Worker {
     this.#clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
     this.#concurrency = options.concurrency ?? 2_000;
+    this.#watch = options.watch;
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
     this.#signals = new SignalWatch(options.journal);
@@ -112,8 +121,10 @@ export class Worker {
       return;
     }
     const controller = new AbortController();
+    this.#watch?.begin(claim.attempt.run);
     const done = this.#work(claim, controller).finally(() => {
       this.#active.delete(keyOf(claim.attempt));
+      this.#watch?.end(claim.attempt.run);
       if (this.#claimAgain && this.room > 0) this.#claim();
     });
     this.#active.set(keyOf(claim.attempt), { controller, done });

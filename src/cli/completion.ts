@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors.ts";
+import { loadConfig } from "../host/config/load.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+import { commandNames } from "./main.ts";
+
+/** `venturi completion SHELL`: a script for the shell. The names of agents are asked for when they are needed. */
+export function configure(command: Command): void {
+  command
+    .argument("<shell>", "bash, zsh or fish")
+    .addHelpText(
+      "after",
+      example("source <(venturi completion bash)", "venturi completion fish > ~/.config/fish/completions/venturi.fish"),
+    )
+    .action(async (shell: string) => {
+      if (shell === "agents") {
+        const { agents } = await loadConfig(loadOptionsOf(command));
+        process.stdout.write(`${Object.keys(agents).join("\n")}\n`);
+        return;
+      }
+      const script = scripts[shell];
+      if (script === undefined) {
+        throw new VenturiError("cli.completion", "invalid_input", `"${shell}" is not known; bash, zsh and fish are`);
+      }
+      process.stdout.write(script(commandNames.join(" ")));
+    });
+}
+
+const bash = (names: string): string => `_venturi() {
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
+  case "$before" in
+    run|chat) COMPREPLY=($(compgen -W "$(venturi completion agents 2>/dev/null)" -- "$word")) ;;
+    --config) COMPREPLY=($(compgen -f -- "$word")) ;;
+    completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "${names} --config --set --help" -- "$word")) ;;
+  esac
+}
+complete -o default -F _venturi venturi
+`;
+
+const scripts: Readonly<Record<string, (names: string) => string>> = {
+  bash,
+  zsh: (names) => `autoload -U +X bashcompinit && bashcompinit\n${bash(names)}`,
+  fish: (names) => `complete -c venturi -f -n __fish_use_subcommand -a "${names}"
+complete -c venturi -f -n "__fish_seen_subcommand_from run chat" -a "(venturi completion agents 2>/dev/null)"
+complete -c venturi -f -n "__fish_seen_subcommand_from completion" -a "bash zsh fish"
+complete -c venturi -l config -r
+`,
+};

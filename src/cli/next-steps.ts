@@ -1,0 +1,47 @@
+import { relative } from "node:path";
+import type { Host } from "../host/open.ts";
+
+/** What a newcomer can do now, with lines that work as they stand. */
+export function nextSteps(host: Host, url: string): string {
+  const [agent] = host.runs.agents();
+  if (agent === undefined) return "\nThere are no agents yet: add one under `agents:` in the config.\n";
+  const keyed = host.config.server.auth === undefined ? "" : ` -H "authorization: Bearer $VENTURI_KEY"`;
+  const lines = ["", `Venturi is listening on ${url}`, ""];
+  if (host.config.channels.http !== undefined) {
+    lines.push(
+      "Ask over HTTP, with events as they happen:",
+      `  curl -N ${url}/v1/runs${keyed} -H "accept: text/event-stream" -H "content-type: application/json" \\`,
+      `    -d '{"agent":"${agent.name}","input":"What time is it in Tokyo, and what is 17 * 23?"}'`,
+      "",
+    );
+  }
+  const program = ownCommand();
+  lines.push(
+    "Ask at the terminal:",
+    `  ${program} run ${agent.name} "What is 17 * 23?"`,
+    `  ${program} chat ${agent.name}`,
+    "",
+  );
+  if (host.config.channels.openai !== undefined) {
+    lines.push(`OpenAI clients: base URL ${url}/openai/v1, model "${agent.name}"`, "");
+  }
+  if (answersFromSimulator(host, agent.name)) {
+    lines.push(
+      "Answers come from the built-in simulator. For a real model set a key and start again:",
+      "  export ANTHROPIC_API_KEY=…   or   export OPENAI_API_KEY=…",
+      "",
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** How this very program was called, so that the line works in a checkout as well as installed. */
+function ownCommand(): string {
+  const script = process.argv[1] ?? "venturi";
+  return script.endsWith(".js") ? `node ${relative(process.cwd(), script)}` : "venturi";
+}
+
+function answersFromSimulator(host: Host, agent: string): boolean {
+  const first = host.generation().agents.get(agent)?.model.targets[0];
+  return first !== undefined && host.config.providers[first.provider]?.type === "simulator";
+}

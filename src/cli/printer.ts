@@ -1,0 +1,118 @@
+import { type EventOf, encodeEvent, type RunEvent } from "../core/events.ts";
+
+export interface Printer {
+  print(event: RunEvent): void;
+}
+
+/** One JSON line an event, for programs. */
+export const jsonPrinter = (write: (text: string) => void): Printer => ({
+  print: (event) => write(`${encodeEvent(event)}\n`),
+});
+
+export interface Streams {
+  /** Data: what the agent says. */
+  readonly out: (text: string) => void;
+  /** Words: what it does, and how long that took. */
+  readonly words: (text: string) => void;
+  readonly color: boolean;
+  /** Tools, reasoning and a closing line are shown. */
+  readonly verbose: boolean;
+}
+
+/** A run as it happens, for people: the answer on stdout, tools and timings on stderr. */
+export class TextPrinter implements Printer {
+  readonly #streams: Streams;
+  readonly #arguments = new Map<string, string>();
+  /** What the cursor stands after: nothing on its line, the answer, or reasoning. */
+  #line: "start" | "answer" | "reasoning" = "start";
+
+  constructor(streams: Streams) {
+    this.#streams = streams;
+  }
+
+  print(event: RunEvent): void {
+    switch (event.type) {
+      case "round.started":
+        return this.#endLine();
+      case "text.delta":
+        if (this.#line === "reasoning") this.#endLine();
+        this.#streams.out(event.text);
+        this.#line = event.text.endsWith("\n") ? "start" : "answer";
+        return;
+      case "reasoning.delta":
+        return this.#reasoning(event.text);
+      case "tool_call.ready":
+        this.#arguments.set(event.call, brief(JSON.stringify(event.arguments)));
+        return;
+      case "tool_call.rejected":
+        return this.#note(`${this.#red("✗")} ${event.name} ${this.#dim(brief(event.error.err))}`);
+      case "tool.output":
+        return this.#note(this.#dim(`  ${brief(event.text)}`));
+      case "tool.finished":
+        return this.#tool(event);
+      case "round.retracted":
+        return this.#note(this.#dim(`↩ taken back: ${event.reason}`));
+      case "run.finished":
+        return this.#finish(event);
+      case "run.failed":
+        this.#endLine();
+        this.#streams.words(`${this.#red(event.error.code)}: ${event.error.err} ${this.#dim(`(${event.error.op})`)}\n`);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #reasoning(text: string): void {
+    if (!this.#streams.verbose || text === "") return;
+    if (this.#line === "answer") this.#endLine();
+    this.#streams.words(this.#dim(text));
+    this.#line = "reasoning";
+  }
+
+  #tool({ call, name, ok, output, error, ms }: EventOf<"tool.finished">): void {
+    const mark = ok ? this.#green("⚙") : this.#red("✗");
+    const result = ok ? (output ?? "") : (error?.err ?? output ?? "failed");
+    const asked = this.#arguments.get(call) ?? "";
+    this.#note(`${mark} ${name} ${this.#dim(asked)} → ${brief(result)} ${this.#dim(`(${duration(ms)})`)}`);
+  }
+
+  #finish({ calls, usage, rounds, timing, finish, run }: EventOf<"run.finished">): void {
+    this.#endLine();
+    for (const { name, arguments: input } of calls ?? []) this.#note(`${name} ${JSON.stringify(input)}`);
+    if (finish === "length") this.#note(this.#red("the answer was cut: the model reached its most tokens"));
+    const total = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
+    const tokens = `${usage.inputTokens ?? "?"} → ${usage.outputTokens ?? "?"} tokens`;
+    const parts = [duration(total), `model ${duration(timing.providerWait + timing.providerStream)}`];
+    if (timing.tool > 0) parts.push(`tools ${duration(timing.tool)}`);
+    parts.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`, tokens, run);
+    this.#note(this.#dim(parts.join(" · ")));
+  }
+
+  #note(text: string): void {
+    if (!this.#streams.verbose) return;
+    this.#endLine();
+    this.#streams.words(`${text}\n`);
+  }
+
+  #endLine(): void {
+    if (this.#line === "answer") this.#streams.out("\n");
+    if (this.#line === "reasoning") this.#streams.words("\n");
+    this.#line = "start";
+  }
+
+  #dim = (text: string): string => this.#paint(2, text);
+  #red = (text: string): string => this.#paint(31, text);
+  #green = (text: string): string => this.#paint(32, text);
+  #paint(code: number, text: string): string {
+    return this.#streams.color ? `\u001b[${code}m${text}\u001b[0m` : text;
+  }
+}
+
+export const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
+
+/** One line of it. */
+const brief = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim();
+  return line.length > 100 ? `${line.slice(0, 99)}…` : line;
+};

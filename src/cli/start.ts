@@ -1,0 +1,56 @@
+import type { Command } from "commander";
+import { messageOf } from "../core/errors.ts";
+import { writePidFile } from "../host/pid-file.ts";
+import { openService, type Service } from "../host/service.ts";
+import { notifySystemd } from "../host/systemd.ts";
+import { example, globalsOf } from "./globals.ts";
+import { nextSteps } from "./next-steps.ts";
+
+/** `venturi start`: the service, until a signal ends it. */
+export function configure(command: Command): void {
+  command
+    .option("-q, --quiet", "do not tell what to do next")
+    .addHelpText("after", example("venturi start", "venturi start --set server.listen=127.0.0.1:8080"))
+    .action(async (options: { quiet?: true }) => {
+      const { config, set } = globalsOf(command);
+      const service = await openService({ configFile: config, set });
+      const { host, url } = service;
+      const removePidFile = writePidFile(host.config);
+      host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
+      await notifySystemd("READY=1", `STATUS=listening on ${url}`);
+      const steps = options.quiet || host.config.telemetry.logs.format === "json" ? "" : nextSteps(host, url);
+      process.stderr.write(steps);
+      process.on("SIGHUP", () => void reload(service));
+      await firstSignal();
+      await notifySystemd("STOPPING=1");
+      try {
+        await service.drain();
+      } finally {
+        removePidFile();
+      }
+    });
+}
+
+async function reload({ host }: Service): Promise<void> {
+  await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${Math.round(performance.now() * 1000)}`);
+  await host.reload(); // logs how it went
+  await notifySystemd("READY=1");
+}
+
+/** Resolves at the first signal to stop; a second one ends the process at once, whatever is under way. */
+function firstSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let stopping = false;
+    const stop = (signal: "SIGINT" | "SIGTERM") => {
+      if (stopping) process.exit(signal === "SIGINT" ? 130 : 143);
+      stopping = true;
+      resolve();
+    };
+    process.on("SIGTERM", stop);
+    process.on("SIGINT", stop);
+    process.on("uncaughtException", (thrown) => {
+      process.stderr.write(`an error that nothing caught: ${messageOf(thrown)}\n${thrown.stack ?? ""}\n`);
+      process.exit(1);
+    });
+  });
+}

@@ -1,0 +1,118 @@
+import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
+import { connect } from "node:net";
+import { dirname, resolve } from "node:path";
+import { messageOf } from "../core/errors.ts";
+import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
+
+export interface Finding {
+  readonly what: string;
+  /** `note`: worth knowing, nothing fails. */
+  readonly status: "good" | "note" | "bad";
+  readonly found: string;
+}
+
+const leastDisk = 512 * 1024 * 1024;
+const patience = 3_000;
+
+/** What a working service needs, looked at one by one. Keys are told by the name of their variable, never by value. */
+export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
+  yield node();
+  let config: Config;
+  try {
+    config = await loadConfig(options);
+  } catch (thrown) {
+    yield { what: "config", status: "bad", found: messageOf(thrown) };
+    return;
+  }
+  yield { what: "config", status: "good", found: `${options.file} (${config.hash})` };
+  yield* keys(options.file);
+  yield await port(config);
+  yield disk(config);
+  yield* await providers(config);
+  const { endpoint } = config.telemetry.otlp;
+  if (endpoint !== "") yield await reach("collector", endpoint, "note");
+}
+
+function node(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  const good = major > 22 || (major === 22 && minor >= 15);
+  return {
+    what: "node",
+    status: good ? "good" : "bad",
+    found: `${process.version}${good ? "" : "; 22.15 or later is needed"}`,
+  };
+}
+
+/** The variables that the config takes secrets from. */
+function* keys(file: string): Generator<Finding> {
+  const names = new Set(
+    [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w*(?:KEY|TOKEN|SECRET)\w*)/g)].map(([, name]) => name),
+  );
+  for (const name of names) {
+    const isSet = name !== undefined && Boolean(process.env[name]);
+    yield { what: `key ${name}`, status: isSet ? "good" : "note", found: isSet ? "is set" : "is not set" };
+  }
+}
+
+async function port({ server }: Config): Promise<Finding> {
+  const { host, port: number } = server.listen;
+  const taken = number !== 0 && (await connects(host, number));
+  const what = `port ${number}`;
+  if (!taken) return { what, status: "good", found: `free on ${host}` };
+  return { what, status: "note", found: `something listens on ${host} already; is the service running?` };
+}
+
+function disk({ folder, dataFolder }: Config): Finding {
+  let place = resolve(folder, dataFolder);
+  while (!existsSync(place)) place = dirname(place);
+  try {
+    accessSync(place, constants.W_OK);
+    const { bavail, bsize } = statfsSync(place);
+    const free = bavail * bsize;
+    const found = `${(free / 1024 ** 3).toFixed(1)} GiB free in ${place}`;
+    return { what: "disk", status: free < leastDisk ? "bad" : "good", found };
+  } catch (thrown) {
+    return { what: "disk", status: "bad", found: `${place}: ${messageOf(thrown)}` };
+  }
+}
+
+async function providers(config: Config): Promise<Finding[]> {
+  const found: Promise<Finding>[] = [];
+  for (const { name, type, options } of Object.values(config.providers)) {
+    const url = baseUrlOf(options);
+    if (url !== undefined) found.push(reach(`provider ${name}`, url, "bad"));
+    else found.push(Promise.resolve({ what: `provider ${name}`, status: "good", found: `${type}, needs no network` }));
+  }
+  return await Promise.all(found);
+}
+
+const baseUrlOf = (options: unknown): string | undefined => {
+  if (typeof options !== "object" || options === null || !("baseUrl" in options)) return undefined;
+  return typeof options.baseUrl === "string" ? options.baseUrl : undefined;
+};
+
+async function reach(what: string, address: string, otherwise: "note" | "bad"): Promise<Finding> {
+  if (!URL.canParse(address)) return { what, status: "bad", found: "its address is no URL" };
+  const { hostname, port: number, protocol } = new URL(address);
+  const target = Number(number) || (protocol === "http:" ? 80 : 443);
+  const reached = await connects(hostname, target);
+  const place = `${hostname}:${target}`;
+  return {
+    what,
+    status: reached ? "good" : otherwise,
+    found: reached ? `${place} answers` : `${place} cannot be reached`,
+  };
+}
+
+function connects(host: string, number: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port: number, timeout: patience });
+    const end = (reached: boolean) => {
+      socket.destroy();
+      resolve(reached);
+    };
+    socket.once("connect", () => end(true));
+    socket.once("timeout", () => end(false));
+    socket.once("error", () => end(false));
+  });
+}

@@ -1,0 +1,52 @@
+import type { FastifyInstance } from "fastify";
+import type { Channel } from "../core/channel.ts";
+import { type Host, type OpenOptions, openHost } from "./open.ts";
+import { openServer } from "./server.ts";
+import { serviceLimits } from "./service-limits.ts";
+import { ownVersion } from "./version.ts";
+
+export interface Service {
+  readonly host: Host;
+  readonly url: string;
+  /**
+   * Readiness off, no new runs; those under way get `limits.drain` to finish and are then interrupted, so that every stream
+   * has its terminal event. Then the server, the journal and the telemetry are closed.
+   */
+  drain(): Promise<void>;
+}
+
+/** The long-running service: a host and the server its channels are mounted on. */
+export async function openService(options: OpenOptions): Promise<Service> {
+  const host = await openHost(options);
+  try {
+    const { config, runs, admission, telemetry, journal, log } = host;
+    const limits = serviceLimits(config.limits);
+    const channels = await host.openChannels();
+    const server = await openServer({
+      settings: config.server,
+      limits,
+      runs,
+      admission,
+      telemetry,
+      log,
+      ready: () => journal.ping(),
+      channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
+      version: ownVersion(),
+    });
+    return {
+      host,
+      url: server.url,
+      drain: async () => {
+        server.unready();
+        admission.close();
+        log.info("draining", { runs: admission.active, ms: limits.drain });
+        await host.drain(limits.drain);
+        await server.close();
+        await host.close();
+      },
+    };
+  } catch (thrown) {
+    await host.close();
+    throw thrown;
+  }
+}
