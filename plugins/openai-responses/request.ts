@@ -1,4 +1,4 @@
-import { type GenerationRequest, isStrictSchema, type ToolChoice, type ToolSpec } from "venturi/plugin";
+import { type GenerationRequest, isStrictSchema, list, type ToolChoice, type ToolSpec } from "venturi/plugin";
 import type { ResponsesOptions } from "./index.ts";
 import { inputOf } from "./input.ts";
 
@@ -7,12 +7,16 @@ type Body = Record<string, unknown>;
 /** Models that think: only they take `include: reasoning.encrypted_content`. */
 const thinking = /^(o\d|gpt-5|gpt-6|codex|computer-use)/;
 
-/** The body of /responses. Keys that are not ours go in as they are and win over what we made of the others. */
+/**
+ * The body of /responses. Keys that are not ours go in as they are and win over what we made of the others; `tools`
+ * among them (the vendor's own) come after the agent's.
+ */
 export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mode: "stream" | "whole"): Body {
-  const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, ...rest } = request.options;
+  const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, tools: more, ...rest } = request.options;
   const body: Body = { model: request.model, input: inputOf(request.messages, options.store), store: options.store };
   if (mode === "stream") body.stream = true;
-  if (request.tools.length > 0) body.tools = request.tools.map(toolOf);
+  const tools = [...request.tools.map(toolOf), ...list(more)];
+  if (tools.length > 0) body.tools = tools;
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
   if (request.output !== undefined)
     body.text = { format: { type: "json_schema", ...request.output, strict: isStrictSchema(request.output.schema) } };

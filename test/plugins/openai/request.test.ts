@@ -59,6 +59,13 @@ describe("a Chat Completions request", () => {
     assert.notProperty(body({ toolChoice: "required" }), "tool_choice");
   });
 
+  it("adds the vendor's own tools after the agent's", () => {
+    const tools = [{ name: "t", description: "d", parameters: {} }];
+    const own = { type: "web_search" };
+    assert.deepEqual((body({ tools, options: { tools: [own] } }).tools as unknown[])[1], own);
+    assert.deepEqual(body({ options: { tools: [own] } }).tools, [own]);
+  });
+
   it("translates the named settings and passes the others on", () => {
     const settings = {
       temperature: 0,
