@@ -35,9 +35,11 @@ providers:
   up: ${provider("")}
   bad: ${provider('"x-simulate-fault": "cut@260"')}
 tools: { calculator: { type: calculator } }
+models:
+  bad: { chain: [bad/small], retry: { max: 0 } }
 agents:
   good: { model: up/small, tools: [calculator] }
-  failing: { model: bad/small, tools: [calculator] }
+  failing: { model: bad, tools: [calculator] }
 journal: { type: memory }
 channels: {}
 telemetry: off
