@@ -1,6 +1,7 @@
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { Generation, GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
+import { deltasOf } from "../stream/whole.ts";
 
 /** The provider's stream, or its whole answer as a stream of one: text, each tool call, usage, done. */
 export function streamOf(
@@ -16,43 +17,6 @@ export function streamOf(
 
 async function* wholeAsStream(generation: Promise<Generation>): AsyncIterable<readonly Delta[]> {
   yield deltasOf(await generation);
-}
-
-/** A whole generation, told as deltas. */
-export function deltasOf(generation: Generation): Delta[] {
-  const deltas: Delta[] = [];
-  if (generation.id !== undefined || generation.model !== undefined) {
-    deltas.push({
-      type: "response",
-      ...(generation.id === undefined ? {} : { id: generation.id }),
-      ...(generation.model === undefined ? {} : { model: generation.model }),
-    });
-  }
-  let index = 0;
-  for (const part of generation.parts) {
-    if (part.type === "text") deltas.push(part);
-    else if (part.type === "reasoning") deltas.push({ ...part, part: deltas.length });
-    else if (part.type === "opaque")
-      deltas.push({ type: "activity", kind: "part", wire: part.wire, data: part.data, keep: true });
-    else if (part.type === "tool_call") {
-      deltas.push({
-        type: "tool_call",
-        index: index++,
-        id: part.call,
-        name: part.name,
-        arguments: JSON.stringify(part.arguments),
-        sealed: true,
-        ...(part.signature === undefined ? {} : { signature: part.signature }),
-      });
-    }
-  }
-  deltas.push({ type: "usage", usage: generation.usage });
-  deltas.push({
-    type: "done",
-    finish: generation.finish,
-    ...(generation.raw === undefined ? {} : { raw: generation.raw }),
-  });
-  return deltas;
 }
 
 /** Says before a run starts what the provider cannot do for it. */

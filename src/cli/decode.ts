@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
-import { readdir } from "node:fs/promises";
 import type { Command } from "commander";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
-import type { AnyPlugin, Wire } from "../core/plugin.ts";
+import type { Wire } from "../core/plugin.ts";
+import { PluginLoader } from "../host/plugins.ts";
 import type { OpenCall } from "../stream/accumulate.ts";
 import { Pipeline } from "../stream/pipeline.ts";
 import { Transcript } from "../stream/transcript.ts";
@@ -69,15 +69,13 @@ function describeCall(call: OpenCall): Record<string, unknown> {
 
 /** The wire among those that the plugins in the box speak. */
 async function findWire(name: string): Promise<Wire> {
+  const loader = new PluginLoader();
   const known: string[] = [];
-  const folder = new URL("../../plugins/", import.meta.url);
-  const entries = await readdir(folder, { withFileTypes: true });
-  for (const entry of entries) {
-    if (!entry.isDirectory() || entry.name.startsWith("channel-")) continue;
-    const module = (await import(new URL(`${entry.name}/index.js`, folder).href)) as { default: AnyPlugin };
-    const wires = module.default.wires ?? {};
-    if (Object.hasOwn(wires, name)) return wires[name] as Wire; // hasOwn has just said so
-    known.push(...Object.keys(wires));
+  for (const box of loader.names()) {
+    const { wires } = (await loader.get(box)).plugin;
+    const wire = wires !== undefined && Object.hasOwn(wires, name) ? wires[name] : undefined;
+    if (wire !== undefined) return wire;
+    known.push(...Object.keys(wires ?? {}));
   }
   throw new VenturiError(op, "invalid_input", `no plugin speaks the wire "${name}"; there are ${known.join(", ")}`);
 }
