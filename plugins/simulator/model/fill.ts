@@ -11,7 +11,17 @@ export function fillArguments(tool: PromptTool, text: string): Record<string, un
     commands,
     numbers: [...text.matchAll(/(?<![\p{L}\d-])-?\d+(?:\.\d+)?/gu)].map((m) => Number(m[0])),
   };
-  return fillObject(record(tool.parameters), source);
+  const filled = fillObject(record(tool.parameters), source);
+  return Object.keys(filled).length > 0 ? filled : mainArgument(record(tool.parameters), source);
+}
+
+const mainNames = new Set(["query", "text", "q", "term", "keyword", "keywords", "question", "contains", "prompt"]);
+
+/** A tool that needs nothing still wants to know what to look for. */
+function mainArgument(schema: JsonRecord, source: Source): Record<string, unknown> {
+  const [name, property] = Object.entries(record(schema.properties)).find(([key]) => mainNames.has(key)) ?? [];
+  if (name === undefined || typeOf(record(property)) !== "string") return {};
+  return { [name]: required(name, record(property), source) };
 }
 
 /** A value for any schema, for structured output. */

@@ -23,7 +23,8 @@ export function smallModel(prompt: Prompt, random: Random, id: string): Turn {
     return said(prompt, plainReply(prompt, exchange.text, random), "No tool is needed. I answer myself.");
   const pieces: Piece[] = [
     ...thinking(prompt, `The words ask for ${names(wanted)}. I call ${wanted.length === 1 ? "it" : "them"}.`),
-    ...textPieces(opening(wanted, random)),
+    // What comes after the tools have answered is a paragraph of its own.
+    ...textPieces(`${opening(wanted, random)}\n\n`),
     ...wanted.flatMap((call, index) =>
       callPieces({
         index,

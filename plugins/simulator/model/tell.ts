@@ -45,14 +45,18 @@ function readable(text: string): string {
 
 const mainKeys = ["human", "result", "answer", "text", "formatted", "value", "message", "output", "error"];
 
+const labelKeys = ["name", "title", "path", "id"];
+
 function say(value: unknown): string {
   if (Array.isArray(value)) return value.map(say).join("; ");
   if (!isRecord(value)) return String(value);
   const main = mainKeys.find((key) => typeof value[key] === "string" || typeof value[key] === "number");
   if (main !== undefined) return String(value[main]);
-  return Object.entries(value)
-    .map(([key, inner]) => `${key} ${say(inner)}`)
-    .join(", ");
+  const label = labelKeys.find((key) => typeof value[key] === "string");
+  const rest = Object.entries(value).filter(([key, inner]) => key !== label && inner !== false && inner !== null);
+  const facts = rest.map(([key, inner]) => (Array.isArray(inner) ? say(inner) : `${key} ${say(inner)}`)).join(", ");
+  if (label === undefined) return facts;
+  return facts === "" ? String(value[label]) : `${value[label]} (${facts})`;
 }
 
 const shorten = (text: string, length: number): string => (text.length <= length ? text : `${text.slice(0, length)}…`);

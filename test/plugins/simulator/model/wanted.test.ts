@@ -129,6 +129,11 @@ describe("which tools the built-in model calls", () => {
     expect(asked("what is 2.5 plus 3", { tools: [add] })).to.deep.equal([["add_numbers", { a: 2.5, b: 3 }]]);
   });
 
+  it("a tool that needs nothing is still told what to look for", () => {
+    const search = tool("files_search", "Finds files.", { name: string, text: string }, []);
+    expect(asked("search for apples", { tools: [search] })).to.deep.equal([["files_search", { text: "apples" }]]);
+  });
+
   it("a tool that must be called is called, whatever was said", () => {
     expect(asked("hello", { toolChoice: { name: "search_web" } })).to.deep.equal([["search_web", { query: "hello" }]]);
     expect(asked("hello", { toolChoice: "required" })).to.have.length(1);
