@@ -1,5 +1,4 @@
 import type { ServerResponse } from "node:http";
-import { pause } from "./pause.ts";
 import type { Plan } from "./plan.ts";
 import { stampNow } from "./stamp.ts";
 import type { WireFrame } from "./wire.ts";
@@ -26,7 +25,7 @@ export async function deliver(response: ServerResponse, body: Body): Promise<voi
   const last = Math.min(stall ?? frames.length, frames.length);
   if (plan.first > 0 || last === 0 || limit === 0) response.flushHeaders();
   if (plan.first > 0) await writer.wait(plan.first);
-  await (body.pace > 0 ? paced(writer, frames.slice(0, last), body.pace) : writer.write(texts(frames, 0, last)));
+  await (body.pace > 0 ? paced(writer, frames.slice(0, last), body.pace) : writer.write(bytesOf(frames, 0, last)));
   if (writer.gone) return;
   if (writer.full) {
     // A reset throws away what the client's system has received and the client has not read yet.
@@ -52,15 +51,24 @@ async function paced(writer: Writer, frames: readonly WireFrame[], pace: number)
       }
       next++;
     }
-    if (next > from) await writer.write(texts(frames, from, next));
+    if (next > from) await writer.write(bytesOf(frames, from, next));
     if (next < frames.length) await writer.wait(start + step * pace - performance.now());
   }
 }
 
-function texts(frames: readonly WireFrame[], from: number, to: number): string {
-  let joined = "";
-  for (let position = from; position < to; position++) joined += frames[position]?.text ?? "";
-  return stampNow(joined);
+const whole = new WeakMap<readonly WireFrame[], Buffer>();
+
+/** The bytes of some frames. Those of all frames are kept with them, for the next time they are sent. */
+function bytesOf(frames: readonly WireFrame[], from: number, to: number): Buffer {
+  const all = from === 0 && to === frames.length;
+  const known = all ? whole.get(frames) : undefined;
+  if (known !== undefined) return known;
+  let text = "";
+  for (let position = from; position < to; position++) text += frames[position]?.text ?? "";
+  const stamped = stampNow(text);
+  const bytes = Buffer.from(stamped);
+  if (all && stamped === text) whole.set(frames, bytes);
+  return bytes;
 }
 
 const byteLength = (frames: readonly WireFrame[]): number =>
@@ -79,20 +87,18 @@ class Writer {
   #response: ServerResponse;
   #splitting: Plan["splitting"];
   #left: number;
-  #closed: Promise<void>;
-  gone = false;
+  /** Ends the one wait there is. A promise of the close to race against would gather a reaction per chunk. */
+  #wake: (() => void) | undefined;
+  gone: boolean;
 
   constructor(response: ServerResponse, splitting: Plan["splitting"], limit: number) {
     this.#response = response;
     this.#splitting = splitting;
     this.#left = limit;
     this.gone = response.destroyed;
-    this.#closed = new Promise((resolve) => {
-      response.once("close", () => {
-        this.gone = true;
-        resolve();
-      });
-      if (response.destroyed) resolve();
+    response.once("close", () => {
+      this.gone = true;
+      this.#wake?.();
     });
   }
 
@@ -101,26 +107,37 @@ class Writer {
     return this.#left <= 0;
   }
 
+  /** Resolves when the client has gone. */
   closed(): Promise<void> {
-    return this.#closed;
+    return this.#until(() => {});
   }
 
-  wait(ms: number): Promise<void> {
-    return pause(ms, this.#closed);
+  async wait(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await this.#until((done) => {
+      timer = setTimeout(done, ms);
+    });
+    clearTimeout(timer);
   }
 
   /** Resolves when the kernel has it, so that what is cut afterwards comes after it. */
-  async write(text: string): Promise<void> {
-    let bytes = Buffer.from(text);
-    if (bytes.length > this.#left) bytes = bytes.subarray(0, this.#left);
+  async write(given: Buffer): Promise<void> {
+    const bytes = given.length > this.#left ? given.subarray(0, this.#left) : given;
     this.#left -= bytes.length;
-    if (bytes.length === 0 || this.gone) return;
-    const flushed = new Promise<void>((resolve) => {
-      const done = () => resolve();
+    if (bytes.length === 0) return;
+    await this.#until((done) => {
       if (this.#splitting === "none") this.#response.write(bytes, done);
       else writeSplit(this.#response, { bytes, splitting: this.#splitting, done });
     });
-    await Promise.race([flushed, this.#closed]);
+  }
+
+  /** Starts something and resolves when it is done or the client has gone. */
+  #until(start: (done: () => void) => void): Promise<void> {
+    if (this.gone) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      start(resolve);
+    });
   }
 }
 

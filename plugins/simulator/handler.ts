@@ -5,9 +5,10 @@ import { disturb } from "./disturb.ts";
 import type { Listener } from "./listener.ts";
 import { describe } from "./listing.ts";
 import { pause } from "./pause.ts";
+import type { Prepared } from "./prepared.ts";
 import type { RequestLog, SimulatedRequest } from "./requests.ts";
 import type { Decision, Simulation } from "./simulation.ts";
-import type { Route, Wire } from "./wire.ts";
+import type { Route, Wire, WireFrame } from "./wire.ts";
 import { anthropic } from "./wires/anthropic.ts";
 import { gemini } from "./wires/gemini.ts";
 import { ollama } from "./wires/ollama.ts";
@@ -20,6 +21,7 @@ export interface Parts {
   readonly simulation: Simulation;
   readonly requests: RequestLog;
   readonly listener: Listener;
+  readonly prepared: Prepared;
 }
 
 const wires: readonly Wire[] = [openai, openaiResponses, anthropic, gemini, ollama];
@@ -59,9 +61,15 @@ async function serve(served: Served): Promise<void> {
   entry.wire = wire.name;
   const text = await readBody(request);
   entry.body = JSON.parse(text);
-  const decision = served.simulation.decide(wire.read(entry.body, route), request.headers, text);
+  const key = served.prepared.key(request, text);
+  const ready = served.prepared.get(key);
+  const decision = ready?.decision ?? served.simulation.decide(wire.read(entry.body, route), request.headers, text);
   entry.model = decision.prompt.model;
-  await answer(served, { wire, route, decision });
+  const task = { wire, route, decision };
+  if (!(await survives(served, task))) return;
+  const frames = ready?.frames ?? framesOf(task);
+  served.prepared.keep(key, { decision, frames });
+  await answer(served, task, frames);
 }
 
 function routed(url: URL): { wire: Wire; route: Route } | undefined {
@@ -89,33 +97,43 @@ interface Task {
   readonly decision: Decision;
 }
 
-async function answer(served: Served, { wire, route, decision }: Task): Promise<void> {
+/** Whatever keeps a request from being answered; says whether it still is to be. */
+async function survives(served: Served, { wire, decision }: Task): Promise<boolean> {
   const { response, entry, ending } = served;
-  const { plan, failure, prompt, turn, usage, id } = decision;
+  const { plan, failure } = decision;
   if (plan.refuse !== undefined) {
     ending.byServer = true;
     served.listener.refuseFor(plan.refuse);
     response.socket?.resetAndDestroy();
-    return;
+    return false;
   }
   if (plan.delay > 0) await pause(plan.delay, entry.done);
-  if (response.destroyed) return;
-  if (failure !== undefined) {
-    return sendJson(served, { status: failure.status, body: wire.failure(failure), headers: failure.headers });
-  }
+  if (response.destroyed) return false;
+  if (failure === undefined) return true;
+  sendJson(served, { status: failure.status, body: wire.failure(failure), headers: failure.headers });
+  return false;
+}
+
+function framesOf({ wire, route, decision }: Task): readonly WireFrame[] {
+  const { plan, prompt, turn, usage, id } = decision;
   const said = { route, prompt, turn, usage, id, shape: plan.shape };
-  const frames = prompt.streaming
-    ? disturb(wire.frames(said), { plan, wire, route })
-    : [{ text: JSON.stringify(wire.whole(said)), paced: false }];
+  if (!prompt.streaming) return [{ text: JSON.stringify(wire.whole(said)), paced: false }];
+  return disturb(wire.frames(said), { plan, wire, route });
+}
+
+async function answer(served: Served, { wire, route, decision }: Task, frames: readonly WireFrame[]): Promise<void> {
+  const { response, entry, ending } = served;
+  const { plan, id, pace } = decision;
+  const { streaming } = decision.prompt;
   entry.status = 200;
   response.writeHead(200, {
-    "content-type": prompt.streaming ? wire.contentType(route) : "application/json",
+    "content-type": streaming ? wire.contentType(route) : "application/json",
     "cache-control": "no-cache",
     "transfer-encoding": "chunked",
     "x-request-id": `req_${id}`,
     "request-id": `req_${id}`,
   });
-  await deliver(response, { frames, plan, pace: prompt.streaming ? decision.pace : 0, ending });
+  await deliver(response, { frames, plan, pace: streaming ? pace : 0, ending });
 }
 
 interface Reply {

@@ -1,6 +1,7 @@
 import { createServer } from "node:http";
 import { type Handler, handlerOf } from "./handler.ts";
 import { Listener } from "./listener.ts";
+import { Prepared } from "./prepared.ts";
 import { RequestLog, type SimulatedRequest } from "./requests.ts";
 import type { ScenarioInput } from "./scenario.ts";
 import { parseScenarios, readScenarios } from "./scenario-files.ts";
@@ -49,6 +50,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     simulation: new Simulation({ seed, pace, faults, scenarios }),
     requests,
     listener,
+    prepared: new Prepared(),
   });
   const port = await listener.open(options.port ?? 0);
   return {

@@ -26,6 +26,8 @@ export interface Decision {
   readonly failure: Failure | undefined;
   readonly id: string;
   readonly prompt: Prompt;
+  /** Nothing but the request decided it: no scenario, no fault. */
+  readonly plain: boolean;
 }
 
 /** The simulator without its sockets: a request in, a decision out. */
@@ -60,7 +62,8 @@ export class Simulation {
     const plan = planOf(faults, random);
     const failure = plan.failure ?? turn.failure ?? this.#failNow(plan, key || id);
     const pace = plan.pace ?? turn.pace ?? this.#options.pace;
-    return { turn, plan, failure, id, prompt, pace, usage: usageOf(prompt, turn) };
+    const plain = played === undefined && faults.length === 0;
+    return { turn, plan, failure, id, prompt, pace, usage: usageOf(prompt, turn), plain };
   }
 
   #failNow(plan: Plan, key: string): Failure | undefined {

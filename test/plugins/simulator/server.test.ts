@@ -28,6 +28,15 @@ describe("the simulator", () => {
     expect(third.text).not.to.equal(first.text);
   });
 
+  it("a request that is repeated is stamped, counted and failed anew", async () => {
+    const stamps = prompt("", { model: "stamp-0-1" });
+    const [first, second] = [(await content(stamps)).join(""), (await content(stamps)).join("")];
+    expect(Number(second)).to.be.greaterThan(Number(first));
+    const failing = prompt("x", { model: "echo!fail=1" });
+    const seen = [await post(url, failing), await post(url, failing), await post(url, failing)];
+    expect(seen.map((answer) => answer.status)).to.deep.equal([500, 200, 200]);
+  });
+
   it("count-N says N numbers, a chunk each", async () => {
     const chunks = (await content(prompt("", { model: "count-50" }))).filter((text) => text !== "");
     expect(chunks).to.have.length(50);
