@@ -1,39 +1,32 @@
 import type { PluginFiles } from "./files.ts";
 
 export const journalFiles = (name: string): PluginFiles => ({
-  "index.ts": `import { definePlugin, type Journal, type Ports } from "venturi/plugin";
+  "index.ts": `import { definePlugin, type Journal } from "venturi/plugin";
 import { z } from "zod";
 
 /**
- * Starts out as the journal in memory with a name of its own. Replace its methods one by one with those of your engine;
- * the conformance suite in the test says when each is right.
+ * Starts out as the journal in memory under a name of its own. Replace its methods one by one with those of your engine;
+ * the contract suite in the test says when each is right.
  */
 export default definePlugin({
   name: "${name}",
   kind: "journal",
   description: "Keeps runs in an engine of its own",
-  options: z.strictObject({}),
-  async create(_options, context): Promise<Journal> {
+  options: z.strictObject({
+    lease: z.number().int().positive().default(10_000).describe("Milliseconds after which a silent worker has lost its runs."),
+  }),
+  async create(options, context): Promise<Journal> {
     const memory = await context.plugin("memory");
-    const options = memory.options.parse({});
-    return (await memory.create(options, context)) as Ports["journal"];
+    const journal = await memory.create(memory.options.parse({ lease: options.lease }), context);
+    return journal as Journal; // what the plugin "memory" makes
   },
 });
 `,
-  "index.test.ts": `import assert from "node:assert/strict";
-import { boxPlugin, testPluginContext } from "venturi/testing";
+  "index.test.ts": `import { boxPlugin, journalContract, testPluginContext } from "venturi/testing";
 import plugin from "./index.ts";
 
-const create = () => plugin.create(plugin.options.parse({}), testPluginContext({ plugin: boxPlugin }));
-
-describe("${name}", () => {
-  it("keeps a run that was enqueued", async () => {
-    const journal = await create();
-    const request = { agent: "assistant", input: { text: "hi" } };
-    await journal.enqueue({ run: "run_1", session: undefined, request });
-    assert.equal((await journal.get("run_1"))?.agent, "assistant");
-    await journal.close();
-  });
+journalContract("${name}", {
+  open: async ({ lease }) => plugin.create(plugin.options.parse({ lease }), testPluginContext({ plugin: boxPlugin })),
 });
 `,
 });

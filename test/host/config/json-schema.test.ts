@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { configSchema } from "../../../src/host/config/json-schema.ts";
 import { PluginLoader } from "../../../src/host/plugins.ts";
+
+const root = new URL("../../../../", import.meta.url);
 
 describe("the JSON Schema of the configuration", () => {
   let accepts: (text: string) => boolean;
@@ -10,6 +13,10 @@ describe("the JSON Schema of the configuration", () => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     const validate = ajv.compile(await configSchema(new PluginLoader()));
     accepts = (text) => validate(parse(text));
+  });
+
+  it("accepts the default configuration as it is written", () => {
+    expect(accepts(readFileSync(new URL("config/venturi.yaml", root), "utf8"))).to.equal(true);
   });
 
   it("knows the options of each plugin", () => {
