@@ -221,6 +221,82 @@ describe("the Anthropic decoder", () => {
     assert.deepEqual(of(decoded, "reasoning").at(-1), { type: "reasoning", text: "", part: 0, signature: "only" });
   });
 
+  it("keeps thinking that comes without its block, or under another index, and a signature that comes late", () => {
+    const delta = (index: number, more: object) => event({ type: "content_block_delta", index, delta: more });
+    const block = { type: "thinking", thinking: "" };
+    const decoded = decode(
+      wire,
+      begin,
+      delta(0, { type: "thinking_delta", thinking: "stray" }),
+      delta(5, { type: "thinking_delta", thinking: " too" }),
+      event({ type: "content_block_start", index: 1, content_block: block }),
+      delta(1, { type: "thinking_delta", thinking: "real" }),
+      event({ type: "content_block_stop", index: 1 }),
+      delta(1, { type: "signature_delta", signature: "late" }),
+      stop("end_turn"),
+      end,
+    );
+    assert.deepEqual(
+      of(decoded, "reasoning").map(({ text, part, signature }) => [text, part, signature]),
+      [
+        ["stray", 0, undefined],
+        [" too", 0, undefined],
+        ["", 1, undefined],
+        ["real", 1, undefined],
+        ["", 1, "late"],
+      ],
+    );
+    assert.equal(decoded.quirks.index_mismatch, 3);
+  });
+
+  it("tells a signature once, the last of several, and not again after its block has closed", () => {
+    const sign = (signature: string) =>
+      event({ type: "content_block_delta", index: 0, delta: { type: "signature_delta", signature } });
+    const block = event({ type: "content_block_start", index: 0, content_block: { type: "thinking", thinking: "a" } });
+    const close = event({ type: "content_block_stop", index: 0 });
+    const decoded = decode(wire, begin, block, sign("first"), sign("last"), close, sign("more"), stop("end_turn"), end);
+    assert.deepEqual(
+      of(decoded, "reasoning").flatMap(({ signature }) => signature ?? []),
+      ["last"],
+    );
+  });
+
+  it("does not write into a call that is closed and has its arguments", () => {
+    const json = (index: number, partial_json: string) =>
+      event({ type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } });
+    const call = { type: "tool_use", id: "t", name: "berth", input: {}, toolset_name: "harbour" };
+    const start = event({ type: "content_block_start", index: 0, content_block: call });
+    const close = event({ type: "content_block_stop", index: 0 });
+    const decoded = decode(wire, begin, start, json(0, "{}"), close, json(3, '{"pier":1}'), stop("tool_use"), end);
+    assert.deepEqual(callsOf(decoded), [["berth", {}]]);
+    assert.equal(decoded.quirks.stray_json, 1);
+    assert.equal(decoded.transcript.calls[0]?.signature, '{"toolset_name":"harbour"}');
+  });
+
+  it("names the response as far as it is named", () => {
+    assert.deepEqual(of(decode(wire, tools), "response"), [
+      { type: "response", id: "msg_harbour", model: "claude-test-1" },
+    ]);
+    assert.deepEqual(of(decode(wire, begin), "response"), [{ type: "response", id: "msg_1" }]);
+  });
+
+  it("counts blocks and deltas that it does not know, and keeps such blocks", () => {
+    const decoded = decode(
+      wire,
+      begin,
+      event({ type: "content_block_start", index: 0, content_block: { type: "hologram", data: 1 } }),
+      event({ type: "content_block_delta", index: 0, delta: { type: "hologram_delta" } }),
+      event({ type: "content_block_stop", index: 0 }),
+      stop("end_turn"),
+      end,
+    );
+    assert.deepEqual(decoded.quirks, { unknown_block: 1, unknown_delta: 1 });
+    const data = { type: "hologram", data: 1 };
+    assert.deepEqual(of(decoded, "activity"), [
+      { type: "activity", kind: "part", wire: "anthropic-messages", data, keep: true },
+    ]);
+  });
+
   it("calls a frame that is no JSON a broken stream, and an empty body a cut one", () => {
     assert.equal(decode(wire, begin, "data: {oops\n\n").transcript.error?.code, "stream_error");
     assert.equal(decode(wire, "").transcript.error?.code, "stream_error");

@@ -238,6 +238,80 @@ describe("the Gemini decoder", () => {
     }
   });
 
+  it("passes over comments and [DONE], and calls anything else that is no JSON a broken stream", () => {
+    const stop = candidate([{ text: "a" }], { finishReason: "STOP" });
+    const decoded = decode(wire, "data: : hi\r\n\r\n", stop, "data: [DONE] \r\n\r\n");
+    assert.equal(decoded.transcript.done?.finish, "stop");
+    assert.deepEqual(decoded.quirks, { comment_as_data: 1, done_sentinel: 1 });
+    assert.equal(decode(wire, stop, "data: {oops\r\n\r\n").transcript.error?.code, "stream_error");
+  });
+
+  it("keeps a signature on a thought, and one that comes on a part of its own", () => {
+    const parts = [{ text: "Hm.", thought: true, thoughtSignature: "s1" }, { thoughtSignature: "s2" }, {}];
+    const decoded = decode(wire, candidate(parts, { finishReason: "STOP" }));
+    assert.deepEqual(of(decoded, "reasoning"), [{ type: "reasoning", text: "Hm.", part: 0, signature: "s1" }]);
+    assert.deepEqual(of(decoded, "text"), [{ type: "text", text: "", signature: "s2" }]);
+    assert.isEmpty(of(decoded, "activity"));
+    assert.deepEqual(decoded.quirks, {});
+  });
+
+  it("begins a new thought after something else was said", () => {
+    const parts = [
+      { text: "a", thought: true },
+      { text: "b" },
+      { text: "c", thought: true },
+      { text: "d", thought: true },
+    ];
+    const decoded = decode(wire, candidate(parts, { finishReason: "STOP" }));
+    assert.deepEqual(
+      of(decoded, "reasoning").map(({ part }) => part),
+      [0, 1, 1],
+    );
+  });
+
+  it("keeps and counts parts that it does not know, and keeps files without counting them", () => {
+    const parts = [{ hologram: 1 }, { fileData: { fileUri: "gs://a" } }];
+    const decoded = decode(wire, candidate(parts, { finishReason: "STOP" }));
+    assert.deepEqual(
+      of(decoded, "activity").map(({ data, keep }) => [data, keep]),
+      parts.map((part) => [part, true]),
+    );
+    assert.deepEqual(decoded.quirks, { unknown_part: 1 });
+  });
+
+  it("says why a prompt was blocked, and does not take mere ratings of a prompt for an end", () => {
+    const blocked = { blockReason: "OTHER", blockReasonMessage: "Not this." };
+    assert.equal(decode(wire, data({ promptFeedback: blocked })).transcript.refusal, "Not this.");
+    const rated = decode(wire, data({ promptFeedback: { safetyRatings: [] } }));
+    assert.equal(rated.transcript.error?.code, "stream_error");
+    assert.deepEqual(rated.quirks, {});
+    assert.equal(decode(wire, data({ promptFeedback: { blockReason: "OTHER" } })).transcript.refusal, "");
+  });
+
+  it("joins a string that comes in many pieces, also when the last one never closes it", () => {
+    const piece = (stringValue: string, willContinue: boolean) =>
+      candidate([
+        { functionCall: { partialArgs: [{ jsonPath: "$.a", stringValue, willContinue }], willContinue: true } },
+      ]);
+    const begin = candidate([{ functionCall: { name: "book", willContinue: true } }]);
+    const other = candidate([
+      { functionCall: { partialArgs: [{ jsonPath: "$.b", numberValue: 1 }], willContinue: true } },
+    ]);
+    const close = candidate([{ functionCall: {} }], { finishReason: "STOP" });
+    const said = decode(wire, begin, piece("\ud83c", true), piece("\udf0a", true), piece("!", false), close);
+    assert.deepEqual(callsOf(said), [["book", { a: "🌊!" }]]);
+    const open = decode(wire, begin, piece("x", true), piece("y", true), other, close);
+    assert.deepEqual(callsOf(open), [["book", { a: "xy", b: 1 }]]);
+  });
+
+  it("names the response once it is named", () => {
+    const unnamed = candidate([{ text: "a" }], { finishReason: "STOP" });
+    assert.isEmpty(of(decode(wire, unnamed), "response"));
+    assert.deepEqual(of(decode(wire, unnamed, data({ responseId: "r" }), data({ responseId: "r" })), "response"), [
+      { type: "response", id: "r" },
+    ]);
+  });
+
   it("takes the close of a Live session for its end, since it has no other", () => {
     const said = { serverContent: { modelTurn: { parts: [{ inlineData: { mimeType: "audio/pcm", data: "AAA=" } }] } } };
     assert.equal(decode(wire, data({ setupComplete: {} }), data(said)).transcript.done?.finish, "other");

@@ -55,6 +55,12 @@ describe("a request to Gemini", () => {
       parts("gemini-2.5-flash")?.map((part) => "thoughtSignature" in part),
       [false, false],
     );
+    const own = [{ role: "assistant" as const, parts: [call, { ...call, signature: "s" }] }];
+    const body = bodyOf(ask({ model: "gemini-3-pro", messages: own }));
+    assert.deepEqual(
+      (body.contents as { parts: object[] }[])[0]?.parts.map((part) => "thoughtSignature" in part),
+      [false, true],
+    );
   });
 
   it("puts results of parallel calls that came as several messages into one content", () => {

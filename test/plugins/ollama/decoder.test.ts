@@ -77,6 +77,29 @@ describe("the Ollama decoder", () => {
     assert.isUndefined(decode(wire, done).transcript.usage);
   });
 
+  it("normalises reasons to be done and keeps the raw one; builds that give none have stopped", () => {
+    for (const [raw, finish] of [
+      ["stop", "stop"],
+      ["length", "length"],
+      ["load", "other"],
+    ] as const) {
+      assert.deepEqual(decode(wire, line({ done: true, done_reason: raw })).transcript.done, {
+        type: "done",
+        finish,
+        raw,
+      });
+    }
+    const old = decode(wire, line({ done: true }));
+    assert.deepEqual(old.transcript.done, { type: "done", finish: "stop" });
+    assert.deepEqual(old.quirks, { missing_done_reason: 1 });
+  });
+
+  it("counts lines that it does not know, and tells images as parts", () => {
+    const decoded = decode(wire, line({ model: "m", progress: 3 }), say({ images: ["iVBORw0="] }), done);
+    assert.deepEqual(decoded.quirks, { unknown_event: 1 });
+    assert.deepEqual(of(decoded, "activity")[0]?.data, { image: "iVBORw0=" });
+  });
+
   it("ignores what comes after the end, and counts it", () => {
     const decoded = decode(wire, done, say({ content: "more" }));
     assert.equal(decoded.transcript.text, "");
