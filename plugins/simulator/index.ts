@@ -38,7 +38,7 @@ async function create({ wire, ...settings }: Options, context: PluginContext): P
   const scenarios = settings.scenarios.map((entry) =>
     typeof entry === "string" ? resolve(context.folder, entry) : entry,
   );
-  const simulator = await startSimulator({ ...settings, scenarios });
+  const simulator = await startSimulator({ ...settings, scenarios, keep: 0 });
   try {
     const provider = await providerOf(await context.plugin(wire), simulator.url + bases[wire], context);
     return {

@@ -15,6 +15,8 @@ export interface SimulatorOptions {
   readonly pace?: number;
   /** Faults of every request, in the grammar of the header `x-simulate-fault`. */
   readonly faults?: string;
+  /** How many requests `requests` holds; a server that nobody asks for them keeps none. */
+  readonly keep?: number;
   /** Paths of YAML files, or scenarios themselves. */
   readonly scenarios?: readonly (string | ScenarioInput)[];
 }
@@ -33,8 +35,6 @@ export interface Simulator {
   close(): Promise<void>;
 }
 
-const keptRequests = 10_000;
-
 export async function startSimulator(options: SimulatorOptions = {}): Promise<Simulator> {
   const { host = "127.0.0.1", seed = 1, pace = 0, faults = "" } = options;
   const given = options.scenarios ?? [];
@@ -42,7 +42,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
     ...parseScenarios(given.filter((entry) => typeof entry !== "string")),
     ...(await readScenarios(given.filter((entry) => typeof entry === "string"))),
   ];
-  const requests = new RequestLog(keptRequests);
+  const requests = new RequestLog(options.keep ?? 1000);
   const server = createServer((request, response) => handle(request, response));
   server.keepAliveTimeout = 60_000;
   const listener = new Listener(server, host);

@@ -22,6 +22,7 @@ interface Face {
     pace: number;
     scenarios: readonly string[];
     faults: string;
+    keep: number;
   }): Promise<{ url: string; port: number; close(): Promise<void> }>;
 }
 
@@ -45,6 +46,7 @@ async function simulate(flags: Flags): Promise<void> {
     pace: numberOf("--pace", flags.pace),
     scenarios: flags.scenario,
     faults: flags.fault.join(","),
+    keep: 0,
   };
   const { startSimulator } = (await import(new URL("../../plugins/simulator/server.js", import.meta.url).href)) as Face;
   const simulator = await startSimulator(options);

@@ -107,6 +107,13 @@ describe("the simulator", () => {
     expect(second).to.deep.include({ wire: "anthropic", status: 529 });
   });
 
+  it("keeps as many requests as it is told to", async () => {
+    const forgetful = await startSimulator({ keep: 2 });
+    for (const text of ["one", "two", "three"]) await post(`${forgetful.url}/v1/chat/completions`, prompt(text));
+    await forgetful.close();
+    expect(forgetful.requests.map((entry) => entry.body)).to.deep.equal([prompt("two"), prompt("three")]);
+  });
+
   it("tells a client what is wrong with its request, and goes on", async () => {
     const bad = await new Promise<number>((resolve) => {
       const sent = request(url, { method: "POST" }, (response) => {
