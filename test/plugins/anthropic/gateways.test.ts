@@ -1,0 +1,124 @@
+import { assert } from "chai";
+import plugin from "../../../plugins/anthropic/index.ts";
+import type { Wire } from "../../../src/plugin.ts";
+import { callsOf, decode, fixture, of } from "../decoding.ts";
+import { begin, end, event, stop } from "./events.ts";
+
+const wire = plugin.wires?.["anthropic-messages"] as Wire; // declared by the plugin itself
+
+describe("Anthropic's wire as gateways bend it", () => {
+  it("does not repeat a call that message_start holds and the stream sends again", () => {
+    const block = { type: "tool_use", id: "toolu_p", name: "roll", input: {} };
+    const decoded = decode(
+      wire,
+      event({ type: "message_start", message: { id: "msg_2", content: [block] } }),
+      event({ type: "content_block_start", index: 0, content_block: block }),
+      event({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: '{"n":1}' } }),
+      stop("tool_use"),
+      end,
+    );
+    assert.deepEqual(callsOf(decoded), [["roll", { n: 1 }]]);
+  });
+
+  it("does not lose arguments that a gateway sends as a value", () => {
+    const call = { type: "tool_use", id: "t", name: "berth", input: {} };
+    const decoded = decode(
+      wire,
+      begin,
+      event({ type: "content_block_start", index: 0, content_block: call }),
+      event({ type: "content_block_delta", index: 0, delta: { type: "input_json_delta", partial_json: { pier: 1 } } }),
+      event({ type: "content_block_stop", index: 0 }),
+      stop("tool_use"),
+      end,
+    );
+    assert.deepEqual(callsOf(decoded), [["berth", { pier: 1 }]]);
+    assert.equal(decoded.quirks.json_as_value, 1);
+  });
+
+  it("fails when a second message is spliced into an open one", () => {
+    const decoded = decode(wire, fixture("anthropic", "spliced.sse"));
+    assert.equal(decoded.transcript.error?.code, "stream_error");
+    assert.equal(decoded.transcript.text, "");
+    assert.isTrue(decoded.transcript.calls.every((call) => !call.sealed));
+  });
+
+  it("reads what gateways send: no event names, repeated starts, wrong and overlapping indexes, [DONE] for an end", () => {
+    const decoded = decode(wire, fixture("anthropic", "gateway.sse"));
+    assert.equal(decoded.transcript.text, "One moment.");
+    assert.deepEqual(callsOf(decoded), [["berth", { pier: 9 }]]);
+    assert.deepEqual(decoded.transcript.done, { type: "done", finish: "tool_calls", raw: "end_turn" });
+    assert.equal(decoded.transcript.usage?.outputTokens, 0);
+    assert.deepEqual(decoded.quirks, {
+      missing_event_name: 2,
+      repeated_message_start: 1,
+      overlapping_index: 1,
+      index_mismatch: 1,
+      stop_without_block: 1,
+      unknown_event: 1,
+      comment_as_data: 1,
+      done_sentinel: 1,
+      block_without_stop: 1,
+    });
+  });
+
+  it("does not take [DONE] for an end when no reason to stop was given", () => {
+    assert.equal(decode(wire, begin, "data: [DONE]\n\n").transcript.error?.code, "stream_error");
+  });
+
+  it("keeps thinking that comes without its block, or under another index, and a signature that comes late", () => {
+    const delta = (index: number, more: object) => event({ type: "content_block_delta", index, delta: more });
+    const block = { type: "thinking", thinking: "" };
+    const decoded = decode(
+      wire,
+      begin,
+      delta(0, { type: "thinking_delta", thinking: "stray" }),
+      delta(5, { type: "thinking_delta", thinking: " too" }),
+      event({ type: "content_block_start", index: 1, content_block: block }),
+      delta(1, { type: "thinking_delta", thinking: "real" }),
+      event({ type: "content_block_stop", index: 1 }),
+      delta(1, { type: "signature_delta", signature: "late" }),
+      stop("end_turn"),
+      end,
+    );
+    assert.deepEqual(
+      of(decoded, "reasoning").map(({ text, part, signature }) => [text, part, signature]),
+      [
+        ["stray", 0, undefined],
+        [" too", 0, undefined],
+        ["", 1, undefined],
+        ["real", 1, undefined],
+        ["", 1, "late"],
+      ],
+    );
+    assert.equal(decoded.quirks.index_mismatch, 3);
+  });
+
+  it("does not write into a call that is closed and has its arguments", () => {
+    const json = (index: number, partial_json: string) =>
+      event({ type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } });
+    const call = { type: "tool_use", id: "t", name: "berth", input: {}, toolset_name: "harbour" };
+    const start = event({ type: "content_block_start", index: 0, content_block: call });
+    const close = event({ type: "content_block_stop", index: 0 });
+    const decoded = decode(wire, begin, start, json(0, "{}"), close, json(3, '{"pier":1}'), stop("tool_use"), end);
+    assert.deepEqual(callsOf(decoded), [["berth", {}]]);
+    assert.equal(decoded.quirks.stray_json, 1);
+    assert.equal(decoded.transcript.calls[0]?.signature, '{"toolset_name":"harbour"}');
+  });
+
+  it("counts blocks and deltas that it does not know, and keeps such blocks", () => {
+    const decoded = decode(
+      wire,
+      begin,
+      event({ type: "content_block_start", index: 0, content_block: { type: "hologram", data: 1 } }),
+      event({ type: "content_block_delta", index: 0, delta: { type: "hologram_delta" } }),
+      event({ type: "content_block_stop", index: 0 }),
+      stop("end_turn"),
+      end,
+    );
+    assert.deepEqual(decoded.quirks, { unknown_block: 1, unknown_delta: 1 });
+    const data = { type: "hologram", data: 1 };
+    assert.deepEqual(of(decoded, "activity"), [
+      { type: "activity", kind: "part", wire: "anthropic-messages", data, keep: true },
+    ]);
+  });
+});
