@@ -1,6 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import Anthropic from "@anthropic-ai/sdk";
 import { expect } from "chai";
+import OpenAI from "openai";
+import { calculator } from "../plugins/simulator/tools.ts";
 
 const bin = new URL("../../src/cli/bin.js", import.meta.url).pathname;
 
@@ -35,6 +38,39 @@ describe("venturi simulate", () => {
       expect(words()).to.contain(`curl -N ${url}/v1/chat/completions`);
     });
   }
+
+  it("the official openai and anthropic clients stream tool calls from it unchanged", async () => {
+    const { child } = start("--port", "0", "--pace", "1");
+    const [line] = await once(child.stdout, "data");
+    const url = String(line).trim();
+    const content = "what is 17 * 23?";
+    const expected = ["calculator", { expression: "17 * 23" }];
+    const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: "any" });
+    const chat = await openai.chat.completions
+      .stream({
+        model: "gpt-x",
+        messages: [{ role: "user", content }],
+        tools: [{ type: "function", function: calculator }],
+      })
+      .finalFunctionToolCall();
+    expect([chat?.name, JSON.parse(chat?.arguments ?? "")]).to.deep.equal(expected);
+    const response = await openai.responses
+      .stream({ model: "gpt-x", input: content, tools: [{ type: "function", strict: false, ...calculator }] })
+      .finalResponse();
+    const called = response.output.find((item) => item.type === "function_call");
+    expect([called?.name, JSON.parse(called?.arguments ?? "")]).to.deep.equal(expected);
+    const { parameters, ...named } = calculator;
+    const message = await new Anthropic({ baseURL: url, apiKey: "any" }).messages
+      .stream({
+        model: "claude-x",
+        max_tokens: 99,
+        messages: [{ role: "user", content }],
+        tools: [{ ...named, input_schema: parameters }],
+      })
+      .finalMessage();
+    const used = message.content.find((block) => block.type === "tool_use");
+    expect([used?.name, used?.input]).to.deep.equal(expected);
+  });
 
   it("ends with usage status on a fault that does not exist and with config status on a missing scenario", async () => {
     const wrong = start("--port", "0", "--fault", "explode");

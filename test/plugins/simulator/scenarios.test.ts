@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -111,6 +111,15 @@ describe("the simulator's scenarios", () => {
     const answer = await post(url, prompt("x"), { "x-simulate-scenario": "refnud" });
     expect(answer.status).to.equal(400);
     expect(answer.text).to.contain("refund, unlucky, measured");
+  });
+
+  it("the example in docs/simulator.md is a scenario", async () => {
+    const page = await readFile("docs/simulator.md", "utf8");
+    const [, example = ""] = /## Scenarios[\s\S]*?```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+    const file = join(folder, "example.yaml");
+    await writeFile(file, example);
+    const [scenario] = await readScenarios([file]);
+    expect([scenario?.name, scenario?.turns.length]).to.deep.equal(["refund", 2]);
   });
 
   it("a wrong file is told with every problem's line and column", async () => {
