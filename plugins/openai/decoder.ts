@@ -55,8 +55,8 @@ export class ChatDecoder implements Decoder {
 
   end(out: Delta[]): void {
     if (this.#ended) return;
-    if (this.#choice !== undefined) this.quirks.count("done_missing");
     this.#finish(out);
+    if (out.at(-1)?.type === "done") this.quirks.count("done_missing");
   }
 
   /** Handles payloads that are no JSON; true when there is nothing more to do. */
