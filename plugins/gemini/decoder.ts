@@ -79,7 +79,7 @@ export class GeminiDecoder implements Decoder {
     if (!this.#identified) this.#identify(response, out);
     const candidates = list(response.candidates);
     for (let i = 0; i < candidates.length; i++) this.#candidate(record(candidates[i]), i, out);
-    const blocked = word(record(response.promptFeedback).blockReason);
+    const blocked = specified(record(response.promptFeedback).blockReason);
     if (blocked !== undefined) this.#block(blocked, record(response.promptFeedback), out);
     if (response.usageMetadata !== undefined) this.#count(record(response.usageMetadata), out);
     if (candidates.length === 0 && blocked === undefined && response.usageMetadata === undefined) this.#other(response);
@@ -99,7 +99,7 @@ export class GeminiDecoder implements Decoder {
       this.quirks.count("content_after_finish");
     }
     for (const part of list(record(candidate.content).parts)) this.#part(record(part), out);
-    this.#finish = word(candidate.finishReason) ?? this.#finish;
+    this.#finish = specified(candidate.finishReason) ?? this.#finish;
     this.#finishMessage = word(candidate.finishMessage) ?? this.#finishMessage;
     for (const key of citations) {
       if (candidate[key] === undefined) continue;
@@ -190,6 +190,10 @@ export class GeminiDecoder implements Decoder {
     return finish === "stop" && this.#calls.count > 0 ? "tool_calls" : finish;
   }
 }
+
+/** An enum's zero value, which gateways write out where Google leaves the field away. */
+const specified = (reason: unknown): string | undefined =>
+  typeof reason === "string" && reason.endsWith("_UNSPECIFIED") ? undefined : word(reason);
 
 const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;

@@ -230,6 +230,13 @@ describe("the Gemini decoder", () => {
     assert.equal(decode(wire, data(said)).transcript.error?.code, "stream_error");
   });
 
+  it("does not take an unspecified reason for an end", () => {
+    const going = candidate([{ text: "a" }], { finishReason: "FINISH_REASON_UNSPECIFIED" });
+    assert.equal(decode(wire, going).transcript.error?.code, "stream_error");
+    const unblocked = data({ promptFeedback: { blockReason: "BLOCK_REASON_UNSPECIFIED" } });
+    assert.equal(decode(wire, unblocked).transcript.error?.code, "stream_error");
+  });
+
   it("reads the first candidate only", () => {
     const first = { content: { parts: [{ text: "a" }] }, index: 0, finishReason: "STOP" };
     const second = { content: { parts: [{ text: "b" }] }, index: 1, finishReason: "STOP" };
