@@ -3,7 +3,7 @@ export interface Output {
   /** Position among all items, in order of appearance. */
   readonly position: number;
   readonly type: string;
-  itemId: string | undefined;
+  readonly itemId: string | undefined;
   done: boolean;
   /** Index of the tool call, for a function call. */
   call: number | undefined;
@@ -19,6 +19,7 @@ export interface Output {
 export class Outputs {
   readonly all: Output[] = [];
   readonly #byIndex = new Map<unknown, Output>();
+  readonly #byId = new Map<string, Output>();
 
   add(index: unknown, type: string, itemId: string | undefined): Output {
     const output: Output = {
@@ -32,12 +33,13 @@ export class Outputs {
     };
     this.all.push(output);
     this.#byIndex.set(index, output);
+    if (itemId !== undefined && !this.#byId.has(itemId)) this.#byId.set(itemId, output);
     return output;
   }
 
   find(index: unknown, itemId: string | undefined): Output | undefined {
     const output = this.#byIndex.get(index);
     if (itemId === undefined || (output !== undefined && output.itemId === itemId)) return output;
-    return this.all.find((other) => other.itemId === itemId) ?? output;
+    return this.#byId.get(itemId) ?? output;
   }
 }
