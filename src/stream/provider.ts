@@ -75,7 +75,8 @@ class Client {
         exchange.check();
         const deltas: Delta[] = [];
         const reads = opened.reads.take();
-        if (reads !== undefined) for (const read of reads) pipeline.push(read, deltas);
+        // Chunked encoding cuts one read of the socket into many pieces; together they cost what one does.
+        if (reads !== undefined) pipeline.push(joined(reads), deltas);
         else if (opened.reads.ended) pipeline.end(deltas);
         else {
           await opened.reads.arrival();
@@ -118,6 +119,7 @@ class Client {
     const { options } = this.#provider;
     const headers = {
       "content-type": "application/json",
+      "user-agent": "venturi",
       ...post.headers,
       ...options.headers,
       ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
@@ -160,6 +162,9 @@ async function keepAliveAgent(url: string): Promise<Agent> {
 }
 
 const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
+
+const joined = (reads: readonly Buffer[]): Buffer =>
+  (reads.length === 1 ? reads[0] : undefined) ?? Buffer.concat(reads);
 
 async function readWhole(reads: Reads, limit: number): Promise<string> {
   const body = await readSome(reads, limit + 1);
