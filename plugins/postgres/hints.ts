@@ -1,0 +1,137 @@
+import { randomUUID } from "node:crypto";
+import type { Client } from "pg";
+import type { Hint } from "venturi/plugin";
+import type { Database } from "./database.ts";
+
+const shards = 256;
+const checkEvery = 15_000;
+const firstRetry = 250;
+const lastRetry = 5_000;
+
+/** What one transaction changed, as others are told of it: shard numbers, since ids would not fit into a notification. */
+export interface Change {
+  readonly work?: boolean;
+  readonly events?: readonly string[];
+  readonly signals?: readonly string[];
+}
+
+/** Wake-ups between replicas: LISTEN where the connection is our own, polling behind a pooler. */
+export class Hints {
+  readonly channel: string;
+  readonly #database: Database;
+  readonly #poll: number | undefined;
+  readonly #origin = randomUUID().slice(0, 8);
+  readonly #listeners = new Set<(hint: Hint) => void>();
+  #client: Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #running = false;
+  #retry = firstRetry;
+
+  /** With `poll` it never listens, but wakes everyone that often. */
+  constructor(database: Database, poll: number | undefined) {
+    this.#database = database;
+    this.#poll = poll;
+    this.channel = `venturi_${database.schema}`;
+  }
+
+  add(callback: (hint: Hint) => void): () => void {
+    this.#listeners.add(callback);
+    if (!this.#running) this.#start();
+    return () => {
+      this.#listeners.delete(callback);
+    };
+  }
+
+  payload(change: Change): string {
+    return [this.#origin, change.work ? "w" : "", shardsOf(change.events), shardsOf(change.signals)].join("|");
+  }
+
+  /** Tells the listeners of this process at once, without the way through the database. */
+  tell(change: Change): void {
+    const { work = false, events = [], signals = [] } = change;
+    this.#emit({ work, events: (run) => events.includes(run), signals: (run) => signals.includes(run) });
+  }
+
+  async close(): Promise<void> {
+    this.#running = false;
+    this.#listeners.clear();
+    clearTimeout(this.#timer);
+    await this.#client?.end();
+    this.#client = undefined;
+  }
+
+  #start(): void {
+    this.#running = true;
+    if (this.#poll === undefined) this.#listen();
+    else this.#timer = setInterval(() => this.#emit(everything), this.#poll);
+  }
+
+  async #listen(): Promise<void> {
+    let client: Client | undefined;
+    try {
+      client = await this.#database.connect();
+      if (!this.#running) return void (await client.end());
+      this.#client = client;
+      client.on("error", () => this.#lost());
+      client.on("end", () => this.#lost());
+      client.on("notification", ({ payload }) => this.#receive(payload ?? ""));
+      await client.query(`LISTEN ${this.channel}`);
+      this.#retry = firstRetry;
+      // Whatever came while nobody listened.
+      this.#emit(everything);
+      this.#check(client);
+    } catch {
+      this.#lost();
+    }
+  }
+
+  /** A connection whose other end has vanished stays silent for ever; asking it something shows that. */
+  #check(client: Client): void {
+    this.#timer = setTimeout(() => {
+      client.query("SELECT 1").then(
+        () => this.#check(client),
+        () => this.#lost(),
+      );
+    }, checkEvery);
+  }
+
+  #lost(): void {
+    const client = this.#client;
+    this.#client = undefined;
+    clearTimeout(this.#timer);
+    client?.removeAllListeners();
+    client?.on("error", () => {}); // it has been given up
+    client?.end().catch(() => {});
+    if (!this.#running) return;
+    this.#timer = setTimeout(() => this.#listen(), this.#retry);
+    this.#retry = Math.min(lastRetry, this.#retry * 2);
+  }
+
+  #receive(payload: string): void {
+    const [origin, work, events = "", signals = ""] = payload.split("|");
+    if (origin === this.#origin) return;
+    this.#emit({ work: work === "w", events: memberOf(events), signals: memberOf(signals) });
+  }
+
+  #emit(hint: Hint): void {
+    for (const listener of this.#listeners) listener(hint);
+  }
+}
+
+const everything: Hint = { work: true, events: () => true, signals: () => true };
+
+function shardsOf(runs: readonly string[] | undefined): string {
+  return runs ? [...new Set(runs.map(shardOf))].join(",") : "";
+}
+
+function memberOf(list: string): (run: string) => boolean {
+  const members = new Set(list.split(",").filter(Boolean).map(Number));
+  return (run) => members.size > 0 && members.has(shardOf(run));
+}
+
+/** FNV-1a. */
+function shardOf(run: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < run.length; index++) hash = Math.imul(hash ^ run.charCodeAt(index), 0x01000193);
+  return (hash >>> 0) % shards;
+}

@@ -1,0 +1,247 @@
+import {
+  type Append,
+  type Attempt,
+  type Claim,
+  type Cursor,
+  type Enqueue,
+  type Hint,
+  type Journal,
+  type ListQuery,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  VenturiError,
+} from "venturi/plugin";
+import type { Ask, Database } from "./database.ts";
+import { Hints } from "./hints.ts";
+import { listConditions } from "./list.ts";
+import {
+  type ClaimRow,
+  type RecordRow,
+  type SignalRow,
+  type StoredRow,
+  toAttempt,
+  toClaim,
+  toColumns,
+  toEvents,
+  toRow,
+  toSignal,
+} from "./rows.ts";
+import { type Statements, statements } from "./sql.ts";
+
+const pruneStep = 50;
+
+/** The journal in PostgreSQL, for any number of replicas. */
+export class PostgresJournal implements Journal {
+  readonly lease: number;
+  readonly #database: Database;
+  readonly #hints: Hints;
+  readonly #sql: Statements;
+
+  constructor(
+    database: Database,
+    options: { readonly lease: number; readonly pooler: boolean; readonly poll: number },
+  ) {
+    this.lease = options.lease;
+    this.#database = database;
+    this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
+    this.#sql = statements(database.schema);
+  }
+
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+    const op = "journal.append";
+    const change = { work: batch.some(mayFreeWork), events: batch.map((item) => item.attempt.run) };
+    const columns = toColumns(batch);
+    const values = [...columns, this.#hints.channel, this.#hints.payload(change)];
+    const moved = await this.#database.query<{ place: number }>(op, this.#sql.append, values);
+    const fenced = new Set(batch.map((item) => item.attempt));
+    for (const { place } of moved) deleteAt(fenced, batch, place);
+    if (moved.length < batch.length) {
+      const there = await this.#database.query<{ place: number }>(op, this.#sql.settle, columns.slice(0, 5));
+      for (const { place } of there) deleteAt(fenced, batch, place);
+    }
+    this.#hints.tell(change);
+    return fenced;
+  }
+
+  async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
+    return (await this.readMany([{ run, after }], limit)).get(run) ?? [];
+  }
+
+  async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
+    const places = new Map(cursors.map(({ run, after }) => [run, after]));
+    const values = [[...places.keys()], [...places.values()], limit];
+    const rows = await this.#database.query<RecordRow>("journal.read", this.#sql.read, values);
+    const found = new Map<string, RunEvent[]>();
+    for (const [run, records] of Map.groupBy(rows, (row) => row.run)) {
+      found.set(run, toEvents(records, places.get(run) ?? 0, limit));
+    }
+    return found;
+  }
+
+  onHint(callback: (hint: Hint) => void): () => void {
+    return this.#hints.add(callback);
+  }
+
+  async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    const op = "journal.enqueue";
+    const { session } = item;
+    if (session === undefined) {
+      return this.#enqueue(item, (text, values) => this.#database.query(op, text, values));
+    }
+    return this.#database.transaction(op, async (ask) => {
+      await ask(this.#sql.lockSession, [`${this.#database.schema} ${session}`]);
+      return this.#enqueue(item, ask);
+    });
+  }
+
+  async claim(worker: string, limit: number): Promise<Claim[]> {
+    const values = [worker, this.lease, limit];
+    const rows = await this.#database.query<ClaimRow & { place: number }>("journal.claim", this.#sql.claim, values);
+    rows.sort((left, right) => left.place - right.place);
+    return rows.map((row) => toClaim(row, worker));
+  }
+
+  async heartbeat(worker: string): Promise<void> {
+    await this.#database.query("journal.heartbeat", this.#sql.heartbeat, [worker]);
+  }
+
+  async held(worker: string): Promise<Attempt[]> {
+    const rows = await this.#database.query<ClaimRow>("journal.held", this.#sql.held, [worker]);
+    return rows.map((row) => toAttempt(row, worker));
+  }
+
+  async release(attempt: Attempt): Promise<void> {
+    const change = { work: true };
+    const values = [attempt.run, attempt.epoch, this.#hints.channel, this.#hints.payload(change)];
+    const freed = await this.#database.query("journal.release", this.#sql.release, values);
+    if (freed.length > 0) this.#hints.tell(change);
+  }
+
+  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+    const op = "journal.signal";
+    const change = { signals: [run] };
+    const payloads = [this.#hints.payload(change), this.#hints.payload({ ...change, work: true })];
+    const values = [run, id, kind, JSON.stringify(body), this.#hints.channel, ...payloads];
+    const [counted] = await this.#once<{ state: string }>(op, this.#sql.signal, values);
+    if (counted) {
+      this.#hints.tell({ ...change, work: counted.state === "ready" });
+      return true;
+    }
+    const found = await this.#database.query(op, this.#sql.findRun, [run]);
+    if (found.length === 0) throw new VenturiError(op, "not_found", `there is no run ${run}`);
+    return false;
+  }
+
+  async signals(run: string, after: number): Promise<Signal[]> {
+    return (await this.signalsMany([{ run, after }])).get(run) ?? [];
+  }
+
+  async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
+    const values = [cursors.map(({ run }) => run), cursors.map(({ after }) => after)];
+    const rows = await this.#database.query<SignalRow>("journal.signals", this.#sql.signals, values);
+    const found = new Map<string, Signal[]>();
+    for (const [run, signals] of Map.groupBy(rows, (row) => row.run)) found.set(run, signals.map(toSignal));
+    return found;
+  }
+
+  async get(run: string): Promise<RunRow | undefined> {
+    const [row] = await this.#database.query<StoredRow>("journal.get", this.#sql.get, [run]);
+    return row && toRow(row);
+  }
+
+  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    const limit = query.limit ?? 50;
+    const { conditions, values } = listConditions(query);
+    const text = this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" });
+    const found = await this.#database.query<StoredRow>("journal.list", text, [limit + 1, ...values]);
+    const page = found.slice(0, limit);
+    const last = page.at(-1);
+    const runs = page.map(toRow);
+    return last && found.length > limit ? { runs, cursor: last.id } : { runs };
+  }
+
+  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+    const op = "journal.prune";
+    const values = [options.olderThan ?? null, options.keep ?? null, pruneStep];
+    let count = 0;
+    for (;;) {
+      // A few runs a transaction, so that appends get their turn in between.
+      const gone = await this.#database.query(op, this.#sql.prune, values);
+      if (gone.length === 0) break;
+      count += gone.length;
+    }
+    await this.#database.query(op, this.#sql.forgetWorkers, []);
+    return count;
+  }
+
+  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+    const values = [run, round, attempt, wire, Buffer.from(bytes)];
+    await this.#database.query("journal.keepWire", this.#sql.keepWire, values);
+  }
+
+  wire(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]> {
+    return this.#database.query("journal.wire", this.#sql.wire, [run]);
+  }
+
+  async ping(): Promise<void> {
+    await this.#database.query("journal.ping", "SELECT 1", []);
+  }
+
+  async close(): Promise<void> {
+    await this.#hints.close();
+    await this.#database.close();
+  }
+
+  async #enqueue(item: Enqueue, ask: Ask): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    const { run, key = null, session = null, request, claimFor = null } = item;
+    const existing = key === null ? [] : await ask<{ run: string }>(this.#sql.findKey, [key]);
+    if (existing[0]) return { run: existing[0].run, existing: true };
+    const change = { work: true };
+    const told = [this.#hints.channel, this.#hints.payload(change)];
+    const refuseBusy = item.whenBusy === "conflict";
+    const values = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...told];
+    const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
+    if (!added) return this.#refused(item, ask);
+    if (added.state === "running" && claimFor !== null) {
+      const attempt = { run, session: item.session, epoch: 1, worker: claimFor, head: 0 };
+      return { run, existing: false, claim: { attempt, request, signals: 0 } };
+    }
+    if (!added.busy) queueMicrotask(() => this.#hints.tell(change));
+    return { run, existing: false };
+  }
+
+  /** Nothing was added: another enqueue with the key came first, the id is taken, or the session is busy. */
+  async #refused(item: Enqueue, ask: Ask): Promise<{ run: string; existing: boolean }> {
+    const op = "journal.enqueue";
+    const [known] = item.key === undefined ? [] : await ask<{ run: string }>(this.#sql.findKey, [item.key]);
+    if (known) return { run: known.run, existing: true };
+    const taken = await ask(this.#sql.findRun, [item.run]);
+    const why =
+      taken.length > 0 ? `the run ${item.run} is already there` : `the session ${item.session} has a run under way`;
+    throw new VenturiError(op, "conflict", why);
+  }
+
+  /** A statement that two replicas may both try: the one that comes second has nothing to do. */
+  async #once<Row extends object>(op: string, text: string, values: readonly unknown[]): Promise<Row[]> {
+    try {
+      return await this.#database.query<Row>(op, text, values);
+    } catch (thrown) {
+      if (thrown instanceof VenturiError && isDuplicate(thrown.cause)) return [];
+      throw thrown;
+    }
+  }
+}
+
+/** Whether others may find something to claim after it. */
+const mayFreeWork = ({ state, attempt }: Append): boolean =>
+  state === "ready" || state === "waiting" || (state === "done" && attempt.session !== undefined);
+
+/** Places count from 1. */
+function deleteAt(fenced: Set<Attempt>, batch: readonly Append[], place: number): void {
+  const item = batch[place - 1];
+  if (item) fenced.delete(item.attempt);
+}
+
+const isDuplicate = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && thrown.code === "23505";

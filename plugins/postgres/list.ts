@@ -1,0 +1,19 @@
+import type { ListQuery } from "venturi/plugin";
+
+/** The WHERE of a list; its values come after the limit. Only what is asked is compared, so that indexes are used. */
+export function listConditions(query: ListQuery): { conditions: string; values: unknown[] } {
+  const { agent, session, state, outcome, cursor } = query;
+  const values: unknown[] = [];
+  const conditions: string[] = [];
+  const add = (condition: string, value: unknown) => {
+    if (value === undefined) return;
+    values.push(value);
+    conditions.push(condition.replace("?", `$${values.length + 1}`));
+  };
+  add("agent = ?", agent);
+  add("session = ?", session);
+  add("state = ?", state);
+  add("outcome = ?", outcome);
+  add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
+  return { conditions: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
+}

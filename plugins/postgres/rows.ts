@@ -1,0 +1,111 @@
+import {
+  type Append,
+  type Attempt,
+  type Claim,
+  encodeEvent,
+  type RunEvent,
+  type RunRequest,
+  type RunRow,
+  type Signal,
+} from "venturi/plugin";
+
+export interface ClaimRow {
+  readonly run: string;
+  readonly session: string | null;
+  readonly epoch: number;
+  readonly head: number;
+  readonly signals: number;
+  readonly request: string;
+}
+
+export interface RecordRow {
+  readonly run: string;
+  readonly first: number;
+  readonly body: string;
+}
+
+export interface SignalRow {
+  readonly run: string;
+  readonly number: number;
+  readonly signal: string;
+  readonly kind: Signal["kind"];
+  readonly body: string;
+}
+
+export interface StoredRow {
+  readonly id: string;
+  readonly run: string;
+  readonly agent: string;
+  readonly session: string | null;
+  readonly state: RunRow["state"];
+  readonly outcome: "finished" | "failed" | null;
+  readonly head: number;
+  readonly epoch: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly request: string;
+}
+
+/** One array per column: run, epoch, base, head, body, next state, signals seen, outcome. */
+export function toColumns(batch: readonly Append[]): unknown[][] {
+  const columns: unknown[][] = Array.from({ length: 8 }, () => []);
+  for (const item of batch) {
+    for (const [index, value] of toFields(item).entries()) columns[index]?.push(value);
+  }
+  return columns;
+}
+
+function toFields({ attempt, events, state, seenSignals }: Append): unknown[] {
+  const last = events.at(-1);
+  const head = last?.seq ?? attempt.head;
+  const body = events.map(encodeEvent).join("\n");
+  const outcome = last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
+  return [attempt.run, attempt.epoch, head - events.length, head, body, state ?? "", seenSignals ?? 0, outcome];
+}
+
+/** Of what the records hold, exactly the events after `after`, at most `limit`. */
+export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
+  const events: RunEvent[] = [];
+  for (const { first, body } of records) {
+    let seq = first;
+    for (const line of body.split("\n")) {
+      if (seq > after && seq <= after + limit) events.push(JSON.parse(line) as RunEvent); // written from a RunEvent
+      seq += 1;
+    }
+  }
+  return events;
+}
+
+export const toAttempt = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Attempt => ({
+  run: row.run,
+  session: row.session ?? undefined,
+  epoch: row.epoch,
+  worker,
+  head: row.head,
+});
+
+export const toClaim = (row: ClaimRow, worker: string): Claim => ({
+  attempt: toAttempt(row, worker),
+  request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
+  signals: row.signals,
+});
+
+export const toSignal = (row: SignalRow): Signal => ({
+  number: row.number,
+  id: row.signal,
+  kind: row.kind,
+  body: JSON.parse(row.body) as Signal["body"], // written from a Signal's body
+});
+
+export const toRow = (row: StoredRow): RunRow => ({
+  run: row.run,
+  agent: row.agent,
+  session: row.session ?? undefined,
+  state: row.state,
+  outcome: row.outcome ?? undefined,
+  head: row.head,
+  epoch: row.epoch,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
+});

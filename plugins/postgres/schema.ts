@@ -1,0 +1,110 @@
+import type { ClientBase } from "pg";
+
+/**
+ * Each entry takes the schema from the version before it (its index) to the next. Entries are only ever added: a database
+ * in the field may be of any earlier version. `$` stands for the schema's name.
+ */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE $.runs (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run text NOT NULL UNIQUE,
+    key text UNIQUE,
+    session text,
+    agent text NOT NULL,
+    request text NOT NULL,
+    state text NOT NULL,
+    outcome text,
+    epoch integer NOT NULL DEFAULT 0,
+    worker text,
+    head integer NOT NULL DEFAULT 0,
+    signals integer NOT NULL DEFAULT 0,
+    cancelled boolean NOT NULL DEFAULT false,
+    created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    updated_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    ended_at timestamptz
+  ) WITH (fillfactor = 70);
+  CREATE INDEX runs_open ON $.runs (state, id) WHERE state <> 'done';
+  CREATE INDEX runs_session ON $.runs (session, id) WHERE session IS NOT NULL;
+  CREATE INDEX runs_agent ON $.runs (agent, id);
+  CREATE INDEX runs_ended ON $.runs (ended_at) WHERE ended_at IS NOT NULL;
+  -- One row is what one append brought: JSON lines of the events first to last.
+  CREATE TABLE $.records (
+    run bigint NOT NULL,
+    first integer NOT NULL,
+    last integer NOT NULL,
+    epoch integer NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (run, first)
+  );
+  CREATE TABLE $.signals (
+    run bigint NOT NULL,
+    number integer NOT NULL,
+    signal text NOT NULL,
+    kind text NOT NULL,
+    body text NOT NULL,
+    PRIMARY KEY (run, number),
+    UNIQUE (run, signal)
+  );
+  CREATE TABLE $.workers (worker text PRIMARY KEY, seen_at timestamptz NOT NULL) WITH (fillfactor = 70);
+  `,
+  `
+  CREATE TABLE $.wires (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    run bigint NOT NULL,
+    round integer NOT NULL,
+    attempt integer NOT NULL,
+    wire text NOT NULL,
+    bytes bytea NOT NULL
+  );
+  CREATE INDEX wires_run ON $.wires (run);
+  `,
+];
+
+/** Thrown for a database that will not do however often it is tried; the message is for people. */
+export class UnusableDatabase extends Error {}
+
+/** "vntr": keeps two replicas from migrating at the same time. */
+const lock = 0x766e7472;
+
+export async function migrate(client: ClientBase, schema: string): Promise<void> {
+  if ((await versionOf(client, schema)) === migrations.length) return;
+  await client.query("BEGIN");
+  try {
+    await client.query("SELECT pg_advisory_xact_lock($1)", [lock]);
+    // Again, now that no other replica can migrate at the same time.
+    const version = await versionOf(client, schema);
+    if (version < 0) await prepare(client, schema);
+    for (const migration of migrations.slice(Math.max(0, version))) {
+      await client.query(migration.replaceAll("$.", `${schema}.`));
+    }
+    await client.query(`UPDATE ${schema}.journal SET version = $1`, [migrations.length]);
+    await client.query("COMMIT");
+  } catch (thrown) {
+    await client.query("ROLLBACK").catch(() => {}); // the connection may be what failed
+    throw thrown;
+  }
+}
+
+/** -1 when nothing is there yet. */
+async function versionOf(client: ClientBase, schema: string): Promise<number> {
+  const there = await client.query<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [
+    `${schema}.journal`,
+  ]);
+  if (!there.rows[0]?.there) return -1;
+  const found = await client.query<{ version: number }>(`SELECT version FROM ${schema}.journal`);
+  const version = found.rows[0]?.version ?? 0;
+  if (version > migrations.length) {
+    throw new UnusableDatabase(
+      `the journal in schema ${schema} was written by a newer Venturi (journal version ${version}, this one knows up to ${migrations.length}); update Venturi`,
+    );
+  }
+  return version;
+}
+
+async function prepare(client: ClientBase, schema: string): Promise<void> {
+  const there = await client.query<{ there: boolean }>("SELECT to_regnamespace($1) IS NOT NULL AS there", [schema]);
+  if (!there.rows[0]?.there) await client.query(`CREATE SCHEMA ${schema}`);
+  await client.query(`CREATE TABLE ${schema}.journal (version integer NOT NULL)`);
+  await client.query(`INSERT INTO ${schema}.journal VALUES (0)`);
+}

@@ -1,0 +1,123 @@
+const now = "clock_timestamp()";
+const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
+const row = `id::text, run, agent, session, state, outcome, head, epoch, request,
+  ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
+
+export type Statements = ReturnType<typeof statements>;
+
+/** All statements, for one schema. Each is a transaction of its own, so a transaction pooler is no obstacle. */
+export const statements = (schema: string) => ({
+  /** The fence, the step past it, the record and the one notification, in one statement. */
+  append: `WITH item AS (
+      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::int[], $8::text[])
+        WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, place)
+    ), moved AS (
+      UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}, outcome = coalesce(i.outcome, r.outcome),
+        state = CASE WHEN i.next = '' THEN r.state WHEN i.next = 'waiting' AND r.signals > i.seen THEN 'ready' ELSE i.next END,
+        ended_at = CASE WHEN i.next = 'done' THEN ${now} END
+      FROM item i WHERE r.run = i.run AND r.epoch = i.epoch AND r.head = i.base AND r.state = 'running'
+      RETURNING r.id, i.base, i.head, i.epoch, i.body, i.place
+    ), added AS (
+      INSERT INTO ${schema}.records (run, first, last, epoch, body)
+        SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
+    ), told AS (SELECT pg_notify($9, $10))
+    SELECT moved.place::int AS place FROM moved CROSS JOIN told`,
+
+  /** Which appends whose place is taken were the very same ones: their answer was lost, they were not. */
+  settle: `SELECT i.place::int AS place
+    FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[])
+      WITH ORDINALITY AS i (run, epoch, base, head, body, place)
+    JOIN ${schema}.runs r ON r.run = i.run
+    WHERE (i.head = i.base AND r.epoch = i.epoch AND r.head = i.base AND r.state <> 'running')
+      OR EXISTS (SELECT 1 FROM ${schema}.records c
+        WHERE c.run = r.id AND i.head > i.base AND c.first = i.base + 1 AND c.epoch = i.epoch AND c.body = i.body)`,
+
+  /** Seqs have no gaps, so a page is a range: from the record that holds the first wanted event to the last one's. */
+  read: `SELECT i.run, c.first, c.body
+    FROM unnest($1::text[], $2::int[]) AS i (run, after)
+    JOIN ${schema}.runs r ON r.run = i.run AND r.head > i.after
+    CROSS JOIN LATERAL (
+      SELECT first, body FROM ${schema}.records WHERE run = r.id AND last > i.after AND first <= i.after + $3::int
+        AND first >= (SELECT max(first) FROM ${schema}.records WHERE run = r.id AND first <= i.after + 1)
+    ) c ORDER BY i.run, c.first`,
+
+  findKey: `SELECT run FROM ${schema}.runs WHERE key = $1`,
+  findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
+  /** Enqueues of one session go one after the other, so that each sees those before it. */
+  lockSession: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+  enqueue: `WITH busy AS (
+      SELECT EXISTS (SELECT 1 FROM ${schema}.runs WHERE session = $3 AND state <> 'done') AS busy
+    ), added AS (
+      INSERT INTO ${schema}.runs (run, key, session, agent, request, state, epoch, worker)
+      SELECT $1, $2, $3, $4, $5,
+        CASE WHEN busy OR $6::text IS NULL THEN 'ready' ELSE 'running' END,
+        CASE WHEN busy OR $6::text IS NULL THEN 0 ELSE 1 END,
+        CASE WHEN busy THEN NULL ELSE $6::text END
+      FROM busy WHERE NOT (busy AND $7::boolean) ON CONFLICT DO NOTHING RETURNING state
+    )
+    SELECT added.state, busy.busy, CASE WHEN added.state = 'ready' AND NOT busy.busy THEN pg_notify($8, $9)::text END AS told
+    FROM added CROSS JOIN busy`,
+
+  /**
+   * The only other statement that starts an epoch. A lease seen in the future was left by a clock that has jumped back; it
+   * counts as lost, or it would last for ever.
+   */
+  claim: `WITH beat AS (
+      INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
+        ON CONFLICT (worker) DO UPDATE SET seen_at = excluded.seen_at
+    ), free AS (
+      SELECT r.id FROM ${schema}.runs r
+      WHERE r.state IN ('ready', 'running')
+        AND (r.state = 'ready' OR (r.worker <> $1 AND NOT EXISTS (
+          SELECT 1 FROM ${schema}.workers w WHERE w.worker = r.worker
+            AND abs(${millis(`(${now} - w.seen_at)`)}) <= $2::float8)))
+        AND (r.session IS NULL OR r.cancelled OR NOT EXISTS (
+          SELECT 1 FROM ${schema}.runs e WHERE e.session = r.session AND e.id < r.id AND e.state <> 'done'))
+      ORDER BY r.id LIMIT $3 FOR UPDATE OF r SKIP LOCKED
+    )
+    UPDATE ${schema}.runs r SET epoch = r.epoch + 1, worker = $1, state = 'running', updated_at = ${now}
+    FROM free WHERE r.id = free.id RETURNING r.id::float8 AS place, r.run, r.session, r.epoch, r.head, r.signals, r.request`,
+
+  heartbeat: `INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
+    ON CONFLICT (worker) DO UPDATE SET seen_at = excluded.seen_at`,
+  held: `SELECT run, session, epoch, head FROM ${schema}.runs WHERE state = 'running' AND worker = $1 ORDER BY id`,
+  release: `WITH freed AS (
+      UPDATE ${schema}.runs SET state = 'ready', updated_at = ${now}
+      WHERE run = $1 AND epoch = $2 AND state = 'running' RETURNING id
+    ) SELECT pg_notify($3, $4)::text AS told FROM freed`,
+
+  signal: `WITH counted AS (
+      UPDATE ${schema}.runs r SET signals = signals + 1, cancelled = cancelled OR $3 = 'cancel',
+        state = CASE state WHEN 'waiting' THEN 'ready' ELSE state END
+      WHERE run = $1 AND state <> 'done'
+        AND NOT EXISTS (SELECT 1 FROM ${schema}.signals s WHERE s.run = r.id AND s.signal = $2)
+      RETURNING id, signals, state
+    ), added AS (
+      INSERT INTO ${schema}.signals (run, number, signal, kind, body) SELECT id, signals, $2, $3, $4 FROM counted
+    )
+    SELECT state, pg_notify($5, CASE state WHEN 'ready' THEN $7 ELSE $6 END)::text AS told FROM counted`,
+  signals: `SELECT i.run, s.number, s.signal, s.kind, s.body
+    FROM unnest($1::text[], $2::int[]) AS i (run, after)
+    JOIN ${schema}.runs r ON r.run = i.run AND r.signals > i.after
+    JOIN ${schema}.signals s ON s.run = r.id AND s.number > i.after ORDER BY i.run, s.number`,
+
+  get: `SELECT ${row} FROM ${schema}.runs WHERE run = $1`,
+  list: (query: { readonly conditions: string; readonly order: "ASC" | "DESC" }) =>
+    `SELECT ${row} FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1`,
+
+  prune: `WITH old AS (
+      SELECT id FROM ${schema}.runs WHERE state = 'done' AND (ended_at < ${now} - $1::float8 * interval '1 millisecond'
+        OR id <= (SELECT id FROM ${schema}.runs WHERE state = 'done' AND $2::int IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2::int))
+      LIMIT $3
+    ), records AS (DELETE FROM ${schema}.records c USING old WHERE c.run = old.id
+    ), signals AS (DELETE FROM ${schema}.signals s USING old WHERE s.run = old.id
+    ), wires AS (DELETE FROM ${schema}.wires w USING old WHERE w.run = old.id
+    ) DELETE FROM ${schema}.runs r USING old WHERE r.id = old.id RETURNING 1`,
+  /** Long enough that no lease hangs on them. */
+  forgetWorkers: `DELETE FROM ${schema}.workers WHERE seen_at < ${now} - interval '1 day'`,
+
+  keepWire: `INSERT INTO ${schema}.wires (run, round, attempt, wire, bytes)
+    SELECT id, $2, $3, $4, $5 FROM ${schema}.runs WHERE run = $1`,
+  wire: `SELECT round, attempt, wire, bytes FROM ${schema}.wires
+    WHERE run = (SELECT id FROM ${schema}.runs WHERE run = $1) ORDER BY id`,
+});
