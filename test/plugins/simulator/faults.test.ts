@@ -222,11 +222,11 @@ describe("the simulator's faults", () => {
     const answer = await ask("pace=10");
     expect(performance.now() - start).to.be.at.least(50);
     expect(answer.text).to.equal(await whole());
-    expect(answer.reads.length).to.be.greaterThan(3);
+    expect(answer.reads.length).to.be.greaterThan(1);
   });
 
   it("refuse resets the request, refuses new connections for a while and then accepts again", async () => {
-    const failed = await ask("refuse=40").catch((error: NodeJS.ErrnoException) => error.code);
+    const failed = await ask("refuse=300").catch((error: NodeJS.ErrnoException) => error.code);
     expect(failed).to.equal("ECONNRESET");
     expect(await refuses(simulator.port)).to.equal(true);
     while (await refuses(simulator.port)) await new Promise((resolve) => setImmediate(resolve));
