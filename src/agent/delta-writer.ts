@@ -174,11 +174,12 @@ export class DeltaWriter {
     const result = call.result();
     const checked = result.ok ? this.#tools.check(call.name, result.arguments) : result;
     const shared = { round: this.#round, call: id, name: call.name };
+    const signature = call.signature === undefined ? {} : { signature: call.signature };
     if (!checked.ok) {
-      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error: checked.error.toJSON() });
+      const error = checked.error.toJSON();
+      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error, ...signature });
       return;
     }
-    const signature = call.signature === undefined ? {} : { signature: call.signature };
     const parsed = result.ok ? result.arguments : {};
     this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...signature });
     const state = this.#run.state.round?.calls.get(id);

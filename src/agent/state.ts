@@ -73,7 +73,7 @@ export class RoundState {
       call: event.call,
       name: event.name,
       arguments: event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments),
-      signature: event.type === "tool_call.ready" ? event.signature : undefined,
+      signature: event.signature,
       rejected,
       attempts: 0,
       approval: undefined,

@@ -91,7 +91,13 @@ export const RunEvent = z.discriminatedUnion("type", [
     arguments: z.record(z.string(), z.unknown()),
     signature: z.string().exactOptional(),
   }),
-  event("tool_call.rejected", { ...ofCall, name: z.string(), arguments: z.string(), error: ErrorBody }),
+  event("tool_call.rejected", {
+    ...ofCall,
+    name: z.string(),
+    arguments: z.string(),
+    error: ErrorBody,
+    signature: z.string().exactOptional(),
+  }),
   event("tool.started", { ...ofCall, name: z.string(), attempt: z.number().int(), idempotencyKey: z.string() }),
   event("tool.output", { ...ofCall, text: z.string() }),
   event("tool.finished", {
