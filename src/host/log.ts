@@ -10,10 +10,14 @@ export async function openLog({ level, format }: TelemetrySettings["logs"]): Pro
   const isText = format === "text" || (format === "auto" && process.stderr.isTTY === true);
   if (isText) return textLog(level, (line) => process.stderr.write(line));
   const { pino } = await import("pino");
-  const log = pino(
-    { level, base: { pid: process.pid }, messageKey: "message" },
-    pino.destination({ fd: 2, sync: true }),
-  );
+  const options = {
+    level,
+    base: { pid: process.pid },
+    messageKey: "message",
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: { level: (label: string) => ({ level: label }) },
+  };
+  const log = pino(options, pino.destination({ fd: 2, sync: true }));
   const write = (name: Level) => (message: string, fields?: Fields) => log[name](fields ?? {}, message);
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }
