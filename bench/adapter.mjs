@@ -15,7 +15,7 @@ const lookup = {
       city: { type: "string" },
       unit: { type: "string" },
       days: { type: "integer" },
-      details: { type: "boolean" },
+      details: { type: "string" },
       tag: { type: "string" },
       sent: { type: "number" },
       rows: { type: "array", items: {} },
@@ -27,7 +27,15 @@ const lookup = {
 
 /** The tool is called by the runtime, which knows nothing of the harness: the run leads to the hooks. */
 const hooksOf = new Map();
-globalThis.venturiBenchTool = { ...lookup, call: (input, context) => hooksOf.get(context.run).tool(input) };
+const waiting = new Map();
+globalThis.venturiBenchTool = { ...lookup, call: ask };
+
+/** A tool may start before the reader has had its first chunk. */
+function ask(input, { run }) {
+  const hooks = hooksOf.get(run);
+  if (hooks) return hooks.tool(input);
+  return new Promise((resolve) => waiting.set(run, resolve)).then((late) => late.tool(input));
+}
 
 export default async function adapter({ baseURL, variant }) {
   const folder = mkdtempSync(join(tmpdir(), "venturi-bench-"));
@@ -78,6 +86,8 @@ telemetry: ${telemetry}
         } else if (run === undefined) {
           run = chunk.metadata.run;
           hooksOf.set(run, hooks);
+          waiting.get(run)?.(hooks);
+          waiting.delete(run);
         } else if (chunk.err) throw chunk.err;
       }
       hooksOf.delete(run);
@@ -88,11 +98,13 @@ telemetry: ${telemetry}
 
 /** A collector in a process of its own, so that only the exporting side is measured. */
 function sink() {
-  const child = fork(new URL("./sink.mjs", import.meta.url), { stdio: "ignore" });
-  child.unref();
-  child.channel?.unref();
+  const child = fork(new URL("./sink.mjs", import.meta.url), { stdio: ["ignore", "ignore", "inherit", "ipc"] });
   process.once("exit", () => child.kill());
   return new Promise((resolve) => {
-    child.once("message", (port) => resolve(`http://127.0.0.1:${port}`));
+    child.once("message", (port) => {
+      child.unref();
+      child.channel?.unref();
+      resolve(`http://127.0.0.1:${port}`);
+    });
   });
 }
