@@ -1,4 +1,4 @@
-import { definePlugin } from "venturi/plugin";
+import { Duration, definePlugin } from "venturi/plugin";
 import { z } from "zod";
 import { MemoryJournal } from "./journal.ts";
 
@@ -7,10 +7,8 @@ export default definePlugin({
   kind: "journal",
   description: "Keeps runs in the memory of this process: for tests and one-off runs. Nothing survives a restart.",
   options: z.strictObject({
-    /** Ended runs kept; the oldest go first. */
-    keep: z.number().int().positive().default(1000),
-    /** A worker not heard of for this long has lost its runs, ms. */
-    lease: z.number().int().positive().default(10_000),
+    keep: z.number().int().positive().prefault(1000).describe("Ended runs kept; the oldest go first."),
+    lease: Duration.prefault("10s").describe("A worker not heard of for this long has lost its runs."),
   }),
   create: (options, context) => new MemoryJournal({ ...options, clock: context.clock }),
 });

@@ -1,17 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { definePlugin, VenturiError } from "venturi/plugin";
+import { Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { PostgresJournal } from "./journal.ts";
 
 const Tls = z.strictObject({
-  /** Files, relative to the config. */
-  ca: z.string().optional(),
-  cert: z.string().optional(),
-  key: z.string().optional(),
-  /** False accepts any certificate: for tests only. */
-  verify: z.boolean().default(true),
+  ca: z.string().optional().describe("File with the certificates to trust, relative to the config."),
+  cert: z.string().optional().describe("File with the client's certificate."),
+  key: z.string().optional().describe("File with the client's key."),
+  verify: z.boolean().prefault(true).describe("False accepts any certificate: for tests only."),
 });
 
 export default definePlugin({
@@ -19,26 +17,27 @@ export default definePlugin({
   kind: "journal",
   description: "Keeps runs in PostgreSQL (14 or newer), shared by any number of replicas.",
   options: z.strictObject({
-    /** `postgres://user:password@host:5432/database`. */
-    url: z.string().min(1),
-    /** The schema for its tables; made when it is not there. */
+    url: z.string().min(1).describe("Such as `postgres://user:password@host:5432/database`."),
     schema: z
       .string()
-      .regex(/^[a-z_][a-z0-9_]{0,50}$/)
-      .default("venturi"),
-    /** Most connections of this process, besides the one that listens. */
-    pool: z.number().int().min(2).default(8),
-    tls: z.union([z.boolean(), Tls]).optional(),
-    /** How long to wait for a connection, ms. */
-    connectTimeout: z.number().int().positive().default(5_000),
-    /** How long to wait for an answer before the connection counts as lost, ms. */
-    timeout: z.number().int().positive().default(10_000),
-    /** A worker not heard of for this long has lost its runs, ms. */
-    lease: z.number().int().min(100).default(10_000),
-    /** Behind a transaction pooler (PgBouncer): polls instead of LISTEN, and prepares nothing. */
-    pooler: z.boolean().default(false),
-    /** How often it polls then, ms. */
-    poll: z.number().int().positive().default(250),
+      .regex(/^[a-z_][a-z0-9_]{0,50}$/, "use a-z, 0-9 and _, at most 51 of them")
+      .prefault("venturi")
+      .describe("The schema for its tables; made when it is not there."),
+    pool: z
+      .number()
+      .int()
+      .min(2)
+      .prefault(8)
+      .describe("Most connections of this process, besides the one that listens."),
+    tls: z.union([z.boolean(), Tls]).optional().describe("Encrypt the connection; `sslmode` in the URL works, too."),
+    connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
+    timeout: Duration.prefault("10s").describe("How long to wait for an answer before the connection counts as lost."),
+    lease: Duration.prefault("10s").describe("A worker not heard of for this long has lost its runs."),
+    pooler: z
+      .boolean()
+      .prefault(false)
+      .describe("Behind a transaction pooler (PgBouncer): polls instead of LISTEN, and prepares nothing."),
+    poll: Duration.prefault("250ms").describe("How often it polls then."),
   }),
   async create({ tls, ...options }, context) {
     const ssl = await readTls(tls, context.folder);

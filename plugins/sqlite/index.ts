@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { definePlugin, VenturiError } from "venturi/plugin";
+import { Duration, definePlugin, Size, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { SqliteJournal } from "./journal.ts";
 
@@ -9,16 +9,16 @@ export default definePlugin({
   kind: "journal",
   description: "Keeps runs in one SQLite file: one machine, several processes.",
   options: z.strictObject({
-    /** The file, made when it is not there; `:memory:` keeps nothing. */
-    path: z.string().default("./data/venturi.db"),
-    /** A worker not heard of for this long has lost its runs, ms. */
-    lease: z.number().int().min(100).default(5_000),
-    /** How long a transaction waits for another process to finish its own, ms. */
-    busyTimeout: z.number().int().nonnegative().default(5_000),
-    /** How often it looks whether another process has written, ms. */
-    watch: z.number().int().positive().default(50),
-    /** Largest that the file may grow, bytes; unlimited when absent. */
-    maxSize: z.number().int().positive().optional(),
+    path: z
+      .string()
+      .prefault("./data/venturi.db")
+      .describe("The file, made when it is not there; `:memory:` keeps nothing."),
+    lease: Duration.prefault("5s").describe("A worker not heard of for this long has lost its runs."),
+    busyTimeout: Duration.prefault("5s").describe(
+      "How long a transaction waits for another process to finish its own.",
+    ),
+    watch: Duration.prefault("50ms").describe("How often it looks whether another process has written."),
+    maxSize: Size.optional().describe("Largest that the file may grow; unlimited when absent."),
   }),
   async create({ path, ...options }, context) {
     const file = path === ":memory:" ? path : resolve(context.folder, path);
