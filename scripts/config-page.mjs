@@ -141,7 +141,7 @@ prints every value that counts with the place it came from, and \`config/venturi
 - **Optional entries**: one whose \`enabled\` is false or empty is left out, and so are its places in the chains of \`models\`.
   \`enabled: "\${env:OPENAI_API_KEY:-}"\` means "when the key is set".
 - **Reload**: \`SIGHUP\` or \`venturi reload\` reads the file anew. Runs under way finish on the old configuration; a file with a
-  mistake changes nothing. Changes of \`journal\`, \`server\`, \`channels\`, \`telemetry\` and \`dataFolder\` need a restart, and the log
-  says so.
+  mistake changes nothing. Changes of \`journal\`, \`server\`, \`channels\`, \`telemetry\`, \`limits\` and \`dataFolder\` need a restart,
+  and the log says so.
 - A \`listen\` that is not a loopback address without \`server.auth.keys\` is refused.
 `;

@@ -35,10 +35,10 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   const context = contextOf(run, attempt);
   run.time.enter("providerWait");
   let writer: DeltaWriter | undefined;
+  let reader: Reader | undefined;
   try {
-    const stream = streamOf(target.port, attempt.request, context);
-    const next = abortableReader(stream, run.signal);
-    for (let batch = await next(); batch !== undefined; batch = await next()) {
+    reader = abortableReader(streamOf(target.port, attempt.request, context), run.signal);
+    for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
       // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
       run.time.enter("providerStream");
@@ -52,6 +52,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     const error = run.signal.aborted ? run.signal.reason : thrown;
     throw new GenerationFailure(asProviderError(error), writer?.shown ?? false);
   } finally {
+    reader?.close();
     run.time.enter("runtime");
   }
 }
@@ -92,34 +93,36 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
   };
 }
 
+interface Reader {
+  next(): Promise<readonly Delta[] | undefined>;
+  /** Lets the provider free what it holds, whatever the reason the reading stopped for. */
+  close(): void;
+}
+
 /**
  * Reads a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
  * behind. One promise a batch, one listener in all.
  */
-function abortableReader(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal) {
+function abortableReader(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal): Reader {
   const iterator = stream[Symbol.asyncIterator]();
   let fail: ((reason: unknown) => void) | undefined;
-  const onAbort = () => {
-    fail?.(signal.reason);
+  const close = () => {
+    signal.removeEventListener("abort", onAbort);
+    // On one that has ended this does nothing.
     void Promise.resolve(iterator.return?.()).catch(() => {});
   };
+  const onAbort = () => {
+    fail?.(signal.reason);
+    close();
+  };
   signal.addEventListener("abort", onAbort, { once: true });
-  const close = () => signal.removeEventListener("abort", onAbort);
-  return () =>
+  const next = () =>
     new Promise<readonly Delta[] | undefined>((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
       fail = reject;
-      iterator.next().then(
-        (step) => {
-          if (step.done) close();
-          resolve(step.done ? undefined : step.value);
-        },
-        (error) => {
-          close();
-          reject(error);
-        },
-      );
+      iterator.next().then((step) => resolve(step.done ? undefined : step.value), reject);
     });
+  return { next, close };
 }
 
 function asProviderError(thrown: unknown): VenturiError {

@@ -23,7 +23,7 @@ export type ReloadOutcome =
   | { readonly ok: false; readonly error: VenturiError };
 
 /** Made once, when the process starts. */
-const needRestart = ["journal", "server", "channels", "telemetry", "dataFolder"];
+const needRestart = ["journal", "server", "channels", "telemetry", "limits", "dataFolder"];
 
 /** The generation that new runs get, and the way to the next one. */
 @injectable()

@@ -30,6 +30,24 @@ describe("the model chain", () => {
     }
   });
 
+  it("closes the stream it stops reading, so that the provider can free its connection", async () => {
+    let closed = 0;
+    const model: Provider = {
+      capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+      async *stream() {
+        try {
+          yield [{ type: "error", error: new VenturiError("provider.stream", "llm_error", "overloaded") }];
+          yield [{ type: "text", text: "never read" }];
+        } finally {
+          closed++;
+        }
+      },
+    };
+    const bench = await run({ model });
+    expect(bench.terminal.type).to.equal("run.failed");
+    expect(closed).to.equal(1);
+  });
+
   it("goes on to the next model when the first fails before its first event", async () => {
     const bench = await run({
       model: [new ScriptedModel([[say.fail("unauthorized")]]), new ScriptedModel([["second"]])],

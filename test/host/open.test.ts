@@ -149,7 +149,7 @@ ${extra}`;
   it("says which changes need a restart", async () => {
     const { reload } = await open(text(1));
     folder.write({ "venturi.yaml": text(1, "server: { listen: 127.0.0.1:9999 }\nlimits: { drain: 1s }") });
-    expect(await reload()).to.deep.include({ ok: true, restart: ["server"] });
+    expect(await reload()).to.deep.include({ ok: true, restart: ["server", "limits"] });
   });
 
   it("two reloads at once happen one after the other", async () => {
