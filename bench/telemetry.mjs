@@ -1,6 +1,6 @@
 // What measuring costs: the same stream through the whole pipeline (bytes, frames, deltas, loop, journal, follower) with
 // telemetry off, as metrics, events and spans, exported over OTLP to a collector in another process.
-//   node bench/telemetry.mjs [--json] [--chunks 1000] [--runs 40] [--rounds 5] [--per-write 4]
+//   node bench/telemetry.mjs [--json] [--chunks 1000] [--runs 40] [--rounds 5] [--per-write 4] [--modes off,spans]
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -11,6 +11,7 @@ import { openHost } from "../dist/src/host/open.js";
 
 const { values } = parseArgs({
   options: {
+    modes: { type: "string", default: "off,metrics,events,spans" },
     json: { type: "boolean", default: false },
     chunks: { type: "string", default: "1000" },
     runs: { type: "string", default: "40" },
@@ -19,7 +20,7 @@ const { values } = parseArgs({
   },
 });
 const [chunks, runs, rounds] = [Number(values.chunks), Number(values.runs), Number(values.rounds)];
-const modes = ["off", "metrics", "events", "spans"];
+const modes = values.modes.split(",");
 
 const servers = fork(new URL("telemetry-servers.mjs", import.meta.url), [values.chunks, values["per-write"]]);
 const [ports] = await once(servers, "message");
@@ -32,7 +33,7 @@ for (const mode of modes) await stretch(hosts.get(mode)); // warm
 for (let round = 0; round < rounds; round++) for (const mode of modes) cost.get(mode).push(await stretch(hosts.get(mode)));
 
 const microseconds = Object.fromEntries(modes.map((mode) => [mode, median(cost.get(mode))]));
-const ratios = Object.fromEntries(modes.map((mode) => [mode, microseconds[mode] / microseconds.off]));
+const ratios = Object.fromEntries(modes.map((mode) => [mode, microseconds[mode] / microseconds[modes[0]]]));
 servers.send("how much");
 const [{ received }] = await once(servers, "message");
 if (values.json) console.log(JSON.stringify({ chunks, runs, rounds, microseconds, ratios, otlpBytes: received }));
