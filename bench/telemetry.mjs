@@ -30,7 +30,8 @@ for (const mode of modes) hosts.set(mode, await open(mode));
 
 const cost = new Map(modes.map((mode) => [mode, []]));
 for (const mode of modes) await stretch(hosts.get(mode)); // warm
-for (let round = 0; round < rounds; round++) for (const mode of modes) cost.get(mode).push(await stretch(hosts.get(mode)));
+for (let round = 0; round < rounds; round++)
+  for (const mode of modes) cost.get(mode).push(await stretch(hosts.get(mode)));
 
 const microseconds = Object.fromEntries(modes.map((mode) => [mode, median(cost.get(mode))]));
 const ratios = Object.fromEntries(modes.map((mode) => [mode, microseconds[mode] / microseconds[modes[0]]]));
@@ -38,10 +39,14 @@ servers.send("how much");
 const [{ received }] = await once(servers, "message");
 if (values.json) console.log(JSON.stringify({ chunks, runs, rounds, microseconds, ratios, otlpBytes: received }));
 else {
-  console.log(`${chunks} chunks a run, ${runs} runs a stretch, median of ${rounds} interleaved stretches, Node ${process.version}`);
+  console.log(
+    `${chunks} chunks a run, ${runs} runs a stretch, median of ${rounds} interleaved stretches, Node ${process.version}`,
+  );
   console.log("telemetry   CPU µs/chunk   ratio");
   for (const mode of modes) {
-    console.log(`${mode.padEnd(10)} ${microseconds[mode].toFixed(2).padStart(13)} ${ratios[mode].toFixed(2).padStart(7)}`);
+    console.log(
+      `${mode.padEnd(10)} ${microseconds[mode].toFixed(2).padStart(13)} ${ratios[mode].toFixed(2).padStart(7)}`,
+    );
   }
   console.log(`${(received / 1e6).toFixed(1)} MB of OTLP received`);
 }
@@ -51,7 +56,9 @@ servers.disconnect();
 
 async function open(mode) {
   const telemetry =
-    mode === "off" ? "off" : `{ chunks: ${mode}, otlp: "http://127.0.0.1:${ports.collector}", logs: { level: silent } }`;
+    mode === "off"
+      ? "off"
+      : `{ chunks: ${mode}, otlp: "http://127.0.0.1:${ports.collector}", logs: { level: silent } }`;
   const configFile = join(folder, `${mode}.yaml`);
   await writeFile(
     configFile,

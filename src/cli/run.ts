@@ -11,6 +11,7 @@ interface Options {
   readonly json?: true;
   readonly quiet?: true;
   readonly session?: string;
+  readonly trace?: true;
   readonly input: readonly string[];
 }
 
@@ -21,6 +22,7 @@ export function configure(command: Command): void {
     .argument("[text...]", "what to ask; - or nothing reads standard input")
     .option("--json", "the run's events, one JSON line each")
     .option("-q, --quiet", "the answer alone")
+    .option("--trace", "then draw where the time went, on stderr")
     .option("--session <id>", "go on in this conversation")
     .option("--input <name=value>", "a value for one of the agent's inputs; may be repeated", collect, [])
     .addHelpText(
@@ -46,11 +48,18 @@ export function configure(command: Command): void {
             ...(options.session === undefined ? {} : { session: options.session }),
           },
         );
+        if (options.trace) await drawTrace(host.telemetry.trace(last.run));
         if (last.type === "run.failed") process.exitCode = fromJson(last.error).exit;
       } finally {
         await host.close();
       }
     });
+}
+
+async function drawTrace(document: unknown): Promise<void> {
+  if (document === undefined) return;
+  const { printTrace } = await import("./trace.ts");
+  printTrace(document, process.stderr, { everything: false });
 }
 
 const collect = (value: string, before: readonly string[]) => [...before, value];

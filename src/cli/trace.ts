@@ -24,17 +24,17 @@ export function configure(command: Command): void {
     .action(async (run: string, options: TraceOptions) => {
       const document = await traceOf(options.url ?? (await serviceUrl(command)), run, options.key);
       if (options.json) process.stdout.write(`${JSON.stringify(document)}\n`);
-      else printTrace(document, { everything: options.all ?? false });
+      else printTrace(document, process.stdout, { everything: options.all ?? false });
     });
 }
 
-/** Draws the trace on stdout, as wide as the terminal. */
-export function printTrace(document: unknown, options: { everything: boolean }): void {
+/** Draws the trace, as wide as the terminal. */
+export function printTrace(document: unknown, to: NodeJS.WriteStream, options: { everything: boolean }): void {
   const tree = spanTree(document);
   const { NO_COLOR } = process.env;
-  const color = process.stdout.isTTY === true && (NO_COLOR === undefined || NO_COLOR === "");
-  process.stdout.write(`trace ${tree.traceIds.join(", ")}\n`);
-  process.stdout.write(waterfall(tree, { ...options, width: process.stdout.columns || 120, color }));
+  const color = to.isTTY === true && (NO_COLOR === undefined || NO_COLOR === "");
+  to.write(`trace ${tree.traceIds.join(", ")}\n`);
+  to.write(waterfall(tree, { ...options, width: to.columns || 120, color }));
 }
 
 async function traceOf(url: string, run: string, key: string | undefined): Promise<unknown> {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
@@ -45,6 +46,14 @@ describe("names", () => {
   it("are the promised ones", () => {
     expect(Object.values(spans)).to.have.members(promised.spans);
     expect(Object.values(metrics)).to.have.members(promised.metrics);
+  });
+
+  it("the Grafana dashboard shows every metric, and no other", async () => {
+    const dashboard = await readFile("deploy/grafana/dashboards/venturi.json", "utf8");
+    const shown = dashboard.match(/\b(?:gen_ai|venturi)(?:_[a-z]+)+_(?:total|seconds|active|usage)(?=_bucket|_sum|_count|[^a-z_])/g) ?? [];
+    const expected = Object.values(metrics).map((name) => name.replaceAll(".", "_"));
+    const plain = new Set(shown.map((name) => name.replace(/_(?:total|seconds)$/, "")));
+    expect([...plain]).to.have.members(expected);
   });
 
   it("no id of a run, a session or a call is ever a metric's attribute", async () => {
