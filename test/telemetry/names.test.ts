@@ -50,7 +50,10 @@ describe("names", () => {
 
   it("the Grafana dashboard shows every metric, and no other", async () => {
     const dashboard = await readFile("deploy/grafana/dashboards/venturi.json", "utf8");
-    const shown = dashboard.match(/\b(?:gen_ai|venturi)(?:_[a-z]+)+_(?:total|seconds|active|usage)(?=_bucket|_sum|_count|[^a-z_])/g) ?? [];
+    const shown =
+      dashboard.match(
+        /\b(?:gen_ai|venturi)(?:_[a-z]+)+_(?:total|seconds|active|usage)(?=_bucket|_sum|_count|[^a-z_])/g,
+      ) ?? [];
     const expected = Object.values(metrics).map((name) => name.replaceAll(".", "_"));
     const plain = new Set(shown.map((name) => name.replace(/_(?:total|seconds)$/, "")));
     expect([...plain]).to.have.members(expected);
