@@ -39,7 +39,7 @@ export class Dispatcher implements CallSink {
   #released = false;
   #generationEnd: number | undefined;
   #failure: VenturiError | undefined;
-  #wake: (() => void) | undefined;
+  #waiting: (() => void)[] = [];
 
   constructor(parts: DispatchParts) {
     this.#parts = parts;
@@ -87,6 +87,7 @@ export class Dispatcher implements CallSink {
       if (entry.state === "queued" || entry.state === "asking") entry.state = "settled";
       entry.controller.abort(reason);
     }
+    this.#pump();
     await this.#allSettled();
   }
 
@@ -112,7 +113,7 @@ export class Dispatcher implements CallSink {
       void this.#start(entry);
     }
     this.#keepTime();
-    if (this.#entries.every((entry) => entry.state === "settled")) this.#wake?.();
+    if (this.#isSettled) for (const wake of this.#waiting.splice(0)) wake();
   }
 
   #mayStartEarly({ tool, call }: Entry): boolean {
@@ -236,12 +237,12 @@ export class Dispatcher implements CallSink {
     return this.#entries.reduce((sum, entry) => sum + (entry.state === state ? 1 : 0), 0);
   }
 
+  get #isSettled(): boolean {
+    return this.#entries.every((entry) => entry.state === "settled");
+  }
+
   async #allSettled(): Promise<void> {
-    if (this.#entries.every((entry) => entry.state === "settled")) return;
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve;
-    });
-    this.#wake = undefined;
+    if (!this.#isSettled) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
 

@@ -73,6 +73,8 @@ class Loop {
     this.#run = run;
     this.#approvals = new Approvals(run);
     this.#repetition = new Repetition(run.state);
+    const stopTools = () => void this.#dispatcher?.cancel(run.signal.reason);
+    run.signal.addEventListener("abort", stopTools, { once: true });
   }
 
   receive(signal: Signal): void {

@@ -1,28 +1,31 @@
 import type { RunEvent } from "../core/events.ts";
 
-/** Events a run may be ahead of the reader that paces it. */
-const ahead = 256;
+/** How far a run may be ahead of the reader that paces it, in events and in characters. */
+const eventsAhead = 256;
+const charactersAhead = 1024 * 1024;
 
 /** Holds a run back to the speed of one reader: the run asks before it reads on from its provider. */
 export class Pace {
-  #written = 0;
-  #taken = 0;
+  #events = 0;
+  #characters = 0;
   #over = false;
   #waiting: (() => void) | undefined;
-  /** The furthest the run ever got ahead, in events. */
-  highWater = 0;
 
   wrote(event: RunEvent): void {
-    this.#written = event.seq;
-    this.highWater = Math.max(this.highWater, this.#written - this.#taken);
+    this.#events += 1;
+    this.#characters += charactersOf(event);
   }
 
   /** Something to wait for, when the reader is too far behind. */
   gate(): Promise<void> | undefined {
-    if (this.#over || this.#written - this.#taken < ahead) return undefined;
+    if (this.#over || this.#near) return undefined;
     return new Promise((resolve) => {
       this.#waiting = resolve;
     });
+  }
+
+  get #near(): boolean {
+    return this.#events < eventsAhead && this.#characters < charactersAhead;
   }
 
   /** The reader's side: passes its batches on and counts them as taken when it comes back for the next. */
@@ -30,8 +33,9 @@ export class Pace {
     try {
       for await (const batch of batches) {
         yield batch;
-        this.#taken = batch.at(-1)?.seq ?? this.#taken;
-        if (this.#written - this.#taken < ahead) this.#wake();
+        this.#events -= batch.length;
+        for (const event of batch) this.#characters -= charactersOf(event);
+        if (this.#near) this.#wake();
       }
     } finally {
       this.#over = true;
@@ -43,4 +47,9 @@ export class Pace {
     this.#waiting?.();
     this.#waiting = undefined;
   }
+}
+
+function charactersOf(event: RunEvent): number {
+  if (event.type === "tool_call.delta") return event.arguments.length;
+  return "text" in event ? event.text.length : 0;
 }

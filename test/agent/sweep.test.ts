@@ -7,12 +7,14 @@ import { Bench, tool } from "./harness.ts";
 /** Two rounds, two tools each: one pure and started early, one effectful. */
 function bench() {
   let running = 0;
+  let stopped = false;
   const work = async (_: unknown, { signal }: { signal: AbortSignal }) => {
     running += 1;
     try {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-        setImmediate(resolve);
+        // Once the run is to stop, only the signal ends a tool.
+        setImmediate(() => stopped || resolve());
       });
       signal.throwIfAborted();
       return "done";
@@ -29,7 +31,14 @@ function bench() {
     "…",
   ];
   const model = new ScriptedModel([round("one"), round("two"), ["The ", "end"]]);
-  return { bench: new Bench({ model, tools, policy: { grace: 1_000 } }), model, running: () => running };
+  return {
+    bench: new Bench({ model, tools, policy: { grace: 1_000 } }),
+    model,
+    running: () => running,
+    stop: () => {
+      stopped = true;
+    },
+  };
 }
 
 function check(events: readonly RunEvent[], lost: readonly RunEvent[] = []): void {
@@ -57,8 +66,12 @@ describe("at every event of a run with two rounds and two tools", () => {
   it("a cancel leads to one terminal event, every tool settled, nothing open", async () => {
     let cancelled = 0;
     for (let at = 1; at < whole; at++) {
-      const { bench: run, model, running } = bench();
-      run.log.onEvent = (event) => event.seq === at && run.signal("cancel", { reason: `at ${at}` });
+      const { bench: run, model, running, stop } = bench();
+      run.log.onEvent = (event) => {
+        if (event.seq !== at) return;
+        stop();
+        run.signal("cancel", { reason: `at ${at}` });
+      };
       await run.run();
       check(run.events);
       expect(run.terminal, `at ${at}`).to.have.nested.property("error.code", "stream_interrupted");
@@ -70,9 +83,13 @@ describe("at every event of a run with two rounds and two tools", () => {
 
   it("a journal that fails leads to no further event and nothing open", async () => {
     for (let at = 1; at < whole; at++) {
-      const { bench: run, model, running } = bench();
+      const { bench: run, model, running, stop } = bench();
       const fenced = new VenturiError("journal.append", "journal_failed", "fenced");
-      run.log.onEvent = (event) => event.seq === at && run.log.controller.abort(fenced);
+      run.log.onEvent = (event) => {
+        if (event.seq !== at) return;
+        stop();
+        run.log.controller.abort(fenced);
+      };
       await run.run();
       expect(run.events, `at ${at}`).to.have.length(at);
       expect([running(), model.open], `at ${at}`).to.deep.equal([0, 0]);
