@@ -115,7 +115,7 @@ class Writer {
   async wait(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     await this.#until((done) => {
-      timer = setTimeout(done, ms);
+      timer = setTimeout(done, Math.max(0, ms));
     });
     clearTimeout(timer);
   }
