@@ -132,4 +132,23 @@ describe("tool failures are told to the model and do not end the run", () => {
     expect(bench.events).to.have.length(count);
     expect(bench.terminal).to.have.nested.property("error.code", "stream_interrupted");
   });
+
+  it("a cancel reaches a tool that runs after the generation has ended", async () => {
+    const patient = {
+      ...tool(
+        "patient",
+        (_input, context) =>
+          new Promise((_resolve, reject) => {
+            context.signal.addEventListener("abort", () => reject(context.signal.reason), { once: true });
+          }),
+      ),
+      effect: "effectful" as const,
+    };
+    const bench = new Bench({ model: new ScriptedModel([[say.call(0, "patient", {})]]), tools: [patient] });
+    const running = bench.run();
+    await bench.when("tool.started");
+    bench.signal("cancel", { reason: "enough" });
+    await running;
+    expect(bench.terminal).to.have.nested.property("error.code", "stream_interrupted");
+  });
 });
