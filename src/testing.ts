@@ -2,6 +2,7 @@
 
 export * from "./testing/agent.ts";
 export * from "./testing/box.ts";
+export * from "./testing/channel.ts";
 export * from "./testing/clock.ts";
 export { type JournalSubject, journalContract } from "./testing/journal.ts";
 export * from "./testing/model.ts";

@@ -1,0 +1,188 @@
+import { deepEqual, equal, match, ok } from "node:assert/strict";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import type { Channel, ChannelHost } from "../core/channel.ts";
+import { systemClock } from "../core/clock.ts";
+import { VenturiError } from "../core/errors.ts";
+import { silentLog } from "../core/log.ts";
+import type { AnyPlugin } from "../core/plugin.ts";
+import type { Runs } from "../core/runs.ts";
+import { ScriptedRuns } from "./scripted-runs.ts";
+
+/** What the channel's client was told: all of the text, or why it got none. */
+export interface Told {
+  readonly text: string;
+  readonly error?: string;
+}
+
+export interface ChannelCase {
+  readonly plugin: unknown;
+  readonly options?: Readonly<Record<string, unknown>>;
+  /**
+   * Asks the agent "hello" as a client of this channel does, and resolves with what it got. When `signal` aborts it goes away
+   * in the middle, and may reject. `onText` is called with each piece of text as it comes.
+   */
+  ask(url: string, agent: string, watch: { signal: AbortSignal; onText(text: string): void }): Promise<Told>;
+}
+
+/** What every channel owes its clients, as mocha cases over a real socket. */
+export function channelContract(name: string, { plugin, options = {}, ask }: ChannelCase): void {
+  describe(`channel contract: ${name}`, () => {
+    let host: TestHost;
+    before(async () => {
+      host = await openTestHost(plugin as AnyPlugin, options);
+    });
+    after(() => host.close());
+    const quietly = (agent: string) => ask(host.url, agent, { signal: new AbortController().signal, onText: () => {} });
+
+    it("says what the agent said, all of it and once, in order", async () => {
+      deepEqual(await quietly("talking"), { text: pieces.join("") });
+    });
+
+    it("gives text as it comes, not at the end", async () => {
+      const abort = new AbortController();
+      let seen = "";
+      const first = new Promise<void>((resolve) => {
+        const onText = (text: string) => {
+          seen += text;
+          resolve();
+        };
+        ask(host.url, "waiting", { signal: abort.signal, onText }).catch(() => {});
+      });
+      await first;
+      match(seen, /^one moment/);
+      abort.abort();
+    });
+
+    it("tells of a run that failed, after what it said", async () => {
+      const told = await quietly("failing");
+      equal(told.text, "so far");
+      match(told.error ?? "", /the model broke/);
+    });
+
+    it("refuses an agent that does not exist, and one that the caller may not use", async () => {
+      for (const agent of ["nobody", "secret"]) {
+        const { error } = await quietly(agent).catch((thrown: unknown) => ({ error: String(thrown) }));
+        ok(error, `${agent} was not refused`);
+      }
+      equal(host.runs.startedFor("secret"), 0);
+    });
+
+    it("stops following when the client goes away", async () => {
+      const abort = new AbortController();
+      const asked = ask(host.url, "waiting", { signal: abort.signal, onText: () => abort.abort() }).catch(() => {});
+      await asked;
+      while (host.runs.following > 0) await new Promise((resolve) => setImmediate(resolve));
+    });
+
+    it("keeps clients at the same time apart", async () => {
+      const told = await Promise.all(Array.from({ length: 20 }, () => quietly("talking")));
+      deepEqual(new Set(told.map(({ text }) => text)), new Set([pieces.join("")]));
+    });
+  });
+}
+
+const pieces = ["Hello", ", ", "wörld", " 👋", "\n", '"quoted" \\ data: x', "\r\n", "\u2028", " end."];
+
+class CountedRuns extends ScriptedRuns {
+  readonly #started: string[] = [];
+
+  override start(...[request, options]: Parameters<Runs["start"]>): ReturnType<Runs["start"]> {
+    this.#started.push(request.agent);
+    return super.start(request, options);
+  }
+
+  startedFor(agent: string): number {
+    return this.#started.filter((started) => started === agent).length;
+  }
+}
+
+interface TestHost {
+  readonly url: string;
+  readonly runs: CountedRuns;
+  close(): Promise<void>;
+}
+
+/** A bare server with the one channel on it. Its caller may use every agent but "secret". */
+async function openTestHost(plugin: AnyPlugin, options: Readonly<Record<string, unknown>>): Promise<TestHost> {
+  const { fastify } = await import("fastify");
+  const { default: websocket } = await import("@fastify/websocket");
+  const server: FastifyInstance = fastify({ forceCloseConnections: true });
+  server.setValidatorCompiler(({ schema }) => (data: unknown) => {
+    const parsed = (schema as z.ZodType).safeParse(data); // the routes of a channel have zod schemas
+    return parsed.success
+      ? { value: parsed.data }
+      : { error: new VenturiError("request.parse", "invalid_input", z.prettifyError(parsed.error)) };
+  });
+  server.setSerializerCompiler(() => (data) => JSON.stringify(data));
+  server.setErrorHandler((thrown, _request, reply) => {
+    const error =
+      thrown instanceof VenturiError ? thrown : new VenturiError("server.handle", "internal", String(thrown));
+    return reply.code(error.status).send({ error });
+  });
+  await server.register(websocket);
+  const runs = openScripts();
+  const permit = (_caller: unknown, agent: string) => {
+    if (agent === "secret") throw new VenturiError("auth.check", "forbidden", "this key may not use it");
+  };
+  const caller = { id: "test", agents: undefined };
+  const context = {
+    name: plugin.name,
+    log: silentLog,
+    clock: systemClock,
+    folder: ".",
+    runs: () => runs,
+    plugin: () => Promise.reject(new Error("a channel builds on no other plugin")),
+  };
+  const channel = (await plugin.create(plugin.options.parse(options), context)) as Channel<FastifyInstance>; // its kind is channel
+  const host: ChannelHost<FastifyInstance> = {
+    server,
+    runs,
+    log: silentLog,
+    limits: { slowReader: 1024 * 1024, keepAlive: 15_000, stalled: 60_000 },
+    caller: () => caller,
+    permit,
+    runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
+    trace: () => undefined,
+  };
+  await channel.mount(host);
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = server.server.address() as AddressInfo; // it listens on TCP
+  return { url: `http://127.0.0.1:${port}`, runs, close: () => server.close() };
+}
+
+const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
+  start: async (request, options) => {
+    permit(request.agent);
+    return await runs.start(request, options);
+  },
+  follow: (run, options) => runs.follow(run, options),
+  get: (run) => runs.get(run),
+  list: (query) => runs.list(query),
+  cancel: (run, reason) => runs.cancel(run, reason),
+  signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
+  agents: () => runs.agents(),
+});
+
+const openScripts = (): CountedRuns =>
+  new CountedRuns({
+    talking: async ({ emit }) => {
+      emit({ type: "round.started", round: 1, model: "test/model", attempt: 1 });
+      for (const text of pieces) {
+        emit({ type: "text.delta", round: 1, text });
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      emit({ type: "round.finished", round: 1, finish: "stop", usage: {} });
+      return undefined;
+    },
+    waiting: async ({ emit }) => {
+      emit({ type: "text.delta", round: 1, text: "one moment" });
+      return await new Promise(() => {});
+    },
+    failing: async ({ emit }) => {
+      emit({ type: "text.delta", round: 1, text: "so far" });
+      throw new VenturiError("provider.stream", "llm_error", "the model broke");
+    },
+    secret: async () => undefined,
+  });
