@@ -1,7 +1,7 @@
 import type { Approval, Tool } from "../core/tool.ts";
 import { compileCondition } from "./expression.ts";
+import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
-import type { CallState } from "./state.ts";
 
 /** A person's word on a call, as a signal brought it. */
 export interface Verdict {

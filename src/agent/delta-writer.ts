@@ -3,8 +3,8 @@ import { VenturiError } from "../core/errors.ts";
 import type { StreamObserver } from "../core/provider.ts";
 import { mergeUsage, type Usage } from "../core/usage.ts";
 import { Accumulator, type OpenCall } from "../stream/accumulate.ts";
+import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
-import type { CallState } from "./state.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 /** What a generation's stream asks of the tools' side. */

@@ -4,8 +4,8 @@ import { type Approvals, needsApproval } from "./approvals.ts";
 import type { CallSink } from "./delta-writer.ts";
 import { execute, type Outcome } from "./execute.ts";
 import type { Repetition } from "./repetition.ts";
+import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
-import type { CallState } from "./state.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 interface Entry {

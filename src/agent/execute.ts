@@ -1,7 +1,7 @@
 import { VenturiError, wrap } from "../core/errors.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../core/tool.ts";
+import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
-import type { CallState } from "./state.ts";
 
 export interface Outcome {
   readonly ok: boolean;

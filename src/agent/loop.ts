@@ -1,63 +1,20 @@
 import { VenturiError, wrap } from "../core/errors.ts";
-import type { PendingCall } from "../core/events.ts";
-import type { Signal, SignalFeed } from "../core/journal.ts";
+import type { Signal } from "../core/journal.ts";
 import { textMessage } from "../core/messages.ts";
 import { Approvals } from "./approvals.ts";
 import { generateOverChain } from "./chain.ts";
 import { Dispatcher } from "./dispatch.ts";
-import { LimitReached, limitOnCalls, tokenLimit, watchTime } from "./limits.ts";
+import { LimitReached, limitOnCalls, tokenLimit } from "./limits.ts";
 import { Repetition } from "./repetition.ts";
 import { requestFor, toolsFor } from "./request.ts";
-import { interrupted, RunContext, type RunParts } from "./run-context.ts";
-import type { RoundState } from "./state.ts";
+import type { RoundState } from "./round-state.ts";
+import { interrupted, type RunContext } from "./run-context.ts";
 import { repairRequest, structured, unfit } from "./structured.ts";
+import { type Ending, writeEndOf, writeFinished } from "./terminal.ts";
 import type { ToolTable } from "./tool-table.ts";
 
-interface Ending {
-  readonly finish: string;
-  readonly object?: unknown;
-  readonly calls?: PendingCall[];
-}
-
-export interface Stops {
-  /** Signals sent to the run: cancel, approve, message. */
-  readonly feed: SignalFeed;
-  /** The run is somebody else's from now on: stop, and write nothing more. */
-  readonly release: AbortSignal;
-  /** The run is to end now, with its terminal event. */
-  readonly interrupt: AbortSignal;
-}
-
-/**
- * A run from wherever its events left it to its terminal event. It writes exactly one terminal event, whatever happens, unless
- * the run was released; rejects only when the journal cannot take that event.
- */
-export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
-  const run = new RunContext(parts);
-  if (run.state.terminal) return;
-  const loop = new Loop(run);
-  const cleanUp = [
-    watchTime(run),
-    stops.feed.subscribe(0, (signal) => loop.receive(signal)),
-    onAbort(parts.log.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
-    onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
-    onAbort(stops.interrupt, (reason) => loop.interrupt(wrap("agent.run", reason, "stream_interrupted"))),
-  ];
-  try {
-    await loop.run();
-  } finally {
-    for (const stop of cleanUp) stop();
-  }
-}
-
-function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
-  const listener = () => callback(signal.reason);
-  if (signal.aborted) listener();
-  else signal.addEventListener("abort", listener, { once: true });
-  return () => signal.removeEventListener("abort", listener);
-}
-
-class Loop {
+/** Rounds of generating and running tools, from wherever the run's events left it to its terminal event. */
+export class Loop {
   readonly #run: RunContext;
   readonly #approvals: Approvals;
   readonly #repetition: Repetition;
@@ -112,14 +69,13 @@ class Loop {
       await this.#begin();
       const ending = await this.#rounds();
       await this.#run.hooks.afterRun({ finish: ending.finish, output: this.#run.state.output });
-      this.#finish(ending);
+      writeFinished(this.#run, ending);
     } catch (thrown) {
       const error = wrap("agent.run", this.#run.signal.aborted ? this.#run.signal.reason : thrown);
       if (this.#parking && !this.#released) return log.park(this.#lastSignal);
       await this.#dispatcher?.cancel(error);
       if (this.#released) return;
-      if (thrown instanceof LimitReached || isLimit(error)) await this.#endByLimit(error, thrown);
-      else await this.#fail(error);
+      await writeEndOf(this.#run, error);
     }
     await log.flush();
   }
@@ -275,40 +231,4 @@ class Loop {
     const generation = { parts: round.parts, finish: finish as never, usage, ...(raw === undefined ? {} : { raw }) };
     await this.#run.hooks.afterGeneration(generation, round.number);
   }
-
-  async #endByLimit(error: VenturiError, thrown: unknown): Promise<void> {
-    const limit = thrown instanceof LimitReached ? thrown.limit : error.details?.limit;
-    if (this.#run.agent.limits.onLimit === "error") return this.#fail(error);
-    this.#finish({ finish: String(limit) });
-  }
-
-  #finish(ending: Ending): void {
-    const { state, time } = this.#run;
-    this.#run.emit({
-      type: "run.finished",
-      finish: ending.finish,
-      output: state.output,
-      ...(ending.object === undefined ? {} : { object: ending.object }),
-      ...(ending.calls === undefined ? {} : { calls: ending.calls }),
-      usage: state.usage,
-      rounds: state.roundNumber,
-      timing: time.total(),
-    });
-  }
-
-  async #fail(error: VenturiError): Promise<void> {
-    const { state, time, hooks } = this.#run;
-    // A hook that throws here has nothing left to stop; the run's own error is what counts.
-    await hooks.afterRun({ error, output: state.output }).catch(() => {});
-    this.#run.emit({
-      type: "run.failed",
-      error: error.toJSON(),
-      output: state.output,
-      usage: state.usage,
-      rounds: state.roundNumber,
-      timing: time.total(),
-    });
-  }
 }
-
-const isLimit = (error: VenturiError): boolean => typeof error.details?.limit === "string";

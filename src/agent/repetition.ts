@@ -1,6 +1,7 @@
 import type { Outcome } from "./execute.ts";
 import { LimitReached } from "./limits.ts";
-import { type CallState, callKey, type RunState } from "./state.ts";
+import type { CallState } from "./round-state.ts";
+import { callKey, type RunState } from "./state.ts";
 
 const toldAt = 3;
 const endedAt = 6;

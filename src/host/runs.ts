@@ -3,7 +3,7 @@ import { checkCapabilities } from "../agent/adapt.ts";
 import { Breakers } from "../agent/chain.ts";
 import type { AgentDefinition } from "../agent/definition.ts";
 import { checkInput } from "../agent/inputs.ts";
-import { runAgent } from "../agent/loop.ts";
+import { runAgent } from "../agent/run-agent.ts";
 import { tighten } from "../agent/tighten.ts";
 import { specOf } from "../agent/tool-table.ts";
 import type { Clock } from "../core/clock.ts";

@@ -8,7 +8,7 @@ import {
   type ModelChain,
   type ToolPolicy,
 } from "../../src/agent/definition.ts";
-import { runAgent } from "../../src/agent/loop.ts";
+import { runAgent } from "../../src/agent/run-agent.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/events.ts";
 import { isTerminal } from "../../src/core/events.ts";

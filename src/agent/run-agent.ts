@@ -1,0 +1,43 @@
+import { wrap } from "../core/errors.ts";
+import type { SignalFeed } from "../core/journal.ts";
+import { watchTime } from "./limits.ts";
+import { Loop } from "./loop.ts";
+import { RunContext, type RunParts } from "./run-context.ts";
+
+export interface Stops {
+  /** Signals sent to the run: cancel, approve, message. */
+  readonly feed: SignalFeed;
+  /** The run is somebody else's from now on: stop, and write nothing more. */
+  readonly release: AbortSignal;
+  /** The run is to end now, with its terminal event. */
+  readonly interrupt: AbortSignal;
+}
+
+/**
+ * A run from wherever its events left it to its terminal event. It writes exactly one terminal event, whatever happens, unless
+ * the run was released; rejects only when the journal cannot take that event.
+ */
+export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
+  const run = new RunContext(parts);
+  if (run.state.terminal) return;
+  const loop = new Loop(run);
+  const cleanUp = [
+    watchTime(run),
+    stops.feed.subscribe(0, (signal) => loop.receive(signal)),
+    onAbort(parts.log.signal, (reason) => loop.release(wrap("agent.run", reason, "journal_failed"))),
+    onAbort(stops.release, (reason) => loop.release(wrap("agent.run", reason, "shutting_down"))),
+    onAbort(stops.interrupt, (reason) => loop.interrupt(wrap("agent.run", reason, "stream_interrupted"))),
+  ];
+  try {
+    await loop.run();
+  } finally {
+    for (const stop of cleanUp) stop();
+  }
+}
+
+function onAbort(signal: AbortSignal, callback: (reason: unknown) => void): () => void {
+  const listener = () => callback(signal.reason);
+  if (signal.aborted) listener();
+  else signal.addEventListener("abort", listener, { once: true });
+  return () => signal.removeEventListener("abort", listener);
+}
