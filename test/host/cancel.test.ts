@@ -74,6 +74,27 @@ describe("cancelling a run", () => {
   });
 });
 
+describe("closing the host", () => {
+  for (const [agent, until] of [
+    ["runner", "tool.started"],
+    ["silent", "text.delta"],
+  ] as const) {
+    it(`gives a run back that is at ${until}, without a terminal event or a word`, async () => {
+      const venturi = await venturiOf(yaml(`97${process.pid}`));
+      const { run } = await venturi.runs.start({ agent, input: { text: "go" } });
+      const seen: RunEvent[] = [];
+      const reading = (async () => {
+        for await (const batch of venturi.runs.follow(run)) seen.push(...batch);
+      })();
+      await when(venturi.runs, run, until);
+      await venturi.close();
+      await reading;
+      expect(seen.at(-1)?.type).not.to.match(/^run\.(finished|failed)$/);
+      expect(running(`97${process.pid}`)).to.equal(0);
+    });
+  }
+});
+
 describe("a busy session", () => {
   const busy = (whenBusy: string) => `
 providers: { demo: { type: simulator, pace: 2 } }
