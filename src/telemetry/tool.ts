@@ -89,8 +89,9 @@ const isIterable = (value: unknown): value is AsyncIterable<string, ToolOutput> 
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
 /**
- * One execution of a tool. Whether it was early, and by how much, is known only to `tool.finished`: the span is ended there,
- * at the time the tool settled. A tool that is left behind is ended by that event too, and its late result changes nothing.
+ * One execution of a tool. Its span is ended at the time the tool settled, but only once `tool.finished` has told how it went
+ * and the generation has ended, since how early the tool was is not known before. A tool that is left behind is ended by that
+ * event too, and its late result changes nothing.
  */
 class Execution implements Pending {
   readonly call: string;
@@ -159,9 +160,17 @@ class Execution implements Pending {
   told(body: Body<"tool.finished">): void {
     if (this.#ended) return;
     this.settled(body.ok ? good : failed(body.error?.code ?? "tool_failed", body.error?.op ?? ""), body.output);
-    this.#span.setAttribute(attributes.toolEager, (body.savedMs ?? 0) > 0);
-    if (body.savedMs !== undefined) this.#span.setAttribute(attributes.toolSaved, body.savedMs);
-    this.#end();
+    const { instruments, sets } = this.#measure.sdk;
+    this.#round?.whenGenerated((generatedAt) => {
+      if (this.#ended) return;
+      const saved = generatedAt === undefined ? 0 : Math.round((generatedAt - this.#started) * 1_000) / 1_000;
+      this.#span.setAttribute(attributes.toolEager, saved > 0);
+      if (saved > 0) {
+        this.#span.setAttribute(attributes.toolSaved, saved);
+        instruments.eagerSaved.record(saved / 1_000, sets.of(labelsOf(body)));
+      }
+      this.#end();
+    });
   }
 
   abandon(): void {
@@ -184,17 +193,12 @@ export function toolFinished(measure: Measure, runTrace: RunTrace, body: Body<"t
   for (const pending of runTrace.pending) {
     if (pending instanceof Execution && pending.call === body.call) pending.told(body);
   }
-  const { instruments, sets } = measure.sdk;
+  measure.sdk.instruments.toolCalls.add(1, measure.sdk.sets.of(labelsOf(body)));
+}
+
+function labelsOf(body: Body<"tool.finished">): Record<string, string> {
   const outcome = body.ok ? "ok" : (body.error?.code ?? "tool_failed");
-  instruments.toolCalls.add(
-    1,
-    sets.of({ [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome }),
-  );
-  if (body.savedMs === undefined || body.savedMs <= 0) return;
-  instruments.eagerSaved.record(
-    body.savedMs / 1_000,
-    sets.of({ [attributes.toolName]: body.name, [labels.outcome]: outcome }),
-  );
+  return { [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome };
 }
 
 export function countRejected(measure: Measure, body: Body<"tool_call.rejected">): void {
