@@ -109,7 +109,7 @@ for (const [name, make, frame] of [
           // The accumulator refuses an index that was skipped.
           new Transcript().push(deltas);
         }),
-        { numRuns: 400 },
+        { numRuns: 300 },
       );
     });
   });
