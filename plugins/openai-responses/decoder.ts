@@ -12,15 +12,16 @@ import {
   type VenturiError,
   word,
 } from "venturi/plugin";
+import { Calls } from "./calls.ts";
 import { broken, errorOf } from "./errors.ts";
-import { type ClientCall, clientCallOf } from "./items.ts";
+import { isClientCall } from "./items.ts";
 import { type Output, Outputs } from "./outputs.ts";
+import { type Place, Texts } from "./texts.ts";
 import { usageOf } from "./usage.ts";
 
 export const wireName = "openai-responses";
 
 type Json = Readonly<Record<string, unknown>>;
-type Given = "text" | "refusal" | "summary" | "thought";
 
 /**
  * The Responses API. Pieces are given out as they arrive; what an item's own end says counts more than the sum of its
@@ -29,14 +30,9 @@ type Given = "text" | "refusal" | "summary" | "thought";
 export class ResponsesDecoder implements Decoder {
   readonly quirks = new Quirks();
   readonly #outputs = new Outputs();
-  /** Calls of the vendor's own kinds, told at the end: until then the vendor may have carried them out itself. */
-  readonly #clientCalls: ClientCall[] = [];
-  readonly #answered = new Set<string>();
-  readonly #callIds = new Set<string>();
-  #calls = 0;
+  readonly #texts = new Texts(this.quirks);
+  readonly #calls = new Calls(this.quirks);
   #introduced = false;
-  #hasText = false;
-  #hasRefusal = false;
   #ended = false;
 
   push(frame: Frame, out: Delta[]): void {
@@ -70,25 +66,21 @@ export class ResponsesDecoder implements Decoder {
   #event(type: string, event: Json, out: Delta[]): void {
     switch (type) {
       case "response.output_text.delta":
-        return this.#piece("text", event.content_index, event, out);
-      case "response.output_text.done":
-        return this.#whole("text", event.content_index, event, event.text, out);
       case "response.refusal.delta":
-        return this.#piece("refusal", event.content_index, event, out);
-      case "response.refusal.done":
-        return this.#whole("refusal", event.content_index, event, event.refusal, out);
       case "response.reasoning_summary_text.delta":
-        return this.#piece("summary", event.summary_index, event, out);
-      case "response.reasoning_summary_text.done":
-        return this.#whole("summary", event.summary_index, event, event.text, out);
       case "response.reasoning_text.delta":
-        return this.#piece("thought", event.content_index, event, out);
-      case "response.reasoning_text.done":
-        return this.#whole("thought", event.content_index, event, event.text, out);
+        return this.#texts.piece(this.#output(event, itemOf(type)), placeOf(type, event), event.delta, out);
+      case "response.output_text.done":
+      case "response.refusal.done":
+      case "response.reasoning_summary_text.done":
+      case "response.reasoning_text.done": {
+        const text = event.text ?? event.refusal;
+        return this.#texts.whole(this.#output(event, itemOf(type)), placeOf(type, event), text, out);
+      }
       case "response.function_call_arguments.delta":
-        return this.#argumentsPiece(event, out);
+        return this.#calls.piece(this.#output(event, "function_call"), event.delta, out);
       case "response.function_call_arguments.done":
-        return this.#argumentsWhole(this.#output(event, "function_call"), event.arguments, out);
+        return this.#calls.whole(this.#output(event, "function_call"), event.arguments, out);
       case "response.output_item.added":
         return this.#added(event, record(event.item), out);
       case "response.output_item.done":
@@ -137,114 +129,13 @@ export class ResponsesDecoder implements Decoder {
     return this.#outputs.add(event.output_index, type, itemId);
   }
 
-  #piece(kind: Given, part: unknown, event: Json, out: Delta[]): void {
-    if (typeof event.delta !== "string" || event.delta === "") return;
-    const output = this.#output(event, kind === "text" || kind === "refusal" ? "message" : "reasoning");
-    this.#give(output, kind, part, event.delta, out);
-  }
-
-  #whole(kind: Given, part: unknown, event: Json, text: unknown, out: Delta[]): void {
-    if (typeof text !== "string") return;
-    this.#rest(
-      this.#output(event, kind === "text" || kind === "refusal" ? "message" : "reasoning"),
-      kind,
-      part,
-      text,
-      out,
-    );
-  }
-
-  /** Gives what of the whole text was not given piece by piece. */
-  #rest(output: Output, kind: Given, part: unknown, text: string, out: Delta[]): void {
-    const given = output.given.get(`${kind} ${part ?? 0}`) ?? "";
-    if (given.length === text.length || text === "") return;
-    if (!text.startsWith(given)) return this.quirks.count("text_differs");
-    if (given !== "" || kind === "text") this.quirks.count("deltas_missing");
-    this.#give(output, kind, part, text.slice(given.length), out);
-  }
-
-  /**
-   * Gives what of all the item's parts was not given yet. They are compared as one text: a part's place in the item is not
-   * always its `content_index` (Bedrock counts on from the reasoning before).
-   */
-  #restOfItem(output: Output, kind: Given, parts: readonly unknown[], out: Delta[]): void {
-    const texts = parts.map((text) => (typeof text === "string" ? text : ""));
-    const given = givenOf(output, kind);
-    if (given === "") {
-      for (const [index, text] of texts.entries()) this.#rest(output, kind, index, text, out);
-      return;
-    }
-    const whole = texts.join("");
-    if (whole.length === given.length || whole === "") return;
-    if (!whole.startsWith(given)) return this.quirks.count("text_differs");
-    this.quirks.count("deltas_missing");
-    this.#give(output, kind, "end", whole.slice(given.length), out);
-  }
-
-  #give(output: Output, kind: Given, part: unknown, text: string, out: Delta[]): void {
-    const key = `${kind} ${part ?? 0}`;
-    const before = output.given.get(key);
-    output.given.set(key, before === undefined ? text : before + text);
-    if (kind === "text") {
-      this.#hasText = true;
-      out.push({ type: "text", text });
-    } else if (kind === "refusal") {
-      this.#hasRefusal = true;
-      out.push({ type: "refusal", text });
-    } else {
-      // Several summaries of one item are paragraphs of one reasoning.
-      const gap = before === undefined && output.given.size > 1 ? "\n\n" : "";
-      out.push({ type: "reasoning", text: gap + text, part: output.position });
-    }
-  }
-
   #added(event: Json, item: Json, out: Delta[]): void {
     const type = word(item.type) ?? "";
     const output = this.#outputs.add(event.output_index, type, word(item.id));
-    if (type === "function_call") this.#openCall(output, item, out);
-    else if (isServerTool(type)) out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item });
-  }
-
-  #openCall(output: Output, item: Json, out: Delta[]): void {
-    output.call = this.#calls++;
-    const id = word(item.call_id) ?? word(item.id);
-    const name = word(item.name);
-    if (id !== undefined) this.#callIds.add(id);
-    const namespace = word(item.namespace);
-    out.push({
-      type: "tool_call",
-      index: output.call,
-      ...(id !== undefined && { id }),
-      ...(name !== undefined && { name }),
-      ...(namespace !== undefined && { signature: JSON.stringify({ type: "function_call", namespace }) }),
-    });
-  }
-
-  #argumentsPiece(event: Json, out: Delta[]): void {
-    const output = this.#output(event, "function_call");
-    if (typeof event.delta !== "string" || event.delta === "") return;
-    if (output.call === undefined) this.#openCall(output, event, out);
-    const before = output.given.get("arguments") ?? "";
-    output.given.set("arguments", before + event.delta);
-    out.push({ type: "tool_call", index: output.call ?? 0, arguments: event.delta });
-  }
-
-  /** The arguments' own end counts, whatever the pieces were: some servers send none, some send them enciphered. */
-  #argumentsWhole(output: Output, value: unknown, out: Delta[]): void {
-    const whole = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
-    if (typeof whole !== "string") return;
-    if (output.call === undefined) this.#openCall(output, {}, out);
-    output.done = true;
-    const given = output.given.get("arguments") ?? "";
-    const index = output.call ?? 0;
-    // Some servers leave the arguments out of the item that ends the call.
-    if (whole === given || whole === "") out.push({ type: "tool_call", index, sealed: true });
-    else if (given === "") out.push({ type: "tool_call", index, arguments: whole, sealed: true });
-    else {
-      this.quirks.count("arguments_differ");
-      out.push({ type: "tool_call", index, arguments: whole, replace: true, sealed: true });
+    if (type === "function_call") this.#calls.open(output, item, out);
+    else if (type !== "message" && type !== "reasoning" && !isClientCall(item)) {
+      out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item });
     }
-    if (whole !== "") output.given.set("arguments", whole);
   }
 
   #done(event: Json, item: Json, out: Delta[]): void {
@@ -261,75 +152,32 @@ export class ResponsesDecoder implements Decoder {
   /** The item as it is in the end. */
   #complete(output: Output, item: Json, out: Delta[]): void {
     const type = word(item.type) ?? output.type;
-    if (type === "function_call") return this.#completeCall(output, item, out);
+    if (type === "function_call") return this.#calls.complete(output, item, out);
     output.done = true;
     if (type === "message") return this.#completeMessage(output, item, out);
     if (type === "reasoning") return this.#completeReasoning(output, item, out);
-    const call = clientCallOf(item);
-    if (call !== undefined) this.#clientCalls.push(call);
-    else this.#completeServerItem(item, out);
-  }
-
-  #completeCall(output: Output, item: Json, out: Delta[]): void {
-    if (output.call === undefined) this.#openCall(output, item, out);
-    if (item.status === "incomplete") return;
-    // A call's own end without arguments is a call without arguments, unless pieces have come before.
-    this.#argumentsWhole(output, item.arguments ?? output.given.get("arguments") ?? "", out);
-    const name = word(item.name);
-    const id = word(item.call_id);
-    if (name !== undefined)
-      out.push({ type: "tool_call", index: output.call ?? 0, name, ...(id !== undefined && { id }) });
+    if (this.#calls.takeClientCall(item)) return;
+    this.#calls.answered(word(item.call_id));
+    out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item, keep: true });
   }
 
   #completeMessage(output: Output, item: Json, out: Delta[]): void {
-    const parts = list(item.content).map(record);
-    this.#restOfItem(
-      output,
-      "text",
-      parts.map((part) => part.text),
-      out,
-    );
-    this.#restOfItem(
-      output,
-      "refusal",
-      parts.map((part) => part.refusal),
-      out,
-    );
+    this.#texts.completeMessage(output, item, out);
     if (output.annotations > 0) return;
-    for (const part of parts) {
-      for (const data of list(part.annotations)) out.push({ type: "activity", kind: "citation", wire: wireName, data });
+    for (const part of list(item.content)) {
+      for (const data of list(record(part).annotations)) {
+        out.push({ type: "activity", kind: "citation", wire: wireName, data });
+      }
     }
   }
 
   #completeReasoning(output: Output, item: Json, out: Delta[]): void {
-    this.#restOfItem(
-      output,
-      "summary",
-      list(item.summary).map((part) => record(part).text),
-      out,
-    );
-    this.#restOfItem(
-      output,
-      "thought",
-      list(item.content).map((part) => record(part).text),
-      out,
-    );
+    this.#texts.completeReasoning(output, item, out);
     const id = word(item.id);
     const encrypted = word(item.encrypted_content);
     if (id === undefined && encrypted === undefined) return;
-    out.push({
-      type: "reasoning",
-      text: "",
-      part: output.position,
-      ...(id !== undefined && { id }),
-      ...(encrypted !== undefined && { encrypted }),
-    });
-  }
-
-  #completeServerItem(item: Json, out: Delta[]): void {
-    const answered = word(item.call_id);
-    if (answered !== undefined) this.#answered.add(answered);
-    out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item, keep: true });
+    const proofs = { ...(id !== undefined && { id }), ...(encrypted !== undefined && { encrypted }) };
+    out.push({ type: "reasoning", text: "", part: output.position, ...proofs });
   }
 
   #terminal(response: Json, out: Delta[]): void {
@@ -337,29 +185,27 @@ export class ResponsesDecoder implements Decoder {
     const status = word(response.status) ?? "completed";
     const usage = usageOf(response.usage);
     if (status === "failed" || status === "cancelled") {
-      const told = response.error
-        ? errorOf(response)
-        : errorOf({ code: status, message: `the response was ${status}` });
-      return this.#fail(out, told, usage);
+      const told = response.error ? response : { code: status, message: `the response was ${status}` };
+      return this.#fail(out, errorOf(told), usage);
     }
     this.#fillIn(response, out);
-    const unfinished = this.#outputs.all.some((output) => output.call !== undefined && !output.done);
     const reason = word(record(response.incomplete_details).reason);
-    const cut = status === "incomplete" || reason !== undefined;
-    if (unfinished && !cut) {
-      return this.#fail(out, broken("the response was completed with a call that is not; it was cut"), usage);
+    const cut = status === "incomplete" || reason !== undefined ? cutFinish(reason) : undefined;
+    // After these two the accumulator knows that such calls are short; otherwise nobody would.
+    const unfinished = this.#outputs.all.some((output) => output.call !== undefined && !output.done);
+    if (unfinished && cut !== "length" && cut !== "content_filter") {
+      return this.#fail(out, broken(`the response was ${status} with a call that is not finished`), usage);
     }
     this.#ended = true;
-    for (const call of this.#clientCalls) this.#tellClientCall(call, out);
+    this.#calls.tellClientCalls(out);
     if (usage !== undefined) out.push({ type: "usage", usage });
-    out.push({ type: "done", finish: this.#finish(cut, reason), raw: reason ?? status });
+    out.push({ type: "done", finish: cut ?? this.#goodFinish(), raw: reason ?? status });
   }
 
   /** What was never streamed stands in the final response, unless that is left empty, as some back ends do. */
   #fillIn(response: Json, out: Delta[]): void {
-    const items = list(response.output).map(record);
     const streamed = this.#outputs.all.length;
-    for (const [index, item] of items.entries()) {
+    for (const [index, item] of list(response.output).map(record).entries()) {
       const type = word(item.type) ?? "";
       const output = this.#outputs.all[index];
       if (output !== undefined && index < streamed && output.type === type) {
@@ -374,29 +220,13 @@ export class ResponsesDecoder implements Decoder {
   }
 
   #isMissing(type: string, item: Json): boolean {
-    if (type === "message") return !this.#hasText && !this.#hasRefusal;
-    return type === "function_call" && !this.#callIds.has(word(item.call_id) ?? "");
+    if (type === "message") return !this.#texts.hasText && !this.#texts.hasRefusal;
+    return type === "function_call" && !this.#calls.knows(word(item.call_id));
   }
 
-  #tellClientCall(call: ClientCall, out: Delta[]): void {
-    if (call.call !== undefined && this.#answered.has(call.call)) return;
-    out.push({
-      type: "tool_call",
-      index: this.#calls++,
-      ...(call.call !== undefined && { id: call.call }),
-      name: call.name,
-      arguments: call.arguments,
-      signature: call.signature,
-      kind: call.kind,
-      sealed: true,
-    });
-  }
-
-  #finish(cut: boolean, reason: string | undefined): FinishReason {
-    if (cut)
-      return reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";
-    if (this.#calls > 0) return "tool_calls";
-    return this.#hasRefusal && !this.#hasText ? "refusal" : "stop";
+  #goodFinish(): FinishReason {
+    if (this.#calls.count > 0) return "tool_calls";
+    return this.#texts.hasRefusal && !this.#texts.hasText ? "refusal" : "stop";
   }
 
   #fail(out: Delta[], error: VenturiError, usage?: Usage): void {
@@ -406,14 +236,17 @@ export class ResponsesDecoder implements Decoder {
   }
 }
 
-function givenOf(output: Output, kind: Given): string {
-  let text = "";
-  for (const [key, given] of output.given) if (key.startsWith(kind)) text += given;
-  return text;
+const itemOf = (type: string): string => (type.startsWith("response.reasoning") ? "reasoning" : "message");
+
+function placeOf(type: string, event: Json): Place {
+  if (type.startsWith("response.output_text")) return { kind: "text", part: event.content_index };
+  if (type.startsWith("response.refusal")) return { kind: "refusal", part: event.content_index };
+  if (type.startsWith("response.reasoning_summary")) return { kind: "summary", part: event.summary_index };
+  return { kind: "thought", part: event.content_index };
 }
 
-const isServerTool = (type: string): boolean =>
-  type !== "message" && type !== "reasoning" && type !== "function_call" && clientCallOf({ type }) === undefined;
+const cutFinish = (reason: string | undefined): FinishReason =>
+  reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";
 
 /** Events whose outcome the item's end tells again. */
 const progress =

@@ -11,6 +11,9 @@ const clientCalls: ReadonlyMap<string, string> = new Map([
   ["computer_call", "computer"],
 ]);
 
+/** Whether the item asks the client for something that it did not offer as a function. */
+export const isClientCall = (item: Json): boolean => clientCalls.has(word(item.type) ?? "") && !isHosted(item);
+
 export interface ClientCall {
   readonly kind: string;
   readonly call: string | undefined;
@@ -23,14 +26,13 @@ export interface ClientCall {
 /** The call in an item that is done; undefined when it is not the client's to carry out. */
 export function clientCallOf(item: Json): ClientCall | undefined {
   const kind = word(item.type) ?? "";
-  const name = clientCalls.get(kind);
-  if (name === undefined || isHosted(item)) return undefined;
+  if (!isClientCall(item)) return undefined;
   const { type: _, id: _id, status: _status, call_id, name: own, input, created_by: _by, ...rest } = item;
   const body = kind === "custom_tool_call" ? { input: typeof input === "string" ? input : "" } : rest;
   return {
     kind,
     call: word(call_id),
-    name: word(own) ?? name,
+    name: word(own) ?? clientCalls.get(kind) ?? kind,
     arguments: JSON.stringify(body),
     signature: JSON.stringify(item),
   };

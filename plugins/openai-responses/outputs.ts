@@ -7,7 +7,9 @@ export interface Output {
   done: boolean;
   /** Index of the tool call, for a function call. */
   call: number | undefined;
-  /** What was given out so far, by kind and part: `text 0`, `refusal 0`, `summary 1`, `arguments`. */
+  /** The call's arguments so far. */
+  arguments: string;
+  /** What was given out so far, by kind and part: `text 0`, `refusal 0`, `summary 1`. */
   readonly given: Map<string, string>;
   annotations: number;
 }
@@ -28,6 +30,7 @@ export class Outputs {
       itemId,
       done: false,
       call: undefined,
+      arguments: "",
       given: new Map(),
       annotations: 0,
     };

@@ -71,7 +71,7 @@ export class Accumulator {
       if (call.sealed) continue;
       call.ensureId(this.#run);
       call.sealed = true;
-      call.cut = finish === "length";
+      call.cut = finish === "length" || finish === "content_filter";
       sealed.push(call);
     }
     return sealed;
@@ -165,7 +165,7 @@ class Call implements OpenCall {
       const value: unknown = JSON.parse(raw);
       if (isObject(value)) return { ok: true, arguments: value };
     } catch (cause) {
-      return this.#failed(this.cut ? "were cut off by the token limit" : "are not valid JSON", cause);
+      return this.#failed(this.cut ? "were cut off" : "are not valid JSON", cause);
     }
     return this.#failed("are not a JSON object", undefined);
   }

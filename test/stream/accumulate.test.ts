@@ -55,13 +55,15 @@ describe("the accumulator", () => {
     assert.isTrue(accumulator.push(call({ sealed: true })).sealed);
   });
 
-  it("takes no arguments at all as {} after a good end and as cut after length", () => {
+  it("takes no arguments at all as {} after a good end and as cut after length or a filter", () => {
     const good = new Accumulator();
     good.push(call({ name: "now", arguments: "", sealed: true }));
     assert.deepEqual(good.finish("tool_calls")[0]?.result(), { ok: true, arguments: {} });
-    const cut = new Accumulator();
-    cut.push(call({ name: "now" }));
-    assert.isFalse(cut.finish("length")[0]?.result().ok);
+    for (const finish of ["length", "content_filter"] as const) {
+      const cut = new Accumulator();
+      cut.push(call({ name: "now" }));
+      assert.isFalse(cut.finish(finish)[0]?.result().ok);
+    }
   });
 
   it("never repairs: what is no JSON object is an error with the raw text", () => {

@@ -174,6 +174,14 @@ describe("the Responses decoder", () => {
       assert.deepEqual(callsOf(decoded), [["weather", '{"ci']]);
     });
 
+    it("without their end are an error when a response stops for a reason that is not known", () => {
+      const stopped = event(
+        "response.incomplete",
+        '"response":{"status":"incomplete","incomplete_details":{"reason":"steered"},"output":[]}',
+      );
+      assert.equal(decode(created + added(0, call("a", "now", "")) + stopped).transcript.error?.code, "stream_error");
+    });
+
     it("keep their namespace to be sent back", () => {
       const namespaced = `${call("a", "weather", oslo)},"namespace":"crm"`;
       const decoded = decode(created + added(0, namespaced) + finished(0, namespaced) + completed());

@@ -1,0 +1,107 @@
+import { type Delta, type Quirks, word } from "venturi/plugin";
+import { type ClientCall, clientCallOf } from "./items.ts";
+import type { Output } from "./outputs.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The calls of a response: functions as they stream, and calls of the vendor's own kinds, told at the end. */
+export class Calls {
+  readonly #quirks: Quirks;
+  readonly #ids = new Set<string>();
+  /** Until the end the vendor may have carried them out itself. */
+  readonly #clientCalls: ClientCall[] = [];
+  readonly #answered = new Set<string>();
+  #count = 0;
+
+  constructor(quirks: Quirks) {
+    this.#quirks = quirks;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  knows(id: string | undefined): boolean {
+    return id !== undefined && this.#ids.has(id);
+  }
+
+  open(output: Output, item: Json, out: Delta[]): number {
+    const index = this.#count++;
+    output.call = index;
+    const id = word(item.call_id) ?? word(item.id);
+    const name = word(item.name);
+    const namespace = word(item.namespace);
+    if (id !== undefined) this.#ids.add(id);
+    out.push({
+      type: "tool_call",
+      index,
+      ...(id !== undefined && { id }),
+      ...(name !== undefined && { name }),
+      ...(namespace !== undefined && { signature: JSON.stringify({ type: "function_call", namespace }) }),
+    });
+    return index;
+  }
+
+  piece(output: Output, piece: unknown, out: Delta[]): void {
+    if (typeof piece !== "string" || piece === "") return;
+    const index = output.call ?? this.open(output, {}, out);
+    output.arguments += piece;
+    out.push({ type: "tool_call", index, arguments: piece });
+  }
+
+  /** The arguments' own end counts, whatever the pieces were: some servers send none, some send them enciphered. */
+  whole(output: Output, value: unknown, out: Delta[]): void {
+    const whole = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
+    if (typeof whole !== "string") return;
+    const index = output.call ?? this.open(output, {}, out);
+    const given = output.arguments;
+    output.done = true;
+    // Some servers leave the arguments out of the item that ends the call.
+    if (whole === given || whole === "") {
+      out.push({ type: "tool_call", index, sealed: true });
+      return;
+    }
+    output.arguments = whole;
+    if (given !== "") this.#quirks.count("arguments_differ");
+    out.push({ type: "tool_call", index, arguments: whole, sealed: true, ...(given !== "" && { replace: true }) });
+  }
+
+  /** The item that ends a function call. */
+  complete(output: Output, item: Json, out: Delta[]): void {
+    const index = output.call ?? this.open(output, item, out);
+    if (item.status === "incomplete") return;
+    this.whole(output, item.arguments ?? output.arguments, out);
+    const name = word(item.name);
+    const id = word(item.call_id);
+    if (name !== undefined) out.push({ type: "tool_call", index, name, ...(id !== undefined && { id }) });
+  }
+
+  /** Takes an item that asks the client for something; false when it is none. */
+  takeClientCall(item: Json): boolean {
+    const call = clientCallOf(item);
+    if (call !== undefined) this.#clientCalls.push(call);
+    return call !== undefined;
+  }
+
+  /** The vendor has carried the call out. */
+  answered(call: string | undefined): void {
+    if (call !== undefined) this.#answered.add(call);
+  }
+
+  tellClientCalls(out: Delta[]): void {
+    for (const { call, name, arguments: args, signature, kind } of this.#clientCalls) {
+      if (call !== undefined && this.#answered.has(call)) continue;
+      const id = call === undefined ? {} : { id: call };
+      out.push({
+        type: "tool_call",
+        index: this.#count++,
+        ...id,
+        name,
+        arguments: args,
+        signature,
+        kind,
+        sealed: true,
+      });
+    }
+  }
+}
