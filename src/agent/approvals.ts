@@ -35,6 +35,8 @@ export class Approvals {
   /** Whether the call may run; asks first where it must. `reason` is shown to the person. */
   async ask(call: CallState, round: number, reason?: string): Promise<boolean> {
     if (call.approval === undefined) {
+      // What was said before the call's first start was not said of this question.
+      if (call.attempts > 0) this.#early.delete(call.call);
       await this.#run.step({
         type: "approval.requested",
         round,

@@ -78,6 +78,8 @@ export class RunState {
         this.toolCalls += 1;
         return this.#ofCall(event.call, (call) => {
           call.attempts = event.attempt;
+          // A person's word is for one start: whoever finds the call unfinished after a crash has to ask again.
+          call.approval = undefined;
         });
       case "tool.finished":
         return this.#ofCall(event.call, (call) => this.#finish(call, event));

@@ -72,6 +72,31 @@ describe("approval", () => {
     expect(bench.log.parkedWith).to.equal(0);
     expect(bench.types.at(-1)).to.equal("approval.requested");
   });
+
+  it("is for one start: an approved call cut by a crash is asked about again, and an old word does not answer", async () => {
+    const setup = { model: new ScriptedModel([asking(), ["ok"]]), tools: [pay("always")] };
+    const first = new Bench(setup);
+    const running = first.run();
+    const { call } = await first.when("approval.requested");
+    first.signal("approve", { call, approved: true });
+    await running;
+    const history = first.events.slice(0, first.types.indexOf("tool.started") + 1);
+    const resumed = new Bench({ ...setup, model: new ScriptedModel([["ok"]]), history });
+    resumed.signal("approve", { call, approved: true });
+    resumed.signal("approve", { call, approved: true });
+    const asked = Promise.withResolvers<void>();
+    resumed.log.onEvent = (event) => event.type === "approval.requested" && asked.resolve();
+    const resuming = resumed.run();
+    await asked.promise;
+    expect(resumed.of("tool.started")).to.have.length(1);
+    resumed.signal("approve", { call, approved: false });
+    await resuming;
+    expect(resumed.of("approval.requested").map(({ reason }) => reason)).to.deep.equal([
+      undefined,
+      "it may have run already",
+    ]);
+    expect(resumed.of("tool.started")).to.have.length(1);
+  });
 });
 
 describe("conditions", () => {
