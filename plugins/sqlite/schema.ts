@@ -86,10 +86,10 @@ export function migrate(database: DatabaseSync): void {
 }
 
 function versionOf(database: DatabaseSync): number {
-  const version = pragma(database, "user_version");
-  const application = pragma(database, "application_id");
-  const tables = Number(database.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.count);
-  if (application !== applicationId && (application !== 0 || version !== 0 || tables !== 0)) {
+  // In one statement: another process may be migrating between two.
+  const row = database.prepare(state).get();
+  const version = Number(row?.version);
+  if (Number(row?.application) !== applicationId && (row?.application !== 0 || version !== 0 || row?.tables !== 0)) {
     throw new UnusableFile("it is a database of something else; choose another journal.path");
   }
   if (version > migrations.length) {
@@ -100,5 +100,5 @@ function versionOf(database: DatabaseSync): number {
   return version;
 }
 
-const pragma = (database: DatabaseSync, name: string): number =>
-  Number(database.prepare(`PRAGMA ${name}`).get()?.[name]);
+const state = `SELECT (SELECT user_version FROM pragma_user_version) AS version,
+  (SELECT application_id FROM pragma_application_id) AS application, (SELECT count(*) FROM sqlite_schema) AS tables`;

@@ -18,6 +18,7 @@ import { Followers } from "../journal/follow.ts";
 import { type Work, Worker, type WorkWatch } from "../journal/worker.ts";
 import type { Generations } from "./generations.ts";
 import { Pace } from "./pace.ts";
+import { questionsAbout } from "./questions.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface RunsParts {
@@ -137,8 +138,10 @@ class HostRuns implements Runs {
     for await (const _batch of this.#followers.follow(run, { after: row.head })); // ends after the terminal event
   }
 
-  signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomBytes(9).toString("base64url")) {
-    return this.#parts.journal.signal(run, id, kind, body);
+  async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomBytes(9).toString("base64url")) {
+    const { journal } = this.#parts;
+    if (kind !== "approve") return journal.signal(run, id, kind, body);
+    return journal.signal(run, `${id}:${await questionsAbout(journal, run, String(body.call))}`, kind, body);
   }
 
   agents(): readonly AgentInfo[] {
