@@ -1,5 +1,6 @@
 import { journalContract } from "../../../src/testing/journal.ts";
-import { freshSchema, openJournal, sharedCluster } from "./shared.ts";
+import { openJournal } from "./open.ts";
+import { freshSchema, sharedCluster } from "./shared.ts";
 
 for (const pooler of [false, true]) {
   let schema = "";

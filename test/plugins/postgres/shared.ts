@@ -1,5 +1,3 @@
-import { Database, type DatabaseOptions } from "../../../plugins/postgres/database.ts";
-import { PostgresJournal } from "../../../plugins/postgres/journal.ts";
 import { Cluster } from "./cluster.ts";
 
 let starting: Promise<Cluster> | undefined;
@@ -16,11 +14,3 @@ after(async () => {
 
 let count = 0;
 export const freshSchema = (): string => `venturi_${++count}`;
-
-export type OpenOptions = Partial<DatabaseOptions> & { readonly lease?: number; readonly poll?: number };
-
-export function openJournal(url: string, schema: string, options: OpenOptions = {}): PostgresJournal {
-  const { lease = 30_000, poll = 50, pooler = false, ...rest } = options;
-  const database = new Database({ url, schema, pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler, ...rest });
-  return new PostgresJournal(database, { lease, pooler, poll });
-}

@@ -1,0 +1,14 @@
+import { expect } from "chai";
+import { chaos } from "./chaos.ts";
+
+/** The short version; `npm run test:chaos` takes its time. */
+describe("chaos", () => {
+  for (const engine of ["sqlite", "postgres"] as const) {
+    it(`${engine}: replicas killed and frozen, an engine that fails, and no client sees anything of it`, async function () {
+      this.timeout(120_000);
+      const { violations, runs } = await chaos({ engine, runs: 12, clients: 12, seed: 7 });
+      expect(violations).to.deep.equal([]);
+      expect(runs).to.equal(12);
+    });
+  }
+});

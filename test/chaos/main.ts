@@ -1,0 +1,31 @@
+import { parseArgs } from "node:util";
+import { chaos } from "./chaos.ts";
+
+const { values } = parseArgs({
+  options: {
+    engine: { type: "string", multiple: true, default: ["sqlite", "postgres"] },
+    runs: { type: "string", default: "300" },
+    clients: { type: "string", default: "30" },
+    seed: { type: "string", default: "1" },
+    unfenced: { type: "boolean", default: false },
+    /** Longest one run may take, ms. */
+    patience: { type: "string", default: "90000" },
+  },
+});
+
+let found = 0;
+for (const engine of values.engine) {
+  if (engine !== "sqlite" && engine !== "postgres") throw new Error(`${engine} is no journal that can be tested so`);
+  const { violations, ...report } = await chaos({
+    engine,
+    runs: Number(values.runs),
+    clients: Number(values.clients),
+    seed: Number(values.seed),
+    unfenced: values.unfenced,
+    patience: Number(values.patience),
+  });
+  found += violations.length;
+  process.stdout.write(`${JSON.stringify({ ...report, violations: violations.length })}\n`);
+  for (const violation of violations.slice(0, 20)) process.stdout.write(`  ${violation}\n`);
+}
+process.exitCode = found === 0 ? 0 : 1;

@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { freePort } from "./port.ts";
+
+const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
+const toolPlugin = fileURLToPath(new URL("./tool.js", import.meta.url));
+
+export interface ReplicaOptions {
+  readonly folder: string;
+  /** Where tools leave their lines. */
+  readonly effects: string;
+  readonly journal: Readonly<Record<string, unknown>>;
+  readonly plugins?: readonly string[];
+  /** How long a tool takes, ms. */
+  readonly toolTime?: number;
+}
+
+/** One `venturi start`, that can be killed, frozen and started again on the same port. */
+export class Replica {
+  readonly url: string;
+  readonly #config: string;
+  #process: ChildProcess | undefined;
+  #said = "";
+
+  private constructor(url: string, config: string) {
+    this.url = url;
+    this.#config = config;
+  }
+
+  static async make(name: string, options: ReplicaOptions): Promise<Replica> {
+    const folder = join(options.folder, name);
+    mkdirSync(folder);
+    const port = await freePort();
+    const config = join(folder, "venturi.yaml");
+    writeFileSync(config, JSON.stringify(configOf(port, folder, options)));
+    return new Replica(`http://127.0.0.1:${port}`, config);
+  }
+
+  get pid(): number | undefined {
+    return this.#process?.pid;
+  }
+
+  /** Everything it wrote on stderr and stdout, the last part of it. */
+  get said(): string {
+    return this.#said;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, ["--no-warnings", bin, "start", "--quiet", "--config", this.#config], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    this.#process = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        this.#said = (this.#said + text).slice(-20_000);
+      });
+    }
+    const kill = () => child.kill("SIGKILL");
+    process.once("exit", kill);
+    child.once("exit", () => process.off("exit", kill));
+    await this.#ready(child);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = once(child, "exit");
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  freeze(): void {
+    this.#process?.kill("SIGSTOP");
+  }
+
+  thaw(): void {
+    this.#process?.kill("SIGCONT");
+  }
+
+  async #ready(child: ChildProcess): Promise<void> {
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`venturi start ended with ${child.exitCode}: ${this.#said}`);
+      if (child.signalCode !== null) return;
+      const answer = await fetch(`${this.url}/livez`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined);
+      if (answer?.ok) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+}
+
+function configOf(port: number, folder: string, options: ReplicaOptions): object {
+  const tool = { type: "chaos-tool", file: options.effects, ms: options.toolTime ?? 100 };
+  return {
+    version: 1,
+    dataFolder: folder,
+    plugins: [toolPlugin, ...(options.plugins ?? [])],
+    providers: { demo: { type: "simulator", pace: 10, scenarios } },
+    tools: { look: tool, charge: tool, refund: { ...tool, approval: "always" } },
+    agents: {
+      shop: {
+        model: "demo/shop",
+        instructions: "Sell.",
+        tools: ["look", "charge", "refund"],
+        toolPolicy: { onUncertain: "ask" },
+      },
+    },
+    journal: options.journal,
+    channels: { http: {} },
+    server: { listen: `127.0.0.1:${port}` },
+    telemetry: "off",
+  };
+}
+
+const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n} `);
+const scenarios = [
+  { name: "plain", match: { text: "plain" }, turns: [{ text: words(60) }] },
+  {
+    name: "tools",
+    match: { text: "tools" },
+    turns: [
+      {
+        text: words(15),
+        calls: [
+          { name: "look", arguments: { n: 1 } },
+          { name: "charge", arguments: { n: 2 } },
+        ],
+      },
+      { text: words(10), calls: [{ name: "charge", arguments: { n: 3 } }] },
+      { text: words(20) },
+    ],
+  },
+  {
+    name: "approval",
+    match: { text: "approval" },
+    turns: [{ text: words(10), calls: [{ name: "refund", arguments: { n: 1 } }] }, { text: words(20) }],
+  },
+];
