@@ -1,20 +1,29 @@
-FROM node:24.21.0-slim AS build
-WORKDIR /app
+# Two stages: the first compiles, the second holds what runs and nothing else.
+FROM node:24-alpine AS build
+WORKDIR /build
 COPY package.json package-lock.json ./
-RUN npm ci --no-audit --no-fund
-COPY . .
-RUN npm run build && npm prune --omit=dev
+RUN npm ci --ignore-scripts --no-audit --no-fund && npm cache clean --force
+COPY tsconfig.json ./
+COPY scripts ./scripts
+COPY src ./src
+COPY plugins ./plugins
+RUN node node_modules/typescript/bin/tsc -p . --declaration false --sourceMap false --inlineSources false --incremental false \
+ && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24.21.0-slim
+FROM node:24-alpine
+ENV NODE_ENV=production VENTURI_LISTEN=127.0.0.1:7070
 WORKDIR /app
-ENV NODE_ENV=production
-COPY --from=build --chown=node:node /app/package.json ./
-COPY --from=build --chown=node:node /app/node_modules ./node_modules
-COPY --from=build --chown=node:node /app/dist ./dist
-COPY --from=build --chown=node:node /app/config ./config
-COPY --from=build --chown=node:node /app/deploy ./deploy
-RUN mkdir data && chown node:node data
+COPY --from=build /build/package.json ./
+COPY --from=build /build/node_modules ./node_modules
+COPY --from=build /build/dist/src ./dist/src
+COPY --from=build /build/dist/plugins ./dist/plugins
+COPY config ./config
+RUN mkdir -p /app/data && chown node:node /app/data
 USER node
+VOLUME /app/data
 EXPOSE 7070
+# The image's root can be read-only: only /app/data is written to.
+HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:7070/readyz').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 ENTRYPOINT ["node", "dist/src/cli/bin.js"]
-CMD ["start"]
+CMD ["start", "--quiet"]

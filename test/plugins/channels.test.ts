@@ -130,6 +130,7 @@ channelContract("channel-ag-ui", {
             },
             onRunFailed: ({ error: thrown }) => {
               error ??= String(thrown);
+              return { stopPropagation: true } as object; // or the client prints it; its type leaves the field out
             },
           },
         )
