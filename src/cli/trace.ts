@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
 import { isCode } from "../core/codes.ts";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { spanTree } from "./span-tree.ts";
@@ -22,7 +22,9 @@ export function configure(command: Command): void {
     .addOption(new Option("--key <key>", "the key for a service that asks for one").env("VENTURI_KEY"))
     .addHelpText("after", example("venturi trace run_0m5x…", "venturi trace run_0m5x… --json > trace.json"))
     .action(async (run: string, options: TraceOptions) => {
-      const document = await traceOf(options.url ?? (await serviceUrl(command)), run, options.key);
+      const document = await traceOf(options.url ?? (await serviceUrl(command)), run, options.key).catch((thrown) =>
+        fromJournal(command, run, thrown),
+      );
       if (options.json) process.stdout.write(`${JSON.stringify(document)}\n`);
       else printTrace(document, process.stdout, { everything: options.all ?? false });
     });
@@ -35,6 +37,24 @@ export function printTrace(document: unknown, to: NodeJS.WriteStream, options: {
   const color = to.isTTY === true && (NO_COLOR === undefined || NO_COLOR === "");
   to.write(`trace ${tree.traceIds.join(", ")}\n`);
   to.write(waterfall(tree, { ...options, width: to.columns || 120, color }));
+}
+
+/** Spans live in the service's memory and go with it; the journal's events stay, and tell the same to the millisecond. */
+async function fromJournal(command: Command, run: string, thrown: unknown): Promise<unknown> {
+  const error = wrap("cli.trace", thrown);
+  if (error.code !== "unavailable" && error.code !== "not_found") throw error;
+  const [{ openJournal, eventsOf }, { traceOfEvents }] = await Promise.all([
+    import("../host/open-journal.ts"),
+    import("../host/trace-of-events.ts"),
+  ]);
+  const { journal, close } = await openJournal(loadOptionsOf(command));
+  try {
+    const events = await eventsOf(journal, run);
+    process.stderr.write("drawn from the journal: to the millisecond, without chunks\n");
+    return traceOfEvents(events);
+  } finally {
+    await close();
+  }
 }
 
 async function traceOf(url: string, run: string, key: string | undefined): Promise<unknown> {
