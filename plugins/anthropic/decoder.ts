@@ -4,18 +4,27 @@ import {
   type FinishReason,
   type Frame,
   list,
-  parseJson,
   Quirks,
+  RepeatedJson,
   record,
+  varying,
   word,
 } from "venturi/plugin";
 import { Blocks, type Wire, wireName } from "./blocks.ts";
 import { broken, errorOf } from "./errors.ts";
 import { UsageCounts } from "./usage.ts";
 
+/** What changes from one piece of a block to the next. */
+const changing = varying([
+  ["delta", "text"],
+  ["delta", "partial_json"],
+  ["delta", "thinking"],
+]);
+
 /** Events of Anthropic's Messages API. The end is `message_stop`; everything that stops earlier was cut. */
 export class AnthropicDecoder implements Decoder {
   readonly quirks = new Quirks();
+  readonly #json = new RepeatedJson(changing);
   readonly #blocks = new Blocks(this.quirks);
   readonly #usage = new UsageCounts();
   #message: { readonly id: unknown } | undefined;
@@ -24,7 +33,7 @@ export class AnthropicDecoder implements Decoder {
 
   push(frame: Frame, out: Delta[]): void {
     if (this.#ended) return this.quirks.count("after_end");
-    const parsed = parseJson(frame.data);
+    const parsed = this.#json.parse(frame.data);
     if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
     const event = record(parsed);
     const type = event.type ?? frame.event;

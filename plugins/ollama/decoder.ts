@@ -5,11 +5,12 @@ import {
   type FinishReason,
   type Frame,
   list,
-  parseJson,
   Quirks,
+  RepeatedJson,
   record,
   type ToolCallDelta,
   type Usage,
+  varying,
   word,
 } from "venturi/plugin";
 import { broken, errorOf } from "./errors.ts";
@@ -18,16 +19,20 @@ export const wireName = "ollama";
 
 type Wire = Readonly<Record<string, unknown>>;
 
+/** What changes from line to line. */
+const changing = varying([["message", "content"], ["message", "thinking"], ["response"]], [["created_at"]]);
+
 /** One JSON object a line, from /api/chat (`message`) and /api/generate (`response`); the last has `done: true`. */
 export class OllamaDecoder implements Decoder {
   readonly quirks = new Quirks();
+  readonly #json = new RepeatedJson(changing);
   #calls = 0;
   #identified = false;
   #ended = false;
 
   push(frame: Frame, out: Delta[]): void {
     if (this.#ended) return this.quirks.count("after_end");
-    const parsed = parseJson(frame.data);
+    const parsed = this.#json.parse(frame.data);
     if (typeof parsed !== "object" || parsed === null) {
       this.#ended = true;
       out.push({ type: "error", error: broken("a line is not valid JSON; the stream cannot be trusted further") });

@@ -4,12 +4,13 @@ import {
   type FinishReason,
   type Frame,
   list,
-  parseJson,
   Quirks,
+  RepeatedJson,
   record,
   separated,
   type Usage,
   type VenturiError,
+  varying,
   word,
 } from "venturi/plugin";
 import { Calls } from "./calls.ts";
@@ -23,12 +24,16 @@ export const wireName = "openai-responses";
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** What changes from event to event of one kind. */
+const changing = varying([["delta"]], [["sequence_number"], ["obfuscation"]]);
+
 /**
  * The Responses API. Pieces are given out as they arrive; what an item's own end says counts more than the sum of its
  * pieces, so whatever is missing is given then, and arguments that differ are replaced.
  */
 export class ResponsesDecoder implements Decoder {
   readonly quirks = new Quirks();
+  readonly #json = new RepeatedJson(changing);
   readonly #outputs = new Outputs();
   readonly #texts = new Texts(this.quirks);
   readonly #calls = new Calls(this.quirks);
@@ -39,7 +44,7 @@ export class ResponsesDecoder implements Decoder {
     if (this.#ended) return;
     const data = frame.data;
     if (data.charCodeAt(0) !== 123 && this.#isNothing(data.trim())) return;
-    const event = parseJson(data);
+    const event = this.#json.parse(data);
     if (event === undefined) return this.#noJson(frame, out);
     const json = record(event);
     this.#event(word(json.type) ?? frame.event, json, out);

@@ -4,11 +4,12 @@ import {
   type Frame,
   list,
   mergeUsage,
-  parseJson,
   Quirks,
+  RepeatedJson,
   record,
   separated,
   type Usage,
+  varying,
   word,
 } from "venturi/plugin";
 import { contentParts } from "./content.ts";
@@ -22,12 +23,24 @@ export const wireName = "openai-chat";
 
 type Json = Readonly<Record<string, unknown>>;
 
+/** What changes from chunk to chunk of a usual stream. */
+const changing = varying(
+  [
+    ["choices", 0, "delta", "content"],
+    ["choices", 0, "delta", "reasoning_content"],
+    ["choices", 0, "delta", "reasoning"],
+    ["choices", 0, "delta", "tool_calls", 0, "function", "arguments"],
+  ],
+  [["obfuscation"], ["created"]],
+);
+
 /**
  * Chat Completions as OpenAI and everybody who says so writes it. The stream is complete when a finish reason was seen for
  * every choice that began, and then `[DONE]` or the end of the bytes; `[DONE]` alone proves nothing.
  */
 export class ChatDecoder implements Decoder {
   readonly quirks = new Quirks();
+  readonly #json = new RepeatedJson(changing);
   readonly #calls = new ToolCalls(this.quirks);
   readonly #details = new ReasoningDetails();
   /** Choices by index: the finish reason, undefined while there is none. The first one seen is the one that is decoded. */
@@ -48,7 +61,7 @@ export class ChatDecoder implements Decoder {
     if (this.#ended) return;
     const data = frame.data;
     if (data.charCodeAt(0) !== 123 && this.#sentinel(data.trim(), out)) return;
-    const chunk = parseJson(data);
+    const chunk = this.#json.parse(data);
     if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, frame, out);
     this.#chunk(chunk as Json, frame.event, out); // an object can be read by any key
   }

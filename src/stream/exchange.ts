@@ -108,8 +108,9 @@ export class Exchange {
       response?.destroy();
       return;
     }
-    if (response.complete && response.readableEnded) return;
+    if (response.readableEnded) return;
     this.#reads?.discard();
+    if (response.complete) return;
     const timer = setTimeout(() => response.destroy(), drainTime);
     timer.unref();
     response.once("close", () => clearTimeout(timer));

@@ -51,6 +51,17 @@ export class Lines {
     return text.slice(position, end);
   }
 
+  /** The next line without what it begins with, if it begins so and an empty line follows; passes over both. */
+  alone(start: string): string | undefined {
+    const text = this.#text;
+    const from = this.#position + start.length;
+    if (text.slice(this.#position, from) !== start) return undefined;
+    const end = text.indexOf("\n", from);
+    if (text.charCodeAt(end + 1) !== LF) return undefined;
+    this.#position = end + 2;
+    return text.slice(from, end);
+  }
+
   /** Bytes of the line that is not complete yet. */
   get pending(): number {
     return this.#held.length;

@@ -74,9 +74,8 @@ class Client {
       for (;;) {
         exchange.check();
         const deltas: Delta[] = [];
-        const reads = opened.reads.take();
-        // Chunked encoding cuts one read of the socket into many pieces; together they cost what one does.
-        if (reads !== undefined) pipeline.push(joined(reads), deltas);
+        const read = opened.reads.take();
+        if (read !== undefined) pipeline.push(read, deltas);
         else if (opened.reads.ended) pipeline.end(deltas);
         else {
           await opened.reads.arrival();
@@ -163,9 +162,6 @@ async function keepAliveAgent(url: string): Promise<Agent> {
 
 const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
 
-const joined = (reads: readonly Buffer[]): Buffer =>
-  (reads.length === 1 ? reads[0] : undefined) ?? Buffer.concat(reads);
-
 async function readWhole(reads: Reads, limit: number): Promise<string> {
   const body = await readSome(reads, limit + 1);
   if (body.length > limit) {
@@ -185,10 +181,8 @@ async function readSome(reads: Reads, limit: number): Promise<Buffer> {
       await reads.arrival();
       continue;
     }
-    for (const piece of arrived) {
-      pieces.push(piece);
-      length += piece.length;
-    }
+    pieces.push(arrived);
+    length += arrived.length;
   }
   return Buffer.concat(pieces).subarray(0, limit);
 }

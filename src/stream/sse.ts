@@ -30,7 +30,16 @@ export class SseFrames implements Frames {
   }
 
   #drain(out: Frame[]): void {
-    for (let line = this.#lines.next(); line !== undefined; line = this.#lines.next()) {
+    for (;;) {
+      // Nearly every event is one line of data and a blank one.
+      const alone = this.#data === undefined && this.#event === "" ? this.#lines.alone("data: ") : undefined;
+      if (alone !== undefined) {
+        if (alone.length > this.#limit) throw tooLarge(this.#limit);
+        out.push({ data: alone, event: "" });
+        continue;
+      }
+      const line = this.#lines.next();
+      if (line === undefined) return;
       if (line === "") this.#dispatch(out);
       else this.#field(line);
     }
