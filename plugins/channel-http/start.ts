@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   awaitRun,
   type ChannelHost,
@@ -80,8 +81,17 @@ async function start(opening: Opening, { agent, input, session, metadata, limits
 /** A key that comes again with something else to do is a mistake of the client, and running neither is the safe answer. */
 async function sameRequest({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
   const { request: first } = await runs.get(run);
-  if (first.agent === request.agent && JSON.stringify(first.input) === JSON.stringify(request.input)) return;
+  if (first.agent === request.agent && sameInput(first.input, request.input)) return;
   throw new VenturiError(op, "conflict", "this Idempotency-Key was used for a different request", { details: { run } });
+}
+
+/** What was stored may have got the agent's defaults for variables that were not given. */
+function sameInput(stored: RunInput, given: RunInput): boolean {
+  const { variables = {} } = stored;
+  const sameVariables = Object.entries(given.variables ?? {}).every(([name, value]) =>
+    isDeepStrictEqual(variables[name], value),
+  );
+  return stored.text === given.text && isDeepStrictEqual(stored.messages, given.messages) && sameVariables;
 }
 
 const wantsEvents = ({ headers }: FastifyRequest): boolean => (headers.accept ?? "").includes("text/event-stream");

@@ -15,13 +15,15 @@ export function configure(command: Command): void {
       const { config, set } = globalsOf(command);
       const service = await openService({ configFile: config, set });
       const { host, url } = service;
+      // Whoever is told that the service is up may signal it at once.
+      process.on("SIGHUP", () => void reload(service));
+      const stopped = firstSignal();
       const removePidFile = writePidFile(host.config);
       host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
       await notifySystemd("READY=1", `STATUS=listening on ${url}`);
       const steps = options.quiet || host.config.telemetry.logs.format === "json" ? "" : nextSteps(host, url);
       process.stderr.write(steps);
-      process.on("SIGHUP", () => void reload(service));
-      await firstSignal();
+      await stopped;
       await notifySystemd("STOPPING=1");
       try {
         await service.drain();
@@ -32,7 +34,7 @@ export function configure(command: Command): void {
 }
 
 async function reload({ host }: Service): Promise<void> {
-  await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${Math.round(performance.now() * 1000)}`);
+  await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
   await host.reload(); // logs how it went
   await notifySystemd("READY=1");
 }

@@ -7,6 +7,6 @@ import { execFile } from "node:child_process";
 export async function notifySystemd(...state: readonly string[]): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return;
   await new Promise<void>((resolve) => {
-    execFile("systemd-notify", [`--pid=${process.pid}`, ...state], { timeout: 2_000 }, () => resolve());
+    execFile("systemd-notify", ["--no-block", `--pid=${process.pid}`, ...state], { timeout: 2_000 }, () => resolve());
   });
 }
