@@ -1,6 +1,9 @@
 /** The face for programs that hold agents in their own process. */
+
+import type { Telemetry } from "./core/telemetry.ts";
 import { Agent } from "./host/agent.ts";
 import { type Host, type OpenOptions, openHost } from "./host/open.ts";
+import { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./telemetry/settings.ts";
 
 export { codes } from "./core/codes.ts";
 export { VenturiError } from "./core/errors.ts";
@@ -8,10 +11,18 @@ export type { RunEvent, RunInput } from "./core/events.ts";
 export type { RunRequest } from "./core/journal.ts";
 export type { Message, Part } from "./core/messages.ts";
 export type { Runs } from "./core/runs.ts";
+export type { Telemetry } from "./core/telemetry.ts";
 export * from "./host/agent.ts";
+export type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
 
 export interface Venturi extends Pick<Host, "runs" | "reload" | "close"> {
   agent(name: string): Agent;
+}
+
+/** Measurement with span processors of one's own, to hand to `openVenturi`. What is not set has the config's default. */
+export async function createTelemetry(settings: Partial<TelemetrySettings>, parts: TelemetryParts): Promise<Telemetry> {
+  const { createTelemetry: create } = await import("./telemetry/index.ts");
+  return create({ ...defaultSettings, ...settings }, parts);
 }
 
 /** Opens the config's plugins, journal and agents in this process, without a server. */

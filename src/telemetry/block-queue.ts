@@ -11,10 +11,11 @@ const batch = 4_096;
 const delay = 1_000;
 const inFlightLimit = 4;
 
+/** Where a signal is sent, as the exporters take it. */
 export interface OtlpTarget {
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly resource: Attributes;
+  readonly headers: Record<string, string>;
+  readonly timeoutMillis: number;
 }
 
 /** Sends spans that exist as columns to the same place, over the same transport, as the SDK's exporter sends the others. */
@@ -26,8 +27,8 @@ export class BlockQueue {
   #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(target: OtlpTarget, drops: Drops) {
-    this.#delegate = createDelegate(target);
+  constructor(target: OtlpTarget, resource: Attributes, drops: Drops) {
+    this.#delegate = createDelegate(target, resource);
     this.#drops = drops;
   }
 
@@ -90,13 +91,13 @@ export class BlockQueue {
   }
 }
 
-function createDelegate(target: OtlpTarget) {
+function createDelegate(target: OtlpTarget, resource: Attributes) {
   return createOtlpHttpExportDelegate(
-    convertLegacyHttpOptions({ url: target.url, headers: { ...target.headers } }, "TRACES", "v1/traces", {
+    convertLegacyHttpOptions(target, "TRACES", "v1/traces", {
       "Content-Type": "application/x-protobuf",
     }),
     {
-      serializeRequest: (blocks: readonly Block[]) => encodeBlocks(blocks, target.resource),
+      serializeRequest: (blocks: readonly Block[]) => encodeBlocks(blocks, resource),
       deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
     },
     "otlp_http_span_exporter",

@@ -94,6 +94,8 @@ export class AppendColumns {
   end = new Float64Array(firstCapacity / 4);
   events = new Uint32Array(firstCapacity / 4);
   runs = new Uint32Array(firstCapacity / 4);
+  /** What did not fit under the limit. */
+  suppressed = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
@@ -101,7 +103,10 @@ export class AppendColumns {
 
   push(events: number, runs: number, start: number, end: number): void {
     const index = this.count;
-    if (index >= this.#limit) return;
+    if (index >= this.#limit) {
+      this.suppressed++;
+      return;
+    }
     if (index === this.start.length) this.#grow();
     this.start[index] = start;
     this.end[index] = end;

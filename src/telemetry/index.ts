@@ -6,7 +6,6 @@ import { measuredJournal } from "./journal.ts";
 import { measuredLog } from "./log.ts";
 import type { Measure } from "./measure.ts";
 import { cancelled } from "./outcome.ts";
-import { prometheusText } from "./prometheus.ts";
 import { measuredProvider } from "./provider.ts";
 import { Ring } from "./ring.ts";
 import { MeasuredLog } from "./run-log.ts";
@@ -46,7 +45,10 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       }
       counter.add(1, sdk.sets.of(attributes));
     },
-    metrics: async () => prometheusText(await sdk.collect()),
+    metrics: async () => {
+      const { prometheusText } = await import("./prometheus.ts");
+      return prometheusText(await sdk.collect());
+    },
     trace: (run) => measure.ring.trace(run),
     flush: () => sdk.flush(),
     async close() {

@@ -8,6 +8,7 @@ import {
   type LogRecordExporter,
   type ReadableLogRecord,
 } from "@opentelemetry/sdk-logs";
+import type { OtlpTarget } from "./block-queue.ts";
 import type { Drops } from "./drops.ts";
 import { scope } from "./names.ts";
 
@@ -23,13 +24,14 @@ export class LogQueue {
     this.logger = provider.getLogger(scope);
   }
 
-  static create(
-    target: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
-    resource: Resource,
-    drops: Drops,
-  ): LogQueue {
-    const exporter = counted(new OTLPLogExporter({ url: target.url, headers: { ...target.headers } }), drops);
-    const processor = new BatchLogRecordProcessor({ exporter, maxQueueSize: queueLimit, scheduledDelayMillis: 1_000 });
+  static create(target: OtlpTarget, resource: Resource, drops: Drops): LogQueue {
+    const exporter = counted(new OTLPLogExporter(target), drops);
+    const processor = new BatchLogRecordProcessor({
+      exporter,
+      maxQueueSize: queueLimit,
+      scheduledDelayMillis: 1_000,
+      exportTimeoutMillis: target.timeoutMillis,
+    });
     return new LogQueue(new LoggerProvider({ resource, processors: [processor] }));
   }
 

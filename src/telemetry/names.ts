@@ -85,6 +85,7 @@ export const attributes = {
   deliverStalled: "venturi.deliver.stalled_ms",
   appendEvents: "venturi.journal.events",
   appendRuns: "venturi.journal.runs",
+  appendsSuppressed: "venturi.journal.suppressed",
 } as const;
 
 export const metrics = {

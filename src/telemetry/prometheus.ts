@@ -1,15 +1,5 @@
 import { PrometheusSerializer } from "@opentelemetry/exporter-prometheus";
-import { type CollectionResult, type MetricData, type MetricProducer, MetricReader } from "@opentelemetry/sdk-metrics";
-
-/** A reader that is asked, by `/metrics`, rather than serving on a port of its own. */
-export function collector(producer: MetricProducer): MetricReader {
-  return new Collector({ metricProducers: [producer] });
-}
-
-class Collector extends MetricReader {
-  protected override async onShutdown(): Promise<void> {}
-  protected override async onForceFlush(): Promise<void> {}
-}
+import type { CollectionResult, MetricData } from "@opentelemetry/sdk-metrics";
 
 const noPrefix = "";
 const noTimestamp = false;

@@ -154,6 +154,8 @@ export class RunTrace {
     mark(this.span, outcome);
     const now = performance.now();
     if (this.#appends !== undefined) {
+      const { suppressed } = this.#appends;
+      if (suppressed > 0) this.span.setAttribute(attributes.appendsSuppressed, suppressed);
       emitBlock(
         this.#measure,
         this.run,

@@ -6,17 +6,17 @@ import {
   type Resource,
   resourceFromAttributes,
 } from "@opentelemetry/resources";
-import { type CollectionResult, MeterProvider, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
+import { type CollectionResult, MeterProvider } from "@opentelemetry/sdk-metrics";
 import { TracerProvider } from "@opentelemetry/sdk-trace";
+import { silentLog } from "../core/log.ts";
 import type { BlockQueue } from "./block-queue.ts";
+import { collector } from "./collector.ts";
 import { Drops } from "./drops.ts";
+import type { Exporters } from "./exporters.ts";
 import { AttributeSets, createInstruments, type Instruments } from "./instruments.ts";
-import type { LogQueue } from "./log-queue.ts";
 import { scope } from "./names.ts";
-import { collector } from "./prometheus.ts";
 import { samplerFrom } from "./sampler.ts";
 import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
-import { SpanQueue } from "./span-queue.ts";
 import { Tally } from "./tally.ts";
 
 /** The SDK, set up but not registered globally: whoever measures is given its tracer. */
@@ -39,45 +39,31 @@ export interface Sdk {
 }
 
 export async function createSdk(settings: TelemetrySettings, parts: TelemetryParts): Promise<Sdk> {
-  const environment = parts.environment ?? process.env;
-  const resource = defaultResource()
-    .merge(
-      resourceFromAttributes({
-        "service.name": "venturi",
-        ...(parts.version === undefined ? {} : { "service.version": parts.version }),
-      }),
-    )
-    .merge(detectResources({ detectors: [envDetector] }));
+  const resource = resourceOf(parts.version);
+  const exporters = await exportersFor(settings);
   const tally = new Tally(resource);
-  const push = await metricPush(settings, parts, tally);
   const pull = collector(tally);
+  const push = exporters?.metrics(tally, parts.metricInterval ?? 10_000);
   const meters = new MeterProvider({ resource, readers: push === undefined ? [pull] : [pull, push] });
   const instruments = createInstruments(meters.getMeter(scope), tally);
   const sets = new AttributeSets();
-  const drops = new Drops(instruments, sets, parts.log);
-  const objects = (parts.spanProcessors?.length ?? 0) > 0;
-  const url = (signal: string) => `${settings.otlp.endpoint.replace(/\/+$/, "")}/v1/${signal}`;
-  const sending = settings.otlp.endpoint !== "";
-  const { headers } = settings.otlp;
+  const drops = new Drops(instruments, sets, parts.log ?? silentLog);
   const processors = [...(parts.spanProcessors ?? [])];
-  let logs: LogQueue | undefined;
-  let blocks: BlockQueue | undefined;
-  if (sending) {
-    const exporters = await import("./exporters.ts");
-    processors.push(
-      new SpanQueue(new exporters.OTLPTraceExporter({ url: url("traces"), headers: { ...headers } }), drops),
-    );
-    if (!objects)
-      blocks = new exporters.BlockQueue({ url: url("traces"), headers, resource: resource.attributes }, drops);
-    logs = exporters.LogQueue.create({ url: url("logs"), headers }, resource, drops);
-  }
+  const objects = processors.length > 0;
+  if (exporters !== undefined) processors.push(exporters.spans(drops));
+  const blocks = objects ? undefined : exporters?.blocks(resource, drops);
+  const logs = exporters?.logs(resource, drops);
   const traces = new TracerProvider({
     resource,
-    sampler: samplerFrom(environment),
+    sampler: samplerFrom(parts.environment ?? process.env),
     spanProcessors: processors,
     spanLimits: { eventCountLimit: settings.maxChunkSpans + 128 },
     meterProvider: { getMeter: () => createNoopMeter() },
   });
+  const all = {
+    flush: [() => traces.forceFlush(), () => blocks?.flush(), () => logs?.flush(), () => push?.forceFlush()],
+    close: [() => traces.shutdown(), () => blocks?.close(), () => logs?.close(), () => meters.shutdown()],
+  };
   const closeLimit = parts.closeLimit ?? 5_000;
   return {
     tracer: traces.getTracer(scope),
@@ -90,31 +76,22 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
     objects,
     counter: (name) => meters.getMeter(scope).createCounter(name),
     collect: () => pull.collect(),
-    flush: () =>
-      settled(
-        [() => traces.forceFlush(), () => blocks?.flush(), () => logs?.flush(), () => push?.forceFlush()],
-        closeLimit,
-      ),
-    close: () =>
-      settled(
-        [() => traces.shutdown(), () => blocks?.close(), () => logs?.close(), () => meters.shutdown()],
-        closeLimit,
-      ),
+    flush: () => settled(all.flush, closeLimit),
+    close: () => settled(all.close, closeLimit),
   };
 }
 
-async function metricPush(settings: TelemetrySettings, parts: TelemetryParts, tally: Tally) {
-  if (settings.otlp.endpoint === "") return undefined;
-  const { OTLPMetricExporter } = await import("./exporters.ts");
-  return new PeriodicExportingMetricReader({
-    exporter: new OTLPMetricExporter({
-      url: `${settings.otlp.endpoint.replace(/\/+$/, "")}/v1/metrics`,
-      headers: { ...settings.otlp.headers },
-    }),
-    exportIntervalMillis: parts.metricInterval ?? 10_000,
-    exportTimeoutMillis: Math.min(parts.metricInterval ?? 10_000, 10_000),
-    metricProducers: [tally],
-  });
+function resourceOf(version: string | undefined): Resource {
+  const own = { "service.name": "venturi", ...(version === undefined ? {} : { "service.version": version }) };
+  return defaultResource()
+    .merge(resourceFromAttributes(own))
+    .merge(detectResources({ detectors: [envDetector] }));
+}
+
+async function exportersFor({ otlp }: TelemetrySettings): Promise<Exporters | undefined> {
+  if (otlp.endpoint === "") return undefined;
+  const { Exporters } = await import("./exporters.ts");
+  return new Exporters(otlp);
 }
 
 /** Waits for all of them, but no longer than `limit`. A collector that is down makes the SDK reject: that is no failure of ours. */

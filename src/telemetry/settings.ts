@@ -18,8 +18,8 @@ export interface TelemetrySettings {
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export interface TelemetryParts {
-  /** Where telemetry reports on itself. */
-  readonly log: Log;
+  /** Where telemetry reports on itself: what it had to drop. */
+  readonly log?: Log;
   readonly version?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**

@@ -23,13 +23,14 @@ export class SpanQueue implements SpanProcessor {
   readonly #inFlight = new Set<Promise<void>>();
   #waiting = 0;
 
-  constructor(exporter: SpanExporter, drops: Drops) {
+  constructor(exporter: SpanExporter, timeout: number, drops: Drops) {
     this.#drops = drops;
     this.#inner = new BatchSpanProcessor({
       exporter: this.#counted(exporter),
       maxQueueSize: queueLimit + batch,
       maxExportBatchSize: batch,
       scheduledDelayMillis: 1_000,
+      exportTimeoutMillis: timeout,
     });
   }
 
