@@ -6,7 +6,7 @@ import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import { type Host, openHost } from "../host/open.ts";
 import { askApproval } from "./approve.ts";
-import { example, globalsOf } from "./globals.ts";
+import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { openPrinter, wantsColor } from "./terminal.ts";
 import { watchRun } from "./watch-run.ts";
@@ -34,7 +34,7 @@ export function configure(command: Command): void {
     .option("--json", "the runs' events, one JSON line each")
     .addHelpText("after", example("venturi chat assistant"))
     .action(async (agent: string, options: { session?: string; json?: true }) => {
-      const { config, set } = globalsOf(command);
+      const { config, set } = globalsOrBox(command);
       const host = await openHost({ configFile: config, set: quietly(set) });
       try {
         mustExist(host, agent);

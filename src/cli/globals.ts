@@ -1,3 +1,6 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { type Command, Option } from "commander";
 import type { LoadOptions } from "../host/config/load.ts";
 
@@ -22,6 +25,21 @@ export function addGlobals(program: Command): void {
 
 export function globalsOf(command: Command): Globals {
   return command.optsWithGlobals<{ config: string; set: string[] }>();
+}
+
+/**
+ * The same for commands that only try an agent: where there is no configuration and none is named, the one of the box
+ * serves, with its data in the working folder. A service never starts on a configuration that nobody chose.
+ */
+export function globalsOrBox(command: Command): Globals {
+  const { config, set } = globalsOf(command);
+  if (command.getOptionValueSourceWithGlobals("config") !== "default" || existsSync(config)) return { config, set };
+  process.stderr.write(`there is no ${config} here: using the one of the box (venturi init copies it)\n`);
+  const data = resolve("data");
+  return {
+    config: fileURLToPath(new URL("../../../config/venturi.yaml", import.meta.url)),
+    set: [`dataFolder=${data}`, `journal.path=${join(data, "venturi.db")}`, ...set],
+  };
 }
 
 export function loadOptionsOf(command: Command): LoadOptions {

@@ -14,6 +14,7 @@ const entries: readonly Entry[] = [
   { name: "start", summary: "run the service", load: () => import("./start.ts") },
   { name: "run", summary: "one run of an agent, streamed to the terminal", load: () => import("./run.ts") },
   { name: "chat", summary: "a conversation with an agent", load: () => import("./chat.ts") },
+  { name: "init", summary: "write a configuration to begin with", load: () => import("./init.ts") },
   {
     name: "validate",
     summary: "check the configuration and tell everything that is wrong with it",
@@ -59,7 +60,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     .description("A plugin-based agent runtime that streams, journals and measures every token.")
     .option("-V, --version", "print the version")
     .showHelpAfterError("(venturi --help lists the commands)")
-    .addHelpText("after", example("venturi validate --config config/venturi.yaml"))
+    .addHelpText("after", example("venturi start", 'venturi run assistant "What is 17 * 23?"', "venturi help run"))
     .configureHelp({ showGlobalOptions: true })
     .exitOverride();
   addGlobals(program);

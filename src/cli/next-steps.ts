@@ -1,4 +1,3 @@
-import { relative } from "node:path";
 import type { Host } from "../host/open.ts";
 
 /** What a newcomer can do now, with lines that work as they stand. */
@@ -35,10 +34,9 @@ export function nextSteps(host: Host, url: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** How this very program was called, so that the line works in a checkout as well as installed. */
+/** How this very program is called again: `npx` finds it in a checkout and where it is a dependency. */
 function ownCommand(): string {
-  const script = process.argv[1] ?? "venturi";
-  return script.endsWith(".js") ? `node ${relative(process.cwd(), script)}` : "venturi";
+  return (process.argv[1] ?? "").startsWith(process.cwd()) ? "npx venturi" : "venturi";
 }
 
 function answersFromSimulator(host: Host, agent: string): boolean {

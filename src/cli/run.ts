@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { fromJson, VenturiError } from "../core/errors.ts";
 import { openHost } from "../host/open.ts";
 import { askApproval } from "./approve.ts";
-import { example, globalsOf } from "./globals.ts";
+import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { openPrinter, readInput } from "./terminal.ts";
 import { watchRun } from "./watch-run.ts";
@@ -31,7 +31,7 @@ export function configure(command: Command): void {
     )
     .action(async (agent: string, words: string[], options: Options) => {
       const text = words.length === 0 || words[0] === "-" ? await readInput() : words.join(" ");
-      const { config, set } = globalsOf(command);
+      const { config, set } = globalsOrBox(command);
       const host = await openHost({ configFile: config, set: quietly(set) });
       try {
         const variables = Object.fromEntries(options.input.map(assignment));

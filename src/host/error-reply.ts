@@ -15,7 +15,11 @@ export function replyWithErrors(server: FastifyInstance, log: Log): void {
   server.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) =>
     sendError(
       reply,
-      new VenturiError("server.route", "not_found", `there is no ${request.method} ${pathOf(request.url)}`),
+      new VenturiError(
+        "server.route",
+        "not_found",
+        `there is no ${request.method} ${pathOf(request.url)}; /openapi.json tells what there is`,
+      ),
     ),
   );
 }

@@ -57,9 +57,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
     await app.listen(settings.listen);
   } catch (thrown) {
     await app.close();
-    throw new VenturiError("server.listen", "unavailable", `cannot listen: ${wrap("server.listen", thrown).message}`, {
-      cause: thrown,
-    });
+    throw cannotListen(settings.listen, thrown);
   }
   const { port } = app.server.address() as AddressInfo; // a TCP server's address, by the call above
   return {
@@ -77,6 +75,15 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
       clearTimeout(cut);
     },
   };
+}
+
+function cannotListen({ host, port }: ServerSettings["listen"], thrown: unknown): VenturiError {
+  const op = "server.listen";
+  const taken = thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
+  const message = taken
+    ? `another program listens on ${host}:${port} already; choose another with --set server.listen=${host}:PORT`
+    : `cannot listen: ${wrap(op, thrown).message}`;
+  return new VenturiError(op, "unavailable", message, { cause: thrown });
 }
 
 async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {

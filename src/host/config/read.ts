@@ -10,11 +10,17 @@ const mostNodes = 100_000;
 const mostDepth = 64;
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"]);
 
+const missing = "does not exist";
+const whatNext = "; `venturi init` writes one to begin with, --config FILE names another";
+const isMissing = ({ problem }: { problem: string }): boolean => problem === missing;
+
 /** Reads one YAML file. Problems are added to `problems`; undefined when the file can't be used at all. */
 export function readYaml(file: string, problems: Problem[], named: Place = at(file)): MapNode | undefined {
   const text = readText(file);
   if (typeof text !== "string") {
-    problems.push({ place: named, path: "", message: named.file === file ? text.problem : `${file} ${text.problem}` });
+    const message =
+      named.file === file ? `${text.problem}${isMissing(text) ? whatNext : ""}` : `${file} ${text.problem}`;
+    problems.push({ place: named, path: "", message });
     return undefined;
   }
   return parseYaml(file, text, problems);
@@ -56,7 +62,7 @@ export function readText(file: string): string | { problem: string } {
 
 function readFailure(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
-  if (code === "ENOENT") return "does not exist";
+  if (code === "ENOENT") return missing;
   if (code === "EACCES") return "may not be read by this user";
   if (code === "ERR_ENCODING_INVALID_ENCODED_DATA") return "is not valid UTF-8";
   return `can't be read: ${messageOf(thrown)}`;

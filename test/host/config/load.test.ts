@@ -308,7 +308,10 @@ agents: { one: { model: main } }
       mkdirSync(folder.path("dir"));
       for (const [name, expected] of [
         ["dir", /dir: is a folder, not a file$/],
-        ["gone.yaml", /gone.yaml: does not exist$/],
+        [
+          "gone.yaml",
+          /gone.yaml: does not exist; `venturi init` writes one to begin with, --config FILE names another$/,
+        ],
       ] as const) {
         const error = await loadConfig({ file: folder.path(name) }).catch((thrown: VenturiError) => thrown);
         expect((error as VenturiError).message).to.match(expected);

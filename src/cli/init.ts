@@ -1,0 +1,33 @@
+import { copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors.ts";
+import { example } from "./globals.ts";
+
+const files = ["venturi.yaml", "venturi.schema.json", "prompts/assistant.md"];
+export const boxConfigFolder = fileURLToPath(new URL("../../../config/", import.meta.url));
+
+/** `venturi init`: a configuration to begin with, the very one of the box. */
+export function configure(command: Command): void {
+  command
+    .argument("[folder]", "where the configuration goes", "config")
+    .addHelpText("after", example("venturi init", "venturi start"))
+    .action((folder: string) => {
+      const there = files.map((file) => join(folder, file)).find((file) => existsSync(file));
+      if (there !== undefined) {
+        throw new VenturiError("cli.init", "conflict", `${there} is there already; name another folder`);
+      }
+      for (const file of files) copy(file, folder);
+      process.stdout.write(`${files.map((file) => join(folder, file)).join("\n")}\n`);
+      process.stderr.write(
+        `now: venturi start${folder === "config" ? "" : ` --config ${join(folder, files[0] ?? "")}`}\n`,
+      );
+    });
+}
+
+function copy(file: string, folder: string): void {
+  const target = join(folder, file);
+  mkdirSync(dirname(target), { recursive: true });
+  copyFileSync(join(boxConfigFolder, file), target);
+}

@@ -1,0 +1,77 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { expect } from "chai";
+import { tooOld } from "../../src/cli/node-version.ts";
+import { testFolder } from "../host/folder.ts";
+import { venturi } from "./venturi.ts";
+
+describe("the first run", () => {
+  const folder = testFolder();
+
+  it("in an empty folder `venturi run` answers from the box and keeps its data there", async () => {
+    const { exit, out, err } = await venturi(["run", "assistant", "What is 17 * 23?"], noKeys, folder.path("."));
+    expect([exit, out.includes("391")], err).to.deep.equal([0, true]);
+    expect(err).to.equal("there is no config/venturi.yaml here: using the one of the box (venturi init copies it)\n");
+    expect(existsSync(folder.path("data/venturi.db"))).to.equal(true);
+  });
+
+  it("a service does not start on a configuration that nobody chose, and says what to do", async () => {
+    const { exit, err } = await venturi(["start"], noKeys, folder.path("."));
+    expect(exit).to.equal(78);
+    expect(err).to.equal(
+      "config/venturi.yaml: does not exist; `venturi init` writes one to begin with, --config FILE names another\n",
+    );
+  });
+
+  it("`venturi init` writes a configuration that is valid, once", async () => {
+    const first = await venturi(["init"], {}, folder.path("."));
+    expect(first.exit, first.err).to.equal(0);
+    const valid = await venturi(["validate"], noKeys, folder.path("."));
+    expect(valid.exit, valid.err).to.equal(0);
+    const written = readFileSync(folder.path("config/venturi.yaml"), "utf8");
+    const again = await venturi(["init"], {}, folder.path("."));
+    expect(again.exit).to.equal(1);
+    expect(again.err).to.match(/config\/venturi\.yaml is there already; name another folder/);
+    expect(readFileSync(folder.path("config/venturi.yaml"), "utf8")).to.equal(written);
+  });
+
+  it("a port that is taken is told with the way to choose another", async () => {
+    const server = createServer();
+    await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+    const address = server.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    await venturi(["init"], {}, folder.path("."));
+    const { exit, err } = await venturi(
+      ["start", "--set", `server.listen=127.0.0.1:${port}`],
+      noKeys,
+      folder.path("."),
+    );
+    server.close();
+    expect(exit).to.equal(1);
+    expect(err).to.include(
+      `another program listens on 127.0.0.1:${port} already; choose another with --set server.listen=127.0.0.1:PORT`,
+    );
+  });
+
+  it("a Node that is too old is told which one is needed", () => {
+    expect(tooOld("20.20.2")).to.match(/^venturi needs Node 22\.15 or newer, and this is 20\.20\.2\./);
+    for (const version of ["22.15.0", "22.16.1", "24.0.0", "100.0.0"])
+      expect(tooOld(version), version).to.equal(undefined);
+    for (const version of ["22.14.9", "21.99.0", "9.0.0"]) expect(tooOld(version), version).to.be.a("string");
+  });
+
+  it("asking for help lists every command with an example", async () => {
+    const { out } = await venturi(["--help"]);
+    const commands = [...out.matchAll(/^ {2}([a-z]+) {2,}/gm)].map(([, name]) => name ?? "");
+    expect(commands).to.include.members(["start", "run", "init", "trace"]);
+    for (const command of commands.filter((name) => name !== "help")) {
+      const { status, stdout } = spawnSync(process.execPath, ["dist/src/cli/bin.js", command, "--help"], {
+        encoding: "utf8",
+      });
+      expect([status, /\nExample:\n {2}\S/.test(stdout)], command).to.deep.equal([0, true]);
+    }
+  }).timeout(30_000);
+});
+
+const noKeys = { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" };
