@@ -1,4 +1,5 @@
 import { jsonPrinter, type Printer, TextPrinter } from "./printer.ts";
+import { withSpinner } from "./spinner.ts";
 
 /** Colours on a terminal, unless NO_COLOR says otherwise. */
 export const wantsColor = (stream: { isTTY?: boolean }): boolean =>
@@ -8,12 +9,10 @@ export const wantsColor = (stream: { isTTY?: boolean }): boolean =>
 export function openPrinter(options: { readonly json: boolean; readonly quiet?: boolean }): Printer {
   const out = (text: string) => void process.stdout.write(text);
   if (options.json) return jsonPrinter(out);
-  return new TextPrinter({
-    out,
-    words: (text) => void process.stderr.write(text),
-    color: wantsColor(process.stderr),
-    verbose: options.quiet !== true && process.stderr.isTTY === true,
-  });
+  const words = (text: string) => void process.stderr.write(text);
+  const verbose = options.quiet !== true && process.stderr.isTTY === true;
+  const printer = new TextPrinter({ out, words, color: wantsColor(process.stderr), verbose });
+  return verbose && process.stdout.isTTY === true ? withSpinner(printer, words) : printer;
 }
 
 /** Standard input to its end, for `venturi run AGENT -`. */

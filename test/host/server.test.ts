@@ -2,6 +2,7 @@ import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
 import { gzipSync } from "node:zlib";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import channelHttp from "../../plugins/channel-http/index.ts";
 import { endless, hello, keyOf, serve, type TestService } from "../service.ts";
@@ -217,6 +218,18 @@ describe("the server", () => {
       const found = service.app.hasRoute({ method: method as "GET", url: path.replaceAll(/\{(\w+)\}/g, ":$1") });
       expect(found, route).to.equal(true);
     }
+    const schemas = schemasIn(document.paths);
+    expect(schemas.length).to.be.greaterThan(15);
+    for (const schema of schemas) new Ajv2020({ strict: false }).compile(schema);
     expect(document.paths["/v1/runs"]?.post?.requestBody).to.have.nested.property("content.application/json.schema");
   });
 });
+
+/** Every JSON Schema of an OpenAPI document. */
+function schemasIn(value: unknown): object[] {
+  if (typeof value !== "object" || value === null) return [];
+  const inner = Object.entries(value).flatMap(([key, child]) =>
+    key === "schema" && typeof child === "object" && child !== null ? [child as object] : schemasIn(child),
+  );
+  return inner;
+}
