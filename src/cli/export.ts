@@ -1,0 +1,26 @@
+import { createWriteStream } from "node:fs";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Command } from "commander";
+import { wrap } from "../core/errors.ts";
+import { withRecordings } from "../host/with-recordings.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+
+/** `venturi export RUN`: the run as one file of JSON lines. */
+export function configure(command: Command): void {
+  command
+    .argument("<run>", "the run's id")
+    .option("-o, --output <file>", "write to this file instead of standard output")
+    .addHelpText("after", example("venturi export run_0m5x… > run.ndjson"))
+    .action((run: string, options: { output?: string }) =>
+      withRecordings(loadOptionsOf(command), async (recordings) => {
+        const lines = Readable.from(recordings.export(run));
+        try {
+          if (options.output === undefined) await pipeline(lines, process.stdout, { end: false });
+          else await pipeline(lines, createWriteStream(options.output));
+        } catch (thrown) {
+          throw wrap("cli.export", thrown);
+        }
+      }),
+    );
+}

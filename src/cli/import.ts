@@ -1,0 +1,33 @@
+import { readFile } from "node:fs/promises";
+import type { Command } from "commander";
+import { messageOf, VenturiError } from "../core/errors.ts";
+import { withRecordings } from "../host/with-recordings.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+import { readInput } from "./terminal.ts";
+
+/** `venturi import FILE`: takes in what `venturi export` wrote. */
+export function configure(command: Command): void {
+  command
+    .argument("<file>", "what `venturi export` wrote; - reads standard input")
+    .option("--as <run>", "the id it gets here; its own when absent")
+    .option("--json", "say what was taken in as JSON")
+    .addHelpText("after", example("venturi import run.ndjson", "venturi import run.ndjson --as run_copy"))
+    .action(async (file: string, options: { as?: string; json?: true }) => {
+      const text = await read(file);
+      await withRecordings(loadOptionsOf(command), async (recordings) => {
+        const imported = await recordings.import(text, options.as);
+        if (options.json) process.stdout.write(`${JSON.stringify(imported)}\n`);
+        else process.stdout.write(`${imported.run}\n`);
+        const rest = imported.ended ? "" : "; it has no end, so it waits for a signal";
+        process.stderr.write(`took in ${imported.events} events${rest}\n`);
+      });
+    });
+}
+
+async function read(file: string): Promise<string> {
+  try {
+    return file === "-" ? await readInput() : await readFile(file, "utf8");
+  } catch (cause) {
+    throw new VenturiError("cli.import", "invalid_input", `${file} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}

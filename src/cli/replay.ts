@@ -1,0 +1,68 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors.ts";
+import type { Recordings } from "../host/recordings.ts";
+import { withRecordings } from "../host/with-recordings.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+import { openPrinter } from "./terminal.ts";
+
+interface Options {
+  readonly fast?: true;
+  readonly speed: string;
+  readonly json?: true;
+  readonly asFixture?: true;
+  readonly wire?: string;
+}
+
+/** `venturi replay RUN`: a recorded run once more, as it was. */
+export function configure(command: Command): void {
+  command
+    .argument("<run>", "the run's id")
+    .option("--fast", "without its pauses")
+    .option("--speed <times>", "so many times faster", "1")
+    .option("--json", "its events, one JSON line each")
+    .option("--as-fixture", "print a scenario for the simulator that reproduces its model")
+    .option("--wire <folder>", "write the raw provider streams kept with it (journal.keepWire) into this folder")
+    .addHelpText(
+      "after",
+      example(
+        "venturi replay run_0m5x… --fast",
+        "venturi replay run_0m5x… --as-fixture > bug.yaml && venturi simulate --scenario bug.yaml",
+      ),
+    )
+    .action((run: string, options: Options) =>
+      withRecordings(loadOptionsOf(command), async (recordings) => {
+        if ((await recordings.journal.get(run)) === undefined) {
+          throw new VenturiError("cli.replay", "not_found", `there is no run ${run}`);
+        }
+        if (options.asFixture) await printFixture(recordings, run);
+        else if (options.wire !== undefined) await writeWire(recordings, run, options.wire);
+        else await print(recordings, run, options);
+      }),
+    );
+}
+
+async function print(recordings: Recordings, run: string, options: Options): Promise<void> {
+  const speed = options.fast ? Number.POSITIVE_INFINITY : Number(options.speed);
+  if (!(speed > 0)) throw new VenturiError("cli.replay", "invalid_input", "--speed: expected a number above 0");
+  const printer = openPrinter({ json: options.json === true });
+  for await (const event of recordings.replay(run, speed)) printer.print(event);
+}
+
+async function printFixture(recordings: Recordings, run: string): Promise<void> {
+  const { stringify } = await import("yaml");
+  process.stdout.write(stringify(await recordings.fixture(run), { lineWidth: 0 }));
+}
+
+async function writeWire({ journal }: Recordings, run: string, folder: string): Promise<void> {
+  const kept = (await journal.wire?.(run)) ?? [];
+  if (kept.length === 0) {
+    throw new VenturiError("cli.replay", "not_found", "no raw streams were kept with it; set journal.keepWire");
+  }
+  for (const { round, attempt, wire, bytes } of kept) {
+    const file = join(folder, `${run}-${round}-${attempt}.${wire}`);
+    await writeFile(file, bytes);
+    process.stdout.write(`${file}\n`);
+  }
+}

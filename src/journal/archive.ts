@@ -1,0 +1,37 @@
+import { z } from "zod";
+import { RunEvent } from "../core/events.ts";
+import type { RunRequest } from "../core/journal.ts";
+
+/** A run as one file of JSON lines: what it was asked, then signals, kept wire bytes and events. */
+export const Heading = z.strictObject({
+  venturi: z.literal("run"),
+  version: z.literal(1),
+  run: z.string().min(1),
+  session: z.string().optional(),
+  createdAt: z.number(),
+  // Its shape is the service's own and grows; what matters here is that it names an agent.
+  request: z.looseObject({ agent: z.string(), input: z.looseObject({}) }).transform((value) => value as RunRequest),
+});
+export type Heading = z.output<typeof Heading>;
+
+export const Line = z.union([
+  z.strictObject({ event: RunEvent }),
+  z.strictObject({
+    signal: z.strictObject({
+      number: z.number().int(),
+      id: z.string(),
+      kind: z.enum(["cancel", "approve", "message"]),
+      body: z.record(z.string(), z.unknown()),
+    }),
+  }),
+  z.strictObject({
+    wire: z.strictObject({
+      round: z.number().int(),
+      attempt: z.number().int(),
+      wire: z.string(),
+      /** Base64. */
+      bytes: z.string(),
+    }),
+  }),
+]);
+export type Line = z.output<typeof Line>;

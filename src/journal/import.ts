@@ -1,0 +1,72 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { messageOf, VenturiError } from "../core/errors.ts";
+import { isTerminal, type RunEvent } from "../core/events.ts";
+import type { Journal } from "../core/journal.ts";
+import { Heading, Line } from "./archive.ts";
+
+const op = "journal.import";
+
+export interface Imported {
+  readonly run: string;
+  readonly events: number;
+  /** False for a run that was exported before its end: it is parked, and goes on only when someone signals it. */
+  readonly ended: boolean;
+}
+
+/** Takes a run in that `exportRun` wrote, under its own name or another. Everything is checked before anything is stored. */
+export async function importRun(journal: Journal, text: string, name?: string): Promise<Imported> {
+  const [first = "", ...rest] = text.split("\n").filter((line) => line.trim() !== "");
+  const heading = parse(Heading, first, 1);
+  const lines = rest.map((line, index) => parse(Line, line, index + 2));
+  const run = name ?? heading.run;
+  const events = lines.flatMap((line) => ("event" in line ? [{ ...line.event, run }] : []));
+  checkOrder(events);
+  const last = events.at(-1);
+  const ended = last !== undefined && isTerminal(last);
+
+  const worker = `import-${randomUUID()}`;
+  await journal.heartbeat(worker);
+  const { claim } = await journal.enqueue({
+    run,
+    session: heading.session,
+    request: heading.request,
+    whenBusy: "conflict",
+    claimFor: worker,
+  });
+  if (claim === undefined) throw new VenturiError(op, "conflict", `the run ${run} could not be taken in`);
+  for (const line of lines) {
+    if ("signal" in line) await journal.signal(run, line.signal.id, line.signal.kind, line.signal.body);
+    if ("wire" in line) {
+      const { round, attempt, wire, bytes } = line.wire;
+      await journal.keepWire?.(run, round, attempt, wire, Buffer.from(bytes, "base64"));
+    }
+  }
+  const seenSignals = lines.filter((line) => "signal" in line).length;
+  const end = ended ? { state: "done" as const } : { state: "waiting" as const, seenSignals };
+  const fenced = await journal.append([{ attempt: claim.attempt, events, ...end }]);
+  if (fenced.size > 0) throw new VenturiError(op, "conflict", `another process took ${run} while it was taken in`);
+  return { run, events: events.length, ended };
+}
+
+function parse<T extends z.ZodType>(schema: T, line: string, number: number): z.output<T> {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch (cause) {
+    throw new VenturiError(op, "invalid_input", `line ${number} is no JSON: ${messageOf(cause)}`, { cause });
+  }
+  const parsed = schema.safeParse(value);
+  // As it was written, not as it was parsed: the order of its keys is part of what is carried over.
+  if (parsed.success) return value as z.output<T>;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined ? "" : ` (${issue.path.join(".") || "the whole line"}: ${issue.message})`;
+  throw new VenturiError(op, "invalid_input", `line ${number} is not part of an exported run${where}`);
+}
+
+function checkOrder(events: readonly RunEvent[]): void {
+  for (const [index, event] of events.entries()) {
+    if (event.seq === index + 1 && (!isTerminal(event) || index === events.length - 1)) continue;
+    throw new VenturiError(op, "invalid_input", `event ${event.seq} (${event.type}) stands in place ${index + 1}`);
+  }
+}

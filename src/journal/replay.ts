@@ -1,0 +1,26 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { Journal } from "../core/journal.ts";
+import { eventsOf } from "./export.ts";
+
+export interface ReplayOptions {
+  readonly clock: Clock;
+  /** How many times faster than it was; infinite = without any wait. */
+  readonly speed: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A recorded run's events, each as long after the first as it was then. */
+export async function* replay(journal: Journal, run: string, options: ReplayOptions): AsyncGenerator<RunEvent> {
+  const { clock, speed, signal } = options;
+  const start = clock.monotonic();
+  let first: number | undefined;
+  for await (const events of eventsOf(journal, run)) {
+    for (const event of events) {
+      first ??= event.at;
+      const wait = (event.at - first) / speed - (clock.monotonic() - start);
+      if (wait > 0) await sleep(clock, wait, signal);
+      yield event;
+    }
+  }
+}
