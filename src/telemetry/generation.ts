@@ -13,6 +13,7 @@ import type { ProviderMetrics } from "./provider-metrics.ts";
 import type { RoundTrace } from "./round-trace.ts";
 import { rowsOf } from "./rows.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
+import type { Distribution } from "./tally.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "./traceparent.ts";
 
 /** One generation as it is measured: its span, its chunks, its figures. */
@@ -28,6 +29,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly #context: Context;
   readonly #columns: ChunkColumns | undefined;
   readonly #output: Output | undefined;
+  readonly #between: Distribution;
   readonly #started = performance.now();
   #chunks = 0;
   #firstAt = 0;
@@ -43,6 +45,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#measure = measure;
     this.#metrics = metrics;
     this.#request = request;
+    this.#between = metrics.between(request.model);
     this.#run = context.run;
     this.#trace = measure.traces.get(context.run);
     this.#round = this.#trace?.round(context.round);
@@ -140,7 +143,7 @@ export class GenerationTrace implements StreamObserver, Pending {
 
   #count(kind: ChunkKind, bytes: number, start: number, end: number): void {
     if (this.#chunks++ === 0) this.#firstAt = start;
-    else this.#metrics.between(this.#request.model).record((start - this.#lastAt) / 1_000);
+    else this.#between.record((start - this.#lastAt) / 1_000);
     this.#lastAt = start;
     const index = this.#metrics.chunk(kind, bytes);
     this.#columns?.chunk(index, bytes, start, end);

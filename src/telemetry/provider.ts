@@ -14,7 +14,10 @@ export function measuredProvider(measure: Measure, name: { key: string; type: st
   const begin = (request: GenerationRequest, context: GenerationContext): GenerationTrace => {
     const generation = new GenerationTrace(measure, metrics, request, context);
     context.traceparent = generation.traceparent;
-    context.observer = context.observer === undefined ? generation : both(generation, context.observer);
+    const { observer } = context;
+    // One that is left from an earlier generation with the same context has ended.
+    const others = observer instanceof GenerationTrace ? undefined : observer;
+    context.observer = others === undefined ? generation : both(generation, others);
     return generation;
   };
   const { stream, generate } = provider;

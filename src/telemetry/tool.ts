@@ -1,5 +1,5 @@
 import type { Span } from "@opentelemetry/api";
-import type { Tool, ToolContext, ToolOutput } from "../core/tool.ts";
+import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, labels, spans } from "./names.ts";
 import { type Origin, originNow } from "./origin.ts";
@@ -149,7 +149,7 @@ class Execution implements Pending {
     this.#outcome = outcome;
     const { content, sdk } = this.#measure;
     if (content.captured && outcome.kind === "good" && this.#span.isRecording()) {
-      this.#span.setAttribute(attributes.toolResult, content.json(output));
+      this.#span.setAttribute(attributes.toolResult, content.json(output instanceof RichOutput ? output.text : output));
     }
     const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
     sdk.instruments.toolDuration.record((this.#settledAt - this.#started) / 1_000, set);

@@ -1,0 +1,86 @@
+import { expect } from "chai";
+import fc from "fast-check";
+import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/block.ts";
+import { AppendColumns, ChunkColumns } from "../../src/telemetry/columns.ts";
+import { encodeBlocks } from "../../src/telemetry/encode.ts";
+import { Origin } from "../../src/telemetry/origin.ts";
+import { rowsOf } from "../../src/telemetry/rows.ts";
+import { readSpans } from "./protobuf-reader.ts";
+
+const hex = (bytes: number) =>
+  fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((id) => Buffer.from(id).toString("hex"));
+const parent = fc.record({ traceId: hex(16), spanId: hex(8), traceFlags: fc.constantFrom(0, 1) });
+// In 2001 and in 2100; from a process that just began to one up for 90 days (past 104, nanoseconds no longer fit a double).
+const origin = fc.double({ min: 1e12, max: 4.1e12, noNaN: true }).map((epoch) => new Origin(epoch));
+const time = fc.double({ min: 0, max: 7.8e9, noNaN: true });
+const size = fc.integer({ min: 0, max: 0xffff_ffff });
+
+const chunks = fc
+  .record({
+    chunks: fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 6 }), size, time, fc.double({ min: 0, max: 1e3, noNaN: true })),
+      {
+        maxLength: 200,
+      },
+    ),
+    steps: fc.array(fc.tuple(fc.integer({ min: -1, max: 199 }), size, size, fc.boolean(), time), { maxLength: 200 }),
+  })
+  .map((made) => {
+    const columns = new ChunkColumns(1_000);
+    for (const [kind, bytes, start, lasted] of made.chunks) columns.chunk(kind, bytes, start, start + lasted);
+    for (const [chunk, call, bytes, sealed, start] of made.steps) {
+      columns.step(chunk, call, bytes, sealed, start, start + 1);
+    }
+    return columns;
+  });
+const appends = fc.array(fc.tuple(size, size, time), { maxLength: 100 }).map((made) => {
+  const columns = new AppendColumns(1_000);
+  for (const [events, runs, start] of made) columns.push(events, runs, start, start + 0.5);
+  return columns;
+});
+const block: fc.Arbitrary<Block> = fc.oneof(
+  fc.tuple(parent, origin, chunks).map(([above, at, columns]) => chunkBlock(above, at, columns)),
+  fc.tuple(parent, origin, appends).map(([above, at, columns]) => appendBlock(above, at, columns)),
+);
+
+describe("spans from columns to OTLP", () => {
+  it("say on the wire what they say as rows, whatever is in the columns", () => {
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 3 }), (blocks) => {
+        const sent = readSpans(
+          encodeBlocks(blocks, { "service.name": "é漢", "process.pid": 7, list: ["a", "b"], ok: true }),
+        );
+        const meant = blocks.flatMap((each) =>
+          Array.from(rowsOf(each), (row) => ({
+            traceId: each.parent.traceId,
+            spanId: row.spanId,
+            parentSpanId: row.parentSpanId,
+            name: row.name,
+            kind: 1,
+            start: BigInt(each.origin.text(row.start)),
+            end: BigInt(each.origin.text(Math.max(row.start, row.end))),
+            attributes: row.attributes,
+            events: [],
+            links: [],
+            status: { code: 0, message: "" },
+            flags: 0x100 | each.parent.traceFlags,
+            resource: { "service.name": "é漢", "process.pid": 7, list: ["a", "b"], ok: true },
+          })),
+        );
+        expect(sent).to.deep.equal(meant);
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("have ids of their own, none of them zero", () => {
+    fc.assert(
+      fc.property(block, (each) => {
+        const ids = Array.from(rowsOf(each), (row) => row.spanId);
+        expect(new Set(ids).size).to.equal(ids.length);
+        expect(ids).to.not.include("0000000000000000");
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
