@@ -75,6 +75,11 @@ export function pair(
   return { followers, committer };
 }
 
+/** Waits for the first batch and stops following: a follower that is left open polls for ever. */
+export async function firstOf(batches: AsyncIterable<readonly RunEvent[]>): Promise<void> {
+  for await (const _batch of batches) return;
+}
+
 export async function collect(batches: AsyncIterable<readonly RunEvent[]>): Promise<RunEvent[]> {
   const events: RunEvent[] = [];
   for await (const batch of batches) events.push(...batch);

@@ -3,7 +3,7 @@ import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import type { Signal } from "../../src/core/journal.ts";
 import { type Work, Worker } from "../../src/journal/worker.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
-import { collect, delta, finished, freshRun, memory, pair, seqs, started, upTo } from "./setup.ts";
+import { collect, delta, finished, firstOf, freshRun, memory, pair, seqs, started, upTo } from "./setup.ts";
 
 const request = { agent: "a", input: { text: "hi" } };
 
@@ -104,7 +104,7 @@ describe("Worker", () => {
       },
     });
     await worker.start();
-    await followers.follow(run).next();
+    await firstOf(followers.follow(run));
     await journal.signal(run, "two", "message", { text: "2" });
     await journal.signal(run, "two", "message", { text: "again" });
     await journal.signal(run, "three", "cancel", {});
@@ -165,7 +165,7 @@ describe("Worker", () => {
     await first.start();
     const run = freshRun();
     await journal.enqueue({ run, session: undefined, request });
-    await here.followers.follow(run).next();
+    await firstOf(here.followers.follow(run));
     await second.start();
     await first.stop();
     expect(seqs(await collect(there.followers.follow(run)))).to.deep.equal([1, 2, 3]);

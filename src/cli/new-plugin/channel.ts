@@ -1,88 +1,78 @@
 import type { PluginFiles } from "./files.ts";
 
 export const channelFiles = (name: string): PluginFiles => ({
-  "index.ts": `import { type Channel, definePlugin, type FastifyInstance, isTerminal, VenturiError } from "venturi/plugin";
+  "index.ts": `import {
+  type Channel,
+  definePlugin,
+  type FastifyInstance,
+  type RunEvent,
+  startRun,
+  streamRun,
+  type ZodRoutes,
+} from "venturi/plugin";
 import { z } from "zod";
 
-const Question = z.strictObject({ agent: z.string(), text: z.string() });
-
-/** POST a question, get the answer as plain text: the smallest channel there is. */
+/** POST a question; the answer comes as server-sent events, {"say"} for each piece of text and {"error"} for a failure. */
 export default definePlugin({
   name: "${name}",
   kind: "channel",
-  description: "Answers in plain text",
+  description: "Answers in small events",
   options: z.strictObject({
     path: z.string().startsWith("/").default("/${name}").describe("Where it is mounted."),
+    onDisconnect: z.enum(["continue", "cancel"]).default("cancel").describe("What becomes of a run when its client goes away."),
   }),
-  create: (options): Channel<FastifyInstance> => ({
+  create: ({ path, onDisconnect }): Channel<FastifyInstance> => ({
     mount(host) {
-      host.server.post(options.path, async (request, reply) => {
-        // The runs as this caller may see and start them: keys, permissions and limits are kept there.
-        const runs = host.runsFor(request);
-        const question = Question.safeParse(request.body);
-        if (!question.success) throw new VenturiError("${name}.ask", "invalid_input", "send {agent, text}");
-        const { run } = await runs.start({ agent: question.data.agent, input: { text: question.data.text } });
-        for await (const batch of runs.follow(run, { channel: "${name}" })) {
-          const last = batch.find(isTerminal);
-          if (last !== undefined) return reply.type("text/plain; charset=utf-8").send(last.output);
-        }
-        throw new VenturiError("${name}.ask", "stream_interrupted", "the run ended without its last event");
+      const schema = { body: z.strictObject({ agent: z.string(), text: z.string() }) };
+      host.server.withTypeProvider<ZodRoutes>().post(path, { schema }, async (request, reply) => {
+        const { agent, text } = request.body;
+        // Permissions, limits, traces and idempotency keys are kept in there.
+        const served = await startRun({ host, request, reply, channel: "${name}", onDisconnect }, { agent, input: { text } });
+        await streamRun(served, project, (error) => line({ error: error.message }));
       });
     },
   }),
 });
+
+/** A channel is a projection of the run's events; what it has no word for is left out. */
+function project(event: RunEvent): string {
+  if (event.type === "text.delta") return line({ say: event.text });
+  return event.type === "run.failed" ? line({ error: event.error.err }) : "";
+}
+
+const line = (value: unknown): string => \`data: \${JSON.stringify(value)}\\n\\n\`;
 `,
-  "index.test.ts": `import assert from "node:assert/strict";
-import type { FastifyInstance, RunEvent, Runs } from "venturi/plugin";
-import { testPluginContext } from "venturi/testing";
+  "index.test.ts": `import { channelContract } from "venturi/testing";
 import plugin from "./index.ts";
 
-type Handler = (request: { body: unknown }, reply: Reply) => Promise<unknown>;
-interface Reply {
-  type(name: string): Reply;
-  send(text: string): string;
-}
-
-const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 1 };
-const last: RunEvent = { type: "run.finished", run: "run_1", seq: 1, at: 0, finish: "stop", output: "hello", usage: {}, rounds: 1, timing };
-
-/** Mounts the channel on a server that keeps its one route. */
-async function mount(): Promise<Handler> {
-  let mounted: Handler | undefined;
-  const server = { post: (_path: string, handler: Handler) => { mounted = handler; } };
-  const runs = {
-    start: async () => ({ run: "run_1", existing: false }),
-    async *follow() {
-      yield [last];
-    },
-  };
-  const channel = await plugin.create(plugin.options.parse({}), testPluginContext());
-  await channel.mount({
-    server: server as unknown as FastifyInstance,
-    runs: runs as unknown as Runs,
-    runsFor: () => runs as unknown as Runs,
-    trace: () => undefined,
-    log: testPluginContext().log,
-    limits: { slowReader: 1, keepAlive: 1, stalled: 1 },
-    caller: () => ({ id: "test", agents: undefined }),
-    permit: () => {},
-  });
-  assert.ok(mounted);
-  return mounted;
-}
-
-const reply: Reply = { type: () => reply, send: (text) => text };
-
-describe("${name}", () => {
-  it("answers with the output of the run", async () => {
-    const handler = await mount();
-    assert.equal(await handler({ body: { agent: "assistant", text: "hi" } }, reply), "hello");
-  });
-
-  it("refuses what is no question", async () => {
-    const handler = await mount();
-    await assert.rejects(handler({ body: { txt: "hi" } }, reply), { code: "invalid_input" });
-  });
+channelContract("${name}", {
+  plugin,
+  async ask(url, agent, { signal, onText }) {
+    const response = await fetch(\`\${url}/${name}\`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ agent, text: "hello" }),
+      signal,
+    });
+    if (!response.ok) return { text: "", error: await response.text() };
+    let text = "";
+    for await (const event of eventsOf(response)) {
+      if (event.error !== undefined) return { text, error: event.error };
+      text += event.say ?? "";
+      onText(event.say ?? "");
+    }
+    return { text };
+  },
 });
+
+async function* eventsOf(response: Response): AsyncGenerator<{ say?: string; error?: string }> {
+  const decoder = new TextDecoder();
+  let waiting = "";
+  for await (const bytes of response.body ?? []) {
+    const parts = (waiting + decoder.decode(bytes, { stream: true })).split("\\n\\n");
+    waiting = parts.pop() ?? "";
+    for (const part of parts) if (part.startsWith("data: ")) yield JSON.parse(part.slice(6));
+  }
+}
 `,
 });
