@@ -32,10 +32,11 @@ export function callerRuns(
         throw thrown;
       }
     },
-    async *follow(run, options) {
-      if (caller.agents !== undefined) await permitted(run);
-      yield* runs.follow(run, options);
-    },
+    // Who may see everything gets the events without another hand in between.
+    follow: (run, options) =>
+      caller.agents === undefined
+        ? runs.follow(run, options)
+        : afterCheck(() => permitted(run), runs.follow(run, options)),
     get: permitted,
     async list(query) {
       if (query.agent !== undefined) permit(caller, query.agent);
@@ -52,4 +53,9 @@ export function callerRuns(
     },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
+}
+
+async function* afterCheck<T>(check: () => Promise<unknown>, items: AsyncIterable<T>): AsyncGenerator<T> {
+  await check();
+  yield* items;
 }

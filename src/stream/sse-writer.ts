@@ -29,6 +29,11 @@ export class SseWriter {
   readonly #clock: Clock;
   readonly #headers: OutgoingHttpHeaders;
   readonly #gone = new AbortController();
+  /**
+   * Chunks are framed here: Node writes a chunk's length, text and end as separate buffers, which costs a third more per
+   * event. A client of HTTP/1.0 gets no chunks.
+   */
+  readonly #framed: boolean;
   #stopTimer: () => void;
   #lastWrite = 0;
   #drained: { promise: Promise<void>; resolve: () => void } | undefined;
@@ -37,6 +42,7 @@ export class SseWriter {
     this.#response = reply.raw;
     this.#limits = limits;
     this.#clock = clock;
+    this.#framed = reply.raw.useChunkedEncodingByDefault;
     this.#headers = {
       ...reply.getHeaders(),
       "content-type": "text/event-stream; charset=utf-8",
@@ -66,7 +72,7 @@ export class SseWriter {
     if (this.#gone.signal.aborted) return undefined;
     this.#open();
     this.#lastWrite = this.#clock.monotonic();
-    this.#response.write(text);
+    this.#response.write(this.#framed ? chunk(text) : text);
     if (this.#response.writableLength <= this.#limits.slowReader) return undefined;
     this.#drained ??= Promise.withResolvers<void>();
     return this.#drained.promise;
@@ -77,7 +83,7 @@ export class SseWriter {
     this.#open();
     this.#stopTimer();
     this.#response.removeListener("close", this.#onClose);
-    this.#response.end(text);
+    this.#response.end(this.#framed ? `${text === "" ? "" : chunk(text)}0\r\n\r\n` : text);
   }
 
   /** Cuts the stream off: what follows is not known, and the reader is to resume. */
@@ -93,7 +99,10 @@ export class SseWriter {
   }
 
   #open(): void {
-    if (!this.#response.headersSent) this.#response.writeHead(200, this.#headers);
+    if (this.#response.headersSent) return;
+    if (!this.#framed) return void this.#response.writeHead(200, this.#headers);
+    this.#response.writeHead(200, { ...this.#headers, "transfer-encoding": "chunked" });
+    this.#response.chunkedEncoding = false;
   }
 
   readonly #onQuiet = (): void => {
@@ -120,6 +129,8 @@ export class SseWriter {
     this.#onDrain();
   };
 }
+
+const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
 /** Text above this is written before the batch is done, so that a large batch cannot pass the limit by much. */
 const piece = 64 * 1024;

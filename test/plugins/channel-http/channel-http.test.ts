@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request } from "node:http";
+import { connect } from "node:net";
 import { expect } from "chai";
 import channelHttp from "../../../plugins/channel-http/index.ts";
 import { endless, hello, keyOf, serve, type TestService, text } from "../../service.ts";
@@ -94,6 +97,41 @@ describe("channel-http", () => {
     const byQuery = await allSse(await fetch(`${service.url}/v1/runs/${run}/events?after=6`));
     expect(byQuery.map((event) => event.event)).to.deep.equal(["run.finished"]);
     expect(await allSse(await fetch(`${service.url}/v1/runs/${run}/events?after=7`))).to.deep.equal([]);
+  });
+
+  it("streams to a client of HTTP/1.0, which knows no chunks, to the end of the connection", async () => {
+    const { hostname, port } = new URL(service.url);
+    const socket = connect(Number(port), hostname);
+    const body = '{"agent":"hello","input":"hi"}';
+    socket.end(
+      `POST /v1/runs HTTP/1.0\r\nHost: localhost\r\nAccept: text/event-stream\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+    );
+    let answer = "";
+    for await (const bytes of socket) answer += bytes;
+    expect(answer).not.to.match(/transfer-encoding/i);
+    expect(answer)
+      .to.match(/\r\n\r\nid: 1\nevent: run\.started/)
+      .and.match(/event: run\.finished\ndata: .*\n\n$/);
+  });
+
+  it("keeps the connection for the next request after a stream", async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const ports = new Set<number | undefined>();
+    for (let turn = 0; turn < 3; turn++) {
+      const sent = request(`${service.url}/v1/runs`, {
+        method: "POST",
+        agent,
+        headers: { "content-type": "application/json", accept: "text/event-stream" },
+      });
+      sent.end('{"agent":"hello","input":"hi"}');
+      const [response] = (await once(sent, "response")) as [IncomingMessage];
+      ports.add(response.socket.localPort);
+      let text = "";
+      for await (const bytes of response) text += bytes;
+      expect(text).to.include("run.finished");
+    }
+    expect(ports.size).to.equal(1);
+    agent.destroy();
   });
 
   it("sends keep-alive comments while the run is silent", async () => {
