@@ -45,7 +45,7 @@ export class Database {
 
   async transaction<T>(op: string, work: (ask: Ask) => Promise<T>): Promise<T> {
     return this.#retrying(op, async (pool) => {
-      const client = await pool.connect();
+      const client = await checkOut(pool);
       let failure: Error | undefined;
       try {
         await client.query("BEGIN");
@@ -57,7 +57,7 @@ export class Database {
         failure = thrown instanceof Error ? thrown : new Error(String(thrown));
         throw thrown;
       } finally {
-        client.release(failure);
+        client.release(failure ?? false);
       }
     });
   }
@@ -66,6 +66,7 @@ export class Database {
   async connect(): Promise<Client> {
     const { default: pg } = await import("pg");
     const client = new pg.Client(this.#settings());
+    client.on("error", () => {}); // what is asked of it fails by itself; its owner listens for its end
     await client.connect();
     return client;
   }
@@ -100,7 +101,7 @@ export class Database {
     const pool = new pg.Pool({ ...this.#settings(), max: this.#options.pool, idleTimeoutMillis: 60_000 });
     pool.on("error", () => {}); // an idle connection that breaks is replaced when it is next needed
     try {
-      const client = await pool.connect();
+      const client = await checkOut(pool);
       try {
         await migrate(client, this.schema);
       } finally {
@@ -147,4 +148,11 @@ export class Database {
       application_name: "venturi",
     };
   }
+}
+
+/** A connection that breaks while it is out tells so by an event as well, which would end the process if nobody listened. */
+async function checkOut(pool: Pool): Promise<PoolClient> {
+  const client = await pool.connect();
+  if (client.listenerCount("error") === 0) client.on("error", () => {});
+  return client;
 }

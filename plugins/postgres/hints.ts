@@ -72,7 +72,6 @@ export class Hints {
       client = await this.#database.connect();
       if (!this.#running) return void (await client.end());
       this.#client = client;
-      client.on("error", () => this.#lost());
       client.on("end", () => this.#lost());
       client.on("notification", ({ payload }) => this.#receive(payload ?? ""));
       await client.query(`LISTEN ${this.channel}`);
@@ -99,8 +98,7 @@ export class Hints {
     const client = this.#client;
     this.#client = undefined;
     clearTimeout(this.#timer);
-    client?.removeAllListeners();
-    client?.on("error", () => {}); // it has been given up
+    client?.removeAllListeners("end").removeAllListeners("notification");
     client?.end().catch(() => {});
     if (!this.#running) return;
     this.#timer = setTimeout(() => this.#listen(), this.#retry);

@@ -88,10 +88,12 @@ export async function migrate(client: ClientBase, schema: string): Promise<void>
 
 /** -1 when nothing is there yet. */
 async function versionOf(client: ClientBase, schema: string): Promise<number> {
-  const there = await client.query<{ there: boolean }>("SELECT to_regclass($1) IS NOT NULL AS there", [
-    `${schema}.journal`,
-  ]);
-  if (!there.rows[0]?.there) return -1;
+  // Not to_regclass: it may answer from a cache that has not heard of what another replica has just made.
+  const there = await client.query(
+    "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'journal'",
+    [schema],
+  );
+  if (there.rows.length === 0) return -1;
   const found = await client.query<{ version: number }>(`SELECT version FROM ${schema}.journal`);
   const version = found.rows[0]?.version ?? 0;
   if (version > migrations.length) {
@@ -103,8 +105,8 @@ async function versionOf(client: ClientBase, schema: string): Promise<number> {
 }
 
 async function prepare(client: ClientBase, schema: string): Promise<void> {
-  const there = await client.query<{ there: boolean }>("SELECT to_regnamespace($1) IS NOT NULL AS there", [schema]);
-  if (!there.rows[0]?.there) await client.query(`CREATE SCHEMA ${schema}`);
+  const there = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema]);
+  if (there.rows.length === 0) await client.query(`CREATE SCHEMA ${schema}`);
   await client.query(`CREATE TABLE ${schema}.journal (version integer NOT NULL)`);
   await client.query(`INSERT INTO ${schema}.journal VALUES (0)`);
 }

@@ -48,7 +48,11 @@ export class StoreThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./thread.js", import.meta.url), { workerData: this.#options });
+    const worker = new Worker(new URL("./thread.js", import.meta.url), {
+      workerData: this.#options,
+      // Not those of this process: some (--input-type) make no sense for a file.
+      execArgv: ["--disable-warning=ExperimentalWarning"],
+    });
     worker.on("message", (reply: Reply) => this.#receive(reply));
     worker.on("error", (error) => this.#lost(worker, error));
     worker.on("exit", () => this.#lost(worker, new Error("the journal's thread has ended")));

@@ -23,7 +23,7 @@ const cuts = {
 /** A copy of a journal's plugin that lets everyone write, whoever has the run. */
 export function mutantOf(engine: keyof typeof cuts): { type: string; path: string; remove(): void } {
   const source = fileURLToPath(new URL(`../../plugins/${engine}`, import.meta.url));
-  const copy = fileURLToPath(new URL(`../../plugins/unfenced-${engine}`, import.meta.url));
+  const copy = fileURLToPath(new URL(`./unfenced-${engine}`, import.meta.url));
   cpSync(source, copy, { recursive: true });
   patch(`${copy}/index.js`, [[`name: "${engine}"`, `name: "unfenced-${engine}"`]]);
   patch(`${copy}/sql.js`, cuts[engine]);

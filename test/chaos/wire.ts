@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from "node:net";
 export class Wire {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  readonly #servers = new Set<Socket>();
   #swallowing = false;
 
   private constructor(server: Server) {
@@ -32,6 +33,12 @@ export class Wire {
     for (const socket of this.#sockets) socket.unpipe().pause();
   }
 
+  /** The same for what the server says; what it is told still arrives. */
+  swallowAnswers(): void {
+    this.#swallowing = true;
+    for (const server of this.#servers) server.unpipe().pause();
+  }
+
   /** New connections pass again. */
   pass(): void {
     this.#swallowing = false;
@@ -48,6 +55,8 @@ export class Wire {
     if (this.#swallowing) return;
     const server = connect(port, "127.0.0.1");
     this.#track(server);
+    this.#servers.add(server);
+    server.on("close", () => this.#servers.delete(server));
     client.pipe(server).pipe(client);
     // A dead connection's ends must not learn of each other's fate.
     client.on("close", () => server.destroy());

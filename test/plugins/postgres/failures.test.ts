@@ -1,0 +1,150 @@
+import { expect } from "chai";
+import pg from "pg";
+import plugin from "../../../plugins/postgres/index.ts";
+import { migrations } from "../../../plugins/postgres/schema.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { silentLog } from "../../../src/core/log.ts";
+import { Committer } from "../../../src/journal/committer.ts";
+import { Followers } from "../../../src/journal/follow.ts";
+import { claimed, end, finish, put, text } from "../../../src/testing/journal-bench.ts";
+import { freePort } from "../../chaos/port.ts";
+import { Wire } from "../../chaos/wire.ts";
+import { Cluster } from "./cluster.ts";
+import { openJournal } from "./open.ts";
+import { freshSchema, sharedCluster } from "./shared.ts";
+
+const context = {
+  name: "journal",
+  log: silentLog,
+  clock: systemClock,
+  folder: process.cwd(),
+  runs: () => {
+    throw new Error("not here");
+  },
+  plugin: () => Promise.reject(new Error("not here")),
+};
+
+async function query(url: string, text: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query(text);
+  await client.end();
+}
+
+describe("postgres migrations", () => {
+  for (let version = 0; version < migrations.length; version++) {
+    it(`bring a schema of version ${version} up to date`, async () => {
+      const { url } = await sharedCluster();
+      const schema = freshSchema();
+      const old = migrations.slice(0, version).map((migration) => migration.replaceAll("$.", `${schema}.`));
+      const setup = [
+        `CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.journal (version integer NOT NULL)`,
+        `INSERT INTO ${schema}.journal VALUES (${version})`,
+        ...old,
+      ];
+      await query(url, setup.join(";\n"));
+      const journal = openJournal(url, schema);
+      const { attempt } = await claimed(journal);
+      expect(await put(journal, attempt, [text("a")])).to.equal(true);
+      await journal.keepWire(attempt.run, 1, 1, "w", new Uint8Array([1]));
+      expect(await finish(journal, attempt)).to.equal(true);
+      await journal.close();
+    });
+  }
+
+  it("of many replicas that start at once happen once", async () => {
+    const { url } = await sharedCluster();
+    const schema = freshSchema();
+    const journals = Array.from({ length: 5 }, () => openJournal(url, schema));
+    await Promise.all(journals.map((journal) => journal.ping()));
+    await Promise.all(journals.map((journal) => journal.close()));
+  });
+
+  it("a schema of a newer version is refused when the plugin is made", async () => {
+    const { url } = await sharedCluster();
+    const schema = freshSchema();
+    const journal = openJournal(url, schema);
+    await journal.ping();
+    await journal.close();
+    await query(url, `UPDATE ${schema}.journal SET version = 99`);
+    const options = plugin.options.parse({ url, schema });
+    const error = await Promise.resolve(plugin.create(options, context)).catch((thrown) => thrown);
+    expect(error).to.include({ code: "journal_failed" });
+    expect(error.message).to.include("newer Venturi (journal version 99");
+  });
+});
+
+describe("postgres failures", function () {
+  this.timeout(30_000);
+
+  it("a database that is down at the start is waited for", async () => {
+    const port = await freePort();
+    const url = `postgres://venturi@127.0.0.1:${port}/postgres`;
+    const options = plugin.options.parse({ url, connectTimeout: 500 });
+    const journal = await plugin.create(options, context);
+    const error = await journal.ping().catch((thrown) => thrown);
+    expect(error).to.include({ code: "journal_failed" });
+    expect(error.message).to.include("cannot be reached");
+    await journal.close();
+  });
+
+  it("a wrong password or database is told at once, without the password", async () => {
+    const { port } = await sharedCluster();
+    const url = `postgres://venturi:topsecret@127.0.0.1:${port}/nothing`;
+    const error = await Promise.resolve(plugin.create(plugin.options.parse({ url }), context)).catch(
+      (thrown) => thrown,
+    );
+    expect(error.message).to.include("the database does not exist; create it, or check journal.url");
+    expect(JSON.stringify(error)).not.to.include("topsecret");
+  });
+
+  it("a crash in the middle makes runs wait; nothing acknowledged is lost, followers go on", async () => {
+    const cluster = await Cluster.start();
+    try {
+      const journal = openJournal(cluster.url, "j", { connectTimeout: 500 });
+      const followers = new Followers({ journal });
+      const committer = new Committer({ journal, listener: followers });
+      const { attempt } = await claimed(journal);
+      const log = committer.openLog(attempt);
+      const remote = openJournal(cluster.url, "j", { connectTimeout: 500 });
+      const elsewhere = new Followers({ journal: remote, poll: 100 });
+      const seen: number[] = [];
+      const following = (async () => {
+        for await (const batch of elsewhere.follow(attempt.run)) seen.push(...batch.map((event) => event.seq));
+      })();
+      for (let n = 0; n < 20; n++) {
+        if (n === 7 || n === 13) {
+          await cluster.crash();
+          setTimeout(() => cluster.up(), 300);
+        }
+        await log.step(text(`${n}`));
+      }
+      await log.step({ ...end });
+      await following;
+      expect(seen).to.deep.equal(Array.from({ length: 21 }, (_, n) => n + 1));
+      await remote.close();
+      await journal.close();
+    } finally {
+      await cluster.stop();
+    }
+  });
+
+  it("a black-holed connection is given up after the timeout, and an append it swallowed is settled by what is there", async () => {
+    const cluster = await sharedCluster();
+    const wire = await Wire.to(cluster.port);
+    const journal = openJournal(cluster.urlAt(wire.port), freshSchema(), { timeout: 400, connectTimeout: 400 });
+    const committer = new Committer({ journal });
+    const { attempt } = await claimed(journal);
+    const log = committer.openLog(attempt);
+    await log.step(text("before"));
+    // The request gets through, the answer does not: the one case in which nobody can know without looking.
+    wire.swallowAnswers();
+    const step = log.step(text("swallowed"));
+    setTimeout(() => wire.pass(), 600);
+    await step;
+    await log.step({ ...end });
+    expect((await journal.read(attempt.run, 0, 10)).map((event) => event.seq)).to.deep.equal([1, 2, 3]);
+    await journal.close();
+    await wire.close();
+  });
+});

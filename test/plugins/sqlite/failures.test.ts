@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, chownSync, readFileSync, writeFileSync } from "node:fs";
+import { DatabaseSync } from "node:sqlite";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+import { Committer } from "../../../src/journal/committer.ts";
+import { claimed, finish, put, text } from "../../../src/testing/journal-bench.ts";
+import { freshFile, openFile, temporaryFolder } from "./folder.ts";
+
+describe("sqlite failures", () => {
+  const folder = temporaryFolder();
+
+  it("a full disk is journal_failed, loses nothing acknowledged, and goes on once there is room", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file, { maxSize: 256 * 1024 });
+    const { attempt: old } = await claimed(journal);
+    await put(journal, old, [text("x".repeat(150_000))]);
+    await finish(journal, old);
+    const { attempt } = await claimed(journal);
+    let kept = 0;
+    const failure = await (async () => {
+      for (; ; kept++) await put(journal, attempt, [text("y".repeat(10_000))]);
+    })().catch((thrown) => thrown);
+    expect(failure).to.include({ code: "journal_failed" });
+    expect(failure.message).to.include("is full; make room or prune old runs");
+    expect(await journal.read(attempt.run, 0, 1_000)).to.have.length(kept);
+    expect(await journal.prune({ keep: 0 })).to.equal(1);
+    expect(await put(journal, attempt, [text("z")])).to.equal(true);
+    await journal.close();
+  });
+
+  it("a locked file makes a run wait, and it goes on when the lock is gone", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file, { busyTimeout: 20 });
+    const { attempt } = await claimed(journal);
+    const other = new DatabaseSync(file);
+    other.exec("BEGIN EXCLUSIVE");
+    const failure = await journal.heartbeat("w").catch((thrown) => thrown);
+    expect(failure.message).to.include("another process keeps it locked");
+    const log = new Committer({ journal }).openLog(attempt);
+    const step = log.step({ type: "text.delta", round: 1, text: "a" });
+    await expectPending(step);
+    other.exec("ROLLBACK");
+    await step;
+    expect(await journal.read(attempt.run, 0, 10)).to.have.length(1);
+    other.close();
+    await journal.close();
+  });
+
+  it("a corrupt file is told, with what to do", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const { attempt } = await claimed(journal);
+    for (let n = 0; n < 50; n++) await put(journal, attempt, [text("x".repeat(2_000))]);
+    await journal.close();
+    const whole = readFileSync(file);
+    const damaged = Buffer.from(whole);
+    damaged.fill(0xff, 4_096);
+    writeFileSync(file, damaged);
+    const failure = await openFile(file)
+      .then((opened) => opened.read(attempt.run, 0, 100).finally(() => opened.close()))
+      .catch((thrown) => thrown);
+    expect(failure).to.include({ code: "journal_failed" });
+    expect(failure.message).to.include("it is corrupt; restore it from a backup");
+  });
+
+  it("a file that was mended is used again without a restart", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    const { attempt } = await claimed(journal);
+    await put(journal, attempt, [text("a")]);
+    await journal.close();
+    const whole = readFileSync(file);
+    writeFileSync(file, Buffer.alloc(100, 1));
+    const { SqliteJournal } = await import("../../../plugins/sqlite/journal.ts");
+    const again = new SqliteJournal({ file, lease: 30_000, busyTimeout: 1_000, watch: 20 });
+    const failure = await again.ping().catch((thrown) => thrown);
+    expect(failure.message).to.include("no SQLite database");
+    writeFileSync(file, whole);
+    expect(await again.read(attempt.run, 0, 10)).to.have.length(1);
+    await again.close();
+  });
+
+  it("a file this user may only read is told, with what to do", async () => {
+    const file = freshFile(folder);
+    await (await openFile(file)).close();
+    chmodSync(folder, 0o755);
+    chmodSync(file, 0o444);
+    // Root may write to anything, so as root it is tried as nobody.
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    if (nobody.uid === undefined) chmodSync(folder, 0o555);
+    else chownSync(file, 0, 0);
+    const module = fileURLToPath(new URL("../../../plugins/sqlite/journal.js", import.meta.url));
+    const script = `const { SqliteJournal } = await import(${JSON.stringify(module)});
+      const journal = new SqliteJournal({ file: ${JSON.stringify(file)}, lease: 1000, busyTimeout: 100, watch: 50 });
+      await journal.heartbeat("w").catch((error) => process.stdout.write(error.message));
+      await journal.close();`;
+    const child = spawn(process.execPath, ["--no-warnings", "--input-type=module", "-e", script], { ...nobody });
+    let said = "";
+    child.stdout.on("data", (data) => {
+      said += data;
+    });
+    await once(child, "close");
+    chmodSync(folder, 0o755);
+    expect(said).to.match(/it is read-only; give this user the right to write|cannot be opened; check that its folder/);
+  });
+
+  it("a question that fails is told to its asker alone", async () => {
+    const journal = await openFile(freshFile(folder));
+    const { attempt } = await claimed(journal);
+    await put(journal, attempt, [text("a")]);
+    const failure = await journal.read({} as string, 0, 1).catch((thrown) => thrown); // what no caller should do
+    expect(failure).to.include({ code: "journal_failed" });
+    expect(await journal.read(attempt.run, 0, 10)).to.have.length(1);
+    await journal.close();
+  });
+});
+
+/** Not settled after a few of the engine's refusals. */
+async function expectPending(promise: Promise<unknown>): Promise<void> {
+  const pending = Symbol("pending");
+  const first = await Promise.race([promise, new Promise((resolve) => setTimeout(resolve, 150, pending))]);
+  expect(first).to.equal(pending);
+}
