@@ -1,6 +1,6 @@
 // What measuring costs: the same stream through the whole pipeline (bytes, frames, deltas, loop, journal, follower) with
 // telemetry off, as metrics, events and spans, exported over OTLP to a collector in another process.
-//   node bench/telemetry.mjs [--json] [--chunks 1000] [--runs 40] [--rounds 5] [--per-write 4] [--modes off,spans]
+//   node bench/telemetry.mjs [--json] [--chunks 1000] [--runs 60] [--rounds 7] [--per-write 4] [--modes off,spans]
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,8 +14,8 @@ const { values } = parseArgs({
     modes: { type: "string", default: "off,metrics,events,spans" },
     json: { type: "boolean", default: false },
     chunks: { type: "string", default: "1000" },
-    runs: { type: "string", default: "40" },
-    rounds: { type: "string", default: "5" },
+    runs: { type: "string", default: "60" },
+    rounds: { type: "string", default: "7" },
     "per-write": { type: "string", default: "4" },
   },
 });

@@ -2,14 +2,13 @@ import type { Attributes, Counter, Histogram, Meter, UpDownCounter } from "@open
 import { buckets, metrics } from "./names.ts";
 import type { Count, Distribution, Tally } from "./tally.ts";
 
-/** Every metric there is. The ones that are recorded for each chunk are series of the tally, the others the SDK's. */
+/** Every metric there is. The ones that are recorded for each chunk or read are series of the tally, the others the SDK's. */
 export interface Instruments {
   readonly operationDuration: Histogram;
   readonly timeToFirstChunk: Histogram;
   readonly tokenUsage: Histogram;
   readonly agentDuration: Histogram;
   readonly toolDuration: Histogram;
-  readonly appendDuration: Histogram;
   readonly deliverDuration: Histogram;
   readonly toolCalls: Counter;
   readonly eagerSaved: Histogram;
@@ -25,6 +24,7 @@ export interface Instruments {
   readonly chunks: (attributes: Attributes) => Count;
   readonly chunkBytes: (attributes: Attributes) => Count;
   readonly accumulateDuration: (attributes: Attributes) => Distribution;
+  readonly appendDuration: (attributes: Attributes) => Distribution;
 }
 
 export function createInstruments(meter: Meter, tally: Tally): Instruments {
@@ -41,7 +41,6 @@ export function createInstruments(meter: Meter, tally: Tally): Instruments {
     }),
     agentDuration: seconds(metrics.agentDuration, "Duration of a run"),
     toolDuration: seconds(metrics.toolDuration, "Duration of a tool's execution"),
-    appendDuration: seconds(metrics.appendDuration, "Duration of a durable append", buckets.micro),
     deliverDuration: seconds(metrics.deliverDuration, "How long a follower was served"),
     toolCalls: counter(metrics.toolCalls, "Tool calls by outcome"),
     eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
@@ -59,6 +58,10 @@ export function createInstruments(meter: Meter, tally: Tally): Instruments {
     ),
     chunks: tally.counter({ name: metrics.chunks, description: "Chunks of providers' streams", unit: "{chunk}" }),
     chunkBytes: tally.counter({ name: metrics.chunkBytes, description: "Bytes of providers' chunks", unit: "By" }),
+    appendDuration: tally.histogram(
+      { name: metrics.appendDuration, description: "Duration of a durable append", unit: "s" },
+      buckets.micro,
+    ),
     accumulateDuration: tally.histogram(
       { name: metrics.accumulateDuration, description: "Time to accumulate a tool-call fragment", unit: "s" },
       buckets.micro,

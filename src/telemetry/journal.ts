@@ -4,7 +4,7 @@ import type { Measure } from "./measure.ts";
 /** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
 export function measuredJournal(measure: Measure, journal: Journal, queued: WeakSet<Attempt>): Journal {
   const { instruments, sets } = measure.sdk;
-  const set = sets.of({});
+  const durations = instruments.appendDuration(sets.of({}));
   const { keepWire, wire } = journal;
   return {
     lease: journal.lease,
@@ -14,7 +14,7 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
         return await journal.append(batch);
       } finally {
         const end = performance.now();
-        instruments.appendDuration.record((end - start) / 1_000, set);
+        durations.record((end - start) / 1_000);
         noteAppend(measure, batch, start, end);
       }
     },

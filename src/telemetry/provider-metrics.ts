@@ -8,6 +8,12 @@ import type { Count, Distribution } from "./tally.ts";
 
 const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // the keys are the kinds
 
+interface ModelSets {
+  readonly all: Attributes;
+  readonly input: Attributes;
+  readonly output: Attributes;
+}
+
 /** The figures of one provider, with the series of its chunks at hand. */
 export class ProviderMetrics {
   /** As the conventions name it. */
@@ -21,6 +27,7 @@ export class ProviderMetrics {
   readonly #chunks: Count[];
   readonly #bytes: Count[];
   readonly #between = new Map<string, Distribution>();
+  readonly #models = new Map<string, ModelSets>();
 
   constructor(
     instruments: Instruments,
@@ -51,7 +58,7 @@ export class ProviderMetrics {
   between(model: string): Distribution {
     let series = this.#between.get(model);
     if (series === undefined) {
-      series = this.#instruments.timePerOutputChunk(this.#setOf(model, undefined));
+      series = this.#instruments.timePerOutputChunk(this.#setsOf(model, undefined).all);
       this.#between.set(model, series);
     }
     return series;
@@ -66,29 +73,32 @@ export class ProviderMetrics {
     error: string | undefined,
     figures: { seconds: number; firstChunk: number | undefined; usage: Usage | undefined },
   ): void {
-    const set = this.#setOf(model, error);
-    this.#instruments.operationDuration.record(figures.seconds, set);
-    if (figures.firstChunk !== undefined) this.#instruments.timeToFirstChunk.record(figures.firstChunk, set);
-    this.#tokens(model, error, "input", figures.usage?.inputTokens);
-    this.#tokens(model, error, "output", figures.usage?.outputTokens);
+    const { operationDuration, timeToFirstChunk, tokenUsage } = this.#instruments;
+    const { all, input, output } = this.#setsOf(model, error);
+    const { firstChunk, usage } = figures;
+    operationDuration.record(figures.seconds, all);
+    if (firstChunk !== undefined) timeToFirstChunk.record(firstChunk, all);
+    if (usage?.inputTokens !== undefined) tokenUsage.record(usage.inputTokens, input);
+    if (usage?.outputTokens !== undefined) tokenUsage.record(usage.outputTokens, output);
   }
 
-  #tokens(model: string, error: string | undefined, type: string, tokens: number | undefined): void {
-    if (tokens === undefined) return;
-    const set = this.#sets.of({ ...this.#pairs(model, error), [attributes.tokenType]: type });
-    this.#instruments.tokenUsage.record(tokens, set);
-  }
-
-  #setOf(model: string, error: string | undefined): Attributes {
-    return this.#sets.of(this.#pairs(model, error));
-  }
-
-  #pairs(model: string, error: string | undefined) {
-    return {
-      [attributes.operation]: "chat",
-      [attributes.provider]: this.name,
-      [attributes.requestModel]: model,
-      [attributes.errorType]: error,
-    };
+  #setsOf(model: string, error: string | undefined): ModelSets {
+    const key = error === undefined ? model : `${error} ${model}`;
+    let known = this.#models.get(key);
+    if (known === undefined) {
+      const pairs = {
+        [attributes.operation]: "chat",
+        [attributes.provider]: this.name,
+        [attributes.requestModel]: model,
+        [attributes.errorType]: error,
+      };
+      known = {
+        all: this.#sets.of(pairs),
+        input: this.#sets.of({ ...pairs, [attributes.tokenType]: "input" }),
+        output: this.#sets.of({ ...pairs, [attributes.tokenType]: "output" }),
+      };
+      this.#models.set(key, known);
+    }
+    return known;
   }
 }
