@@ -25,6 +25,7 @@ export * from "./stream/accumulate.ts";
 export * from "./stream/collected.ts";
 export type { Post } from "./stream/exchange.ts";
 export * from "./stream/frames.ts";
+export * from "./stream/http-error.ts";
 export * from "./stream/http-failure.ts";
 export * from "./stream/http-options.ts";
 export * from "./stream/json-scanner.ts";

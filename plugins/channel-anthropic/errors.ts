@@ -1,4 +1,13 @@
-import { type ErrorJson, type FastifyInstance, type FastifyReply, fromJson, VenturiError, wrap } from "venturi/plugin";
+import {
+  type ErrorJson,
+  type FastifyInstance,
+  type FastifyReply,
+  fromJson,
+  httpError,
+  retryAfter,
+  retryHint,
+  type VenturiError,
+} from "venturi/plugin";
 
 /** Anthropic's shape of an error. */
 export const errorBody = (error: ErrorJson): Record<string, unknown> => ({
@@ -9,34 +18,17 @@ export const errorBody = (error: ErrorJson): Record<string, unknown> => ({
 export const failureFrame = (error: VenturiError): string => errorFrame(error.toJSON());
 export const errorFrame = (error: ErrorJson): string => `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
 
+export function replyWithErrors(server: FastifyInstance): void {
+  server.setErrorHandler((thrown, _request, reply) => replyToFailure(reply, httpError(thrown).toJSON()));
+}
+
+/** A request that was refused, or a run that failed before anything was sent. */
 export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyReply {
   const error = fromJson(json);
-  return reply.code(error.status).headers(retryHint(error)).send(errorBody(json));
-}
-
-export function replyWithErrors(server: FastifyInstance): void {
-  server.setErrorHandler((thrown, _request, reply) => {
-    const error = asVenturiError(thrown);
-    const wait = error.details?.retryAfterMs;
-    if (typeof wait === "number") reply.header("retry-after", Math.max(1, Math.ceil(wait / 1000)));
-    return reply.code(error.status).headers(retryHint(error)).send(errorBody(error.toJSON()));
-  });
-}
-
-/** The client repeats 409 and 5xx on its own unless told not to; a run that failed for good is not to be repeated. */
-const retryHint = (error: VenturiError): Record<string, string> => ({
-  "x-should-retry": String(error.retryable && error.code !== "stream_error"),
-});
-
-function asVenturiError(thrown: unknown): VenturiError {
-  if (thrown instanceof VenturiError) return thrown;
-  const { statusCode, message } = thrown as { statusCode?: number; message?: string }; // an error of the HTTP server
-  if (statusCode === 413) return new VenturiError("request.parse", "too_large", String(message));
-  if (statusCode !== undefined && statusCode < 500) {
-    return new VenturiError("request.parse", "invalid_input", String(message));
-  }
-  const cause = wrap("server.handle", thrown);
-  return new VenturiError("server.handle", "internal", "a fault of the service itself", { cause });
+  return reply
+    .code(error.status)
+    .headers({ ...retryHint(error), ...retryAfter(error) })
+    .send(errorBody(json));
 }
 
 const types: Readonly<Record<number, string>> = {

@@ -114,10 +114,8 @@ export class Admission {
       // A run that is not executing here by now has ended already, or waits in the journal for whoever claims it.
       bind: (run) => {
         if (this.#executing.has(run) && !this.#bound.has(run)) this.#bound.set(run, release);
-        else {
-          release();
-          this.#next();
-        }
+        else release();
+        this.#next();
       },
     };
   }

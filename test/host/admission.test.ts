@@ -43,6 +43,16 @@ describe("admission", () => {
     expect(admission.active).to.equal(0);
   });
 
+  it("counts a run once when it began before its place was bound to it", async () => {
+    const { admission } = open({ activeRuns: 2 });
+    const place = await admission.reserve(someone);
+    admission.begin("r1");
+    const second = admission.reserve(someone);
+    place.bind("r1");
+    await second;
+    expect(admission.active).to.equal(2);
+  });
+
   it("counts runs that others started", async () => {
     const { admission } = open({ queue: 0 });
     admission.begin("claimed");
