@@ -35,7 +35,8 @@ export class DeltaWriter {
   /** The events' call id of each open call, by its index. */
   readonly #ids: string[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
-  #text = "";
+  /** Joined once: a string that grows by appending is a tree, which whoever keeps the event would keep. */
+  #pieces: string[] = [];
   #part: number | undefined;
   #callIndex = -1;
 
@@ -110,7 +111,7 @@ export class DeltaWriter {
     if (text === "") return;
     if (this.#kind !== kind) this.#flush();
     this.#kind = kind;
-    this.#text += text;
+    this.#pieces.push(text);
   }
 
   #signedText(text: string, signature: string): void {
@@ -127,7 +128,7 @@ export class DeltaWriter {
     if (plain) {
       if (delta.text === "") return;
       this.#kind = "reasoning";
-      this.#text += delta.text;
+      this.#pieces.push(delta.text);
       return;
     }
     this.#flush();
@@ -143,7 +144,8 @@ export class DeltaWriter {
     if (reopened) this.#sink.unsealed(this.#idOf(call));
     if (delta.arguments) {
       this.#callIndex = delta.index;
-      this.#text = delta.replace ? delta.arguments : this.#text + delta.arguments;
+      if (delta.replace) this.#pieces = [];
+      this.#pieces.push(delta.arguments);
     }
     if (sealed) {
       this.#flush();
@@ -189,22 +191,27 @@ export class DeltaWriter {
   #flush(): void {
     if (this.#callIndex >= 0) {
       const call = this.#ids[this.#callIndex];
-      if (call !== undefined && this.#text !== "") {
-        this.outputCharacters += this.#text.length;
-        this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: this.#text });
-      }
       // Arguments that come before the name wait for it.
       if (call === undefined) return;
       this.#callIndex = -1;
-      this.#text = "";
+      const text = this.#joined();
+      if (text === "") return;
+      this.outputCharacters += text.length;
+      this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: text });
       return;
     }
     if (this.#kind === undefined) return;
     this.shown = true;
-    this.outputCharacters += this.#text.length;
+    const text = this.#joined();
+    this.outputCharacters += text.length;
     const part = this.#kind === "reasoning" && this.#part !== undefined ? { part: this.#part } : {};
-    this.#run.emit({ type: `${this.#kind}.delta`, round: this.#round, text: this.#text, ...part });
+    this.#run.emit({ type: `${this.#kind}.delta`, round: this.#round, text, ...part });
     this.#kind = undefined;
-    this.#text = "";
+  }
+
+  #joined(): string {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
   }
 }

@@ -39,7 +39,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
   #ended = false;
   #waiting: { resolve: (result: Result) => void; reject: (error: unknown) => void } | undefined;
   #failure: VenturiError | undefined;
-  readonly #closing = new AbortController();
+  #closing: AbortController | undefined;
 
   constructor(run: string, options: FollowerOptions) {
     this.run = run;
@@ -177,8 +177,9 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
         return await ask();
       } catch (thrown) {
         const error = wrap(op, thrown, "journal_failed");
-        if (error.code !== "journal_failed" || clock.monotonic() >= deadline) throw error;
+        if (error.code !== "journal_failed" || clock.monotonic() >= deadline || this.#ended) throw error;
       }
+      this.#closing ??= new AbortController();
       await sleep(clock, wait, this.#closing.signal);
     }
   }
@@ -207,6 +208,6 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     this.#ended = true;
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     this.#options.left(this);
-    this.#closing.abort();
+    this.#closing?.abort();
   }
 }

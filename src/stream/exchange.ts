@@ -1,9 +1,10 @@
-import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
 import type { Agent } from "node:https";
 import type { TLSSocket } from "node:tls";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { GenerationContext } from "../core/provider.ts";
 import { Deadlines } from "./deadlines.ts";
+import { httpClient } from "./http-client.ts";
 import type { HttpHeaders } from "./http-failure.ts";
 import { Reads } from "./reads.ts";
 
@@ -29,10 +30,10 @@ const drainTime = 1_000;
 export class Exchange {
   readonly #op: string;
   readonly #context: GenerationContext;
-  readonly #controller = new AbortController();
   readonly #deadlines: Deadlines;
   readonly #streaming: boolean;
   #stopped: VenturiError | undefined;
+  #request: ClientRequest | undefined;
   #response: IncomingMessage | undefined;
   #reads: Reads | undefined;
 
@@ -46,32 +47,16 @@ export class Exchange {
   }
 
   async open(post: Post, agent: Agent, proxy: string | undefined): Promise<Opened> {
-    const { default: axios } = await import("axios");
-    const [http, https] = await Promise.all([import("node:http"), import("node:https")]);
+    const send = await httpClient();
     this.check();
     this.#deadlines.enter("connect");
-    const response = await axios.request<IncomingMessage>({
+    const response = await send({
       url: post.url,
-      method: "POST",
       headers: { ...post.headers, "accept-encoding": "identity" },
-      data: JSON.stringify(post.body),
-      adapter: "http",
-      responseType: "stream",
-      decompress: false,
-      maxRedirects: 0,
-      maxBodyLength: Number.POSITIVE_INFINITY,
-      httpAgent: agent,
-      httpsAgent: agent,
+      body: Buffer.from(JSON.stringify(post.body)),
+      agent,
       proxy: proxy === undefined ? false : proxyOf(proxy),
-      signal: this.#controller.signal,
-      validateStatus: () => true,
-      transport: {
-        request: (options: RequestOptions, callback: (response: IncomingMessage) => void) => {
-          const request = (options.protocol === "https:" ? https : http).request(options, callback);
-          request.once("socket", () => this.#connecting(request));
-          return request;
-        },
-      },
+      made: this.#onMade,
     });
     this.#response = response.data;
     const reads = new Reads(response.data, this.#onRead);
@@ -104,7 +89,7 @@ export class Exchange {
     this.#context.signal.removeEventListener("abort", this.#onAbort);
     const response = this.#response;
     if (outcome === "abandoned" || response === undefined) {
-      this.#controller.abort();
+      this.#request?.destroy();
       response?.destroy();
       return;
     }
@@ -115,6 +100,11 @@ export class Exchange {
     timer.unref();
     response.once("close", () => clearTimeout(timer));
   }
+
+  readonly #onMade = (request: ClientRequest): void => {
+    this.#request = request;
+    request.once("socket", () => this.#connecting(request));
+  };
 
   #connecting(request: ClientRequest): void {
     const socket = request.socket as TLSSocket | null; // a plain socket lacks only what is tested for below
@@ -154,7 +144,7 @@ export class Exchange {
   #stop(error: VenturiError): void {
     this.#stopped ??= error;
     this.#deadlines.stop();
-    this.#controller.abort();
+    this.#request?.destroy();
     this.#response?.destroy();
   }
 }
