@@ -22,7 +22,9 @@ export class Reads {
     body.on("readable", this.#onReadable);
     body.once("end", () => this.#settle(undefined));
     body.on("error", (error) => this.#settle(error));
-    body.once("close", () => this.#settle(new Error("the connection was closed before the response was complete")));
+    body.once("close", () => {
+      if (!this.#ended) this.#settle(new Error("the connection was closed before the response was complete"));
+    });
   }
 
   /** Somebody waits for bytes: only then is silence the server's. */

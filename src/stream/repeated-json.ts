@@ -39,6 +39,8 @@ export class RepeatedJson {
   readonly #varying: readonly Varying[];
   readonly #templates: Template[] = [];
   #patience = patience;
+  /** Where the last text that was parsed has what varies. */
+  #seen = "";
 
   constructor(varying: readonly Varying[]) {
     this.#varying = varying;
@@ -60,9 +62,14 @@ export class RepeatedJson {
   }
 
   #learn(text: string, value: object): void {
+    const present = this.#varying.filter(({ path, skipped }) => !skipped && valueAt(value, path) !== undefined);
+    const seen = this.#seen;
+    this.#seen = present.map(({ path }) => path.join()).join(" ");
+    // The first of a kind is often the only one of its form: it opens what the others go on with.
+    if (this.#seen === "" || this.#seen !== seen) return;
+    this.#patience--;
     const places = this.#varying.flatMap((varying) => placeOf(text, value, varying));
     if (!places.some((place) => !place.skipped)) return;
-    this.#patience--;
     places.sort((left, right) => left.start - right.start);
     const template = templateOf(text, value, places);
     if (template === undefined) return;
