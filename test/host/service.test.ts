@@ -1,6 +1,8 @@
+import { once } from "node:events";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
 import { expect } from "chai";
 import OpenAI from "openai";
+import WebSocket from "ws";
 import { silentLog } from "../../src/core/log.ts";
 import { noTelemetry } from "../../src/core/telemetry.ts";
 import { openService, type Service } from "../../src/host/service.ts";
@@ -18,7 +20,7 @@ agents:
   slow: { model: demo/pace-250-200 }
   calling: { model: demo/calls-1 }
 journal: { type: memory }
-channels: { http: {}, openai: {}, ai-sdk: {} }
+channels: { http: {}, openai: {}, ai-sdk: {}, websocket: {} }
 server: { listen: 0 }
 limits: { drain: ${drain} }
 telemetry: { logs: { level: silent } }
@@ -149,6 +151,26 @@ describe("the service from a config file", function () {
     await refused.text();
     expect(new Set(await Promise.all(streams))).to.deep.equal(new Set(["run.failed 1"]));
     await drain();
+  });
+
+  it("drains sockets so that each of their runs has its terminal message before they close", async () => {
+    const url = await open();
+    const endings = await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const socket = new WebSocket(`${url.replace("http", "ws")}/ws`);
+        const seen: string[] = [];
+        socket.on("message", (data) => seen.push((JSON.parse(String(data)) as { type: string }).type));
+        await once(socket, "open");
+        for (let index = 0; index < 5; index++) socket.send('{"type":"run","agent":"slow","input":"go"}');
+        return { seen, closed: once(socket, "close") };
+      }),
+    );
+    while (service.host.active() < 50) await new Promise((resolve) => setTimeout(resolve, 5));
+    void drain();
+    for (const { seen, closed } of endings) {
+      await closed;
+      expect(seen.filter((type) => type === "stream_error")).to.have.length(5);
+    }
   });
 
   it("lets runs finish that can while it drains", async () => {
