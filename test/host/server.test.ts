@@ -100,6 +100,22 @@ describe("the server", () => {
     await limited.close();
   });
 
+  it("limits a key's runs under way with 429, and gives the place back when one ends", async () => {
+    const limited = await serve({
+      scripts: { endless },
+      channels: [{ plugin: channelHttp }],
+      settings: { auth: { keys: [{ ...keyOf("a", "one"), concurrentRuns: 1 }] } },
+    });
+    const headers = { authorization: "Bearer one", prefer: "respond-async" };
+    const body = JSON.stringify({ agent: "endless", input: "hi" });
+    const first = await run(limited, { body, headers });
+    const refused = await run(limited, { body, headers });
+    expect([refused.status, refused.headers.get("retry-after")]).to.deep.equal([429, "1"]);
+    await limited.runs.cancel(first.headers.get("x-venturi-run") ?? "");
+    expect((await run(limited, { body, headers })).status).to.equal(202);
+    await limited.close(0);
+  });
+
   it("answers 503 with Retry-After past the runs it may work on and the line before them", async () => {
     const small = await serve({
       scripts: { endless },

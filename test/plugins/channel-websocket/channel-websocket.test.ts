@@ -174,6 +174,24 @@ describe("channel-websocket", () => {
     await guarded.close();
   });
 
+  it("counts each run of a socket against the key's rate", async () => {
+    const limited = await serve({
+      scripts,
+      channels: [{ plugin: channelWebsocket }],
+      settings: { auth: { keys: [{ ...keyOf("a", "sesame"), requestsPerMinute: 3 }] } },
+    });
+    const socket = await new Client(url(limited), ["venturi", "bearer.sesame"]).open();
+    for (let index = 1; index <= 4; index++) {
+      socket.send({ type: "run", id: String(index), agent: "hello", input: "hi" });
+      await socket.until((message) => ended()(message) && message.id === String(index));
+    }
+    const endings = socket.received.filter(ended()).map((message) => message.type);
+    expect(endings).to.deep.equal(["stream_end", "stream_end", "stream_end", "stream_error"]);
+    expect(socket.received.at(-1)).to.have.nested.property("error.code", "rate_limited");
+    socket.socket.close();
+    await limited.close();
+  });
+
   it("lets go of a socket that takes nothing, with no more waiting for it than it may cost", async () => {
     const block = "x".repeat(32 * 1024);
     const small = await serve({
