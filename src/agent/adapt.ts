@@ -10,13 +10,14 @@ export function streamOf(
   context: GenerationContext,
 ): AsyncIterable<readonly Delta[]> {
   if (provider.stream && provider.capabilities.streaming) return provider.stream(request, context);
-  if (provider.generate) return wholeAsStream(provider.generate(request, context));
+  if (provider.generate) return wholeAsStream(provider.generate.bind(provider, request, context));
   if (provider.stream) return provider.stream(request, context);
   throw new VenturiError("provider.stream", "streaming_not_supported", "the provider can neither stream nor generate");
 }
 
-async function* wholeAsStream(generation: Promise<Generation>): AsyncIterable<readonly Delta[]> {
-  yield deltasOf(await generation);
+/** Asked when it is read: a promise that nobody came to read would reject unheard. */
+async function* wholeAsStream(generate: () => Promise<Generation>): AsyncIterable<readonly Delta[]> {
+  yield deltasOf(await generate());
 }
 
 /** Says before a run starts what the provider cannot do for it. */

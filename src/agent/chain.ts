@@ -71,8 +71,12 @@ async function tryTarget(
   breaker: Breaker,
 ): Promise<GenerationFailure | undefined> {
   for (let tries = 0; ; tries++) {
+    const request = await round.requestFor(target).catch((thrown) => {
+      // Hooks and the conversation itself fail here, not the provider: no other model would do better.
+      breaker.abandoned();
+      throw thrown;
+    });
     try {
-      const request = await round.requestFor(target);
       const attempt = run.state.attempt + 1;
       await generate(run, { target, round: round.round, attempt, request, tools: round.tools, sink: round.begin() });
       breaker.succeeded();

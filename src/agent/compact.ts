@@ -14,11 +14,12 @@ export interface Compacted {
 /**
  * Makes a conversation fit. First whole old turns go (a turn is a person's message and all that answers it, so a call is
  * never parted from its result, nor an answer from the reasoning its vendor wants back); if the last turn alone is too long,
- * the outputs of its older tool results are shortened.
+ * the outputs of its older tool results are shortened. What the system said stays.
+ * `reserved`: tokens that the instructions and the tools take.
  */
-export function compact(messages: readonly Message[], contextTokens: number | undefined): Compacted {
+export function compact(messages: readonly Message[], contextTokens: number | undefined, reserved = 0): Compacted {
   if (contextTokens === undefined) return { messages, dropped: 0 };
-  const budget = contextTokens * share;
+  const budget = Math.max(0, contextTokens * share - reserved);
   const sizes = messages.map(estimateMessage);
   let total = sizes.reduce((sum, size) => sum + size, 0);
   if (total <= budget) return { messages, dropped: 0 };
@@ -26,12 +27,14 @@ export function compact(messages: readonly Message[], contextTokens: number | un
   let start = 0;
   for (const turn of turns.slice(1)) {
     if (total <= budget) break;
-    for (; start < turn; start++) total -= sizes[start] ?? 0;
+    for (; start < turn; start++) if (messages[start]?.role !== "system") total -= sizes[start] ?? 0;
   }
+  const rules = messages.slice(0, start).filter(({ role }) => role === "system");
   const kept = messages.slice(start);
   const shortened = total <= budget ? kept : shortenOutputs(kept, total - budget);
   if (start === 0) return { messages: shortened, dropped: 0 };
-  return { messages: [notice(start), ...shortened], dropped: start };
+  const dropped = start - rules.length;
+  return { messages: dropped === 0 ? [...rules, ...shortened] : [...rules, notice(dropped), ...shortened], dropped };
 }
 
 const turnStarts = (messages: readonly Message[]): number[] =>

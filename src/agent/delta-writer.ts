@@ -139,24 +139,34 @@ export class DeltaWriter {
 
   #call(delta: ToolCallDelta): void {
     if (this.#kind !== undefined || this.#callIndex !== delta.index) this.#flush();
+    const before = delta.replace ? (this.#accumulator.open[delta.index]?.text ?? "") : "";
     const { call, opened, sealed, reopened } = this.#accumulator.push(delta);
     if (opened) this.#open(call);
     if (reopened) this.#sink.unsealed(this.#idOf(call));
-    if (delta.arguments) {
-      this.#callIndex = delta.index;
-      if (delta.replace) this.#pieces = [];
-      this.#pieces.push(delta.arguments);
-    }
+    // Arguments that come before the name wait for it; the accumulator has them.
+    if (call.name !== "") this.#extend(call, opened ? call.text : newPiece(delta, before));
     if (sealed) {
       this.#flush();
       this.#seal(call);
     }
   }
 
+  #extend(call: OpenCall, piece: string): void {
+    if (piece === "") return;
+    this.#callIndex = call.index;
+    this.#pieces.push(piece);
+  }
+
   #open(call: OpenCall): void {
     this.shown = true;
     const id = this.#idOf(call);
-    this.#run.emit({ type: "tool_call.started", round: this.#round, call: id, name: call.name, index: call.index });
+    this.#run.emit({
+      type: "tool_call.started",
+      round: this.#round,
+      call: id,
+      name: call.name || nameless,
+      index: call.index,
+    });
   }
 
   /** Vendors repeat ids from turn to turn; within a run each call has its own. */
@@ -171,11 +181,12 @@ export class DeltaWriter {
   }
 
   #seal(call: OpenCall): void {
-    if (call.name === "") return;
+    const name = call.name || nameless;
+    if (call.name === "") this.#open(call);
     const id = this.#idOf(call);
     const result = call.result();
-    const checked = result.ok ? this.#tools.check(call.name, result.arguments) : result;
-    const shared = { round: this.#round, call: id, name: call.name };
+    const checked = result.ok ? this.#tools.check(name, result.arguments) : result;
+    const shared = { round: this.#round, call: id, name };
     const signature = call.signature === undefined ? {} : { signature: call.signature };
     if (!checked.ok) {
       const error = checked.error.toJSON();
@@ -191,7 +202,6 @@ export class DeltaWriter {
   #flush(): void {
     if (this.#callIndex >= 0) {
       const call = this.#ids[this.#callIndex];
-      // Arguments that come before the name wait for it.
       if (call === undefined) return;
       this.#callIndex = -1;
       const text = this.#joined();
@@ -214,4 +224,13 @@ export class DeltaWriter {
     this.#pieces = [];
     return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
   }
+}
+
+/** What a call is told as whose name never came: it is rejected like one of an unknown tool, and the model hears of it. */
+const nameless = "unnamed";
+
+/** The part of the arguments that has not been told; a wire that repeats the whole at the end adds nothing. */
+function newPiece(delta: ToolCallDelta, before: string): string {
+  const piece = delta.arguments ?? "";
+  return delta.replace && piece.startsWith(before) ? piece.slice(before.length) : piece;
 }

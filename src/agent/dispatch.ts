@@ -66,10 +66,9 @@ export class Dispatcher implements CallSink {
   }
 
   unsealed(call: string): void {
-    const index = this.#entries.findIndex((entry) => entry.call.call === call);
-    const entry = this.#entries[index];
+    const entry = this.#entries.findLast((other) => other.call.call === call);
     if (entry === undefined) return;
-    this.#entries.splice(index, 1);
+    if (entry.state !== "running") entry.state = "settled";
     entry.controller.abort(new VenturiError("tool.call", "stream_interrupted", "the model changed the call"));
   }
 
@@ -105,6 +104,7 @@ export class Dispatcher implements CallSink {
     for (const entry of this.#entries) {
       if (entry.state !== "queued") continue;
       if (!this.#released && !this.#mayStartEarly(entry)) continue;
+      if (this.#isChanged(entry)) continue;
       if (!entry.cleared && this.#mustAsk(entry)) {
         void this.#ask(entry);
         continue;
@@ -132,10 +132,17 @@ export class Dispatcher implements CallSink {
     return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent";
   }
 
-  #hasRoom({ tool }: Entry): boolean {
+  /** The wire changed a call that had been started: the old one's end is told before the new one's start. */
+  #isChanged({ call }: Entry): boolean {
+    return this.#entries.some((entry) => entry.state === "running" && entry.call.call === call.call);
+  }
+
+  #hasRoom({ tool, call }: Entry): boolean {
     const running = this.#entries.filter((entry) => entry.state === "running");
     if (running.some((entry) => entry.tool.exclusive)) return false;
-    if (this.#parts.run.state.toolCalls >= this.#parts.run.agent.limits.maxToolCalls) return false;
+    const { state, agent } = this.#parts.run;
+    // A call that was started before a crash has been counted.
+    if (call.attempts === 0 && state.toolCalls >= agent.limits.maxToolCalls) return false;
     if (tool.exclusive) return running.length === 0;
     return running.length < this.#parts.run.agent.toolPolicy.concurrency;
   }
@@ -192,8 +199,11 @@ export class Dispatcher implements CallSink {
     const saved = Math.min(now, this.#generationEnd ?? now) - started;
     this.#finish(entry.call, outcome, now - started, saved > 0 ? saved : undefined);
     entry.state = "settled";
-    if (!outcome.ok && run.agent.toolPolicy.onError === "abort") {
+    const ends = outcome.fatal === true || run.agent.toolPolicy.onError === "abort";
+    if (!outcome.ok && ends && !entry.controller.signal.aborted) {
       this.#failure ??= outcome.error ?? new VenturiError("tool.call", "tool_failed", outcome.output);
+      // Ends the generation and the other tools too; nothing starts any more.
+      run.abort(this.#failure);
     }
     this.#pump();
   }

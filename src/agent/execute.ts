@@ -1,5 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../core/tool.ts";
+import { orAborted } from "./or-aborted.ts";
 import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
 
@@ -8,6 +10,8 @@ export interface Outcome {
   readonly output: string;
   readonly images: readonly ToolImage[];
   readonly error: VenturiError | undefined;
+  /** The run cannot go on after it, whatever the policy says of failures. */
+  readonly fatal?: boolean;
 }
 
 export interface Execution {
@@ -24,6 +28,7 @@ export interface Execution {
 const longestKept = 4 * 1024 * 1024;
 /** Progress beyond this many characters of one call is not told. */
 const longestProgress = 1024 * 1024;
+const stepsPerTurn = 256;
 
 /**
  * Runs one tool call to an outcome; never throws. A failure, a timeout or a cancellation is an outcome that says so. A tool
@@ -33,12 +38,14 @@ export async function execute(run: RunContext, execution: Execution): Promise<Ou
   const { tool, round } = execution;
   try {
     const asked = { call: execution.call.call, name: tool.name, arguments: execution.input };
-    const call = run.hooks.empty ? asked : await run.hooks.beforeTool(asked, round);
+    const call = run.hooks.empty ? asked : await orAborted(run.hooks.beforeTool(asked, round), execution.signal);
     const outcome = await invoke(run, { ...execution, input: { ...call.arguments } });
     if (run.hooks.empty) return outcome;
-    return { ...outcome, ...(await run.hooks.afterTool(call, outcome, round)) };
+    return { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
   } catch (thrown) {
-    return failed(wrap("tool.call", thrown, "tool_failed"));
+    // Only hooks throw here: a VenturiError of their own denies the call, a broken hook ends the run.
+    const error = wrap("tool.call", thrown, "tool_failed");
+    return { ...failed(error), fatal: error.code === "plugin_failed" };
   }
 }
 
@@ -56,8 +63,9 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
   signal.addEventListener("abort", onAbort, { once: true });
   let settled = false;
   const work = callTool(run, execution, controller.signal, () => settled);
+  const grace = new Grace(run, controller.signal);
   try {
-    return await Promise.race([work, leftBehind(run, controller.signal)]);
+    return await Promise.race([work, grace.over]);
   } catch (thrown) {
     if (!controller.signal.aborted) return failed(toolError(tool, thrown));
     if (thrown instanceof LeftBehind) logger.warn("tool left behind", { run: run.run, tool: tool.name });
@@ -65,6 +73,7 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
   } finally {
     settled = true;
     stopTimer();
+    grace.stop();
     signal.removeEventListener("abort", onAbort);
     work.catch(() => {}); // a tool left behind may still reject; nobody is there to hear it
   }
@@ -72,13 +81,28 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
 
 class LeftBehind extends Error {}
 
-/** Rejects once the grace period after the abort is over. */
-function leftBehind(run: RunContext, signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    const wait = () => run.parts.clock.after(run.agent.toolPolicy.grace, () => reject(new LeftBehind()));
-    if (signal.aborted) wait();
-    else signal.addEventListener("abort", wait, { once: true });
-  });
+/** How long a tool may go on after its signal: `over` rejects then. */
+class Grace {
+  readonly over: Promise<never>;
+  readonly #signal: AbortSignal;
+  #stopTimer: (() => void) | undefined;
+  #wait: () => void = () => {};
+
+  constructor(run: RunContext, signal: AbortSignal) {
+    this.#signal = signal;
+    this.over = new Promise((_, reject) => {
+      this.#wait = () => {
+        this.#stopTimer = run.parts.clock.after(run.agent.toolPolicy.grace, () => reject(new LeftBehind()));
+      };
+    });
+    if (signal.aborted) this.#wait();
+    else signal.addEventListener("abort", this.#wait, { once: true });
+  }
+
+  stop(): void {
+    this.#signal.removeEventListener("abort", this.#wait);
+    this.#stopTimer?.();
+  }
 }
 
 async function callTool(
@@ -92,7 +116,8 @@ async function callTool(
   let told = 0;
   const progress = (text: string) => {
     told += text.length;
-    if (settled() || text === "" || told > longestProgress) return;
+    // A tool may call this from a timer of its own, where a throw would end the process.
+    if (settled() || run.silent || text === "" || told > longestProgress) return;
     run.emit({ type: "tool.output", round, call: call.call, text });
   };
   const context: ToolContext = {
@@ -109,18 +134,29 @@ async function callTool(
     ...(run.parts.request.session === undefined ? {} : { session: run.parts.request.session }),
   };
   const returned = tool.call(execution.input, context);
-  const value = isAsyncIterable(returned) ? await drain(returned, progress) : await returned;
+  const value = isAsyncIterable(returned) ? await drain(returned, signal, progress) : await returned;
   return succeeded(value);
 }
 
 /** Strings are progress; the return value is the output, or the last string when there is none. */
-async function drain(stream: AsyncIterable<string, unknown>, progress: (text: string) => void): Promise<unknown> {
+async function drain(
+  stream: AsyncIterable<string, unknown>,
+  signal: AbortSignal,
+  progress: (text: string) => void,
+): Promise<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   let last: unknown;
-  for (let step = await iterator.next(); ; step = await iterator.next()) {
+  for (let steps = 1; ; steps++) {
+    const step = await iterator.next();
     if (step.done) return step.value ?? last;
+    if (signal.aborted) {
+      await iterator.return?.();
+      throw signal.reason;
+    }
     last = step.value;
     progress(String(step.value));
+    // One that never waits for anything would keep its own timeout from coming.
+    if (steps % stepsPerTurn === 0) await nextTurn();
   }
 }
 

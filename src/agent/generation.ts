@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { GenerationContext, GenerationRequest } from "../core/provider.ts";
@@ -28,6 +29,9 @@ export class GenerationFailure extends Error {
   }
 }
 
+/** A provider that never waits for anything would keep the process from timers and sockets, a cancel among them. */
+const readsPerTurn = 256;
+
 /** One model call from request to `generation.finished`, telling every piece as it comes. */
 export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
   const { target, round } = attempt;
@@ -37,6 +41,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   let writer: DeltaWriter | undefined;
   let reader: Reader | undefined;
   try {
+    let reads = 0;
     reader = abortableReader(streamOf(target.port, attempt.request, context), run.signal);
     for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
       // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
@@ -45,6 +50,8 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
       writer.push(batch);
       const gate = run.parts.gate?.() ?? run.parts.log.pressure;
       if (gate !== undefined) await paced(run, gate);
+      reads += 1;
+      if (reads % readsPerTurn === 0) await nextTurn();
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
     finish(run, attempt, writer);
@@ -75,8 +82,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
 
 async function paced(run: RunContext, gate: Promise<void>): Promise<void> {
   run.time.enter("client");
-  await gate;
-  run.throwIfAborted();
+  await run.orAborted(gate);
   run.time.enter("providerStream");
 }
 

@@ -1,15 +1,21 @@
+import type { Clock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { HookContext, Hooks, ToolHookCall } from "../core/hooks.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Generation, GenerationRequest } from "../core/provider.ts";
+import { orAborted } from "./or-aborted.ts";
 
 /** The plugins' hooks, called one after the other; what one returns is what the next one gets. */
 export class HookChain {
   readonly #hooks: readonly Hooks[];
+  readonly #clock: Clock;
   readonly #context: HookContext;
+  #patience = 30_000;
+  #stopped = false;
 
-  constructor(hooks: readonly Hooks[], context: HookContext) {
+  constructor(hooks: readonly Hooks[], clock: Clock, context: HookContext) {
     this.#hooks = hooks;
+    this.#clock = clock;
     this.#context = context;
   }
 
@@ -23,6 +29,12 @@ export class HookChain {
 
   async afterRun(outcome: { finish?: string; error?: unknown; output: string }): Promise<void> {
     await this.#fold("hook.afterRun", outcome, (hooks, value) => hooks.afterRun?.(value, this.#context));
+  }
+
+  /** The run is stopped and only waits to say so: from now on time alone counts, and there is this much of it, ms. */
+  hurry(limit: number): void {
+    this.#patience = limit;
+    this.#stopped = true;
   }
 
   beforeGeneration(request: GenerationRequest, round: number): Promise<GenerationRequest> {
@@ -50,13 +62,33 @@ export class HookChain {
     for (const hooks of this.#hooks) {
       try {
         // What a hook returns is of the hook's own type, by the Hooks interface.
-        value = ((await call(hooks, value)) as T | undefined) ?? value;
+        value = ((await this.#inTime(call(hooks, value))) as T | undefined) ?? value;
       } catch (thrown) {
         // A VenturiError is the hook's own word (a denial); anything else is a broken plugin.
         if (thrown instanceof VenturiError) throw wrap(op, thrown);
+        if (thrown instanceof TooSlow)
+          throw new VenturiError(op, "plugin_failed", `a hook took longer than ${this.#patience} ms`);
         throw new VenturiError(op, "plugin_failed", "a hook threw", { cause: thrown });
       }
     }
     return value;
   }
+
+  /** A hook that hangs holds its run for a while, a cancel not at all. */
+  async #inTime(returned: unknown): Promise<unknown> {
+    if (!(returned instanceof Promise)) return returned;
+    const { signal } = this.#context;
+    let stop = () => {};
+    const late = new Promise((_, reject) => {
+      stop = this.#clock.after(this.#patience, () => reject(new TooSlow()));
+    });
+    try {
+      const inTime = Promise.race([returned, late]);
+      return await (this.#stopped ? inTime : orAborted(inTime, signal));
+    } finally {
+      stop();
+    }
+  }
 }
+
+class TooSlow extends Error {}

@@ -1,4 +1,6 @@
 import { VenturiError } from "../core/errors.ts";
+import type { Limits } from "./definition.ts";
+import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
 
 export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_time" | "repeated_calls";
@@ -13,19 +15,31 @@ export class LimitReached extends VenturiError {
   }
 }
 
-/** The limit, if any, that keeps the calls of the round under way from being executed. */
-export function limitOnCalls(run: RunContext): LimitReached | undefined {
+/** The limit behind an error, if it was one of this run's own; another run's is an error like any other. */
+export function limitIn(error: VenturiError): LimitName | undefined {
+  for (let at: unknown = error; at instanceof VenturiError; at = at.cause)
+    if (at instanceof LimitReached) return at.limit;
+  return undefined;
+}
+
+/**
+ * The limit, if any, that keeps these calls of a round from being executed. `rounds`: how many rounds of calls came before it.
+ */
+export function limitOnCalls(run: RunContext, calls: readonly CallState[], rounds: number): LimitReached | undefined {
   const { limits } = run.agent;
   const { state } = run;
-  const asked = (state.round?.pending ?? []).filter((call) => call.attempts === 0).length;
-  if (state.toolRounds >= limits.maxToolRounds) {
-    return new LimitReached("max_rounds", `the run may have ${limits.maxToolRounds} rounds of tool calls`);
+  const asked = calls.filter((call) => call.attempts === 0 && call.result === undefined).length;
+  if (rounds >= limits.maxToolRounds) {
+    return noMoreRounds(limits);
   }
   if (state.toolCalls + asked > limits.maxToolCalls) {
     return new LimitReached("max_tool_calls", `the run may make ${limits.maxToolCalls} tool calls`);
   }
   return tokenLimit(run);
 }
+
+export const noMoreRounds = ({ maxToolRounds }: Limits): LimitReached =>
+  new LimitReached("max_rounds", `the run may have ${maxToolRounds} rounds of tool calls`);
 
 export function tokenLimit(run: RunContext): LimitReached | undefined {
   const { tokens } = run.agent.limits;

@@ -4,7 +4,7 @@ import { textMessage } from "../core/messages.ts";
 import { Approvals } from "./approvals.ts";
 import { generateOverChain } from "./chain.ts";
 import { Dispatcher } from "./dispatch.ts";
-import { LimitReached, limitOnCalls, tokenLimit } from "./limits.ts";
+import { type LimitReached, limitOnCalls, noMoreRounds, tokenLimit } from "./limits.ts";
 import { Repetition } from "./repetition.ts";
 import { requestFor, toolsFor } from "./request.ts";
 import type { RoundState } from "./round-state.ts";
@@ -12,6 +12,9 @@ import { interrupted, type RunContext } from "./run-context.ts";
 import { repairRequest, structured, unfit } from "./structured.ts";
 import { type Ending, writeEndOf, writeFinished } from "./terminal.ts";
 import type { ToolTable } from "./tool-table.ts";
+
+/** Ends after which asking again would end the same way. */
+const cutEnds: ReadonlySet<string> = new Set(["length", "content_filter", "refusal"]);
 
 /** Rounds of generating and running tools, from wherever the run's events left it to its terminal event. */
 export class Loop {
@@ -22,7 +25,6 @@ export class Loop {
   readonly #messages: { text: string; signal: number }[] = [];
   #dispatcher: Dispatcher | undefined;
   #lastSignal = 0;
-  #repaired = false;
   #released = false;
   #parking = false;
 
@@ -157,15 +159,21 @@ export class Loop {
     const round = state.round;
     if (round?.generated === undefined)
       throw new VenturiError("agent.run", "internal", "a round without its generation");
-    const limit = round.calls.size > 0 ? limitOnCalls(this.#run) : undefined;
+    const limit = this.#limitOn(round, tools, state.toolRounds);
     if (limit) await this.#dispatcher?.cancel(limit);
     else await this.#runCalls();
-    const over = limit ?? this.#repetition.limit;
+    const over = limit ?? this.#repetition.limitOn(round);
     const { finish, usage } = round.generated;
     await this.#run.step({ type: "round.finished", round: round.number, finish, usage });
     this.#run.throwIfAborted();
     if (over) throw over;
     return this.#conclude(round, tools);
+  }
+
+  /** The limit that keeps the round's calls from being executed; the client's own are never executed here anyway. */
+  #limitOn(round: RoundState, tools: ToolTable, rounds: number): LimitReached | undefined {
+    const own = round.inOrder.filter((call) => !tools.isClient(call.name));
+    return own.length > 0 ? limitOnCalls(this.#run, own, rounds) : undefined;
   }
 
   /** Whether the run is over after this round. */
@@ -175,29 +183,38 @@ export class Loop {
       .filter((call) => tools.isClient(call.name))
       .map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));
     if (calls.length > 0) return { finish: "tool_calls", calls };
-    if (round.pending.length > 0) throw new LimitReached("max_rounds", "the run may have no more tool calls");
+    const over = this.#limitAfter(round, tools, finish);
+    if (over) throw over;
     if (round.calls.size > 0 || this.#messages.length > 0 || finish === "pause") return undefined;
     return this.#end(finish, round.text);
   }
 
+  /** The limit that keeps the run from another generation, also where a resumed run finds the round settled. */
+  #limitAfter(round: RoundState, tools: ToolTable, finish: string): LimitReached | undefined {
+    const { state, agent } = this.#run;
+    if (round.pending.length > 0)
+      return this.#limitOn(round, tools, state.toolRounds - 1) ?? noMoreRounds(agent.limits);
+    // A vendor that pauses to be asked on is a round like one with calls; otherwise it could go on for ever.
+    if (finish === "pause" && state.toolRounds > agent.limits.maxToolRounds) return noMoreRounds(agent.limits);
+    return this.#repetition.limitOn(round) ?? tokenLimit(this.#run);
+  }
+
   #end(finish: string, text: string): Ending | undefined {
-    const over = tokenLimit(this.#run);
-    if (over) throw over;
     const schema = this.#run.parts.request.output?.schema ?? this.#run.agent.output;
-    if (schema === undefined || finish !== "stop") return { finish };
+    if (schema === undefined) return { finish };
     const answer = structured(text, schema);
     if (answer.ok) return { finish, object: answer.object };
-    if (this.#repaired) throw unfit(answer.problem);
-    this.#repaired = true;
+    if (cutEnds.has(finish)) throw unfit(`the model ended with "${finish}"`);
+    if (this.#run.state.repaired) throw unfit(answer.problem);
     this.#run.emit({ type: "message.added", message: textMessage("user", repairRequest(answer.problem)) });
     return undefined;
   }
 
   async #runCalls(): Promise<void> {
+    this.#abortOnRejection();
     this.#dispatcher?.release();
     await this.#dispatcher?.settled();
     this.#run.throwIfAborted();
-    this.#abortOnRejection();
   }
 
   #abortOnRejection(): void {

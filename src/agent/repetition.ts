@@ -1,6 +1,6 @@
 import type { Outcome } from "./execute.ts";
 import { LimitReached } from "./limits.ts";
-import type { CallState } from "./round-state.ts";
+import type { CallState, RoundState } from "./round-state.ts";
 import { callKey, type RunState } from "./state.ts";
 
 const toldAt = 3;
@@ -37,12 +37,25 @@ export class Repetition {
     return { ...outcome, output: outcome.output + notice };
   }
 
-  /** Reached when a call of the round under way has been made too often for the run to go on. */
-  get limit(): LimitReached | undefined {
-    if (!(this.#state.round?.inOrder ?? []).some((call) => this.count(call) >= endedAt)) return undefined;
-    return new LimitReached(
-      "repeated_calls",
-      "the model made the same call with the same arguments six times in a row",
-    );
+  /** Reached when a call of this round, settled or not, has been made too often for the run to go on. */
+  limitOn(round: RoundState): LimitReached | undefined {
+    const { callHistory } = this.#state;
+    const keys = round.inOrder.map(callKey);
+    const earlier = this.#state.round === round ? callHistory.length : callHistory.length - keys.length;
+    let times = 0;
+    let last: string | undefined;
+    if (earlier > 0 && keys.length > 0) {
+      last = callHistory[earlier - 1];
+      for (let place = earlier - 1; place >= 0 && callHistory[place] === last && times < endedAt; place--) times += 1;
+    }
+    for (const key of keys) {
+      times = key === last ? times + 1 : 1;
+      last = key;
+      if (times >= endedAt) return tooOften();
+    }
+    return undefined;
   }
 }
+
+const tooOften = (): LimitReached =>
+  new LimitReached("repeated_calls", "the model made the same call with the same arguments six times in a row");

@@ -2,6 +2,7 @@ import type { Message } from "../core/messages.ts";
 import type { GenerationRequest } from "../core/provider.ts";
 import { compact } from "./compact.ts";
 import type { ModelTarget } from "./definition.ts";
+import { estimateTokens } from "./estimate.ts";
 import { withoutForeignProofs } from "./foreign.ts";
 import { instructionsFor } from "./inputs.ts";
 import { readResultTool } from "./read-result.ts";
@@ -19,11 +20,13 @@ export function toolsFor(run: RunContext): ToolTable {
 export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
   const { agent, state } = run;
   const { request, session } = run.parts;
-  const { messages, dropped } = compact([...session, ...state.messages], agent.model.contextTokens);
-  if (dropped > 0) run.emit({ type: "context.compacted", dropped });
   const instructions = instructionsFor(agent, state.started?.input ?? request.input);
   const system: Message[] =
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
+  const { contextTokens } = agent.model;
+  const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
+  const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
+  if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
   const offered = tools.specs.length > 0;
   const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
   const asked: GenerationRequest = {

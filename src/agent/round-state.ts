@@ -24,7 +24,8 @@ export class RoundState {
   readonly parts: Part[] = [];
   readonly calls = new Map<string, CallState>();
   /** Call ids in the order in which the model began them; sealing may come in another. */
-  readonly order: string[] = [];
+  readonly #places = new Map<string, number>();
+  #inOrder: CallState[] | undefined;
   /** The generation's good end, once it is written. */
   generated: EventOf<"generation.finished"> | undefined;
   text = "";
@@ -42,7 +43,7 @@ export class RoundState {
 
   open(call: string): void {
     this.shown = true;
-    this.order.push(call);
+    if (!this.#places.has(call)) this.#places.set(call, this.#places.size);
   }
 
   addText(text: string, signature: string | undefined): void {
@@ -74,7 +75,7 @@ export class RoundState {
       arguments: event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments),
       signature: event.signature,
       rejected,
-      attempts: 0,
+      attempts: this.calls.get(event.call)?.attempts ?? 0,
       approval: undefined,
       approvalAt: undefined,
       denial: undefined,
@@ -93,15 +94,17 @@ export class RoundState {
     if (known < 0) this.parts.push(part);
     else this.parts[known] = part;
     this.calls.set(event.call, call);
+    this.#inOrder = undefined;
   }
 
   get pending(): CallState[] {
     return this.inOrder.filter((call) => call.result === undefined);
   }
 
-  get inOrder(): CallState[] {
-    const place = (call: CallState) => this.order.indexOf(call.call);
-    return [...this.calls.values()].sort((left, right) => place(left) - place(right));
+  get inOrder(): readonly CallState[] {
+    const place = ({ call }: CallState) => this.#places.get(call) ?? this.#places.size;
+    this.#inOrder ??= [...this.calls.values()].sort((left, right) => place(left) - place(right));
+    return this.#inOrder;
   }
 
   /** What the model said and was told, for the next generation: calls and results in call order. */
@@ -116,7 +119,8 @@ export class RoundState {
       output: result?.output ?? "not executed",
       ...(result?.images.length ? { images: [...result.images] } : {}),
     }));
-    const ordered = calls.map((call) => this.parts.find((part) => isCall(part, call.call)));
+    const told = new Map(this.parts.map((part) => [part.type === "tool_call" ? part.call : undefined, part]));
+    const ordered = calls.map((call) => told.get(call.call));
     let next = 0;
     const parts = this.parts.map((part) => (part.type === "tool_call" ? (ordered[next++] ?? part) : part));
     const said: Message = { role: "assistant", parts, ...(this.#provider && { provider: this.#provider }) };

@@ -7,6 +7,7 @@ import type { Message } from "../core/messages.ts";
 import type { Breakers } from "./chain.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
+import { orAborted } from "./or-aborted.ts";
 import { RunState } from "./state.ts";
 import { TimeKeeper } from "./timing.ts";
 
@@ -41,7 +42,7 @@ export class RunContext {
     this.state = RunState.of(parts.history);
     const startedAt = parts.history[0]?.at;
     this.time = new TimeKeeper(parts.clock, startedAt === undefined ? 0 : parts.clock.now() - startedAt);
-    this.hooks = new HookChain(parts.agent.hooks, {
+    this.hooks = new HookChain(parts.agent.hooks, parts.clock, {
       run: this.run,
       agent: parts.agent.name,
       signal: this.signal,
@@ -67,6 +68,10 @@ export class RunContext {
     this.#silent = true;
   }
 
+  get silent(): boolean {
+    return this.#silent;
+  }
+
   /** Written and applied; committed with the next group. */
   emit(body: EventBody): RunEvent {
     if (this.#silent) throw this.signal.reason;
@@ -80,6 +85,11 @@ export class RunContext {
     const event = this.emit(body);
     await this.parts.log.flush();
     return event;
+  }
+
+  /** What is waited for, but not longer than the run goes on. */
+  orAborted<T>(work: Promise<T>): Promise<T> {
+    return orAborted(work, this.signal);
   }
 
   throwIfAborted(): void {

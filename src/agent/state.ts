@@ -19,8 +19,12 @@ export class RunState {
   roundsFinished = 0;
   usage: Usage = {};
   toolCalls = 0;
-  /** Rounds whose tool calls were settled. */
+  /** Rounds whose tool calls were settled, the vendor's own (a pause) included. */
   toolRounds = 0;
+  /** How many of the oldest messages the model is no longer told. */
+  compacted = 0;
+  /** The model was asked once more for an answer that fits the output schema. */
+  repaired = false;
   /** Numbers of the signals that an event reflects. */
   readonly seenSignals = new Set<number>();
   /** Tools that a person allowed for the rest of the run (`approval: once`). */
@@ -75,9 +79,11 @@ export class RunState {
         this.callIds.add(event.call);
         return this.round?.addCall(event);
       case "tool.started":
-        this.toolCalls += 1;
+        // A call that is taken up again after a crash is the same call.
+        if (event.attempt === 1) this.toolCalls += 1;
         return this.#ofCall(event.call, (call) => {
           call.attempts = event.attempt;
+          call.result = undefined;
           // A person's word is for one start: whoever finds the call unfinished after a crash has to ask again.
           call.approval = undefined;
         });
@@ -96,7 +102,8 @@ export class RunState {
           if (event.approved) this.allowed.add(call.name);
         });
       case "message.added":
-        if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        if (event.signal === undefined) this.repaired = true;
+        else this.seenSignals.add(event.signal);
         this.messages.push(event.message);
         this.settled = undefined;
         return;
@@ -115,7 +122,9 @@ export class RunState {
         return;
       case "tool_call.delta":
       case "tool.output":
+        return;
       case "context.compacted":
+        this.compacted = event.dropped;
         return;
     }
   }
@@ -139,7 +148,7 @@ export class RunState {
     if (round === undefined) return;
     this.messages.push(...round.messages());
     for (const call of round.inOrder) this.callHistory.push(callKey(call));
-    if (round.calls.size > 0) this.toolRounds += 1;
+    if (round.calls.size > 0 || round.generated?.finish === "pause") this.toolRounds += 1;
     this.#settledText += round.text;
     this.settled = round;
     this.roundsFinished += 1;

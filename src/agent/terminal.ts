@@ -1,5 +1,6 @@
 import type { VenturiError } from "../core/errors.ts";
 import type { PendingCall } from "../core/events.ts";
+import { limitIn } from "./limits.ts";
 import type { RunContext } from "./run-context.ts";
 
 /** How a run ended well. */
@@ -25,11 +26,13 @@ export function writeFinished(run: RunContext, ending: Ending): void {
 
 /** The terminal event of a run that something stopped. A limit may be a good end, by `onLimit`; all else is a failure. */
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
-  const limit = error.details?.limit;
-  if (typeof limit === "string" && run.agent.limits.onLimit === "finish") return writeFinished(run, { finish: limit });
   const { state, time, hooks } = run;
-  // A hook that throws here has nothing left to stop; the run's own error is what counts.
-  await hooks.afterRun({ error, output: state.output }).catch(() => {});
+  const limit = run.agent.limits.onLimit === "finish" ? limitIn(error) : undefined;
+  const outcome = limit === undefined ? { error } : { finish: limit };
+  hooks.hurry(run.agent.toolPolicy.grace);
+  // A hook that throws here has nothing left to stop; how the run ended is what counts.
+  await hooks.afterRun({ ...outcome, output: state.output }).catch(() => {});
+  if (limit !== undefined) return writeFinished(run, { finish: limit });
   run.emit({
     type: "run.failed",
     error: error.toJSON(),

@@ -1,6 +1,6 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { z } from "zod";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
 import type { ToolSpec } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 
@@ -41,7 +41,11 @@ export class ToolTable {
       const message = `there is no tool "${name}"; the tools are: ${known || "none"}`;
       return { ok: false, error: new VenturiError("tool.check", "tool_not_found", message) };
     }
-    return checkInput(tool, input);
+    try {
+      return checkInput(tool, input);
+    } catch (thrown) {
+      return { ok: false, error: wrap("tool.check", thrown, "plugin_failed") };
+    }
   }
 }
 

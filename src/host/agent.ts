@@ -65,15 +65,16 @@ export class Agent {
 
   /** One generation that decides the next action from earlier steps. Runs no tool. */
   async *streamPlan(steps: readonly PlanStep[], inputs: Inputs, options: ExecuteOptions = {}): AsyncIterable<Chunk> {
-    const { text, messages = [], ...rest } = inputOf(inputs);
-    const asked: Message[] = text === undefined ? [] : [{ role: "user", parts: [{ type: "text", text }] }];
-    const input = { ...rest, messages: [...messages, ...asked, ...steps.flatMap(stepMessages)] };
+    const input = planInput(steps, inputOf(inputs));
     const request = { agent: this.name, input, limits: { maxToolRounds: 0 }, ...requestOf(options) };
     let call: PendingCall | undefined;
     for await (const chunk of this.#stream(request, options.signal)) {
       call ??= chunk.toolCalls?.[0];
-      if (chunk.finish === undefined) yield chunk;
-      else yield { ...chunk, action: decision(call, chunk), finish: call ? "tool_calls" : chunk.finish };
+      const { err, finish, ...rest } = chunk;
+      // To a plan the limit that keeps its call from being executed is its good end, whatever `onLimit` says.
+      const decided = finish !== undefined || (call !== undefined && err?.code === "max_rounds_exceeded");
+      if (!decided) yield chunk;
+      else yield { ...rest, action: decision(call, chunk), finish: call ? "tool_calls" : (finish ?? "stop") };
     }
   }
 
@@ -100,6 +101,7 @@ export class Agent {
     const { run } = await this.#runs.start({ ...request, onDisconnect: "cancel" }, { paced: true });
     const cancel = () => this.#runs.cancel(run, "the caller went away").catch(() => {}); // the run has ended by itself
     signal?.addEventListener("abort", cancel, { once: true });
+    if (signal?.aborted) void cancel(); // while the run was being started
     let ended = false;
     try {
       for await (const batch of this.#runs.follow(run, { channel: "library" })) {
@@ -111,6 +113,7 @@ export class Agent {
       }
     } catch (thrown) {
       ended = true;
+      void cancel(); // nobody reads the run any more; a journal that cannot be read may not take this either
       yield { err: wrap("agent.execute", thrown), metadata: { run } };
     } finally {
       signal?.removeEventListener("abort", cancel);
@@ -125,6 +128,14 @@ const requestOf = ({ session, metadata }: ExecuteOptions): Pick<RunRequest, "ses
   ...(session === undefined ? {} : { session }),
   ...(metadata === undefined ? {} : { metadata }),
 });
+
+/** Blank input stays as it is, for the run's own check to refuse it. */
+function planInput(steps: readonly PlanStep[], input: RunInput): RunInput {
+  const { text, messages = [], ...rest } = input;
+  if (steps.length === 0 || (!text?.trim() && messages.length === 0)) return input;
+  const asked: Message[] = text === undefined ? [] : [{ role: "user", parts: [{ type: "text", text }] }];
+  return { ...rest, messages: [...messages, ...asked, ...steps.flatMap(stepMessages)] };
+}
 
 function stepMessages({ name, arguments: input, observation }: PlanStep, index: number): Message[] {
   const call = `step_${index + 1}`;

@@ -79,6 +79,7 @@ export interface Setup {
   readonly session?: readonly Message[];
   readonly history?: readonly RunEvent[];
   readonly clock?: Clock;
+  readonly gate?: () => Promise<void> | undefined;
   /** Puts something around the log, such as measurement. */
   readonly around?: (log: RunLog) => RunLog;
 }
@@ -172,6 +173,7 @@ export class Bench {
         clock: this.#clock,
         logger: silentLog,
         breakers: new Breakers(this.#clock),
+        ...(setup.gate === undefined ? {} : { gate: setup.gate }),
       },
       { feed, release: this.release.signal, interrupt: this.interrupt.signal },
     );
