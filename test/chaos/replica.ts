@@ -117,6 +117,7 @@ function configOf(port: number, folder: string, options: ReplicaOptions): object
 
 const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n} `);
 const scenarios = [
+  { name: "story", match: { text: "story" }, turns: [{ text: words(150), pace: 30 }] },
   { name: "plain", match: { text: "plain" }, turns: [{ text: words(60) }] },
   {
     name: "tools",
