@@ -60,7 +60,8 @@ export const statements = (schema: string) => ({
 
   /**
    * The only other statement that starts an epoch. A lease seen in the future was left by a clock that has jumped back; it
-   * counts as lost, or it would last for ever.
+   * counts as lost, or it would last for ever. The run's own time is asked too: a row that another claimer has just taken is
+   * looked at again in its new form, but the worker's row beside it only as it was, which may be not at all.
    */
   claim: `WITH beat AS (
       INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
@@ -68,7 +69,7 @@ export const statements = (schema: string) => ({
     ), free AS (
       SELECT r.id FROM ${schema}.runs r
       WHERE r.state IN ('ready', 'running')
-        AND (r.state = 'ready' OR (r.worker <> $1 AND NOT EXISTS (
+        AND (r.state = 'ready' OR (r.worker <> $1 AND abs(${millis(`(${now} - r.updated_at)`)}) > $2::float8 AND NOT EXISTS (
           SELECT 1 FROM ${schema}.workers w WHERE w.worker = r.worker
             AND abs(${millis(`(${now} - w.seen_at)`)}) <= $2::float8)))
         AND (r.session IS NULL OR r.cancelled OR NOT EXISTS (
