@@ -24,9 +24,7 @@ export class Loop {
   /** Messages sent into the run that no round has seen yet. */
   readonly #messages: { text: string; signal: number }[] = [];
   #dispatcher: Dispatcher | undefined;
-  #lastSignal = 0;
   #released = false;
-  #parking = false;
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -37,7 +35,6 @@ export class Loop {
   }
 
   receive(signal: Signal): void {
-    this.#lastSignal = Math.max(this.#lastSignal, signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
     if (signal.kind === "cancel") return this.#run.abort(interrupted(String(body.reason ?? "the run was cancelled")));
@@ -53,10 +50,14 @@ export class Loop {
     });
   }
 
-  /** A run that only waits for a person is not failed by a shutdown: someone takes it up when the word comes. */
+  /**
+   * A run that only waits for a person is not failed by a shutdown: it is given back, and whoever takes it up waits on, for
+   * what is left of the time. Parked until a signal comes, it would never notice that nobody answers.
+   */
   interrupt(reason: VenturiError): void {
-    this.#parking = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
-    this.#run.abort(reason);
+    const waits = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
+    if (waits && !this.#run.signal.aborted) this.release(reason);
+    else this.#run.abort(reason);
   }
 
   release(reason: VenturiError): void {
@@ -74,7 +75,6 @@ export class Loop {
       writeFinished(this.#run, ending);
     } catch (thrown) {
       const error = wrap("agent.run", this.#run.signal.aborted ? this.#run.signal.reason : thrown);
-      if (this.#parking && !this.#released) return log.park(this.#lastSignal);
       await this.#dispatcher?.cancel(error);
       if (this.#released) return;
       await writeEndOf(this.#run, error);

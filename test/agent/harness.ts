@@ -24,7 +24,6 @@ export class ArrayLog implements RunLog {
   readonly attempt: Attempt;
   readonly controller = new AbortController();
   onEvent: (event: RunEvent) => void = () => {};
-  parkedWith: number | undefined;
   readonly #clock: Clock;
   #ended = false;
 
@@ -63,9 +62,7 @@ export class ArrayLog implements RunLog {
     return event;
   }
 
-  async park(seen: number): Promise<void> {
-    this.parkedWith = seen;
-  }
+  async park(): Promise<void> {}
 }
 
 export interface Setup {
