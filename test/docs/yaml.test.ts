@@ -1,0 +1,56 @@
+import { expect } from "chai";
+import { parseDocument, stringify } from "yaml";
+import { loadConfig } from "../../src/host/config/load.ts";
+import { Settings } from "../../src/host/config/schema.ts";
+import { testFolder } from "../host/folder.ts";
+import { type Block, blocksOf, isRun, nameOf, pages } from "./pages.ts";
+
+const keys = new Set(Object.keys(Settings.shape));
+
+/** What a fragment of a configuration may take for granted. */
+const around: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  providers: { claude: { type: "simulator" }, gpt: { type: "simulator" }, demo: { type: "simulator" } },
+  models: { main: { chain: ["demo/small"] } },
+  agents: { assistant: { model: "main" }, researcher: { model: "main" } },
+};
+
+describe("YAML in the pages", () => {
+  const folder = testFolder();
+
+  for (const block of pages()
+    .flatMap(blocksOf)
+    .filter((each) => each.language === "yaml" && isRun(each))) {
+    it(`${nameOf(block)} is valid`, async () => {
+      const document = parseDocument(block.text);
+      expect(document.errors.map(String)).to.deep.equal([]);
+      const value = document.toJS() as unknown;
+      if (!isConfig(value)) return;
+      const whole = { journal: { type: "memory" }, ...completed(value) };
+      await loadConfig({
+        file: folder.write({ "venturi.yaml": stringify(whole), "prompts/assistant.md": "Help." }),
+        env: environment(block),
+      });
+    });
+  }
+});
+
+const isConfig = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && Object.keys(value).every((key) => keys.has(key));
+
+function completed(config: Record<string, unknown>): Record<string, unknown> {
+  const whole = { ...config };
+  for (const [section, entries] of Object.entries(around)) {
+    const own = config[section];
+    whole[section] = { ...entries, ...(typeof own === "object" ? own : {}) };
+  }
+  return whole;
+}
+
+/** Every variable the block wants is set. */
+const environment = ({ text }: Block): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/\$\{env:(\w+)/g)].map(([, name = ""]) => [
+      name,
+      name.includes("SHA256") ? "a".repeat(64) : "http://x.example",
+    ]),
+  );
