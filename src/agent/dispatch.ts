@@ -106,6 +106,7 @@ export class Dispatcher implements CallSink {
       if (!this.#released && !this.#mayStartEarly(entry)) continue;
       if (this.#isChanged(entry)) continue;
       if (!entry.cleared && this.#mustAsk(entry)) {
+        if (this.#awaitsWordOn(entry)) continue;
         void this.#ask(entry);
         continue;
       }
@@ -121,6 +122,11 @@ export class Dispatcher implements CallSink {
     if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
     if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
     return !needsApproval(run, tool, call);
+  }
+
+  /** `approval: once` asks one question at a time: its answer may do for the other calls of the tool. */
+  #awaitsWordOn({ tool }: Entry): boolean {
+    return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
   }
 
   #mustAsk({ tool, call }: Entry): boolean {

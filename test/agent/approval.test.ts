@@ -57,6 +57,25 @@ describe("approval", () => {
     expect(bench.of("tool.finished")).to.have.length(2);
   });
 
+  it("once asks one question for the calls of one round, and again only after a no", async () => {
+    const two = [say.call(0, "pay", { amount: 1 }), say.call(1, "pay", { amount: 2 })];
+    const bench = new Bench({ model: new ScriptedModel([two, ["ok"]]), tools: [pay("once")] });
+    bench.log.onEvent = (event) => {
+      if (event.type !== "approval.requested") return;
+      bench.signal("approve", { call: event.call, approved: event.call === "call-pay-1" });
+    };
+    await bench.run();
+    expect(bench.of("approval.requested").map(({ call }) => call)).to.deep.equal(["call-pay-0", "call-pay-1"]);
+    expect(bench.of("tool.finished").map(({ ok }) => ok)).to.deep.equal([false, true]);
+    const allowed = new Bench({ model: new ScriptedModel([two, ["ok"]]), tools: [pay("once")] });
+    const running = allowed.run();
+    const { call } = await allowed.when("approval.requested");
+    allowed.signal("approve", { call, approved: true });
+    await running;
+    expect(allowed.of("approval.requested")).to.have.length(1);
+    expect(allowed.of("tool.finished")).to.have.length(2);
+  });
+
   it("asks by a condition on the arguments", async () => {
     const bench = await run({ model: new ScriptedModel([asking(5), ["ok"]]), tools: [pay({ when: "amount > 100" })] });
     expect(bench.types).not.to.include("approval.requested");

@@ -33,6 +33,27 @@ describe("structured output", () => {
     expect(bench.terminal).to.have.nested.property("error.code", "llm_error");
     expect(bench.terminal).to.have.nested.property("error.op", "agent.run: agent.output");
   });
+
+  it("comes after the tools it needed, and is that of the last answer alone", async () => {
+    const model = new ScriptedModel([["let me see", say.call(0, "look", {})], ['{"n":2}']]);
+    const bench = await run({ model, tools: [tool("look", () => "2")], agent: { output } });
+    expect(bench.terminal).to.deep.include({ object: { n: 2 }, output: 'let me see{"n":2}' });
+    expect(model.requests.map((request) => request.output?.schema)).to.deep.equal([output, output]);
+  });
+
+  it("is that of the model which took over, without what was retracted", async () => {
+    const first = new ScriptedModel([['{"n":', say.fail("unavailable")]]);
+    const second = new ScriptedModel([['{"n":3}']]);
+    const bench = await run({ model: [first, second], chain: { failover: "retract" }, agent: { output } });
+    expect(bench.terminal).to.deep.include({ object: { n: 3 }, output: '{"n":3}' });
+  });
+
+  it("that was cut by the token limit is an error at once: asking again would end the same way", async () => {
+    const model = new ScriptedModel([['{"n":', say.done("length")]]);
+    const bench = await run({ model, agent: { output } });
+    expect(bench.terminal).to.have.nested.property("error.err").that.contains('"length"');
+    expect(bench.terminal).to.have.nested.property("error.op", "agent.run: agent.output");
+  });
 });
 
 describe("hooks", () => {
@@ -154,6 +175,25 @@ describe("compaction", () => {
         },
       ),
     );
+  });
+
+  it("keeps what the system said, and leaves room for the instructions and the tools", () => {
+    const system: Message = { role: "system", parts: [{ type: "text", text: "rules" }] };
+    const said = (role: "user" | "assistant"): Message => ({ role, parts: [{ type: "text", text: "x".repeat(392) }] });
+    const all = [system, said("user"), said("assistant"), said("user")];
+    expect(compact(all, 400).dropped).to.equal(0);
+    const { messages, dropped } = compact(all, 400, 100);
+    expect([messages[0], dropped, messages.length]).to.deep.equal([system, 2, 3]);
+  });
+
+  it("is told once, however many rounds follow", async () => {
+    const model = new ScriptedModel([[say.call(0, "look", {})], [say.call(0, "look", { n: 1 })], ["ok"]]);
+    const old = { role: "user" as const, parts: [{ type: "text" as const, text: "x".repeat(4_000) }] };
+    const answer: Message = { role: "assistant", parts: [{ type: "text", text: "y" }] };
+    const tools = [tool("look", () => "seen")];
+    const bench = await run({ model, tools, session: [old, answer], chain: { contextTokens: 1_000 } });
+    expect(bench.of("context.compacted").map(({ dropped }) => dropped)).to.deep.equal([2]);
+    for (const request of model.requests) expect(JSON.stringify(request.messages)).to.contain("2 earlier messages");
   });
 
   it("leaves a conversation that fits as it is", () => {

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { defaultLimits } from "../../src/agent/definition.ts";
+import { tighten } from "../../src/agent/tighten.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";
@@ -34,6 +36,48 @@ describe("limits", () => {
     const bench = await run({ model: new ScriptedModel(asks(3)), tools: [look], limits: { maxToolCalls: 2 } });
     expect(bench.of("tool.started")).to.have.length(2);
     expect(bench.terminal).to.include({ finish: "max_tool_calls" });
+  });
+
+  it("never starts more tools than the run may call, also while the model still talks", async () => {
+    let ran = 0;
+    const calls = Array.from({ length: 6 }, (_, index) => say.call(index, "look", { index }));
+    const model = new ScriptedModel([[...calls, "and more"]]);
+    const bench = await run({ model, tools: [tool("look", () => ++ran)], limits: { maxToolCalls: 4 } });
+    expect(bench.terminal).to.include({ finish: "max_tool_calls" });
+    expect(ran).to.be.at.most(4);
+    expect(bench.of("tool.finished")).to.have.length(bench.of("tool.started").length);
+  });
+
+  it("leaves the client's own calls out of account: they are never executed here", async () => {
+    const clientTools = [{ name: "theirs", description: "", parameters: { type: "object" } }];
+    const model = new ScriptedModel([[say.call(0, "theirs", {})]]);
+    const limits = { maxToolRounds: 0, maxToolCalls: 0 };
+    const bench = await run({ model, limits, request: { clientTools } });
+    expect(bench.terminal).to.deep.include({ finish: "tool_calls" });
+    expect(bench.terminal).to.have.nested.property("calls[0].name", "theirs");
+  });
+
+  it("estimates the tokens of a provider that tells none", async () => {
+    const model = new ScriptedModel([["x".repeat(4_000), say.call(0, "look", {})], ["ok"]]);
+    const bench = await run({ model, tools: [tool("look", () => "")], limits: { tokens: 900 } });
+    expect(bench.terminal).to.include({ finish: "max_tokens" });
+    expect(bench.terminal.usage.source).to.equal("estimated");
+  });
+
+  it("may be lowered by a request, never raised", () => {
+    const limits = { ...defaultLimits, tokens: 100 };
+    expect(tighten(limits, { maxToolRounds: 3, maxToolCalls: 1_000, tokens: 50, time: 10 })).to.include({
+      maxToolRounds: 3,
+      maxToolCalls: 64,
+      tokens: 50,
+      time: 10,
+    });
+    expect(tighten(limits, { tokens: 500 })).to.include({ tokens: 100 });
+    for (const wrong of [{ tokens: -1 }, { onLimit: "error" }, { maxToolRounds: "3" }]) {
+      expect(() => tighten(limits, wrong))
+        .to.throw()
+        .with.property("code", "invalid_input");
+    }
   });
 
   it("counts tokens over the run", async () => {

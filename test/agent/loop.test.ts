@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { RichOutput } from "../../src/core/tool.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";
 
@@ -109,6 +110,17 @@ describe("the loop", () => {
     hold.resolve();
     await running;
     expect(bench.terminal).to.include({ output: "onetwo", rounds: 2 });
+  });
+
+  it("tells the model the images of a tool, in the call's own result", async () => {
+    const image = { mediaType: "image/png", data: "AAAA" };
+    const model = new ScriptedModel([[say.call(0, "draw", {})], ["ok"]]);
+    const bench = await run({ model, tools: [tool("draw", () => new RichOutput("a dot", [image]))] });
+    expect(bench.of("tool.finished")[0]).to.deep.include({ output: "a dot", images: [image] });
+    expect(model.requests[1]?.messages.at(-1)?.parts[0]).to.deep.include({
+      output: "a dot",
+      images: [{ type: "image", ...image }],
+    });
   });
 
   it("leaves the client's own tools to the client", async () => {
