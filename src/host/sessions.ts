@@ -15,7 +15,7 @@ const most = 256;
 
 /**
  * Conversations as the journal tells them. What was folded once is remembered, so that a turn costs what it adds and not what
- * the session has grown to; runs of other replicas are found in the journal's list, newest first, down to the first known one.
+ * the session has grown to; runs of other replicas are found in the journal's list, newest first, down to a known one.
  */
 export class Sessions {
   readonly #journal: Journal;
@@ -28,12 +28,14 @@ export class Sessions {
   /** Everything said in the session before this run. */
   async before(session: string, run: string): Promise<readonly Message[]> {
     const known = this.#remembered.get(session) ?? { runs: new Set<string>(), messages: [] };
-    for (const row of await this.#unknown(session, run, known.runs)) {
-      known.messages.push(...sessionMessages(RunState.of(await this.#events(row))));
-      known.runs.add(row.run);
-    }
     this.#remembered.delete(session);
     this.#remembered.set(session, known);
+    for (const row of await this.#unknown(session, run, known.runs)) {
+      const events = await this.#events(row);
+      if (known.runs.has(row.run)) continue; // a run cancelled in the line reads at the same time as the one at work
+      known.runs.add(row.run);
+      known.messages.push(...sessionMessages(RunState.of(events)));
+    }
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);
     return [...known.messages];
@@ -46,11 +48,9 @@ export class Sessions {
     do {
       const query = { session, state: "done" as const, limit: page };
       const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
-      for (const row of listed.runs) {
-        if (known.has(row.run)) return found.reverse();
-        if (row.run !== run) found.push(row);
-      }
-      cursor = listed.cursor;
+      for (const row of listed.runs) if (row.run !== run && !known.has(row.run)) found.push(row);
+      // Not at the first known one: a run cancelled in the line ends before one that began before it.
+      cursor = listed.runs.some((row) => known.has(row.run)) ? undefined : listed.cursor;
     } while (cursor !== undefined);
     return found.reverse();
   }
