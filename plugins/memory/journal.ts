@@ -88,7 +88,7 @@ export class MemoryJournal implements Journal {
     }
     const stored = this.#store(item);
     if (item.claimFor !== undefined && !busy) {
-      return { run: item.run, existing: false, claim: claimFor(stored, item.claimFor) };
+      return { run: item.run, existing: false, claim: claimFor(stored, item.claimFor, this.#clock.now()) };
     }
     this.#hint({ work: !busy, events: () => false, signals: () => false });
     return { run: item.run, existing: false };
@@ -103,7 +103,8 @@ export class MemoryJournal implements Journal {
       if (claims.length >= limit) break;
       const first = stored.session === undefined || !sessions.has(stored.session);
       if (stored.session !== undefined) sessions.add(stored.session);
-      if ((first || isCancelled(stored)) && this.#isFree(stored)) claims.push(claimFor(stored, worker));
+      if ((first || isCancelled(stored)) && this.#isFree(stored))
+        claims.push(claimFor(stored, worker, this.#clock.now()));
     }
     return claims;
   }
@@ -268,9 +269,12 @@ export class MemoryJournal implements Journal {
   #isFree(stored: StoredRun): boolean {
     if (stored.state === "ready") return true;
     if (stored.state !== "running") return false;
-    const seen = this.#workers.get(stored.worker ?? "");
-    // A clock that jumped back leaves times in the future: those leases count as lost too, or they would last for ever.
-    return seen === undefined || Math.abs(this.#clock.now() - seen) > this.lease;
+    return this.#isSilentSince(stored.updatedAt) && this.#isSilentSince(this.#workers.get(stored.worker ?? ""));
+  }
+
+  /** A clock that jumped back leaves times in the future: those leases count as lost too, or they would last for ever. */
+  #isSilentSince(time: number | undefined): boolean {
+    return time === undefined || Math.abs(this.#clock.now() - time) > this.lease;
   }
 
   #hint(hint: Hint): void {

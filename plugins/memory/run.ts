@@ -47,10 +47,11 @@ export function isThere(stored: StoredRun, item: Append): boolean {
 export const isCancelled = (stored: StoredRun): boolean => stored.signals.some((signal) => signal.kind === "cancel");
 
 /** Starts a new epoch. The one place that does. */
-export function claimFor(stored: StoredRun, worker: string): Claim {
+export function claimFor(stored: StoredRun, worker: string, now: number): Claim {
   stored.epoch += 1;
   stored.worker = worker;
   stored.state = "running";
+  stored.updatedAt = now;
   return { attempt: attemptOf(stored, worker), request: stored.request, signals: stored.signals.length };
 }
 

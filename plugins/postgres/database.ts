@@ -48,7 +48,8 @@ export class Database {
       const client = await checkOut(pool);
       let failure: Error | undefined;
       try {
-        await client.query("BEGIN");
+        // A replica that vanishes between two statements must not keep its locks until TCP notices.
+        await client.query(`BEGIN; SET LOCAL idle_in_transaction_session_timeout = ${this.#options.timeout}`);
         const value = await work(this.#asking(client));
         await client.query("COMMIT");
         return value;

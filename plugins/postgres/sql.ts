@@ -3,6 +3,9 @@ const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::floa
 const row = `id::text, run, agent, session, state, outcome, head, epoch, request,
   ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
 
+/** A time in the future was left by a clock that has jumped back; it counts as past, or leases would last for ever. */
+const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2::float8)`;
+
 export type Statements = ReturnType<typeof statements>;
 
 /** All statements, for one schema. Each is a transaction of its own, so a transaction pooler is no obstacle. */
@@ -59,9 +62,8 @@ export const statements = (schema: string) => ({
     FROM added CROSS JOIN busy`,
 
   /**
-   * The only other statement that starts an epoch. A lease seen in the future was left by a clock that has jumped back; it
-   * counts as lost, or it would last for ever. The run's own time is asked too: a row that another claimer has just taken is
-   * looked at again in its new form, but the worker's row beside it only as it was, which may be not at all.
+   * The only other statement that starts an epoch. A run that has just moved is not free, whatever the workers say: of two
+   * who claim at once, the second may see the first's claim but not yet its heartbeat.
    */
   claim: `WITH beat AS (
       INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
@@ -69,9 +71,8 @@ export const statements = (schema: string) => ({
     ), free AS (
       SELECT r.id FROM ${schema}.runs r
       WHERE r.state IN ('ready', 'running')
-        AND (r.state = 'ready' OR (r.worker <> $1 AND abs(${millis(`(${now} - r.updated_at)`)}) > $2::float8 AND NOT EXISTS (
-          SELECT 1 FROM ${schema}.workers w WHERE w.worker = r.worker
-            AND abs(${millis(`(${now} - w.seen_at)`)}) <= $2::float8)))
+        AND (r.state = 'ready' OR (r.worker <> $1 AND ${silent("r.updated_at")} AND NOT EXISTS (
+          SELECT 1 FROM ${schema}.workers w WHERE w.worker = r.worker AND NOT ${silent("w.seen_at")})))
         AND (r.session IS NULL OR r.cancelled OR NOT EXISTS (
           SELECT 1 FROM ${schema}.runs e WHERE e.session = r.session AND e.id < r.id AND e.state <> 'done'))
       ORDER BY r.id LIMIT $3 FOR UPDATE OF r SKIP LOCKED

@@ -40,7 +40,7 @@ export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 
 /** A lease seen in the future was left by a clock that has jumped back; it counts as lost, or it would last for ever. */
 export const findClaimable = `SELECT r.id, q.request FROM runs r JOIN requests q ON q.run = r.id
   WHERE r.state IN ('ready', 'running')
-    AND (r.state = 'ready' OR NOT EXISTS (
+    AND (r.state = 'ready' OR abs(${now} - r.updated_at) > :lease AND NOT EXISTS (
       SELECT 1 FROM workers w WHERE w.worker = r.worker AND abs(${now} - w.seen_at) <= :lease))
     AND (r.session IS NULL OR r.cancelled = 1 OR NOT EXISTS (
       SELECT 1 FROM runs e WHERE e.session = r.session AND e.id < r.id AND e.state <> 'done'))

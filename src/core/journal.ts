@@ -116,7 +116,7 @@ export interface Hint {
  * engine reject with `journal_failed`.
  */
 export interface Journal {
-  /** A worker that has not been heard of for this long has lost its runs, ms. */
+  /** A worker that has not been heard of for this long, neither by heartbeat nor by what it wrote, has lost its runs, ms. */
   readonly lease: number;
   /**
    * All or nothing per item, in order. Resolves when durable, with the attempts that were fenced off. May be repeated with

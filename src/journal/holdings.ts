@@ -30,12 +30,11 @@ export class Holdings {
     }
   }
 
-  /** After each heartbeat: the journal answers again, so what failed before is put right. */
+  /** After a heartbeat: the journal answers, so what went wrong before is put right. */
   async reconcile(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
     try {
-      await this.settle();
       const suspects = new Set<string>();
       for (const attempt of await this.#journal.held(this.#worker)) {
         if (this.#isActive(attempt)) continue;

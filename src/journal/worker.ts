@@ -71,6 +71,7 @@ export class Worker {
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
+  #beats = 0;
   #claiming = false;
   #claimAgain = false;
   #resting = false;
@@ -213,7 +214,9 @@ export class Worker {
       this.#log.warn("the heartbeat failed; trying again", { error: wrap("worker.heartbeat", thrown).message });
       return;
     }
-    await this.#holdings.reconcile();
+    await this.#holdings.settle();
+    // Once a lease: what it looks for is rare, and it asks for every run.
+    if (++this.#beats % 3 === 0) await this.#holdings.reconcile();
   }
 
   #claim(): void {

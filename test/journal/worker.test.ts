@@ -223,7 +223,7 @@ describe("Worker", () => {
     });
     await journal.enqueue({ run: freshRun(), session: undefined, request });
     await worker.start();
-    await clock.advance(10_000);
+    await clock.advance(30_000);
     expect(await ended.promise).to.equal(2);
     await worker.stop();
   });
