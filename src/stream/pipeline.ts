@@ -16,6 +16,8 @@ export class Pipeline {
   readonly #batch: Frame[] = [];
   readonly #toldQuirks = new Map<string, number>();
   #chunk = 0;
+  /** When the chunk before ended: one look at the clock a chunk, and no time between them that belongs to none. */
+  #time = 0;
   #finished = false;
 
   constructor(op: string, wire: Wire, settings: { maxEvent?: number; observer?: StreamObserver | undefined } = {}) {
@@ -72,6 +74,7 @@ export class Pipeline {
 
   #decode(out: Delta[]): void {
     const batch = this.#batch;
+    if (this.#observer !== undefined) this.#time = performance.now();
     for (let i = 0; i < batch.length && !this.#finished; i++) {
       const frame = batch[i] as Frame; // below the length
       const from = out.length;
@@ -84,9 +87,10 @@ export class Pipeline {
 
   #measured(frame: Frame, out: Delta[], observer: StreamObserver): void {
     const from = out.length;
-    const start = performance.now();
+    const start = this.#time;
     this.#decoder.push(frame, out);
     const end = performance.now();
+    this.#time = end;
     const kind = kindOf(out, from);
     for (let i = from; i < out.length; i++) {
       const delta = out[i];

@@ -113,9 +113,11 @@ class Template {
       const { isText, skipped } = this.#holes[i] as Hole; // below the length
       const end = isText ? endOfString(text, at) : endOfDigits(text, at);
       if (end < 0) return false;
-      const found = isText ? stringIn(text, at, end) : Number(text.slice(at, end));
-      if (found === undefined) return false;
-      if (!skipped) this.#found[i] = found;
+      if (isText || !skipped) {
+        const found = isText ? stringIn(text, at, end) : Number(text.slice(at, end));
+        if (found === undefined) return false;
+        this.#found[i] = found;
+      }
       at = after(text, end, literals[i + 1]);
     }
     if (at !== text.length) return false;

@@ -1,0 +1,90 @@
+// npm run bench [-- --json] [--check] [--record] [--cases text,tool] [--repetitions 5] [--warm 4000]
+// Cost of a run as a ratio to the floor of the same repetition; only ratios mean something on a machine that is shared.
+import { readFileSync, writeFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { median, stop, upstream, worker } from "./processes.mjs";
+
+const { values: options } = parseArgs({
+  options: {
+    json: { type: "boolean" },
+    check: { type: "boolean" },
+    record: { type: "boolean" },
+    cases: { type: "string", default: "text,tool,arguments,concurrent" },
+    repetitions: { type: "string", default: "5" },
+    warm: { type: "string", default: "4000" },
+  },
+});
+
+const cases = {
+  text: { model: "text-1000", count: 100 },
+  tool: { model: "tool-200", count: 300 },
+  arguments: { model: "arguments-1000000", count: 2 },
+  concurrent: { model: "tool-200", count: 400, concurrent: 200 },
+};
+const subjects = ["floor", "venturi-off", "venturi"];
+const recordedFile = new URL("./recorded.json", import.meta.url);
+/** How much a ratio may be above the recorded one. */
+const tolerance = 1.25;
+
+const baseURL = await upstream();
+const workers = new Map();
+for (const subject of subjects) workers.set(subject, await worker(subject, baseURL));
+const results = {};
+for (const name of options.cases.split(",")) results[name] = await measure(name);
+stop();
+
+if (options.record) writeFileSync(recordedFile, `${JSON.stringify(ratiosOf(results), undefined, 2)}\n`);
+if (options.json) console.log(JSON.stringify({ date: new Date().toISOString(), node: process.version, results }));
+else print();
+if (options.check) process.exitCode = check() ? 0 : 1;
+
+async function measure(name) {
+  const { model, count, concurrent } = cases[name];
+  const repetitions = Object.fromEntries(subjects.map((subject) => [subject, []]));
+  for (const ask of workers.values()) await ask({ model, concurrent, count: 1, atLeast: Number(options.warm) });
+  for (let repetition = 0; repetition < Number(options.repetitions); repetition++) {
+    for (const subject of subjects) repetitions[subject].push(await workers.get(subject)({ model, concurrent, count }));
+  }
+  return Object.fromEntries(subjects.map((subject) => [subject, summary(repetitions[subject], repetitions.floor)]));
+}
+
+function summary(runs, floor) {
+  return {
+    cpu: median(runs.map(({ cpu }) => cpu)),
+    wall: median(runs.map(({ wall }) => wall)),
+    ratio: median(runs.map(({ cpu }, index) => cpu / floor[index].cpu)),
+  };
+}
+
+function ratiosOf(measured) {
+  const ratios = {};
+  for (const [name, result] of Object.entries(measured)) {
+    ratios[name] = {};
+    for (const subject of subjects) if (subject !== "floor") ratios[name][subject] = Number(result[subject].ratio.toFixed(2));
+  }
+  return ratios;
+}
+
+function print() {
+  console.log("case         subject       cpu ms/run  wall ms/run  × floor");
+  for (const [name, result] of Object.entries(results)) {
+    for (const [subject, { cpu, wall, ratio }] of Object.entries(result)) {
+      const figures = [cpu.toFixed(2).padStart(10), wall.toFixed(2).padStart(12), ratio.toFixed(2).padStart(8)];
+      console.log(name.padEnd(12), subject.padEnd(12), ...figures);
+    }
+  }
+}
+
+/** Whether no ratio has fallen behind what was recorded. */
+function check() {
+  const recorded = JSON.parse(readFileSync(recordedFile, "utf8"));
+  const behind = [];
+  for (const [name, ratios] of Object.entries(ratiosOf(results))) {
+    for (const [subject, ratio] of Object.entries(ratios)) {
+      const before = recorded[name]?.[subject];
+      if (before !== undefined && ratio > before * tolerance) behind.push(`${name} ${subject}: ${ratio}, was ${before}`);
+    }
+  }
+  for (const line of behind) console.error(`behind: ${line}`);
+  return behind.length === 0;
+}

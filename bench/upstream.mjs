@@ -1,0 +1,80 @@
+// A model server in a process of its own: Chat Completions, bytes made beforehand, one HTTP chunk an event.
+// The model's name says what is sent: text-N, tool-N (a call, then N chunks), arguments-BYTES, paced-MS-N.
+import { createServer } from "node:http";
+
+const now = () => Number(process.hrtime.bigint() / 1000n);
+const prepared = new Map();
+const paced = new Set();
+
+const server = createServer((request, response) => {
+  const pieces = [];
+  request.on("data", (piece) => pieces.push(piece));
+  request.on("end", () => {
+    const body = Buffer.concat(pieces).toString();
+    const [, model] = /"model":"([^"]+)"/.exec(body) ?? [];
+    const answered = body.includes('"role":"tool"');
+    response.writeHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
+    response.flushHeaders();
+    const [kind, size, count] = model.split("-");
+    if (kind === "paced") return pace(response, Number(size), Number(count));
+    const key = `${model} ${answered}`;
+    if (!prepared.has(key)) prepared.set(key, chunked(eventsOf(kind, Number(size), answered)));
+    response.socket.cork();
+    response.socket.write(prepared.get(key));
+    response.end();
+    response.socket.uncork();
+  });
+});
+server.keepAliveTimeout = 60_000;
+server.listen(0, "127.0.0.1", 4096, () => process.send(server.address().port));
+process.on("disconnect", () => process.exit());
+
+function eventsOf(kind, size, answered) {
+  if (kind === "text" || answered) return [...texts(kind === "text" ? size : kind === "tool" ? size : 2), ...end("stop")];
+  const call = (rest) => chunk({ tool_calls: [{ index: 0, ...rest }] });
+  const text = kind === "tool" ? '{"city":"Paris","unit":"celsius","days":3}' : argumentsOf(size);
+  const fragments = [];
+  for (let at = 0; at < text.length; at += 16) {
+    fragments.push(call({ function: { arguments: text.slice(at, at + 16) } }));
+  }
+  const first = call({ id: "call_0123456789abcdef", type: "function", function: { name: "lookup", arguments: "" } });
+  return [chunk({ role: "assistant", content: "" }), first, ...fragments, ...end("tool_calls")];
+}
+
+const texts = (count) => [
+  chunk({ role: "assistant", content: "" }),
+  ...Array.from({ length: count }, (_, i) => chunk({ content: ` word${i % 97}` })),
+];
+const end = (finish) => [chunk({}, finish), 'data: {"id":"chatcmpl-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":9}}\n\n', "data: [DONE]\n\n"];
+
+function argumentsOf(size) {
+  const rows = Array.from({ length: Math.floor(size / 40) }, (_, i) => ({ id: i, note: `row "${i}" of many` }));
+  return JSON.stringify({ city: "Paris", rows });
+}
+
+const chunk = (delta, finish = null) =>
+  `data: ${JSON.stringify({ id: "chatcmpl-0123456789abcdefghij", object: "chat.completion.chunk", created: 1790000000, model: "m", system_fingerprint: "fp_0123456789", choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }], usage: null })}\n\n`;
+
+const chunked = (events) =>
+  Buffer.from(events.map((event) => `${Buffer.byteLength(event).toString(16)}\r\n${event}\r\n`).join(""));
+
+/** Every text is the time at which it was sent, so that whoever reads it knows how long it was under way. */
+function pace(response, ms, count) {
+  response.socket.setNoDelay(true);
+  const stream = { left: count, next: performance.now() + Math.random() * ms, ms, response };
+  response.write(chunk({ role: "assistant", content: "" }));
+  paced.add(stream);
+  response.once("close", () => paced.delete(stream));
+}
+setInterval(() => {
+  const time = performance.now();
+  for (const stream of paced) {
+    if (stream.next > time) continue;
+    stream.next += stream.ms;
+    if (stream.left-- > 0) stream.response.write(chunk({ content: `T${now()} ` }));
+    else {
+      paced.delete(stream);
+      stream.response.end(end("stop").join(""));
+    }
+  }
+}, 1);
