@@ -15,7 +15,11 @@ export default async function floor({ baseURL }) {
         if (answer.calls.length === 0) return text;
         messages.push({ role: "assistant", content: null, tool_calls: answer.calls });
         for (const call of answer.calls) {
-          messages.push({ role: "tool", tool_call_id: call.id, content: String(hooks.tool(JSON.parse(call.arguments))) });
+          messages.push({
+            role: "tool",
+            tool_call_id: call.id,
+            content: String(hooks.tool(JSON.parse(call.arguments))),
+          });
         }
       }
     },

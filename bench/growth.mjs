@@ -81,7 +81,9 @@ async function table(name, sizes, prepare) {
     const { per, run, most } = await prepare(size);
     const cost = await measured(run, most ?? Number.POSITIVE_INFINITY);
     costs.push(cost);
-    console.log(`  ${String(size).padStart(6)}  ${cost.toFixed(3).padStart(9)} ms a run  ${((cost * 1000) / per).toFixed(2).padStart(9)} µs each`);
+    console.log(
+      `  ${String(size).padStart(6)}  ${cost.toFixed(3).padStart(9)} ms a run  ${((cost * 1000) / per).toFixed(2).padStart(9)} µs each`,
+    );
   }
   const exponent = Math.log(costs.at(-1) / costs[0]) / Math.log(sizes.at(-1) / sizes[0]);
   const last = Math.log(costs.at(-1) / costs.at(-2)) / Math.log(sizes.at(-1) / sizes.at(-2));

@@ -60,7 +60,8 @@ function ratiosOf(measured) {
   const ratios = {};
   for (const [name, result] of Object.entries(measured)) {
     ratios[name] = {};
-    for (const subject of subjects) if (subject !== "floor") ratios[name][subject] = Number(result[subject].ratio.toFixed(2));
+    for (const subject of subjects)
+      if (subject !== "floor") ratios[name][subject] = Number(result[subject].ratio.toFixed(2));
   }
   return ratios;
 }
@@ -82,7 +83,8 @@ function check() {
   for (const [name, ratios] of Object.entries(ratiosOf(results))) {
     for (const [subject, ratio] of Object.entries(ratios)) {
       const before = recorded[name]?.[subject];
-      if (before !== undefined && ratio > before * tolerance) behind.push(`${name} ${subject}: ${ratio}, was ${before}`);
+      if (before !== undefined && ratio > before * tolerance)
+        behind.push(`${name} ${subject}: ${ratio}, was ${before}`);
     }
   }
   for (const line of behind) console.error(`behind: ${line}`);

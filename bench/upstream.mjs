@@ -30,7 +30,8 @@ server.listen(0, "127.0.0.1", 4096, () => process.send(server.address().port));
 process.on("disconnect", () => process.exit());
 
 function eventsOf(kind, size, answered) {
-  if (kind === "text" || answered) return [...texts(kind === "text" ? size : kind === "tool" ? size : 2), ...end("stop")];
+  if (kind === "text" || answered)
+    return [...texts(kind === "text" ? size : kind === "tool" ? size : 2), ...end("stop")];
   const call = (rest) => chunk({ tool_calls: [{ index: 0, ...rest }] });
   const text = kind === "tool" ? '{"city":"Paris","unit":"celsius","days":3}' : argumentsOf(size);
   const fragments = [];
@@ -45,7 +46,11 @@ const texts = (count) => [
   chunk({ role: "assistant", content: "" }),
   ...Array.from({ length: count }, (_, i) => chunk({ content: ` word${i % 97}` })),
 ];
-const end = (finish) => [chunk({}, finish), 'data: {"id":"chatcmpl-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":9}}\n\n', "data: [DONE]\n\n"];
+const end = (finish) => [
+  chunk({}, finish),
+  'data: {"id":"chatcmpl-1","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":9}}\n\n',
+  "data: [DONE]\n\n",
+];
 
 function argumentsOf(size) {
   const rows = Array.from({ length: Math.floor(size / 40) }, (_, i) => ({ id: i, note: `row "${i}" of many` }));
