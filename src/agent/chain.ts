@@ -44,6 +44,7 @@ export interface RoundRequest {
 export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<void> {
   const { targets, failover } = run.agent.model;
   let last: VenturiError | undefined;
+  let shown: VenturiError | undefined;
   for (const target of failover === "never" ? targets.slice(0, 1) : targets) {
     const breaker = run.parts.breakers.of(target.provider);
     if (!breaker.admit()) {
@@ -54,10 +55,13 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
       );
       continue;
     }
+    // Only now that another model takes over: with none left, what was shown stands as the partial output.
+    if (shown) await round.retract(shown.code);
     const failure = await tryTarget(run, round, target, breaker);
     if (failure === undefined) return;
     last = failure.error;
-    if (failure.shown && failover !== "retract") break;
+    shown = failure.shown ? failure.error : undefined;
+    if (shown && failover !== "retract") break;
   }
   throw (
     last ?? new VenturiError("provider.stream", "config_invalid", `the model ${run.agent.model.name} has no target`)
@@ -89,13 +93,9 @@ async function tryTarget(
         throw failure.error;
       }
       breaker.failed(failure.error);
-      const { failover, retry } = run.agent.model;
-      if (failure.shown) {
-        if (failover === "retract") await round.retract(failure.error.code);
-        return failure;
-      }
+      if (failure.shown) return failure;
       await round.retract(failure.error.code);
-      if (!worthRetrying(failure.error) || tries >= retry.max) return failure;
+      if (!worthRetrying(failure.error) || tries >= run.agent.model.retry.max) return failure;
       run.parts.logger.warn("generation retried", { run: run.run, model: target.name, code: failure.error.code });
       await sleep(run.parts.clock, backoff(failure.error, tries), run.signal);
     }

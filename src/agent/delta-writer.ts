@@ -191,6 +191,8 @@ export class DeltaWriter {
     if (!checked.ok) {
       const error = checked.error.toJSON();
       this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error, ...signature });
+      const fields = { run: this.#run.run, tool: name, code: error.code };
+      this.#run.parts.logger.warn("tool call rejected", fields);
       return;
     }
     const parsed = result.ok ? result.arguments : {};

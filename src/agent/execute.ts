@@ -41,7 +41,8 @@ export async function execute(run: RunContext, execution: Execution): Promise<Ou
     const call = run.hooks.empty ? asked : await orAborted(run.hooks.beforeTool(asked, round), execution.signal);
     const outcome = await invoke(run, { ...execution, input: { ...call.arguments } });
     if (run.hooks.empty) return outcome;
-    return { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
+    const changed = { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
+    return changed.ok ? { ...changed, error: undefined } : changed;
   } catch (thrown) {
     // Only hooks throw here: a VenturiError of their own denies the call, a broken hook ends the run.
     const error = wrap("tool.call", thrown, "tool_failed");

@@ -1,5 +1,5 @@
 import type { Message } from "../core/messages.ts";
-import type { GenerationRequest } from "../core/provider.ts";
+import type { GenerationRequest, ToolChoice } from "../core/provider.ts";
 import { compact } from "./compact.ts";
 import type { ModelTarget } from "./definition.ts";
 import { estimateTokens } from "./estimate.ts";
@@ -29,13 +29,18 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
   const offered = tools.specs.length > 0;
   const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
+  const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;
   const asked: GenerationRequest = {
     model: target.model,
     messages: [...system, ...withoutForeignProofs(messages, target.provider)],
     tools: tools.specs,
     options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
-    ...(request.toolChoice === undefined || !offered ? {} : { toolChoice: request.toolChoice }),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(output === undefined ? {} : { output }),
   };
   return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
 }
+
+/** A call that was asked for has been made after the first round of calls; asked for again, it would never end. */
+const choiceFor = (choice: ToolChoice | undefined, rounds: number): ToolChoice | undefined =>
+  rounds > 0 && choice !== "none" ? undefined : choice;

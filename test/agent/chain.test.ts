@@ -4,7 +4,7 @@ import { VenturiError } from "../../src/core/errors.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
-import { Bench, run } from "./harness.ts";
+import { Bench, run, tool } from "./harness.ts";
 
 describe("the model chain", () => {
   it("retries a model before anything was shown, waiting as long as the provider asked", async () => {
@@ -64,6 +64,19 @@ describe("the model chain", () => {
     const retracted = await run({ model: [broken(), new ScriptedModel([["second"]])], chain: { failover: "retract" } });
     expect(retracted.of("round.retracted")[0]).to.include({ round: 1, attempt: 1, reason: "stream_error" });
     expect(retracted.terminal).to.include({ output: "second", type: "run.finished" });
+  });
+
+  it("keeps what the last model showed as the partial output: nobody takes over from it", async () => {
+    const broken = (text: string) => new ScriptedModel([[text, say.fail("stream_error")]]);
+    const bench = await run({ model: [broken("first"), broken("second")], chain: { failover: "retract" } });
+    expect(bench.of("round.retracted")).to.have.length(1);
+    expect(bench.terminal).to.include({ type: "run.failed", output: "second" });
+  });
+
+  it("forces a tool in the first round only, or the run would never answer", async () => {
+    const model = new ScriptedModel([[say.call(0, "look", {})], ["seen"]]);
+    await run({ model, tools: [tool("look", () => "")], request: { toolChoice: "required" } });
+    expect(model.requests.map(({ toolChoice }) => toolChoice)).to.deep.equal(["required", undefined]);
   });
 
   it("tries one model only under failover: never", async () => {

@@ -13,7 +13,7 @@ import { type Clock, systemClock } from "../../src/core/clock.ts";
 import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/events.ts";
 import { isTerminal } from "../../src/core/events.ts";
 import type { Attempt, RunLog, RunRequest, Signal } from "../../src/core/journal.ts";
-import { silentLog } from "../../src/core/log.ts";
+import { type Log, silentLog } from "../../src/core/log.ts";
 import type { Message } from "../../src/core/messages.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import type { Tool } from "../../src/core/tool.ts";
@@ -76,6 +76,7 @@ export interface Setup {
   readonly session?: readonly Message[];
   readonly history?: readonly RunEvent[];
   readonly clock?: Clock;
+  readonly logger?: Log;
   readonly gate?: () => Promise<void> | undefined;
   /** Puts something around the log, such as measurement. */
   readonly around?: (log: RunLog) => RunLog;
@@ -168,7 +169,7 @@ export class Bench {
         history: setup.history ?? [],
         session: setup.session ?? [],
         clock: this.#clock,
-        logger: silentLog,
+        logger: setup.logger ?? silentLog,
         breakers: new Breakers(this.#clock),
         ...(setup.gate === undefined ? {} : { gate: setup.gate }),
       },

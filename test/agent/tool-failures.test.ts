@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { z } from "zod";
+import { silentLog } from "../../src/core/log.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, type Setup, tool } from "./harness.ts";
@@ -96,6 +97,17 @@ describe("tool failures are told to the model and do not end the run", () => {
   it("an output that cannot be written as JSON", async () => {
     const { told: result } = await told({ tools: [tool("big", () => ({ n: 1n }))] }, say.call(0, "big", {}));
     expect(result?.output).to.contain("tool_failed");
+  });
+
+  it("stand in the logs with their codes, without arguments or outputs", async () => {
+    const warned: unknown[] = [];
+    const logger = { ...silentLog, warn: (message: string, fields?: object) => void warned.push([message, fields]) };
+    const model = new ScriptedModel([[say.call(0, "nothing", { key: "k" }), say.call(1, "broken", {})], ["ok"]]);
+    await run({ model, tools: [tool("broken", () => Promise.reject(new Error("no")))], logger });
+    expect(warned).to.deep.equal([
+      ["tool call rejected", { run: "run-1", tool: "nothing", code: "tool_not_found" }],
+      ["tool failed", { run: "run-1", tool: "broken", code: "tool_failed" }],
+    ]);
   });
 
   it("onError abort ends the run with the tool's error", async () => {
