@@ -46,14 +46,19 @@ export interface StoredRow {
   readonly request: string;
 }
 
-/** One array per column: run, epoch, base, head, body, next state, signals seen, outcome. */
-export function toColumns(batch: readonly Append[]): unknown[][] {
+/** What stands between two bodies; JSON escapes it wherever it occurs inside one. */
+const separator = "\u001e";
+
+/** One array per column: run, epoch, base, head, body (joined), next state, signals seen, outcome. */
+export function toColumns(batch: readonly Append[]): unknown[] {
   const columns: unknown[][] = Array.from({ length: 8 }, () => []);
   for (const item of batch) {
     for (const [index, value] of toFields(item).entries()) columns[index]?.push(value);
   }
-  return columns;
+  return columns.map((column, index) => (index === bodyColumn ? column.join(separator) : column));
 }
+
+const bodyColumn = 4;
 
 function toFields({ attempt, events, state, seenSignals }: Append): unknown[] {
   const last = events.at(-1);

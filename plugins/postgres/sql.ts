@@ -6,13 +6,16 @@ const row = `id::text, run, agent, session, state, outcome, head, epoch, request
 /** A time in the future was left by a clock that has jumped back; it counts as past, or leases would last for ever. */
 const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2::float8)`;
 
+/** As one text with separators, which costs a fraction of an array's quoting on both sides. JSON never holds this byte. */
+const bodies = "string_to_array($5::text, chr(30))";
+
 export type Statements = ReturnType<typeof statements>;
 
 /** All statements, for one schema. Each is a transaction of its own, so a transaction pooler is no obstacle. */
 export const statements = (schema: string) => ({
   /** The fence, the step past it, the record and the one notification, in one statement. */
   append: `WITH item AS (
-      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[], $6::text[], $7::int[], $8::text[])
+      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[])
         WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, place)
     ), moved AS (
       UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}, outcome = coalesce(i.outcome, r.outcome),
@@ -28,7 +31,7 @@ export const statements = (schema: string) => ({
 
   /** Which appends whose place is taken were the very same ones: their answer was lost, they were not. */
   settle: `SELECT i.place::int AS place
-    FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], $5::text[])
+    FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies})
       WITH ORDINALITY AS i (run, epoch, base, head, body, place)
     JOIN ${schema}.runs r ON r.run = i.run
     WHERE (i.head = i.base AND r.epoch = i.epoch AND r.head = i.base AND r.state <> 'running')
