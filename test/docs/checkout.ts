@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { root } from "./pages.ts";
+import { dirname, join } from "node:path";
+import { type Block, placeOf, root } from "./pages.ts";
 
 /** A checkout as a reader has it, with the service running: the repository linked, its configuration and data its own. */
 export class Checkout {
@@ -52,8 +52,27 @@ export class Checkout {
     return text.replaceAll(/(127\.0\.0\.1|localhost):7070/g, `127.0.0.1:${this.port}`);
   }
 
-  async run(command: string, words: readonly string[]): Promise<{ exit: number | null; out: string; err: string }> {
-    const child = spawn(command, words, { cwd: this.folder, env: this.environment, stdio: ["ignore", "pipe", "pipe"] });
+  /** Writes the blocks that say where they belong, below `pages`. */
+  place(blocks: readonly Block[], fallback: (block: Block) => string | undefined = () => undefined): void {
+    for (const block of blocks) {
+      const place = placeOf(block) ?? fallback(block);
+      if (place === undefined) continue;
+      const file = join(this.folder, "pages", place);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, this.here(block.text));
+    }
+  }
+
+  async run(
+    command: string,
+    words: readonly string[],
+    folder = ".",
+  ): Promise<{ exit: number | null; out: string; err: string }> {
+    const child = spawn(command, words, {
+      cwd: join(this.folder, folder),
+      env: this.environment,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let out = "";
     let err = "";
     child.stdout.on("data", (data) => {

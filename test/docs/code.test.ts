@@ -1,26 +1,23 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
+import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
 import { Checkout } from "./checkout.ts";
-import { type Block, blocksOf, isRun, nameOf, pages } from "./pages.ts";
+import { type Block, blocksOf, isRun, nameOf, pages, placeOf } from "./pages.ts";
 
-const blocks = pages()
-  .flatMap(blocksOf)
-  .filter((each) => ["ts", "js"].includes(each.language) && isRun(each));
-/** Where the block says it belongs (`as PATH`), so that blocks can import each other. */
+const all = pages().flatMap(blocksOf);
+const code = all.filter((each) => ["ts", "js"].includes(each.language) && isRun(each));
+const checked = code.filter((each) => !each.tag.startsWith("parsed"));
 const fileOf = (block: Block): string =>
-  /^as (\S+)$/.exec(block.tag)?.[1] ?? `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.${block.language}`;
+  placeOf(block) ?? `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.${block.language}`;
 
 describe("code in the pages", function () {
   this.timeout(60_000);
   let checkout: Checkout;
   before(async () => {
     checkout = await Checkout.open();
-    for (const block of blocks) {
-      const file = join(checkout.folder, "pages", fileOf(block));
-      mkdirSync(dirname(file), { recursive: true });
-      writeFileSync(file, `${checkout.here(block.text)}\nexport {};\n`);
-    }
+    checkout.place(all.filter((each) => each.language === "yaml"));
+    checkout.place(checked, fileOf);
   });
   after(() => checkout.close());
 
@@ -29,12 +26,12 @@ describe("code in the pages", function () {
       target: "es2024",
       module: "nodenext",
       lib: ["es2024", "esnext.disposable", "dom", "dom.asynciterable"],
+      moduleDetection: "force",
       strict: true,
       noEmit: true,
       skipLibCheck: true,
       allowJs: true,
       allowImportingTsExtensions: true,
-      preserveSymlinks: false,
       types: ["node", "mocha"],
     };
     writeFileSync(join(checkout.folder, "pages/tsconfig.json"), JSON.stringify({ compilerOptions, include: ["**/*"] }));
@@ -42,10 +39,18 @@ describe("code in the pages", function () {
     expect(exit, out).to.equal(0);
   });
 
-  for (const block of blocks.filter((each) => each.tag === "run")) {
-    it(`${nameOf(block)} runs`, async () => {
-      const { exit, out, err } = await checkout.run(process.execPath, ["--no-warnings", join("pages", fileOf(block))]);
+  for (const block of code.filter((each) => each.tag.startsWith("parsed"))) {
+    it(`${nameOf(block)} can be read`, () => {
+      expect(() => stripTypeScriptTypes(block.text)).not.to.throw();
+    });
+  }
+
+  for (const block of checked.filter((each) => /^run\b/.test(each.tag))) {
+    it(`${nameOf(block)} runs and says something`, async () => {
+      const file = join("pages", fileOf(block));
+      const { exit, out, err } = await checkout.run(process.execPath, ["--no-warnings", basename(file)], dirname(file));
       expect(exit, `${out}\n${err}`).to.equal(0);
+      expect(out.trim()).not.to.equal("");
     });
   }
 });

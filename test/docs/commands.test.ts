@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { expect } from "chai";
 import { Checkout } from "./checkout.ts";
 import { blocksOf, isRun, nameOf, pages } from "./pages.ts";
@@ -7,6 +8,7 @@ describe("commands in the pages, against a running service", function () {
   let checkout: Checkout;
   before(async () => {
     checkout = await Checkout.open();
+    checkout.place(pages().flatMap(blocksOf));
   });
   after(() => checkout.close());
 
@@ -15,7 +17,8 @@ describe("commands in the pages, against a running service", function () {
     .filter((each) => each.language === "sh" && isRun(each))) {
     it(`${nameOf(block)} works as it stands`, async () => {
       const script = await filled(checkout, checkout.here(block.text));
-      const { exit, out, err } = await checkout.run("bash", ["-euo", "pipefail", "-c", script]);
+      const folder = block.tag.startsWith("in ") ? join("pages", block.tag.slice(3)) : ".";
+      const { exit, out, err } = await checkout.run("bash", ["-euo", "pipefail", "-c", script], folder);
       expect(exit, `${script}\n${out}\n${err}`).to.equal(0);
       expect(out, script).not.to.include('{"error":{"op"');
     });

@@ -4,7 +4,10 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../../", import.meta.url));
 
-/** A fenced block of a page. What follows its language is for the tests and not shown: `not run: why`, or `run`. */
+/**
+ * A fenced block of a page. What follows its language is for the tests and is not shown: `as PATH` says where the reader puts it,
+ * `in FOLDER` where the reader is, `run` has code run and not only checked, `parsed: why` and `not run: why` ask for less.
+ */
 export interface Block {
   readonly page: string;
   /** Of its first line within the page. */
@@ -43,4 +46,6 @@ export function blocksOf(page: string): Block[] {
 }
 
 export const isRun = (block: Block): boolean => !block.tag.startsWith("not run");
+/** Where the block belongs, so that blocks can use each other. */
+export const placeOf = (block: Block): string | undefined => /\bas (\S+)$/.exec(block.tag)?.[1];
 export const nameOf = (block: Block): string => `${block.page}:${block.line}`;
