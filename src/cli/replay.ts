@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
@@ -13,6 +14,7 @@ interface Options {
   readonly json?: true;
   readonly asFixture?: true;
   readonly wire?: string;
+  readonly serve?: string;
 }
 
 /** `venturi replay RUN`: a recorded run once more, as it was. */
@@ -22,6 +24,7 @@ export function configure(command: Command): void {
     .option("--fast", "without its pauses")
     .option("--speed <times>", "so many times faster", "1")
     .option("--json", "its events, one JSON line each")
+    .option("--serve <port>", "serve its events over HTTP instead of printing them, until Ctrl-C")
     .option("--as-fixture", "print a scenario for the simulator that reproduces its model")
     .option("--wire <folder>", "write the raw provider streams kept with it (journal.keepWire) into this folder")
     .addHelpText(
@@ -38,16 +41,34 @@ export function configure(command: Command): void {
         }
         if (options.asFixture) await printFixture(recordings, run);
         else if (options.wire !== undefined) await writeWire(recordings, run, options.wire);
+        else if (options.serve !== undefined) await serve(recordings, run, options);
         else await print(recordings, run, options);
       }),
     );
 }
 
 async function print(recordings: Recordings, run: string, options: Options): Promise<void> {
-  const speed = options.fast ? Number.POSITIVE_INFINITY : Number(options.speed);
-  if (!(speed > 0)) throw new VenturiError("cli.replay", "invalid_input", "--speed: expected a number above 0");
+  const speed = speedOf(options);
   const printer = openPrinter({ json: options.json === true });
   for await (const event of recordings.replay(run, speed)) printer.print(event);
+}
+
+async function serve(recordings: Recordings, run: string, options: Options): Promise<void> {
+  const port = Number(options.serve);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new VenturiError("cli.replay", "invalid_input", "--serve: expected a port");
+  }
+  const { serveReplay } = await import("../host/replay-server.ts");
+  const server = await serveReplay(recordings, run, { port, speed: speedOf(options) });
+  process.stdout.write(`${server.url}\n`);
+  await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
+  await server.close();
+}
+
+function speedOf(options: Options): number {
+  const speed = options.fast ? Number.POSITIVE_INFINITY : Number(options.speed);
+  if (speed > 0) return speed;
+  throw new VenturiError("cli.replay", "invalid_input", "--speed: expected a number above 0");
 }
 
 async function printFixture(recordings: Recordings, run: string): Promise<void> {

@@ -1,0 +1,25 @@
+import { expect } from "chai";
+import { MemoryJournal } from "../../../plugins/memory/journal.ts";
+import { systemClock } from "../../../src/core/clock.ts";
+import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
+
+describe("a clock that jumps", () => {
+  for (const hours of [-1, 1]) {
+    it(`by ${hours} h costs a takeover at most: no lease lasts for ever, no zombie writes`, async () => {
+      let jump = 0;
+      const clock = { ...systemClock, now: () => Date.now() + jump };
+      const journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
+      const { attempt } = await claimed(journal);
+      await put(journal, attempt, [text("a")]);
+      jump = hours * 3_600_000;
+      // The worker that beats keeps its runs …
+      await journal.heartbeat("worker-1");
+      expect(await journal.claim("worker-2", 10)).to.deep.equal([]);
+      // … and one that does not loses them, although its last sign may lie in the future.
+      jump += hours * 3_600_000;
+      const [next] = await journal.claim("worker-2", 10);
+      expect(next?.attempt).to.include({ run: attempt.run, epoch: 2, head: 1 });
+      expect(await put(journal, attempt, [text("zombie")])).to.equal(false);
+    });
+  }
+});
