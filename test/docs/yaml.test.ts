@@ -7,7 +7,7 @@ import { type Block, blocksOf, isRun, nameOf, pages } from "./pages.ts";
 
 const keys = new Set(Object.keys(Settings.shape));
 
-/** What a fragment of a configuration may take for granted. */
+/** What a fragment of a configuration may take for granted, besides the tools its agents name. */
 const around: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   providers: { claude: { type: "simulator" }, gpt: { type: "simulator" }, demo: { type: "simulator" } },
   models: { main: { chain: ["demo/small"] } },
@@ -43,8 +43,13 @@ function completed(config: Record<string, unknown>): Record<string, unknown> {
     const own = config[section];
     whole[section] = { ...entries, ...(typeof own === "object" ? own : {}) };
   }
+  const named = Object.values(record(config.agents)).flatMap((agent) => record(agent).tools ?? []);
+  whole.tools = { ...Object.fromEntries(named.map((name) => [name, { type: "clock" }])), ...record(config.tools) };
   return whole;
 }
+
+const record = (value: unknown): Record<string, unknown> =>
+  typeof value === "object" && value !== null ? { ...value } : {};
 
 /** Every variable the block wants is set. */
 const environment = ({ text }: Block): Record<string, string> =>
