@@ -6,6 +6,7 @@ import { execute, type Outcome } from "./execute.ts";
 import type { Repetition } from "./repetition.ts";
 import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
+import { refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 interface Entry {
@@ -51,7 +52,10 @@ export class Dispatcher implements CallSink {
     if (tool === undefined || !executes) return;
     if (this.#entries.length >= run.agent.limits.maxCallsPerRound) {
       const limit = run.agent.limits.maxCallsPerRound;
-      this.#finish(call, refused("budget_exceeded", `at most ${limit} tool calls are run in one round`), 0, undefined);
+      this.#finish(call, refused("budget_exceeded", `at most ${limit} tool calls are run in one round`), {
+        ms: 0,
+        savedMs: undefined,
+      });
       return;
     }
     this.#entries.push({
@@ -203,9 +207,11 @@ export class Dispatcher implements CallSink {
     const now = run.parts.clock.monotonic();
     const started = entry.startedAt || now;
     const saved = Math.min(now, this.#generationEnd ?? now) - started;
-    this.#finish(entry.call, outcome, now - started, saved > 0 ? saved : undefined);
+    this.#finish(entry.call, outcome, { ms: now - started, savedMs: saved > 0 ? saved : undefined });
     entry.state = "settled";
-    const ends = outcome.fatal === true || run.agent.toolPolicy.onError === "abort";
+    // A no is an answer, not a failure: the model is told, whatever the policy.
+    const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";
+    const ends = outcome.fatal === true || failed;
     if (!outcome.ok && ends && !entry.controller.signal.aborted) {
       this.#failure ??= outcome.error ?? new VenturiError("tool.call", "tool_failed", outcome.output);
       // Ends the generation and the other tools too; nothing starts any more.
@@ -221,23 +227,10 @@ export class Dispatcher implements CallSink {
     this.#pump();
   }
 
-  #finish(call: CallState, outcome: Outcome, ms: number, savedMs: number | undefined): void {
+  #finish(call: CallState, outcome: Outcome, time: ToolTime): void {
     const { run, round, tools } = this.#parts;
     const limit = tools.get(call.name)?.maxOutput ?? run.agent.toolPolicy.maxOutput;
-    run.emit({
-      type: "tool.finished",
-      round,
-      call: call.call,
-      name: call.name,
-      ok: outcome.ok,
-      ms: micro(ms),
-      output: outcome.output,
-      ...(outcome.output.length > limit ? { shown: limit } : {}),
-      ...(outcome.images.length > 0 ? { images: outcome.images.map((image) => ({ ...image })) } : {}),
-      ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
-      ...(savedMs === undefined ? {} : { savedMs: micro(savedMs) }),
-    });
-    if (!outcome.ok) run.parts.logger.warn("tool failed", { run: run.run, tool: call.name, code: outcome.error?.code });
+    writeToolFinished(run, { round, call, limit }, { outcome, time });
   }
 
   /** After the generation the run's time is the tools', or the people's when only they are waited for. */
@@ -260,11 +253,4 @@ export class Dispatcher implements CallSink {
   async #allSettled(): Promise<void> {
     if (!this.#isSettled) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
-}
-
-const micro = (ms: number): number => Math.round(ms * 1000) / 1000;
-
-function refused(code: VenturiError["code"], message: string): Outcome {
-  const error = new VenturiError("tool.call", code, message);
-  return { ok: false, output: `${code}: ${message}`, images: [], error };
 }

@@ -40,6 +40,7 @@ export class RunContext {
     this.parts = parts;
     this.agent = parts.agent;
     this.state = RunState.of(parts.history);
+    this.state.useIds(parts.session);
     const startedAt = parts.history[0]?.at;
     this.time = new TimeKeeper(parts.clock, startedAt === undefined ? 0 : parts.clock.now() - startedAt);
     this.hooks = new HookChain(parts.agent.hooks, parts.clock, {

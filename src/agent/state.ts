@@ -50,11 +50,18 @@ export class RunState {
     return this.#settledText + (this.round?.text ?? "");
   }
 
+  /** The calls of an earlier conversation have their ids; vendors refuse one that comes twice. */
+  useIds(messages: readonly Message[]): void {
+    for (const { parts } of messages)
+      for (const part of parts) if (part.type === "tool_call") this.callIds.add(part.call);
+  }
+
   apply(event: RunEvent): void {
     switch (event.type) {
       case "run.started":
         this.started = event;
         this.messages.push(...inputMessages(event.input));
+        this.useIds(this.messages);
         return;
       case "round.started":
         this.settled = undefined;
@@ -157,13 +164,6 @@ export class RunState {
   }
 }
 
-/** What a finished run adds to its session. Calls without results would be refused by every vendor, so they stay out. */
-export function sessionMessages(state: RunState): Message[] {
-  const partial = state.round?.text;
-  if (!partial) return state.messages;
-  return [...state.messages, { role: "assistant", parts: [{ type: "text", text: partial }] }];
-}
-
 export function inputMessages(input: RunInput): Message[] {
   const messages = [...(input.messages ?? [])];
   if (input.text !== undefined) messages.push({ role: "user", parts: [{ type: "text", text: input.text }] });
@@ -174,4 +174,7 @@ export const callKey = (call: Pick<PendingCall, "name" | "arguments">): string =
   `${call.name} ${JSON.stringify(call.arguments)}`;
 
 const cutNotice = (call: string, length: number, shown: number): string =>
-  `\n[cut: ${shown} of ${length} characters are shown; read_result with call "${call}" and an offset gives the rest]`;
+  `\n[cut: ${shown} of ${length} characters are shown${readOn(call)}]`;
+
+/** How the rest of a cut result is had, for as long as its run goes on. */
+export const readOn = (call: string): string => `; read_result with call "${call}" and an offset gives the rest`;

@@ -9,7 +9,15 @@ export class Pace {
   #events = 0;
   #characters = 0;
   #over = false;
+  #taken = false;
   #waiting: (() => void) | undefined;
+
+  /** True for the first reader, who paces the run; others leave it alone. */
+  take(): boolean {
+    const first = !this.#taken;
+    this.#taken = true;
+    return first;
+  }
 
   wrote(event: RunEvent): void {
     this.#events += 1;

@@ -118,7 +118,16 @@ class HostRuns implements Runs {
     const { channel: _, ...asked } = options;
     const batches = this.#followers.follow(run, asked);
     const pace = this.#paces.get(run);
-    return pace === undefined ? batches : pace.follow(batches);
+    return pace?.take() ? this.#paced(run, pace, batches) : batches;
+  }
+
+  /** Gone with its reader: a run that another replica works on is never executed here. */
+  async *#paced(run: string, pace: Pace, batches: AsyncIterable<readonly RunEvent[]>) {
+    try {
+      yield* pace.follow(batches);
+    } finally {
+      this.#paces.delete(run);
+    }
   }
 
   async get(run: string): Promise<RunRow> {

@@ -1,4 +1,5 @@
-import { RunState, sessionMessages } from "../agent/state.ts";
+import { sessionMessages } from "../agent/session-messages.ts";
+import { RunState } from "../agent/state.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Journal, RunRow } from "../core/journal.ts";
 import type { Message } from "../core/messages.ts";

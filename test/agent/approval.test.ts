@@ -31,6 +31,16 @@ describe("approval", () => {
     expect(model.requests[1]?.messages.at(-1)?.parts[0]).to.include({ ok: false, output: "tool_denied: too much" });
   });
 
+  it("tells the model of a denial also where failures end the run", async () => {
+    const policy = { onError: "abort" as const };
+    const bench = new Bench({ model: new ScriptedModel([asking(), ["fine"]]), tools: [pay("always")], policy });
+    const running = bench.run();
+    const { call } = await bench.when("approval.requested");
+    bench.signal("approve", { call, approved: false });
+    await running;
+    expect(bench.terminal).to.include({ type: "run.finished", output: "fine" });
+  });
+
   it("takes silence for a no when the time is over, and counts the wait as approval", async () => {
     const clock = new VirtualClock();
     const bench = new Bench({

@@ -1,0 +1,53 @@
+import { expect } from "chai";
+import { sessionMessages } from "../../src/agent/session-messages.ts";
+import { RunState } from "../../src/agent/state.ts";
+import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { type Bench, run, tool } from "./harness.ts";
+
+const sessionOf = (bench: Bench) => sessionMessages(RunState.of(bench.events));
+
+describe("what a run adds to its session", () => {
+  it("is what was asked, said, called and told", async () => {
+    const model = new ScriptedModel([["let me see", say.call(0, "look", {})], ["seen"]]);
+    const bench = await run({ model, tools: [tool("look", () => "a tree")] });
+    expect(sessionOf(bench).map(({ role }) => role)).to.deep.equal(["user", "assistant", "tool", "assistant"]);
+  });
+
+  it("leaves out calls that were left to the client, and keeps the others with their results", async () => {
+    const clientTools = [{ name: "theirs", description: "", parameters: { type: "object" } }];
+    const script = [say.reasoning("hm"), say.call(0, "look", {}), say.call(1, "theirs", {})];
+    const tools = [tool("look", () => "a tree")];
+    const both = sessionOf(await run({ model: new ScriptedModel([script]), tools, request: { clientTools } }));
+    expect(both.map(({ parts }) => parts.map(({ type }) => type))).to.deep.equal([
+      ["text"],
+      ["reasoning", "tool_call"],
+      ["tool_result"],
+    ]);
+    const model = new ScriptedModel([[say.reasoning("hm"), say.call(0, "theirs", {})]]);
+    expect(sessionOf(await run({ model, request: { clientTools } }))).to.have.length(1);
+  });
+
+  it("has the partial text of a run that failed, without the calls it did not get to", async () => {
+    const model = new ScriptedModel([["half", say.call(0, "pay", {}), say.fail("llm_error")]]);
+    const bench = await run({ model, tools: [tool("pay", () => "", { effect: "effectful" })] });
+    expect(sessionOf(bench).at(-1)).to.deep.equal({ role: "assistant", parts: [{ type: "text", text: "half" }] });
+  });
+
+  it("does not offer to read on in a result whose run is over", async () => {
+    const model = new ScriptedModel([[say.call(0, "long", {})], ["ok"]]);
+    const bench = await run({ model, tools: [tool("long", () => "x".repeat(50), { maxOutput: 10 })] });
+    const told = JSON.stringify(model.requests[1]?.messages);
+    expect(told).to.contain("read_result");
+    expect(JSON.stringify(sessionOf(bench)))
+      .to.contain("cut: 10 of 50")
+      .and.not.to.contain("read_result");
+  });
+
+  it("gives the next run ids that it must not use again", async () => {
+    const script = () => new ScriptedModel([[say.call(0, "look", {}, "call_0")], ["ok"]]);
+    const tools = [tool("look", () => "")];
+    const first = await run({ model: script(), tools });
+    const second = await run({ model: script(), tools, session: sessionOf(first) });
+    expect(second.of("tool_call.ready")[0]?.call).to.equal("call_0_2");
+  });
+});
