@@ -76,7 +76,7 @@ export class HookChain {
 
   /** A hook that hangs holds its run for a while, a cancel not at all. */
   async #inTime(returned: unknown): Promise<unknown> {
-    if (!(returned instanceof Promise)) return returned;
+    if (typeof returned !== "object" || returned === null || !("then" in returned)) return returned;
     const { signal } = this.#context;
     let stop = () => {};
     const late = new Promise((_, reject) => {

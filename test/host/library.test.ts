@@ -26,6 +26,7 @@ agents:
   echo: { model: up/echo }
   failing: { model: bad }
   asker: { model: up/asker, tools: [helper] }
+  plain: { model: up/small }
   thinker: { model: "up/count-5!stall@2" }
   deep: { model: up/deep, tools: [again] }
 `;
@@ -162,6 +163,29 @@ describe("the library face", () => {
         expect(names.filter((other) => mine[0]?.includes(other))).to.deep.equal([name]);
         for (const turn of ["one", "two", "three"]) expect(mine[0]).to.contain(`${name} ${turn}`);
       }
+    });
+
+    it("take back a call that was left to the client together with its result, each once", async () => {
+      const session = "client";
+      const parameters = { type: "object", properties: { expression: { type: "string" } } };
+      const clientTools = [{ name: "calculator", description: "calculates", parameters }];
+      const asked = { agent: "plain", session, clientTools };
+      const { run } = await venturi.runs.start({ ...asked, input: { text: "What is 6 * 7?" } });
+      const end = (await eventsOf(run)).at(-1);
+      const [left] = end?.type === "run.finished" ? (end.calls ?? []) : [];
+      if (left === undefined) return expect.fail(JSON.stringify(end));
+      const { call, name } = left;
+      const second = await venturi.runs.start({
+        ...asked,
+        input: {
+          messages: [
+            { role: "assistant", parts: [{ type: "tool_call", call, name, arguments: left.arguments }] },
+            { role: "tool", parts: [{ type: "tool_result", call, name, ok: true, output: "42" }] },
+          ],
+        },
+      });
+      expect((await eventsOf(second.run)).at(-1)).to.include({ type: "run.finished", finish: "stop" });
+      expect(lastBody().split(`"${call}"`)).to.have.length(3); // the call and its result
     });
 
     it("lose no run to others that were cancelled while they waited for it", async () => {
