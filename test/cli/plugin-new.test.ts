@@ -12,7 +12,11 @@ describe("venturi plugin new", () => {
       expect(files).to.include.members(["package.json", "tsconfig.json", "README.md", "index.ts", "index.test.ts"]);
       const text = readFileSync(folder.path("weather/index.ts"), "utf8");
       expect(text).to.include('name: "weather"').and.include(`kind: "${kind}"`);
-      const { name, peerDependencies } = JSON.parse(readFileSync(folder.path("weather/package.json"), "utf8"));
+      const { name, peerDependencies, devDependencies } = JSON.parse(
+        readFileSync(folder.path("weather/package.json"), "utf8"),
+      );
+      // What is tested here is a checkout, which no registry has.
+      expect(devDependencies.venturi).to.match(/^file:\/.+\/$/);
       expect(name).to.equal(`venturi-${kind}-weather`);
       expect(peerDependencies.venturi).to.match(/^\^\d+\.\d+\.\d+$/);
     });

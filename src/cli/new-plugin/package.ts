@@ -1,4 +1,6 @@
 import { readFileSync } from "node:fs";
+import { join, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { PluginKind } from "../../core/plugin.ts";
 import type { PluginFiles } from "./files.ts";
 
@@ -24,7 +26,7 @@ export function packageFiles(name: string, kind: PluginKind): PluginFiles {
       "@types/node": devDependencies["@types/node"],
       mocha: devDependencies.mocha,
       typescript: devDependencies.typescript,
-      venturi: version,
+      venturi: isCheckout ? `file:${root}` : version,
       zod: dependencies.zod,
     },
   };
@@ -65,6 +67,9 @@ interface OwnPackage {
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 
+const root = fileURLToPath(new URL("../../../../", import.meta.url));
+/** A checkout may be ahead of what is published, so a plugin that is started from one is tested against it. */
+const isCheckout = !root.split(sep).includes("node_modules");
+
 /** A new plugin starts with the very versions that this Venturi is built and tested with. */
-const ownPackage = (): OwnPackage =>
-  JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as OwnPackage; // our own file
+const ownPackage = (): OwnPackage => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as OwnPackage; // our own file
