@@ -1,16 +1,17 @@
-import type { Span } from "@opentelemetry/api";
+import { type Span, trace } from "@opentelemetry/api";
 import { encodedSize, isTerminal, type RunEvent } from "../core/events.ts";
+import type { RunRequest } from "../core/journal.ts";
 import type { FollowOptions, Runs } from "../core/runs.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, spans } from "./names.ts";
 import { originNow } from "./origin.ts";
 import { cancelled, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
-import { contextOf, parseTraceparent } from "./traceparent.ts";
+import { contextOf, formatTraceparent, parseTraceparent } from "./traceparent.ts";
 
 /** The runs, with a span for every follower. */
 export function measuredRuns(measure: Measure, runs: Runs, open: Set<Delivery>): Runs {
   return {
-    start: (request, options) => runs.start(request, options),
+    start: (request, options) => runs.start(within(request), options),
     follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
     get: (run) => runs.get(run),
     list: (query) => runs.list(query),
@@ -18,6 +19,12 @@ export function measuredRuns(measure: Measure, runs: Runs, open: Set<Delivery>):
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     agents: () => runs.agents(),
   };
+}
+
+/** A program that starts a run in a span of its own finds the run below it. */
+function within(request: RunRequest): RunRequest {
+  const around = request.traceparent === undefined ? trace.getActiveSpan()?.spanContext() : undefined;
+  return around === undefined ? request : { ...request, traceparent: formatTraceparent(around) };
 }
 
 type Batch = readonly RunEvent[];

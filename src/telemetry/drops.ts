@@ -1,6 +1,7 @@
 import type { Log } from "../core/log.ts";
-import type { AttributeSets, Instruments } from "./instruments.ts";
-import { labels } from "./names.ts";
+import type { AttributeSets } from "./instruments.ts";
+import { labels, metrics } from "./names.ts";
+import type { Tally } from "./tally.ts";
 
 export type Signal = "spans" | "logs";
 export type DropReason = "queue_full" | "export_failed";
@@ -9,21 +10,21 @@ const quiet = 60_000;
 
 /** Counts telemetry that is lost, and says so at most once a minute. */
 export class Drops {
-  readonly #instruments: Instruments;
+  readonly #dropped: ReturnType<Tally["counter"]>;
   readonly #sets: AttributeSets;
   readonly #log: Log;
   #toldAt = Number.NEGATIVE_INFINITY;
   #untold = 0;
   total = 0;
 
-  constructor(instruments: Instruments, sets: AttributeSets, log: Log) {
-    this.#instruments = instruments;
+  constructor(tally: Tally, sets: AttributeSets, log: Log) {
+    this.#dropped = tally.counter({ name: metrics.dropped, description: "Telemetry that was dropped", unit: "" });
     this.#sets = sets;
     this.#log = log;
   }
 
   count(what: Signal, reason: DropReason, number: number): void {
-    this.#instruments.dropped.add(number, this.#sets.of({ [labels.what]: what, [labels.reason]: reason }));
+    this.#dropped(this.#sets.of({ [labels.what]: what, [labels.reason]: reason })).value += number;
     this.total += number;
     this.#untold += number;
     const now = performance.now();

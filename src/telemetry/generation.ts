@@ -26,7 +26,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly #round: RoundTrace | undefined;
   readonly #origin: Origin;
   readonly #span: Span;
-  readonly #context: Context;
+  readonly context: Context;
   readonly #columns: ChunkColumns | undefined;
   readonly #output: Output | undefined;
   readonly #between: Distribution;
@@ -61,7 +61,7 @@ export class GenerationTrace implements StreamObserver, Pending {
       },
       parent,
     );
-    this.#context = trace.setSpan(parent, this.#span);
+    this.context = trace.setSpan(parent, this.#span);
     if (this.#span.isRecording()) {
       if (measure.settings.chunks !== "metrics") this.#columns = new ChunkColumns(measure.settings.maxChunkSpans);
       if (measure.content.captured) this.#output = this.#captureInput();
@@ -197,7 +197,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     if (this.#columns === undefined || this.#columns.count === 0) return;
     const block = chunkBlock(this.#span.spanContext(), this.#origin, this.#columns);
     if (this.#measure.settings.chunks === "spans") {
-      emitBlock(this.#measure, this.#run, block, this.#context);
+      emitBlock(this.#measure, this.#run, block, this.context);
       return;
     }
     for (const row of rowsOf(block)) {

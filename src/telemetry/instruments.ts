@@ -19,7 +19,6 @@ export interface Instruments {
   readonly runsActive: UpDownCounter;
   readonly followersActive: UpDownCounter;
   readonly runTiming: Histogram;
-  readonly dropped: Counter;
   readonly timePerOutputChunk: (attributes: Attributes) => Distribution;
   readonly chunks: (attributes: Attributes) => Count;
   readonly chunkBytes: (attributes: Attributes) => Count;
@@ -51,7 +50,6 @@ export function createInstruments(meter: Meter, tally: Tally): Instruments {
     runsActive: meter.createUpDownCounter(metrics.runsActive, { description: "Runs under way" }),
     followersActive: meter.createUpDownCounter(metrics.followersActive, { description: "Followers being served" }),
     runTiming: seconds(metrics.runTiming, "Where runs' time went, by part"),
-    dropped: counter(metrics.dropped, "Telemetry that was dropped"),
     timePerOutputChunk: tally.histogram(
       { name: metrics.timePerOutputChunk, description: "Time between two chunks", unit: "s" },
       buckets.perChunk,

@@ -1,4 +1,4 @@
-import type { Attributes } from "@opentelemetry/api";
+import { type Attributes, context as active } from "@opentelemetry/api";
 import type { Delta } from "../core/deltas.ts";
 import type { GenerationContext, GenerationRequest, Provider, StreamObserver } from "../core/provider.ts";
 import { GenerationTrace } from "./generation.ts";
@@ -41,7 +41,7 @@ export function measuredProvider(measure: Measure, name: { key: string; type: st
             const trace = begin(request, context);
             trace.streaming(false);
             try {
-              const generation = await generate.call(provider, request, context);
+              const generation = await active.with(trace.context, () => generate.call(provider, request, context));
               trace.whole(generation);
               trace.end(good);
               return generation;
@@ -78,8 +78,8 @@ class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefine
   next(): Promise<IteratorResult<Batch, undefined>> {
     if (this.#over) return Promise.resolve({ done: true, value: undefined });
     try {
-      this.#inner ??= this.#start();
-      return this.#inner.next().then(this.#read, this.#failed);
+      const read = this.#inner === undefined ? this.#start() : this.#inner.next();
+      return read.then(this.#read, this.#failed);
     } catch (thrown) {
       this.#end(thrown);
       return Promise.reject(thrown);
@@ -93,10 +93,14 @@ class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefine
     return { done: true, value: undefined };
   }
 
-  #start(): AsyncIterator<Batch> {
+  /** The first read sends the request, so it alone runs in the generation's context: a client's own span is below it. */
+  #start(): Promise<IteratorResult<Batch>> {
     this.#trace = this.#begin();
     this.#trace.streaming(true);
-    return this.#open()[Symbol.asyncIterator]();
+    return active.with(this.#trace.context, () => {
+      this.#inner = this.#open()[Symbol.asyncIterator]();
+      return this.#inner.next();
+    });
   }
 
   readonly #read = (step: IteratorResult<Batch>): IteratorResult<Batch, undefined> => {

@@ -1,4 +1,4 @@
-import { type Counter, createNoopMeter, type Logger, type Tracer } from "@opentelemetry/api";
+import type { Counter, Logger, Tracer } from "@opentelemetry/api";
 import {
   defaultResource,
   detectResources,
@@ -6,20 +6,20 @@ import {
   type Resource,
   resourceFromAttributes,
 } from "@opentelemetry/resources";
-import { type CollectionResult, MeterProvider } from "@opentelemetry/sdk-metrics";
-import { TracerProvider } from "@opentelemetry/sdk-trace";
+import type { CollectionResult } from "@opentelemetry/sdk-metrics";
 import { silentLog } from "../core/log.ts";
 import type { BlockQueue } from "./block-queue.ts";
 import { collector } from "./collector.ts";
 import { Drops } from "./drops.ts";
 import type { Exporters } from "./exporters.ts";
 import { AttributeSets, createInstruments, type Instruments } from "./instruments.ts";
-import { scope } from "./names.ts";
+import { ownPipeline, type Pieces, type Pipeline } from "./pipeline.ts";
+import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
 import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
 import { Tally } from "./tally.ts";
 
-/** The SDK, set up but not registered globally: whoever measures is given its tracer. */
+/** The SDK, set up: whoever measures is given its tracer. */
 export interface Sdk {
   readonly tracer: Tracer;
   readonly resource: Resource;
@@ -39,46 +39,55 @@ export interface Sdk {
 }
 
 export async function createSdk(settings: TelemetrySettings, parts: TelemetryParts): Promise<Sdk> {
-  const resource = resourceOf(parts.version);
-  const exporters = await exportersFor(settings);
-  const tally = new Tally(resource);
-  const pull = collector(tally);
-  const push = exporters?.metrics(tally, parts.metricInterval ?? 10_000);
-  const meters = new MeterProvider({ resource, readers: push === undefined ? [pull] : [pull, push] });
-  const instruments = createInstruments(meters.getMeter(scope), tally);
+  const environment = parts.environment ?? process.env;
+  const routes = routesOf(settings.otlp.endpoint, environment);
+  const exporters = sendsAnything(routes) ? await exportersFor(settings, routes, environment) : undefined;
+  const tally = new Tally();
   const sets = new AttributeSets();
-  const drops = new Drops(instruments, sets, parts.log ?? silentLog);
-  const processors = [...(parts.spanProcessors ?? [])];
-  const objects = processors.length > 0;
-  if (exporters !== undefined) processors.push(exporters.spans(drops));
-  const blocks = objects ? undefined : exporters?.blocks(resource, drops);
-  const logs = exporters?.logs(resource, drops);
-  const traces = new TracerProvider({
-    resource,
-    sampler: samplerFrom(parts.environment ?? process.env),
-    spanProcessors: processors,
+  const drops = new Drops(tally, sets, parts.log ?? silentLog);
+  const pull = collector(tally);
+  const push = await exporters?.metrics(tally, parts.metricInterval ?? 10_000);
+  const spans = exporters?.spans(drops);
+  const logs = exporters?.logs(drops);
+  const given = parts.spanProcessors ?? [];
+  const fromEnvironment = routes.traces === "environment" && given.length === 0;
+  const pipeline = await pipelineOf(routes, {
+    resource: resourceOf(parts.version),
+    sampler: samplerFrom(environment),
     spanLimits: { eventCountLimit: settings.maxChunkSpans + 128 },
-    meterProvider: { getMeter: () => createNoopMeter() },
+    spanProcessors: fromEnvironment ? undefined : present([...given, spans]),
+    metricReaders: [pull, ...present([push])],
+    logProcessors: routes.logs === "environment" ? undefined : present([logs]),
   });
-  const all = {
-    flush: [() => traces.forceFlush(), () => blocks?.flush(), () => logs?.flush(), () => push?.forceFlush()],
-    close: [() => traces.shutdown(), () => blocks?.close(), () => logs?.close(), () => meters.shutdown()],
-  };
+  const objects = fromEnvironment || given.length > 0;
+  const blocks = objects ? undefined : exporters?.blocks(pipeline.resource, drops);
   const closeLimit = parts.closeLimit ?? 5_000;
+  const flush = [...given, spans, blocks && { forceFlush: () => blocks.flush() }, logs, push];
   return {
-    tracer: traces.getTracer(scope),
-    resource,
-    instruments,
+    tracer: pipeline.tracer,
+    resource: pipeline.resource,
+    instruments: createInstruments(pipeline.meter, tally),
     sets,
     drops,
-    logger: logs?.logger,
+    logger: pipeline.logger,
     blocks,
     objects,
-    counter: (name) => meters.getMeter(scope).createCounter(name),
+    counter: (name) => pipeline.meter.createCounter(name),
     collect: () => pull.collect(),
-    flush: () => settled(all.flush, closeLimit),
-    close: () => settled(all.close, closeLimit),
+    flush: () =>
+      settled(
+        flush.map((one) => async () => one?.forceFlush()),
+        closeLimit,
+      ),
+    close: () => settled([() => pipeline.close(), async () => blocks?.close()], closeLimit),
   };
+}
+
+/** What sends is set up and registered by the SDK for Node, which is large: it is loaded only then. */
+async function pipelineOf(routes: Routes, pieces: Pieces): Promise<Pipeline> {
+  if (!sendsAnything(routes)) return ownPipeline(pieces);
+  const { registeredPipeline } = await import("./registered-pipeline.ts");
+  return registeredPipeline(pieces);
 }
 
 function resourceOf(version: string | undefined): Resource {
@@ -88,14 +97,15 @@ function resourceOf(version: string | undefined): Resource {
     .merge(detectResources({ detectors: [envDetector] }));
 }
 
-async function exportersFor({ otlp }: TelemetrySettings): Promise<Exporters | undefined> {
-  if (otlp.endpoint === "") return undefined;
+async function exportersFor({ otlp }: TelemetrySettings, routes: Routes, environment: Environment): Promise<Exporters> {
   const { Exporters } = await import("./exporters.ts");
-  return new Exporters(otlp);
+  return new Exporters(otlp, routes, environment);
 }
 
+const present = <T>(list: readonly (T | undefined)[]): T[] => list.filter((one) => one !== undefined);
+
 /** Waits for all of them, but no longer than `limit`. A collector that is down makes the SDK reject: that is no failure of ours. */
-async function settled(steps: readonly (() => Promise<unknown> | undefined)[], limit: number): Promise<void> {
+async function settled(steps: readonly (() => Promise<unknown>)[], limit: number): Promise<void> {
   const all = Promise.allSettled(steps.map(async (step) => step()));
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 import { type Attributes, type HrTime, ValueType } from "@opentelemetry/api";
 import { hrTime } from "@opentelemetry/core";
-import type { Resource } from "@opentelemetry/resources";
+import { emptyResource } from "@opentelemetry/resources";
 import {
   AggregationTemporality,
   type CollectionResult,
@@ -52,14 +52,9 @@ interface Family<Series> extends Description {
  * a tally adds a number. Readers see it like any instrument.
  */
 export class Tally implements MetricProducer {
-  readonly #resource: Resource;
   readonly #started: HrTime = hrTime();
   readonly #counters: Family<Count>[] = [];
   readonly #histograms: (Family<Distribution> & { readonly boundaries: readonly number[] })[] = [];
-
-  constructor(resource: Resource) {
-    this.#resource = resource;
-  }
 
   /** The attribute objects are the series' keys: give the same frozen object for the same attributes. */
   counter(description: Description): (attributes: Attributes) => Count {
@@ -102,7 +97,8 @@ export class Tally implements MetricProducer {
       metrics.push({ ...shape(family, ValueType.DOUBLE), dataPointType: DataPointType.HISTOGRAM, dataPoints });
     }
     const scopeMetrics = metrics.length === 0 ? [] : [{ scope: { name: scope }, metrics }];
-    return { resourceMetrics: { resource: this.#resource, scopeMetrics }, errors: [] };
+    // A reader takes the resource from its provider.
+    return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Span } from "@opentelemetry/api";
+import { context as active, type Context, type Span, trace } from "@opentelemetry/api";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, labels, spans } from "./names.ts";
@@ -8,7 +8,7 @@ import type { RoundTrace } from "./round-trace.ts";
 import type { Body, Pending, RunTrace } from "./run-trace.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "./traceparent.ts";
 
-/** The tool, with a span around every execution. */
+/** The tool, with a span around every execution, in which it runs: spans that it makes of its own are below. */
 export function measuredTool(measure: Measure, tool: Tool): Tool {
   return {
     ...declared(tool),
@@ -18,7 +18,7 @@ export function measuredTool(measure: Measure, tool: Tool): Tool {
       execution.asked(input);
       let result: ReturnType<Tool["call"]>;
       try {
-        result = tool.call(input, context);
+        result = active.with(execution.context, () => tool.call(input, context));
       } catch (thrown) {
         execution.settled(outcomeOf(thrown, context.signal), undefined);
         throw thrown;
@@ -59,7 +59,7 @@ function followed(
       },
     );
   }
-  if (isIterable(result)) return iterated(execution, result, signal);
+  if (isIterable(result)) return iterated(execution, within(execution.context, result), signal);
   execution.settled(good, result);
   return result;
 }
@@ -83,6 +83,22 @@ async function* iterated(
   }
 }
 
+/** A generator's body runs in the context of whoever asks for the next piece. */
+function within(
+  context: Context,
+  pieces: AsyncIterable<string, ToolOutput>,
+): AsyncIterableIterator<string, ToolOutput, undefined> {
+  const inner = active.with(context, () => pieces[Symbol.asyncIterator]());
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => active.with(context, () => inner.next()),
+    return: async (value) =>
+      active.with(context, () => inner.return?.(value)) ?? { done: true as const, value: await value },
+  };
+}
+
 const isPromise = (value: unknown): value is Promise<ToolOutput> =>
   typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
 const isIterable = (value: unknown): value is AsyncIterable<string, ToolOutput> =>
@@ -96,6 +112,7 @@ const isIterable = (value: unknown): value is AsyncIterable<string, ToolOutput> 
 class Execution implements Pending {
   readonly call: string;
   readonly traceparent: string;
+  readonly context: Context;
   readonly #measure: Measure;
   readonly #run: string;
   readonly #trace: RunTrace | undefined;
@@ -116,6 +133,7 @@ class Execution implements Pending {
     this.#trace = measure.traces.get(context.run);
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
+    const above = this.#round?.context ?? contextOf(parseTraceparent(context.traceparent));
     this.#span = measure.sdk.tracer.startSpan(
       `${spans.tool} ${tool.name}`,
       {
@@ -131,8 +149,9 @@ class Execution implements Pending {
           [attributes.agent]: context.agent,
         },
       },
-      this.#round?.context ?? contextOf(parseTraceparent(context.traceparent)),
+      above,
     );
+    this.context = trace.setSpan(above, this.#span);
     this.traceparent = formatTraceparent(this.#span.spanContext());
     this.#trace?.pending.add(this);
   }

@@ -123,7 +123,7 @@ describe("telemetry of a whole host", () => {
       if (setting === "off") expect(seen).to.deep.equal([]);
       else {
         expect(seen).to.include("@opentelemetry/sdk-trace");
-        expect(seen.filter((name) => /otlp|prometheus|sdk-logs/.test(name))).to.deep.equal([]);
+        expect(seen.filter((name) => /sdk-node|otlp|prometheus|sdk-logs/.test(name))).to.deep.equal([]);
       }
     });
   }

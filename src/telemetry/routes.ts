@@ -1,0 +1,35 @@
+/** To the configured endpoint, wherever the environment says by OpenTelemetry's own rules, or nowhere. */
+export type Route = "endpoint" | "environment" | "nowhere";
+
+export interface Routes {
+  readonly traces: Route;
+  readonly metrics: Route;
+  readonly logs: Route;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Where each signal goes. `telemetry.otlp` is the rule; OTEL_*_EXPORTER, an endpoint of the signal's own, or gRPC as the
+ * protocol are somebody's wish for something else.
+ */
+export function routesOf(endpoint: string, environment: Environment): Routes {
+  const route = (signal: string): Route => {
+    const told = (name: string) => environment[name]?.trim() ?? "";
+    const exporter = told(`OTEL_${signal}_EXPORTER`);
+    if (exporter === "none" || told("OTEL_SDK_DISABLED").toLowerCase() === "true") return "nowhere";
+    if (exporter !== "" && exporter !== "otlp") return "environment";
+    const own = told(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`);
+    if (own !== "") return "environment";
+    if (told("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" && protocolOf(signal, environment) === "grpc") return "environment";
+    if (endpoint !== "") return "endpoint";
+    return exporter === "otlp" ? "environment" : "nowhere";
+  };
+  return { traces: route("TRACES"), metrics: route("METRICS"), logs: route("LOGS") };
+}
+
+export const protocolOf = (signal: string, environment: Environment): string | undefined =>
+  environment[`OTEL_EXPORTER_OTLP_${signal}_PROTOCOL`] ?? environment.OTEL_EXPORTER_OTLP_PROTOCOL;
+
+export const sendsAnything = ({ traces, metrics, logs }: Routes): boolean =>
+  traces !== "nowhere" || metrics !== "nowhere" || logs !== "nowhere";
