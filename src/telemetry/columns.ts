@@ -4,6 +4,11 @@ export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call
 
 const firstCapacity = 64;
 
+const none64: Float64Array = new Float64Array(0);
+const none32: Uint32Array = new Uint32Array(0);
+const noneSigned: Int32Array = new Int32Array(0);
+const none8: Uint8Array = new Uint8Array(0);
+
 /**
  * Chunks and accumulation steps of one generation, as columns: the hot path is a handful of typed-array stores, and what
  * the columns mean as spans is worked out after the generation has ended.
@@ -11,10 +16,10 @@ const firstCapacity = 64;
 export class ChunkColumns {
   readonly #limit: number;
   count = 0;
-  start = new Float64Array(firstCapacity);
-  end = new Float64Array(firstCapacity);
-  kind = new Uint8Array(firstCapacity);
-  bytes = new Uint32Array(firstCapacity);
+  start = none64;
+  end = none64;
+  kind = none8;
+  bytes = none32;
   readonly steps = new StepColumns();
   /** What did not fit under the limit. */
   suppressed = 0;
@@ -48,21 +53,22 @@ export class ChunkColumns {
   }
 
   #grow(): void {
-    this.start = grown(this.start, Float64Array);
-    this.end = grown(this.end, Float64Array);
-    this.kind = grown(this.kind, Uint8Array);
-    this.bytes = grown(this.bytes, Uint32Array);
+    const room = new Room(this.start.length, 8 + 8 + 4 + 1);
+    this.start = room.float64(this.start);
+    this.end = room.float64(this.end);
+    this.bytes = room.uint32(this.bytes);
+    this.kind = room.uint8(this.kind);
   }
 }
 
 class StepColumns {
   count = 0;
-  start = new Float64Array(0);
-  end = new Float64Array(0);
-  chunk = new Int32Array(0);
-  call = new Uint32Array(0);
-  bytes = new Uint32Array(0);
-  sealed = new Uint8Array(0);
+  start = none64;
+  end = none64;
+  chunk = noneSigned;
+  call = none32;
+  bytes = none32;
+  sealed = none8;
 
   push(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
     const index = this.count;
@@ -77,12 +83,13 @@ class StepColumns {
   }
 
   #grow(): void {
-    this.start = grown(this.start, Float64Array);
-    this.end = grown(this.end, Float64Array);
-    this.chunk = grown(this.chunk, Int32Array);
-    this.call = grown(this.call, Uint32Array);
-    this.bytes = grown(this.bytes, Uint32Array);
-    this.sealed = grown(this.sealed, Uint8Array);
+    const room = new Room(this.start.length, 8 + 8 + 4 + 4 + 4 + 1);
+    this.start = room.float64(this.start);
+    this.end = room.float64(this.end);
+    this.chunk = room.int32(this.chunk);
+    this.call = room.uint32(this.call);
+    this.bytes = room.uint32(this.bytes);
+    this.sealed = room.uint8(this.sealed);
   }
 }
 
@@ -90,10 +97,10 @@ class StepColumns {
 export class AppendColumns {
   readonly #limit: number;
   count = 0;
-  start = new Float64Array(firstCapacity / 4);
-  end = new Float64Array(firstCapacity / 4);
-  events = new Uint32Array(firstCapacity / 4);
-  runs = new Uint32Array(firstCapacity / 4);
+  start = none64;
+  end = none64;
+  events = none32;
+  runs = none32;
   /** What did not fit under the limit. */
   suppressed = 0;
 
@@ -116,19 +123,53 @@ export class AppendColumns {
   }
 
   #grow(): void {
-    this.start = grown(this.start, Float64Array);
-    this.end = grown(this.end, Float64Array);
-    this.events = grown(this.events, Uint32Array);
-    this.runs = grown(this.runs, Uint32Array);
+    const room = new Room(this.start.length, 8 + 8 + 4 + 4);
+    this.start = room.float64(this.start);
+    this.end = room.float64(this.end);
+    this.events = room.uint32(this.events);
+    this.runs = room.uint32(this.runs);
   }
 }
 
-interface Column {
-  readonly length: number;
-}
+/** Four times the room there was, for all columns in one piece: each piece is a call of the allocator and work for the collector. */
+class Room {
+  readonly #rows: number;
+  readonly #buffer: ArrayBuffer;
+  #at = 0;
 
-function grown<C extends Column & { set(values: C): void }>(column: C, make: new (length: number) => C): C {
-  const larger = new make(Math.max(firstCapacity, column.length * 2));
-  larger.set(column);
-  return larger;
+  /** Columns are taken widest first, so that each begins where its numbers may. */
+  constructor(rows: number, bytesPerRow: number) {
+    this.#rows = Math.max(firstCapacity, rows * 4);
+    this.#buffer = new ArrayBuffer(this.#rows * bytesPerRow);
+  }
+
+  float64(before: Float64Array): Float64Array {
+    const column = new Float64Array(this.#buffer, this.#take(8), this.#rows);
+    column.set(before);
+    return column;
+  }
+
+  int32(before: Int32Array): Int32Array {
+    const column = new Int32Array(this.#buffer, this.#take(4), this.#rows);
+    column.set(before);
+    return column;
+  }
+
+  uint32(before: Uint32Array): Uint32Array {
+    const column = new Uint32Array(this.#buffer, this.#take(4), this.#rows);
+    column.set(before);
+    return column;
+  }
+
+  uint8(before: Uint8Array): Uint8Array {
+    const column = new Uint8Array(this.#buffer, this.#take(1), this.#rows);
+    column.set(before);
+    return column;
+  }
+
+  #take(bytes: number): number {
+    const at = this.#at;
+    this.#at += bytes * this.#rows;
+    return at;
+  }
 }

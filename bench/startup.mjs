@@ -1,0 +1,71 @@
+// How long the commands take to be of use, 20 times each: `node bench/startup.mjs`. `start` is timed until /readyz says yes.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const times = Number(process.argv[2] ?? 20);
+const root = new URL("..", import.meta.url).pathname;
+const bin = join(root, "dist/src/cli/bin.js");
+const env = { ...process.env, NODE_COMPILE_CACHE: join(mkdtempSync(join(tmpdir(), "venturi-startup-")), "cache") };
+
+report(
+  "venturi --version",
+  series(() => spawnSync(process.execPath, [bin, "--version"], { env })),
+);
+report(
+  "venturi validate",
+  series(() => spawnSync(process.execPath, [bin, "validate"], { cwd: root, env })),
+);
+report(
+  "node -e 0, for comparison",
+  series(() => spawnSync(process.execPath, ["-e", "0"], { env })),
+);
+const starts = [];
+const busy = [];
+for (let i = 0; i < times; i++) starts.push(await ready(7300 + i));
+report("venturi start until ready", starts);
+report("… of that on the processor", busy);
+
+function series(action) {
+  return Array.from({ length: times }, () => {
+    const start = performance.now();
+    action();
+    return performance.now() - start;
+  });
+}
+
+async function ready(port) {
+  const data = mkdtempSync(join(tmpdir(), "venturi-startup-"));
+  const set = [`server.listen=127.0.0.1:${port}`, `journal.path=${join(data, "venturi.db")}`, `dataFolder=${data}`];
+  const start = performance.now();
+  const child = spawn(process.execPath, [bin, "start", "--quiet", ...set.flatMap((value) => ["--set", value])], {
+    cwd: root,
+    env,
+    stdio: "ignore",
+  });
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    if (answer?.ok) break;
+    if (child.exitCode !== null) throw new Error(`venturi start ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const ms = performance.now() - start;
+  busy.push(timeOf(child.pid));
+  child.kill();
+  await once(child, "exit");
+  return ms;
+}
+
+/** ms of processor time so far; Linux counts in hundredths of a second. */
+function timeOf(pid) {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1].split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function report(name, values) {
+  const sorted = [...values].sort((left, right) => left - right);
+  const at = (part) => `${sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))].toFixed(0)} ms`;
+  console.log(`${name.padEnd(28)} median ${at(0.5)}, least ${at(0)}, most ${at(1)}`);
+}
