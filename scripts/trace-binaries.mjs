@@ -1,4 +1,5 @@
 // Jaeger and the collector: from the PATH, from the cache, or built with Go into the cache. Building takes minutes, once.
+//   node scripts/trace-binaries.mjs    gets them and prints where they are; exits with 1 when they can't be had
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { access, constants, cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
@@ -128,4 +129,13 @@ const say = (text) => process.stderr.write(`${text}\n`);
 function reason(error) {
   const told = /"Error": "([^"]*)/.exec(error.stdout ?? "")?.[1] ?? error.message;
   return told.replaceAll("\\n\\t", " ").trim().split("\n").slice(-3).join(" ");
+}
+
+if (import.meta.main) {
+  try {
+    console.log(Object.values(await traceBinaries()).join("\n"));
+  } catch (error) {
+    say(error.message);
+    process.exitCode = 1;
+  }
 }
