@@ -1,10 +1,11 @@
 // Compiles with tsc. With --if-needed: only when a source is newer than the last build, and says so; types are then left to the
 // tests, which halves a newcomer's wait for the first start.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 const stamp = "dist/.tsbuildinfo";
+const program = "dist/src/cli/bin.js";
 if (process.argv.includes("--if-needed")) {
   if (existsSync(stamp) && newest(["src", "plugins", "tsconfig.json", "package.json"]) <= statSync(stamp).mtimeMs) {
     process.exit(0);
@@ -14,6 +15,8 @@ if (process.argv.includes("--if-needed")) {
 const unchecked = process.argv.includes("--if-needed") ? ["--noCheck"] : [];
 const words = ["node_modules/typescript/bin/tsc", "-p", ".", ...unchecked];
 const compiled = spawnSync(process.execPath, words, { stdio: "inherit" });
+// `npx venturi` in a checkout runs this very file.
+if (existsSync(program)) chmodSync(program, 0o755);
 process.exit(compiled.status ?? 1);
 
 function newest(paths) {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect } from "chai";
 import { tooOld } from "../../src/cli/node-version.ts";
@@ -52,6 +52,10 @@ describe("the first run", () => {
     expect(err).to.include(
       `another program listens on 127.0.0.1:${port} already; choose another with --set server.listen=127.0.0.1:PORT`,
     );
+  });
+
+  it("the program can be run as it is, which `npx venturi` in a checkout does", () => {
+    expect(statSync("dist/src/cli/bin.js").mode & 0o111).to.equal(0o111);
   });
 
   it("a Node that is too old is told which one is needed", () => {
