@@ -23,7 +23,7 @@ export interface RunFacts {
   /** Where the run was before, when another attempt takes it up. */
   readonly earlier: string | undefined;
   readonly resumed: boolean;
-  /** Waited in line, so that whoever asked for it is not waiting for it. */
+  /** Waited in line, so that whoever asked for it is not waiting for it, unless that was a tool. */
   readonly queued: boolean;
 }
 
@@ -50,7 +50,7 @@ export class RunTrace {
     this.agent = facts.agent;
     this.session = session;
     const asked = parseTraceparent(claim.request.traceparent);
-    const follows = facts.resumed || facts.queued;
+    const follows = facts.resumed || (facts.queued && claim.request.parent === undefined);
     const links = follows ? [parseTraceparent(facts.earlier), asked] : [];
     this.span = measure.sdk.tracer.startSpan(
       `${spans.agent} ${facts.agent}`,

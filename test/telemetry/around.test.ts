@@ -56,6 +56,18 @@ describe("what is measured around a run", () => {
     expect(asked?.links).to.have.length(0);
   });
 
+  it("a run that a tool waits for is the tool's child, even if it was claimed from the queue", async () => {
+    const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const plain = new PlainLog("run-2");
+    const claim = claimOf(plain, { traceparent, parent: { run: "run-1", call: "call-1", depth: 1 } });
+    await telemetry.journal({ claim: async () => [claim] } as Partial<Journal> as Journal).claim("worker", 1);
+    await telemetry.runLog(plain, claim, []).step(started);
+    await telemetry.close();
+    const [child] = spans.named("invoke_agent assistant");
+    expect(child?.parentSpanContext?.spanId).to.equal("b7ad6b7169203331");
+    expect(child?.links).to.have.length(0);
+  });
+
   it("a follower is a span below the run with events, bytes and the time it held us up", async () => {
     const plain = new PlainLog("run-1");
     const log = telemetry.runLog(plain, claimOf(plain), []);
