@@ -19,13 +19,15 @@ tools:
   manager: { type: agent, agent: manager }
   helper: { type: agent, agent: helper }
   broken: { type: agent, agent: broken }
+models:
+  once: { chain: [gone/none], retry: { max: 0 } }
 agents:
   caller: { model: demo/small, instructions: "You call.", tools: [remote] }
   boss: { model: demo/small, instructions: "You ask.", tools: [manager] }
   manager: { model: demo/small, instructions: "You ask.", tools: [helper] }
   helper: { model: demo/small, instructions: "You help.", tools: [] }
   unlucky: { model: demo/small, instructions: "You ask.", tools: [broken] }
-  broken: { model: gone/none, instructions: "You fail.", tools: [], limits: { retry: { max: 0 } } }
+  broken: { model: once, instructions: "You fail.", tools: [] }
 journal: { type: memory }
 channels: {}
 `;
