@@ -45,6 +45,7 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   const { targets, failover } = run.agent.model;
   let last: VenturiError | undefined;
   let shown: VenturiError | undefined;
+  let failed: string | undefined;
   for (const target of failover === "never" ? targets.slice(0, 1) : targets) {
     const breaker = run.parts.breakers.of(target.provider);
     if (!breaker.admit()) {
@@ -57,9 +58,14 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
     }
     // Only now that another model takes over: with none left, what was shown stands as the partial output.
     if (shown) await round.retract(shown.code);
+    if (failed !== undefined) {
+      const { logger } = run.parts;
+      logger.warn("another model is asked", { run: run.run, model: failed, next: target.name, code: last?.code });
+    }
     const failure = await tryTarget(run, round, target, breaker);
     if (failure === undefined) return;
     last = failure.error;
+    failed = target.name;
     shown = failure.shown ? failure.error : undefined;
     if (shown && failover !== "retract") break;
   }

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { Breaker } from "../../src/agent/breaker.ts";
 import { VenturiError } from "../../src/core/errors.ts";
+import { silentLog } from "../../src/core/log.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
@@ -54,6 +55,15 @@ describe("the model chain", () => {
     });
     expect(bench.terminal).to.include({ output: "second" });
     expect(bench.of("round.started").map((event) => event.model)).to.deep.equal(["p0/m", "p1/m"]);
+  });
+
+  it("says in the log that another model is asked, and why: a wrong key does not go unnoticed", async () => {
+    const warnings: unknown[] = [];
+    const logger = { ...silentLog, warn: (message: string, fields: unknown) => warnings.push([message, fields]) };
+    const models = [new ScriptedModel([[say.fail("unauthorized")]]), new ScriptedModel([["second"]])];
+    const bench = await run({ model: models, logger });
+    const fields = { run: bench.terminal.run, model: "p0/m", next: "p1/m", code: "unauthorized" };
+    expect(warnings).to.deep.equal([["another model is asked", fields]]);
   });
 
   it("fails after something was shown, unless it may retract", async () => {
