@@ -31,6 +31,9 @@ export function configure(command: Command): void {
     )
     .action(async (agent: string, words: string[], options: Options) => {
       const text = words.length === 0 || words[0] === "-" ? await readInput() : words.join(" ");
+      if (text === "" && options.input.length === 0) {
+        throw new VenturiError("cli.run", "invalid_input", `nothing was asked: venturi run ${agent} "your question"`);
+      }
       const { config, set } = globalsOrBox(command);
       const host = await openHost({ configFile: config, set: quietly(set) });
       try {

@@ -17,6 +17,7 @@ export function openPrinter(options: { readonly json: boolean; readonly quiet?: 
 
 /** Standard input to its end, for `venturi run AGENT -`. */
 export async function readInput(): Promise<string> {
+  if (process.stdin.isTTY === true) process.stderr.write("type what to ask, then Ctrl-D:\n");
   process.stdin.setEncoding("utf8");
   let text = "";
   for await (const part of process.stdin) text += part;
