@@ -1,3 +1,4 @@
+import { isAscii } from "node:buffer";
 import type { Delta } from "../core/deltas.ts";
 import { wrap } from "../core/errors.ts";
 import type { Decoder, Frame, Wire } from "../core/plugin.ts";
@@ -18,6 +19,8 @@ export class Pipeline {
   #chunk = 0;
   /** When the chunk before ended: one look at the clock a chunk, and no time between them that belongs to none. */
   #time = 0;
+  /** All bytes since the last frame are ASCII, so that a frame is as many bytes as characters: counting them is slow. */
+  #ascii = true;
   #finished = false;
 
   constructor(op: string, wire: Wire, settings: { maxEvent?: number; observer?: StreamObserver | undefined } = {}) {
@@ -38,8 +41,16 @@ export class Pipeline {
 
   push(read: Uint8Array, out: Delta[]): void {
     if (this.#finished) return;
-    this.#observer?.bytes?.(read);
+    if (this.#observer === undefined) {
+      this.#step(out, () => this.#frames.push(read, this.#batch));
+      return;
+    }
+    this.#observer.bytes?.(read);
+    const ascii = isAscii(read);
+    const chunks = this.#chunk;
+    this.#ascii &&= ascii;
     this.#step(out, () => this.#frames.push(read, this.#batch));
+    if (this.#chunk > chunks) this.#ascii = ascii;
   }
 
   /** The bytes have ended. */
@@ -98,7 +109,7 @@ export class Pipeline {
       if (delta?.type === "tool_call") (delta as { chunk?: number }).chunk = this.#chunk;
     }
     this.#chunk++;
-    observer.chunk(kind, Buffer.byteLength(frame.data), start, end);
+    observer.chunk(kind, this.#ascii ? frame.data.length : Buffer.byteLength(frame.data), start, end);
   }
 
   #note(out: readonly Delta[], from: number): void {
