@@ -161,12 +161,13 @@ function endOfDigits(text: string, at: number): number {
 function stringIn(text: string, start: number, end: number): string | undefined {
   // A long slice would keep the whole text alive for as long as the string is.
   if (end - start >= 13) return quoted(text, start, end);
-  for (let at = start; at < end; at++) {
-    const character = text.charCodeAt(at);
+  const piece = text.slice(start, end);
+  for (let at = 0; at < piece.length; at++) {
+    const character = piece.charCodeAt(at);
     if (character < 0x20) return undefined;
     if (character === backslash) return quoted(text, start, end);
   }
-  return text.slice(start, end);
+  return piece;
 }
 
 function quoted(text: string, start: number, end: number): string | undefined {
