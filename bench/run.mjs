@@ -1,4 +1,5 @@
 // npm run bench [-- --json] [--check] [--record] [--cases text,tool] [--repetitions 5] [--warm 4000]
+// [--subjects floor,venturi-off,venturi,ai-sdk]
 // Cost of a run as a ratio to the floor of the same repetition; only ratios mean something on a machine that is shared.
 import { readFileSync, writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
@@ -12,6 +13,7 @@ const { values: options } = parseArgs({
     cases: { type: "string", default: "text,tool,arguments,concurrent" },
     repetitions: { type: "string", default: "5" },
     warm: { type: "string", default: "4000" },
+    subjects: { type: "string", default: "floor,venturi-off,venturi" },
   },
 });
 
@@ -21,7 +23,7 @@ const cases = {
   arguments: { model: "arguments-1000000", count: 2 },
   concurrent: { model: "tool-200", count: 400, concurrent: 200 },
 };
-const subjects = ["floor", "venturi-off", "venturi"];
+const subjects = options.subjects.split(",");
 const recordedFile = new URL("./recorded.json", import.meta.url);
 /** How much a ratio may be above the recorded one. */
 const tolerance = 1.25;

@@ -1,7 +1,7 @@
 // One subject in one process, so that its processor time is its own. Takes commands over IPC.
 const [, , subject, baseURL] = process.argv;
-const file = subject === "floor" ? "./floor.mjs" : "./adapter.mjs";
-const { run } = await (await import(file)).default({ baseURL, variant: subject });
+const files = { floor: "./floor.mjs", "ai-sdk": "./ai-sdk.mjs" };
+const { run } = await (await import(files[subject] ?? "./adapter.mjs")).default({ baseURL, variant: subject });
 
 process.on("message", async ({ model, count, concurrent, atLeast }) => {
   try {
