@@ -6,6 +6,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Block, placeOf, root } from "./pages.ts";
 
+let shared: Promise<Checkout> | undefined;
+after(async () => (await shared)?.close());
+
+/** One for all suites of this folder: starting the service takes a second. */
+export function sharedCheckout(): Promise<Checkout> {
+  shared ??= Checkout.open();
+  return shared;
+}
+
 /** A checkout as a reader has it, with the service running: the repository linked, its configuration and data its own. */
 export class Checkout {
   readonly folder: string;

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
-import { Checkout } from "./checkout.ts";
+import { type Checkout, sharedCheckout } from "./checkout.ts";
 import { type Block, blocksOf, isRun, nameOf, pages, placeOf } from "./pages.ts";
 
 const all = pages().flatMap(blocksOf);
@@ -15,11 +15,10 @@ describe("code in the pages", function () {
   this.timeout(60_000);
   let checkout: Checkout;
   before(async () => {
-    checkout = await Checkout.open();
+    checkout = await sharedCheckout();
     checkout.place(all.filter((each) => each.language === "yaml"));
     checkout.place(checked, fileOf);
   });
-  after(() => checkout.close());
 
   it("has the types it says", async () => {
     const compilerOptions = {

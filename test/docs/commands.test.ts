@@ -1,16 +1,15 @@
 import { join } from "node:path";
 import { expect } from "chai";
-import { Checkout } from "./checkout.ts";
+import { type Checkout, sharedCheckout } from "./checkout.ts";
 import { blocksOf, isRun, nameOf, pages } from "./pages.ts";
 
 describe("commands in the pages, against a running service", function () {
   this.timeout(30_000);
   let checkout: Checkout;
   before(async () => {
-    checkout = await Checkout.open();
+    checkout = await sharedCheckout();
     checkout.place(pages().flatMap(blocksOf));
   });
-  after(() => checkout.close());
 
   for (const block of pages()
     .flatMap(blocksOf)
