@@ -2,6 +2,7 @@
 //   node scripts/trace-binaries.mjs    gets them and prints where they are; exits with 1 when they can't be had
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
+import { rmSync } from "node:fs";
 import { access, constants, cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -99,13 +100,17 @@ async function moved(from, to) {
   await rename(`${to}.new`, to);
 }
 
+const folders = new Set();
+
 async function inFolder(work) {
   const folder = await mkdtemp(join(tmpdir(), "venturi-build-"));
+  folders.add(folder);
   try {
     await work(folder);
   } finally {
     await run("chmod", ["-R", "u+w", folder], tmpdir());
     await rm(folder, { recursive: true, force: true });
+    folders.delete(folder);
   }
 }
 
@@ -132,6 +137,10 @@ function reason(error) {
 }
 
 if (import.meta.main) {
+  process.once("SIGTERM", () => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    process.exit(143);
+  });
   try {
     console.log(Object.values(await traceBinaries()).join("\n"));
   } catch (error) {
