@@ -27,7 +27,7 @@ describe("readers that take nothing", () => {
         },
       },
       channels: [{ plugin: channelHttp }],
-      limits: { slowReader, stalled: 4_000 },
+      limits: { slowReader, stalled: 2_500 },
     });
     const { run } = await service.runs.start({ agent: "flood", input: {} });
     const events = `/v1/runs/${run}/events`;
