@@ -170,8 +170,17 @@ export function inputMessages(input: RunInput): Message[] {
   return messages;
 }
 
-export const callKey = (call: Pick<PendingCall, "name" | "arguments">): string =>
-  `${call.name} ${JSON.stringify(call.arguments)}`;
+const written = new WeakMap<object, string>();
+
+/** What makes two calls the same. A megabyte of arguments is written out once, however often it is compared. */
+export function callKey(call: Pick<PendingCall, "name" | "arguments">): string {
+  let text = written.get(call.arguments);
+  if (text === undefined) {
+    text = JSON.stringify(call.arguments);
+    written.set(call.arguments, text);
+  }
+  return `${call.name} ${text}`;
+}
 
 const cutNotice = (call: string, length: number, shown: number): string =>
   `\n[cut: ${shown} of ${length} characters are shown${readOn(call)}]`;
