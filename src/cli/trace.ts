@@ -43,18 +43,13 @@ export function printTrace(document: unknown, to: NodeJS.WriteStream, options: {
 async function fromJournal(command: Command, run: string, thrown: unknown): Promise<unknown> {
   const error = wrap("cli.trace", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;
-  const [{ openJournal, eventsOf }, { traceOfEvents }] = await Promise.all([
-    import("../host/open-journal.ts"),
+  const [{ withRecordings }, { traceOfEvents }] = await Promise.all([
+    import("../host/with-recordings.ts"),
     import("../host/trace-of-events.ts"),
   ]);
-  const { journal, close } = await openJournal(loadOptionsOf(command));
-  try {
-    const events = await eventsOf(journal, run);
-    process.stderr.write("drawn from the journal: to the millisecond, without chunks\n");
-    return traceOfEvents(events);
-  } finally {
-    await close();
-  }
+  const events = await withRecordings(loadOptionsOf(command), (recordings) => recordings.events(run));
+  process.stderr.write("drawn from the journal: to the millisecond, without chunks\n");
+  return traceOfEvents(events);
 }
 
 async function traceOf(url: string, run: string, key: string | undefined): Promise<unknown> {

@@ -1,8 +1,10 @@
 import { systemClock } from "../core/clock.ts";
+import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
-import { eventsOf, exportRun } from "../journal/export.ts";
+import { exportRun } from "../journal/export.ts";
 import { type Fixture, toFixture } from "../journal/fixture.ts";
+import { readHistory } from "../journal/history.ts";
 import { type Imported, importRun } from "../journal/import.ts";
 import { replay } from "../journal/replay.ts";
 
@@ -30,8 +32,14 @@ export class Recordings {
 
   /** A scenario for the simulator. */
   async fixture(run: string): Promise<Fixture> {
-    const events: RunEvent[] = [];
-    for await (const page of eventsOf(this.journal, run)) events.push(...page);
-    return toFixture(events);
+    return toFixture(await this.events(run));
+  }
+
+  /** Everything the run has written; `not_found` when the journal has no such run. */
+  async events(run: string): Promise<RunEvent[]> {
+    const row = await this.journal.get(run);
+    if (row === undefined)
+      throw new VenturiError("journal.read", "not_found", `there is no run "${run}" in the journal`);
+    return readHistory(this.journal, row);
   }
 }

@@ -1,8 +1,8 @@
 import { sessionMessages } from "../agent/session-messages.ts";
 import { RunState } from "../agent/state.ts";
-import type { RunEvent } from "../core/events.ts";
 import type { Journal, RunRow } from "../core/journal.ts";
 import type { Message } from "../core/messages.ts";
+import { readHistory } from "../journal/history.ts";
 
 interface Remembered {
   readonly runs: Set<string>;
@@ -10,7 +10,6 @@ interface Remembered {
 }
 
 const page = 50;
-const eventsPage = 1_000;
 /** Sessions kept in memory; the journal has them all. */
 const most = 256;
 
@@ -32,7 +31,7 @@ export class Sessions {
     this.#remembered.delete(session);
     this.#remembered.set(session, known);
     for (const row of await this.#unknown(session, run, known.runs)) {
-      const events = await this.#events(row);
+      const events = await readHistory(this.#journal, row);
       if (known.runs.has(row.run)) continue; // a run cancelled in the line reads at the same time as the one at work
       known.runs.add(row.run);
       known.messages.push(...sessionMessages(RunState.of(events)));
@@ -54,15 +53,5 @@ export class Sessions {
       cursor = listed.runs.some((row) => known.has(row.run)) ? undefined : listed.cursor;
     } while (cursor !== undefined);
     return found.reverse();
-  }
-
-  async #events(row: RunRow): Promise<RunEvent[]> {
-    const events: RunEvent[] = [];
-    while (events.length < row.head) {
-      const read = await this.#journal.read(row.run, events.length, eventsPage);
-      if (read.length === 0) break;
-      events.push(...read);
-    }
-    return events;
   }
 }

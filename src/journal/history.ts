@@ -4,8 +4,8 @@ import type { Attempt, Journal } from "../core/journal.ts";
 
 const page = 1_000;
 
-/** Everything a run has written up to the claim, page by page. */
-export async function readHistory(journal: Journal, attempt: Attempt): Promise<RunEvent[]> {
+/** Everything a run has written up to its head as the claim or the row tells it, page by page. */
+export async function readHistory(journal: Journal, attempt: Pick<Attempt, "run" | "head">): Promise<RunEvent[]> {
   const history: RunEvent[] = [];
   while (history.length < attempt.head) {
     const events = await journal.read(attempt.run, history.length, Math.min(page, attempt.head - history.length));
