@@ -1,10 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { checkEffects, checkRun } from "./check.ts";
 import { type ClientReport, follow } from "./client.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
-import { mutantOf } from "./mutant.ts";
+import { makeTrouble } from "./faults.ts";
+import type { Window } from "./journal.ts";
+import { type Mutation, mutantOf } from "./mutant.ts";
 import { Random } from "./random.ts";
 import { Replica } from "./replica.ts";
 
@@ -13,8 +16,8 @@ export interface ChaosOptions {
   readonly runs: number;
   readonly clients: number;
   readonly seed: number;
-  /** Takes the epoch check out of a copy of the journal: the test must notice. */
-  readonly unfenced?: boolean;
+  /** Takes checks out of a copy of the journal: the test must notice. */
+  readonly mutation?: Mutation;
   /** Longest one run may take, ms. */
   readonly patience?: number;
 }
@@ -29,29 +32,35 @@ export interface ChaosReport {
   readonly takenOver: number;
   readonly retractions: number;
   readonly faults: Readonly<Record<string, number>>;
+  /** How often a zombie met a run whose new owner had not written yet, and what came of it. */
+  readonly windows: Readonly<Partial<Record<Window, number>>>;
   readonly seconds: number;
   readonly violations: readonly string[];
 }
 
+const wrapper = fileURLToPath(new URL("./journal.js", import.meta.url));
 const kinds = ["plain", "tools", "approval"];
 
 /** Three replicas of the real service, everything that can happen to them, and clients that notice. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), "venturi-chaos-"));
-  const mutant = options.unfenced ? mutantOf(options.engine) : undefined;
+  const mutant = options.mutation && mutantOf(options.engine, options.mutation);
   const type = mutant?.type ?? options.engine;
   const engine = options.engine === "sqlite" ? await sqliteEngine(folder, type) : await postgresEngine(type);
   const replicas: Replica[] = [];
   try {
     const effects = join(folder, "effects");
-    writeFileSync(effects, "");
+    const windows = join(folder, "windows");
+    for (const file of [effects, windows]) writeFileSync(file, "");
+    const plugins = [wrapper, ...(mutant ? [mutant.path] : [])];
     for (const index of [0, 1, 2]) {
-      const journal = await engine.config(index);
-      const plugins = mutant ? { plugins: [mutant.path] } : {};
-      replicas.push(await Replica.make(`replica-${index}`, { folder, effects, journal, ...plugins }));
+      const inner = await engine.config(index);
+      const journal = { type: "chaos-journal", inner, seed: options.seed * 10 + index, file: windows };
+      replicas.push(await Replica.make(`replica-${index}`, { folder, effects, journal, plugins }));
     }
     await Promise.all(replicas.map((replica) => replica.start()));
-    return await unleash({ options, engine, replicas, effects });
+    await engine.audit();
+    return await unleash({ options, engine, replicas, effects, windows });
   } finally {
     await Promise.all(replicas.map((replica) => replica.kill()));
     await engine.close();
@@ -60,11 +69,12 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   }
 }
 
-interface Scene {
+export interface Scene {
   readonly options: ChaosOptions;
   readonly engine: Engine;
   readonly replicas: readonly Replica[];
   readonly effects: string;
+  readonly windows: string;
 }
 
 async function unleash(scene: Scene): Promise<ChaosReport> {
@@ -91,9 +101,9 @@ async function unleash(scene: Scene): Promise<ChaosReport> {
   const violations: string[] = [];
   let takenOver = 0;
   for (const report of reports) {
-    const epochs = await engine.epochs(report.run);
-    if (new Set(epochs).size > 1) takenOver += 1;
-    violations.push(...(await checkRun(journal, report, epochs)));
+    const ownership = await engine.ownership(report.run);
+    if (new Set(ownership.records.map(({ epoch }) => epoch)).size > 1) takenOver += 1;
+    violations.push(...(await checkRun(journal, report, ownership)));
   }
   await journal.close();
   violations.push(...checkEffects(effects, reports));
@@ -107,45 +117,14 @@ async function unleash(scene: Scene): Promise<ChaosReport> {
     takenOver,
     retractions: count(({ events }) => events.filter((event) => event.type === "round.retracted").length),
     faults,
+    windows: countLines(scene.windows),
     seconds: Math.round((performance.now() - started) / 100) / 10,
     violations,
   };
 }
 
-type Fault = (random: Random) => Promise<void>;
-
-/** Trouble with the replicas and trouble with the engine, side by side. At the end everyone is up and awake. */
-async function makeTrouble(scene: Scene, signal: AbortSignal): Promise<Record<string, number>> {
-  const { engine, replicas, options } = scene;
+function countLines(file: string): Record<string, number> {
   const counts: Record<string, number> = {};
-  const repeat = async (faults: Readonly<Record<string, Fault>>, random: Random) => {
-    while (!signal.aborted) {
-      await pause(random.between(50, 800));
-      const name = random.pick(Object.keys(faults));
-      await faults[name]?.(random);
-      counts[name] = (counts[name] ?? 0) + 1;
-    }
-  };
-  await Promise.all([
-    repeat(replicaFaults(replicas), new Random(options.seed + 1)),
-    repeat(engine.faults, new Random(options.seed + 2)),
-  ]);
+  for (const line of readFileSync(file, "utf8").split("\n").filter(Boolean)) counts[line] = (counts[line] ?? 0) + 1;
   return counts;
 }
-
-const replicaFaults = (replicas: readonly Replica[]): Record<string, Fault> => ({
-  async kill(random) {
-    const victim = random.pick(replicas);
-    await victim.kill();
-    await victim.start();
-  },
-  /** Longer than the lease more often than not: it wakes as a zombie. */
-  async freeze(random) {
-    const victim = random.pick(replicas);
-    victim.freeze();
-    await pause(random.between(500, 4_000));
-    victim.thaw();
-  },
-});
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -2,9 +2,10 @@ import { readFileSync } from "node:fs";
 import { encodeEvent, type RunEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import type { ClientReport } from "./client.ts";
+import type { Ownership } from "./engines.ts";
 
 /** What stands in the journal against what the client was shown, and against what the tools did. */
-export async function checkRun(journal: Journal, report: ClientReport, epochs: readonly number[]): Promise<string[]> {
+export async function checkRun(journal: Journal, report: ClientReport, ownership: Ownership): Promise<string[]> {
   const { run, events } = report;
   const violations = [...report.violations];
   const stored = await journal.read(run, 0, 100_000);
@@ -19,10 +20,17 @@ export async function checkRun(journal: Journal, report: ClientReport, epochs: r
     return !there || encodeEvent(there) !== encodeEvent(event);
   });
   if (other >= 0) violations.push(`${run}: event ${other + 1} was shown but is not what is stored`);
-  const fenced = epochs.findIndex((epoch, index) => epoch < (epochs[index - 1] ?? 0));
-  if (fenced >= 0) violations.push(`${run}: an event of the fenced epoch ${epochs[fenced]} after a later one's`);
-  violations.push(...checkText(run, stored), ...checkEnd(run, terminal[0]));
+  violations.push(...checkOwners(run, ownership), ...checkText(run, stored), ...checkEnd(run, terminal[0]));
   return violations;
+}
+
+/** Past the place where an epoch began nothing may stand that an earlier one wrote, whether the later one wrote or not. */
+function checkOwners(run: string, { records, claims }: Ownership): string[] {
+  for (const { first, epoch } of records) {
+    const later = claims.find((claim) => claim.epoch > epoch && claim.head < first);
+    if (later) return [`${run}: event ${first} is of epoch ${epoch}, fenced at ${later.head} by ${later.epoch}`];
+  }
+  return [];
 }
 
 /** The answer is the text of the last round's last attempt: nothing retracted, nothing twice, nothing missing. */

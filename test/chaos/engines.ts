@@ -14,9 +14,20 @@ export interface Engine {
   config(index: number): Promise<Readonly<Record<string, unknown>>>;
   readonly faults: Readonly<Record<string, (random: Random) => Promise<void>>>;
   open(): Promise<Journal>;
-  /** The epochs of a run's records, in order. */
-  epochs(run: string): Promise<number[]>;
+  /** Has the engine itself note where each claim found its run. Once its tables are there. */
+  audit(): Promise<void>;
+  /** How many runs have been taken over since. */
+  takeovers(): Promise<number>;
+  /** Who wrote what, and who claimed when. */
+  ownership(run: string): Promise<Ownership>;
   close(): Promise<void>;
+}
+
+export interface Ownership {
+  /** In the order of their events. */
+  readonly records: readonly { readonly first: number; readonly epoch: number }[];
+  /** Where the run ended when the epoch began. */
+  readonly claims: readonly { readonly epoch: number; readonly head: number }[];
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
@@ -24,6 +35,14 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 export async function sqliteEngine(folder: string, type = "sqlite"): Promise<Engine> {
   const file = join(folder, "journal.db");
   const busyTimeout = 1_000;
+  const ask = (text: string, ...values: string[]) => {
+    const database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
+    try {
+      return database.prepare(text).all(...values);
+    } finally {
+      database.close();
+    }
+  };
   return {
     config: async () => ({ type, path: file, lease: "1500ms", busyTimeout }),
     faults: {
@@ -42,14 +61,23 @@ export async function sqliteEngine(folder: string, type = "sqlite"): Promise<Eng
       },
     },
     open: async () => new SqliteJournal({ file, lease: 1_500, busyTimeout: 5_000, watch: 50 }),
-    async epochs(run) {
-      const database = new DatabaseSync(file, { readOnly: true });
-      const rows = database.prepare(
-        "SELECT epoch FROM records WHERE run = (SELECT id FROM runs WHERE run = ?) ORDER BY first",
-      );
-      const epochs = rows.all(run).map((row) => Number(row.epoch));
+    async audit() {
+      const database = new DatabaseSync(file, { timeout: 5_000 });
+      database.exec(`CREATE TABLE claims (run INTEGER NOT NULL, epoch INTEGER NOT NULL, head INTEGER NOT NULL);
+        CREATE TRIGGER claimed AFTER UPDATE OF epoch ON runs WHEN new.epoch > old.epoch BEGIN
+          INSERT INTO claims VALUES (new.id, new.epoch, new.head);
+        END`);
       database.close();
-      return epochs;
+    },
+    takeovers: async () => Number(ask("SELECT count(*) AS count FROM claims WHERE epoch > 1")[0]?.count),
+    async ownership(run) {
+      const id = "(SELECT id FROM runs WHERE run = ?)";
+      const records = ask(`SELECT first, epoch FROM records WHERE run = ${id} ORDER BY first`, run);
+      const claims = ask(`SELECT epoch, head FROM claims WHERE run = ${id} ORDER BY epoch`, run);
+      return {
+        records: records.map(({ first, epoch }) => ({ first: Number(first), epoch: Number(epoch) })),
+        claims: claims.map(({ epoch, head }) => ({ epoch: Number(epoch), head: Number(head) })),
+      };
     },
     close: async () => {},
   };
@@ -58,10 +86,15 @@ export async function sqliteEngine(folder: string, type = "sqlite"): Promise<Eng
 export async function postgresEngine(type = "postgres"): Promise<Engine> {
   const cluster = await Cluster.start();
   const proxies: Wire[] = [];
-  const client = async () => {
-    const opened = new pg.Client({ connectionString: cluster.url });
-    await opened.connect();
-    return opened;
+  const ask = async <Row extends pg.QueryResultRow>(text: string, ...values: string[]): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: cluster.url, connectionTimeoutMillis: 2_000 });
+    client.on("error", () => {}); // a crash of the server, which the query tells of too
+    try {
+      await client.connect();
+      return (await client.query<Row>(text, values)).rows;
+    } finally {
+      await client.end().catch(() => {});
+    }
   };
   return {
     async config() {
@@ -84,14 +117,23 @@ export async function postgresEngine(type = "postgres"): Promise<Engine> {
       },
     },
     open: async () => openJournal(cluster.url, "chaos"),
-    async epochs(run) {
-      const opened = await client();
-      const rows = await opened.query<{ epoch: number }>(
-        "SELECT epoch FROM chaos.records WHERE run = (SELECT id FROM chaos.runs WHERE run = $1) ORDER BY first",
-        [run],
-      );
-      await opened.end();
-      return rows.rows.map((row) => row.epoch);
+    async audit() {
+      await ask(`CREATE TABLE chaos.claims (run bigint NOT NULL, epoch integer NOT NULL, head integer NOT NULL);
+        CREATE FUNCTION chaos.claimed() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN INSERT INTO chaos.claims VALUES (new.id, new.epoch, new.head); RETURN NULL; END';
+        CREATE TRIGGER claimed AFTER UPDATE OF epoch ON chaos.runs FOR EACH ROW WHEN (new.epoch > old.epoch)
+          EXECUTE FUNCTION chaos.claimed()`);
+    },
+    async takeovers() {
+      const [row] = await ask<{ count: number }>("SELECT count(*)::int AS count FROM chaos.claims WHERE epoch > 1");
+      return row?.count ?? 0;
+    },
+    async ownership(run) {
+      const id = "(SELECT id FROM chaos.runs WHERE run = $1)";
+      return {
+        records: await ask(`SELECT first, epoch FROM chaos.records WHERE run = ${id} ORDER BY first`, run),
+        claims: await ask(`SELECT epoch, head FROM chaos.claims WHERE run = ${id} ORDER BY epoch`, run),
+      };
     },
     async close() {
       await Promise.all(proxies.map((proxy) => proxy.close()));

@@ -7,12 +7,17 @@ const { values } = parseArgs({
     runs: { type: "string", default: "300" },
     clients: { type: "string", default: "30" },
     seed: { type: "string", default: "1" },
+    /** Takes checks out of a copy of the journal: `epoch` that one alone, `all` the whole fence. Must fail. */
+    mutant: { type: "string" },
     unfenced: { type: "boolean", default: false },
     /** Longest one run may take, ms. */
     patience: { type: "string", default: "90000" },
   },
 });
 
+const mutation = values.unfenced ? "all" : values.mutant;
+if (mutation !== undefined && mutation !== "epoch" && mutation !== "all")
+  throw new Error("--mutant epoch or --mutant all");
 let found = 0;
 for (const engine of values.engine) {
   if (engine !== "sqlite" && engine !== "postgres") throw new Error(`${engine} is no journal that can be tested so`);
@@ -21,7 +26,7 @@ for (const engine of values.engine) {
     runs: Number(values.runs),
     clients: Number(values.clients),
     seed: Number(values.seed),
-    unfenced: values.unfenced,
+    ...(mutation && { mutation }),
     patience: Number(values.patience),
   });
   found += violations.length;
