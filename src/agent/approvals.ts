@@ -64,7 +64,9 @@ export class Approvals {
     const early = this.#early.get(call.call);
     if (early) return Promise.resolve(early);
     const { clock } = this.#run.parts;
-    const left = this.#run.agent.toolPolicy.approvalTimeout - (clock.now() - (call.approvalAt ?? clock.now()));
+    // Asked in the future: by a clock that has been set back since. It must not lengthen the wait.
+    const waited = Math.max(0, clock.now() - (call.approvalAt ?? clock.now()));
+    const left = this.#run.agent.toolPolicy.approvalTimeout - waited;
     return new Promise((resolve, reject) => {
       const settle = () => {
         stop();

@@ -54,7 +54,8 @@ export function watchTime(run: RunContext): () => void {
   const { time } = run.agent.limits;
   if (time === undefined) return () => {};
   const { clock, history } = run.parts;
-  const elapsed = clock.now() - (history[0]?.at ?? clock.now());
+  // Started in the future: by a clock that has been set back since. It must not give the run more time.
+  const elapsed = Math.max(0, clock.now() - (history[0]?.at ?? clock.now()));
   const stop = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
   return clock.after(Math.max(0, time - elapsed), stop);
 }

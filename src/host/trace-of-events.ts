@@ -35,7 +35,8 @@ class Drawing {
   }
 
   take(event: RunEvent): void {
-    this.#at = event.at;
+    // A clock that was set back while the run went on must not end a span before its start.
+    this.#at = Math.max(this.#at, event.at);
     switch (event.type) {
       case "run.started":
         return this.#start("run", undefined, `${spans.agent} ${event.agent}`);

@@ -105,7 +105,7 @@ class Recording {
       fragments.length === 0 ? { ...call, arguments: {} } : { ...call, fragments },
     );
     const span = (this.#times.at(-1) ?? 0) - (this.#times[0] ?? 0);
-    const pace = this.#times.length > 1 ? Math.round(span / (this.#times.length - 1)) : 0;
+    const pace = this.#times.length > 1 ? Math.max(0, Math.round(span / (this.#times.length - 1))) : 0;
     return { ...this.#turn, ...(calls.length === 0 ? {} : { calls }), pace };
   }
 }

@@ -57,6 +57,29 @@ describe("approval", () => {
     expect(bench.terminal.timing.approval).to.equal(60_000);
   });
 
+  for (const [limit, setup] of [
+    ["for approval", { policy: { approvalTimeout: 60_000 } }],
+    ["for the run", { limits: { time: 60_000 } }],
+  ] as const) {
+    it(`a clock that was set back before the run was taken up does not lengthen the time ${limit}`, async () => {
+      const hour = 3_600_000;
+      const ahead = new VirtualClock(1_700_000_000_000 + hour);
+      const tools = [pay("always")];
+      const first = new Bench({ model: new ScriptedModel([asking()], ahead), tools, clock: ahead });
+      const lost = first.run();
+      await first.when("approval.requested");
+      const history = [...first.events];
+      first.release.abort(new Error("the process is gone"));
+      await lost.catch(() => {});
+      const clock = new VirtualClock(1_700_000_000_000);
+      const resumed = new Bench({ model: new ScriptedModel([["ok"]], clock), tools, clock, history, ...setup });
+      const running = resumed.run();
+      await clock.advance(60_000);
+      await running;
+      expect(resumed.terminal.type).to.equal("run.finished");
+    });
+  }
+
   it("once asks for the first call of a tool only", async () => {
     const bench = new Bench({ model: new ScriptedModel([asking(1), asking(2), ["ok"]]), tools: [pay("once")] });
     const running = bench.run();

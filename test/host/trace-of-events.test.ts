@@ -37,6 +37,12 @@ describe("a trace drawn from a run's events", () => {
     }
   });
 
+  it("ends no span before its start though the clock was set back in the middle", async () => {
+    const bench = await run({ model: new ScriptedModel([["a", "b", "c"]]) });
+    for (const event of bench.events.slice(3)) event.at -= 3_600_000;
+    for (const span of spansOf(bench)) expect(span.endTimeUnixNano >= span.startTimeUnixNano).to.equal(true);
+  });
+
   it("ends what a cut run left open, and marks what failed", async () => {
     const failed = spansOf(await run({ model: new ScriptedModel([["a", say.fail("llm_error")]]) }));
     expect(failed.filter((span) => span.status?.code === 2).map((span) => span.name)).to.deep.equal([
