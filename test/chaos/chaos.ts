@@ -7,9 +7,11 @@ import { type ClientReport, follow } from "./client.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { makeTrouble } from "./faults.ts";
 import type { Window } from "./journal.ts";
-import { type Mutation, mutantOf } from "./mutant.ts";
+import { type Mutation, mutations } from "./mutant.ts";
+import { type Cut, pluginCopy } from "./plugin-copy.ts";
 import { Random } from "./random.ts";
 import { Replica } from "./replica.ts";
+import { sqliteSkew } from "./skew.ts";
 
 export interface ChaosOptions {
   readonly engine: "sqlite" | "postgres";
@@ -18,6 +20,8 @@ export interface ChaosOptions {
   readonly seed: number;
   /** Takes checks out of a copy of the journal: the test must notice. */
   readonly mutation?: Mutation;
+  /** The engine's clock jumps, too: seconds or an hour, forwards and backwards. */
+  readonly jumps?: boolean;
   /** Longest one run may take, ms. */
   readonly patience?: number;
 }
@@ -44,15 +48,16 @@ const kinds = ["plain", "tools", "approval"];
 /** Three replicas of the real service, everything that can happen to them, and clients that notice. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), "venturi-chaos-"));
-  const mutant = options.mutation && mutantOf(options.engine, options.mutation);
-  const type = mutant?.type ?? options.engine;
-  const engine = options.engine === "sqlite" ? await sqliteEngine(folder, type) : await postgresEngine(type);
+  const cuts = cutsOf(options);
+  const copy = cuts.length > 0 ? pluginCopy(options.engine, `chaos-${options.engine}`, cuts) : undefined;
+  const settings = { type: copy?.type ?? options.engine, jumps: options.jumps ?? false };
+  const engine = options.engine === "sqlite" ? await sqliteEngine(folder, settings) : await postgresEngine(settings);
   const replicas: Replica[] = [];
   try {
     const effects = join(folder, "effects");
     const windows = join(folder, "windows");
     for (const file of [effects, windows]) writeFileSync(file, "");
-    const plugins = [wrapper, ...(mutant ? [mutant.path] : [])];
+    const plugins = [wrapper, ...(copy ? [copy.path] : [])];
     for (const index of [0, 1, 2]) {
       const inner = await engine.config(index);
       const journal = { type: "chaos-journal", inner, seed: options.seed * 10 + index, file: windows };
@@ -64,10 +69,15 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   } finally {
     await Promise.all(replicas.map((replica) => replica.kill()));
     await engine.close();
-    mutant?.remove();
+    copy?.remove();
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const cutsOf = ({ engine, mutation, jumps }: ChaosOptions): Cut[] => [
+  ...(mutation ? mutations[engine][mutation] : []),
+  ...(jumps && engine === "sqlite" ? sqliteSkew : []),
+];
 
 export interface Scene {
   readonly options: ChaosOptions;

@@ -6,6 +6,7 @@ import type { Journal } from "../../src/core/journal.ts";
 import { Cluster } from "../plugins/postgres/cluster.ts";
 import { openJournal } from "../plugins/postgres/open.ts";
 import type { Random } from "./random.ts";
+import { postgresSkew, setPostgresSkew, setSqliteSkew, skewedUrl } from "./skew.ts";
 import { Wire } from "./wire.ts";
 
 /** What a journal's engine can suffer, and how to look at it from outside. */
@@ -32,7 +33,16 @@ export interface Ownership {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-export async function sqliteEngine(folder: string, type = "sqlite"): Promise<Engine> {
+export interface EngineSettings {
+  /** The journal plugin's name. */
+  readonly type: string;
+  readonly jumps: boolean;
+}
+
+/** Off by anything from a second to an hour, in either direction. */
+const skewOf = (random: Random): number => random.pick([-1, 1]) * random.pick([1_000, 2_000, 10_000, 3_600_000]);
+
+export async function sqliteEngine(folder: string, { type, jumps }: EngineSettings): Promise<Engine> {
   const file = join(folder, "journal.db");
   const busyTimeout = 1_000;
   const ask = (text: string, ...values: string[]) => {
@@ -59,6 +69,7 @@ export async function sqliteEngine(folder: string, type = "sqlite"): Promise<Eng
           other.close();
         }
       },
+      ...(jumps && { jump: async (random: Random) => setSqliteSkew(file, skewOf(random)) }),
     },
     open: async () => new SqliteJournal({ file, lease: 1_500, busyTimeout: 5_000, watch: 50 }),
     async audit() {
@@ -83,8 +94,9 @@ export async function sqliteEngine(folder: string, type = "sqlite"): Promise<Eng
   };
 }
 
-export async function postgresEngine(type = "postgres"): Promise<Engine> {
+export async function postgresEngine({ type, jumps }: EngineSettings): Promise<Engine> {
   const cluster = await Cluster.start();
+  if (jumps) await postgresSkew(cluster.url);
   const proxies: Wire[] = [];
   const ask = async <Row extends pg.QueryResultRow>(text: string, ...values: string[]): Promise<Row[]> => {
     const client = new pg.Client({ connectionString: cluster.url, connectionTimeoutMillis: 2_000 });
@@ -100,7 +112,7 @@ export async function postgresEngine(type = "postgres"): Promise<Engine> {
     async config() {
       const proxy = await Wire.to(cluster.port);
       proxies.push(proxy);
-      const url = cluster.urlAt(proxy.port);
+      const url = jumps ? skewedUrl(cluster.urlAt(proxy.port)) : cluster.urlAt(proxy.port);
       return { type, url, schema: "chaos", lease: "1500ms", timeout: "1500ms", connectTimeout: "1s" };
     },
     faults: {
@@ -115,6 +127,7 @@ export async function postgresEngine(type = "postgres"): Promise<Engine> {
         await pause(random.between(500, 3_500));
         proxy.pass();
       },
+      ...(jumps && { jump: (random: Random) => setPostgresSkew(cluster.url, skewOf(random)) }),
     },
     open: async () => openJournal(cluster.url, "chaos"),
     async audit() {

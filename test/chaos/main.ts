@@ -9,6 +9,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     /** Takes checks out of a copy of the journal: `epoch` that one alone, `all` the whole fence. Must fail. */
     mutant: { type: "string" },
+    /** The engine's clock jumps. */
+    jumps: { type: "boolean", default: false },
     unfenced: { type: "boolean", default: false },
     /** Longest one run may take, ms. */
     patience: { type: "string", default: "90000" },
@@ -27,6 +29,7 @@ for (const engine of values.engine) {
     clients: Number(values.clients),
     seed: Number(values.seed),
     ...(mutation && { mutation }),
+    jumps: values.jumps,
     patience: Number(values.patience),
   });
   found += violations.length;
