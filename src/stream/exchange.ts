@@ -1,10 +1,7 @@
-import type { ClientRequest, IncomingMessage } from "node:http";
-import type { Agent } from "node:https";
-import type { TLSSocket } from "node:tls";
+import type { Dispatcher } from "undici";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { GenerationContext } from "../core/provider.ts";
 import { Deadlines } from "./deadlines.ts";
-import { httpClient } from "./http-client.ts";
 import type { HttpHeaders } from "./http-failure.ts";
 import { Reads } from "./reads.ts";
 
@@ -20,6 +17,11 @@ export interface Opened {
   readonly reads: Reads;
 }
 
+interface Waiting {
+  resolve(opened: Opened): void;
+  reject(error: Error): void;
+}
+
 /** How long the rest of a body that is complete for us may take before its connection is given up. */
 const drainTime = 1_000;
 
@@ -27,15 +29,16 @@ const drainTime = 1_000;
  * One request and its response under the four time limits and the caller's signal: whichever comes first closes the socket
  * at once, and `failure` says which it was.
  */
-export class Exchange {
+export class Exchange implements Dispatcher.DispatchHandler {
   readonly #op: string;
   readonly #context: GenerationContext;
   readonly #deadlines: Deadlines;
   readonly #streaming: boolean;
   #stopped: VenturiError | undefined;
-  #request: ClientRequest | undefined;
-  #response: IncomingMessage | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #waiting: Waiting | undefined;
   #reads: Reads | undefined;
+  #drain: NodeJS.Timeout | undefined;
 
   constructor(op: "provider.stream" | "provider.generate", context: GenerationContext) {
     this.#op = op;
@@ -46,22 +49,23 @@ export class Exchange {
     else context.signal.addEventListener("abort", this.#onAbort, { once: true });
   }
 
-  async open(post: Post, agent: Agent, proxy: string | undefined): Promise<Opened> {
-    const send = await httpClient();
+  open(post: Post, connections: Dispatcher): Promise<Opened> {
     this.check();
     this.#deadlines.enter("connect");
-    const response = await send({
-      url: post.url,
-      headers: { ...post.headers, "accept-encoding": "identity" },
-      body: Buffer.from(JSON.stringify(post.body)),
-      agent,
-      proxy: proxy === undefined ? false : proxyOf(proxy),
-      made: this.#onMade,
+    const { origin, pathname, search } = new URL(post.url);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      connections.dispatch(
+        {
+          origin,
+          path: pathname + search,
+          method: "POST",
+          headers: { ...post.headers, "accept-encoding": "identity" },
+          body: JSON.stringify(post.body),
+        },
+        this,
+      );
     });
-    this.#response = response.data;
-    const reads = new Reads(response.data, this.#onRead);
-    this.#reads = reads;
-    return { status: response.status, headers: response.headers as HttpHeaders, reads }; // strings and lists of strings
   }
 
   /** Throws when a limit or the caller has ended it, also while what came before still waits to be taken. */
@@ -75,9 +79,8 @@ export class Exchange {
     if (thrown instanceof VenturiError) return wrap(this.#op, thrown);
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
     const details = code === undefined ? {} : { details: { reason: code } };
-    // The HTTP client's error holds the request with its headers, so only its words are kept.
-    const words = thrown instanceof Error ? thrown.message : String(thrown);
-    if (this.#response === undefined) {
+    const words = thrown instanceof Error ? thrown.message || code : String(thrown);
+    if (this.#reads === undefined) {
       return new VenturiError(this.#op, "unavailable", `the provider could not be reached: ${words}`, details);
     }
     return new VenturiError(this.#op, "stream_error", `the provider's answer was cut short: ${words}`, details);
@@ -87,42 +90,41 @@ export class Exchange {
   close(outcome: "complete" | "abandoned"): void {
     this.#deadlines.stop();
     this.#context.signal.removeEventListener("abort", this.#onAbort);
-    const response = this.#response;
-    if (outcome === "abandoned" || response === undefined) {
-      this.#request?.destroy();
-      response?.destroy();
-      return;
-    }
-    if (response.readableEnded) return;
-    this.#reads?.discard();
-    if (response.complete) return;
-    const timer = setTimeout(() => response.destroy(), drainTime);
-    timer.unref();
-    response.once("close", () => clearTimeout(timer));
+    const reads = this.#reads;
+    if (reads?.settled) return;
+    if (outcome === "abandoned" || reads === undefined) return this.#abort(new Error("the answer is not wanted"));
+    reads.discard();
+    this.#drain = setTimeout(() => this.#abort(new Error("the answer did not end")), drainTime);
+    this.#drain.unref();
   }
 
-  readonly #onMade = (request: ClientRequest): void => {
-    this.#request = request;
-    request.once("socket", () => this.#connecting(request));
-  };
-
-  #connecting(request: ClientRequest): void {
-    const socket = request.socket as TLSSocket | null; // a plain socket lacks only what is tested for below
-    const connected = () => this.#connected();
-    if (request.reusedSocket || socket === null) return connected();
-    if (socket.encrypted) {
-      if (socket.getProtocol() !== null && !socket.connecting) return connected();
-      socket.once("secureConnect", connected);
-    } else if (socket.connecting) {
-      socket.once("connect", connected);
-    } else {
-      connected();
-    }
-  }
-
-  #connected(): void {
+  /** There is a connection, and the request goes out on it. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped !== undefined) return controller.abort(this.#stopped);
     // A whole answer comes at once and late: its first bytes may take as long as a stream may be silent.
     this.#deadlines.enter(this.#streaming ? "firstChunk" : "idle");
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
+    if (status < 200) return; // more is to come
+    this.#reads = new Reads(controller, this.#onRead);
+    this.#waiting?.resolve({ status, headers, reads: this.#reads });
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#reads?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#drain);
+    this.#reads?.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#drain);
+    if (this.#reads === undefined) this.#waiting?.reject(error);
+    else this.#reads.end(error);
   }
 
   #first = true;
@@ -144,14 +146,12 @@ export class Exchange {
   #stop(error: VenturiError): void {
     this.#stopped ??= error;
     this.#deadlines.stop();
-    this.#request?.destroy();
-    this.#response?.destroy();
+    this.#abort(this.#stopped);
   }
-}
 
-function proxyOf(url: string) {
-  const { protocol, hostname, port, username, password } = new URL(url);
-  const auth =
-    username === "" ? {} : { auth: { username: decodeURIComponent(username), password: decodeURIComponent(password) } };
-  return { protocol, host: hostname, port: Number(port || (protocol === "https:" ? 443 : 80)), ...auth };
+  /** Closes the socket; a request that has none yet is told at once and dropped when it gets one. */
+  #abort(reason: Error): void {
+    this.#controller?.abort(reason);
+    this.#waiting?.reject(reason);
+  }
 }

@@ -1,10 +1,11 @@
-import type { Agent } from "node:https";
+import type { Dispatcher } from "undici";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Instance, Wire } from "../core/plugin.ts";
 import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
 import { Exchange, type Opened, type Post } from "./exchange.ts";
 import { defaultMaxEvent } from "./frames.ts";
+import { openConnections } from "./http-client.ts";
 import { type HttpFailure, header, httpFailure } from "./http-failure.ts";
 import type { HttpOptions } from "./http-options.ts";
 import { Pipeline } from "./pipeline.ts";
@@ -29,7 +30,7 @@ export interface HttpProvider {
 /** Most bytes of an error's body that are read. */
 const errorBody = 64 * 1024;
 
-/** A provider over HTTP: the one path from axios over bytes and frames to deltas. */
+/** A provider over HTTP: the one path from a request over bytes and frames to deltas. */
 export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const client = new Client(provider);
   const close = () => client.close();
@@ -45,7 +46,10 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
 class Client {
   readonly #provider: HttpProvider;
   readonly #secrets: Secrets;
-  #agent: Agent | undefined;
+  /** By the time that connecting may take, which is a connection's and not a request's. */
+  readonly #connections = new Map<number, Promise<Dispatcher>>();
+  /** A connection that has just become free is given out again only in the next turn of the event loop. */
+  #turn: Promise<void> | undefined;
 
   constructor(provider: HttpProvider) {
     const { apiKey, headers } = provider.options;
@@ -89,7 +93,7 @@ class Client {
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {
-      exchange.close(outcome);
+      this.#close(exchange, outcome);
     }
   }
 
@@ -106,12 +110,13 @@ class Client {
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {
-      exchange.close(outcome);
+      this.#close(exchange, outcome);
     }
   }
 
   close(): void {
-    this.#agent?.destroy();
+    for (const connections of this.#connections.values()) void connections.then((open) => open.destroy());
+    this.#connections.clear();
   }
 
   async #open(exchange: Exchange, post: Post, context: GenerationContext): Promise<Opened> {
@@ -123,8 +128,28 @@ class Client {
       ...options.headers,
       ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
     };
-    this.#agent ??= await keepAliveAgent(post.url);
-    return exchange.open({ url: post.url, headers, body: post.body }, this.#agent, options.proxy);
+    const connections = await this.#connectionsFor(context.timeouts.connect);
+    if (this.#turn !== undefined) await this.#turn;
+    return exchange.open({ url: post.url, headers, body: post.body }, connections);
+  }
+
+  #connectionsFor(connectTimeout: number): Promise<Dispatcher> {
+    let connections = this.#connections.get(connectTimeout);
+    if (connections === undefined) {
+      connections = openConnections({ connectTimeout, proxy: this.#provider.options.proxy });
+      this.#connections.set(connectTimeout, connections);
+    }
+    return connections;
+  }
+
+  #close(exchange: Exchange, outcome: "complete" | "abandoned"): void {
+    exchange.close(outcome);
+    this.#turn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#turn = undefined;
+        resolve();
+      });
+    });
   }
 
   async #refused(op: string, opened: Opened): Promise<VenturiError> {
@@ -153,11 +178,6 @@ class Client {
     deltas[at] = { type: "error", error: this.#secrets.scrubError(failed.error) };
     return false;
   }
-}
-
-async function keepAliveAgent(url: string): Promise<Agent> {
-  const { Agent } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
-  return new Agent({ keepAlive: true, scheduling: "lifo" }) as Agent; // only an https agent makes TLS connections
 }
 
 const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");

@@ -1,30 +1,31 @@
-import type { Readable } from "node:stream";
+/** What the bytes come from: it can be told to wait. */
+export interface Source {
+  pause(): void;
+  resume(): void;
+}
+
+/** Bytes that may wait to be taken before the source is paused. */
+const enough = 64 * 1024;
 
 /**
- * Pulls from a Node stream with one promise per wait, not one per chunk: `take` gives everything that has arrived, in one
- * piece, and only when nothing has is there something to await. What is not taken waits in the stream, which pauses the
- * socket when it is full.
+ * What has arrived and not been taken: `take` gives everything in one piece, and only when nothing has come is there
+ * something to await, so that there is one promise per wait, not one per chunk. Past 64 KiB the source has to wait.
  */
 export class Reads {
-  readonly #body: Readable;
+  readonly #source: Source;
   readonly #arrived: () => void;
-  /** What has been read and not been taken. While there is something, the rest waits in the stream. */
-  #held: Buffer | undefined;
-  #more = false;
+  #pieces: Buffer[] = [];
+  #bytes = 0;
+  #paused = false;
+  #discarding = false;
   #ended = false;
   #error: Error | undefined;
   #wake: (() => void) | undefined;
 
-  /** `arrived` is called whenever something has come. */
-  constructor(body: Readable, arrived: () => void) {
-    this.#body = body;
+  /** `arrived` is called whenever something has come where there was nothing. */
+  constructor(source: Source, arrived: () => void) {
+    this.#source = source;
     this.#arrived = arrived;
-    body.on("readable", this.#onReadable);
-    body.once("end", () => this.#settle(undefined));
-    body.on("error", (error) => this.#settle(error));
-    body.once("close", () => {
-      if (!this.#ended) this.#settle(new Error("the connection was closed before the response was complete"));
-    });
   }
 
   /** Somebody waits for bytes: only then is silence the server's. */
@@ -32,60 +33,69 @@ export class Reads {
     return this.#wake !== undefined;
   }
 
+  /** The end has come and everything before it was taken. */
   get ended(): boolean {
-    return this.#ended && this.#held === undefined;
+    return this.#ended && this.#bytes === 0;
+  }
+
+  /** Nothing more will come, whether or not what came was taken. */
+  get settled(): boolean {
+    return this.#ended;
   }
 
   /** All that has arrived, or undefined. Throws what broke the stream, after everything that came before it was taken. */
   take(): Buffer | undefined {
-    const read = this.#held;
-    if (read === undefined && this.#error !== undefined) throw this.#error;
-    this.#held = undefined;
-    if (this.#more) this.#read();
+    const pieces = this.#pieces;
+    const first = pieces[0];
+    if (first === undefined) {
+      if (this.#error !== undefined) throw this.#error;
+      return undefined;
+    }
+    const read = pieces.length === 1 ? first : Buffer.concat(pieces, this.#bytes);
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (this.#paused) {
+      this.#paused = false;
+      this.#source.resume();
+    }
     return read;
   }
 
   /** Resolves when there is something to take, or the end. */
   arrival(): Promise<void> {
-    if (this.#ended || this.#held !== undefined) return Promise.resolve();
+    if (this.#ended || this.#bytes > 0) return Promise.resolve();
     return new Promise((resolve) => {
       this.#wake = resolve;
     });
   }
 
-  /** What is left of the body is not wanted, but the connection is: reads on and throws it away. */
+  /** What is left of the body is not wanted, but the connection is: lets it come and throws it away. */
   discard(): void {
-    this.#held = undefined;
-    this.#body.off("readable", this.#onReadable);
-    this.#body.resume();
+    this.#discarding = true;
+    this.#pieces = [];
+    this.#bytes = 0;
+    if (this.#paused) this.#source.resume();
   }
 
-  readonly #onReadable = (): void => {
-    if (this.#held === undefined) return this.#read();
-    this.#more = true;
-    this.#arrived();
-  };
-
-  /** All chunks of one read of the socket come as one; a stream that has nothing left tells its end only when it is read. */
-  #read(): void {
-    this.#more = false;
-    const read: Buffer | null = this.#body.read();
-    if (read === null) return;
-    this.#held = read;
+  push(piece: Buffer): void {
+    if (this.#discarding || piece.length === 0) return;
+    const first = this.#bytes === 0;
+    this.#pieces.push(piece);
+    this.#bytes += piece.length;
+    if (this.#bytes >= enough && !this.#paused) {
+      this.#paused = true;
+      this.#source.pause();
+    }
+    if (!first) return;
     this.#arrived();
     this.#wakeUp();
   }
 
-  #settle(error: Error | undefined): void {
+  end(error?: Error): void {
     if (this.#ended) return;
     this.#ended = true;
     this.#error = error;
-    if (error !== undefined && this.#body.readableLength > 0) this.#keep(this.#body.read());
     this.#wakeUp();
-  }
-
-  #keep(rest: Buffer | null): void {
-    if (rest !== null) this.#held = this.#held === undefined ? rest : Buffer.concat([this.#held, rest]);
   }
 
   #wakeUp(): void {
