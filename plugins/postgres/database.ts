@@ -1,16 +1,11 @@
-import type { ConnectionOptions } from "node:tls";
 import type { Client, Pool, PoolClient, QueryResultRow } from "pg";
 import { VenturiError } from "venturi/plugin";
 import { explain, isConnectionLost, isTransient } from "./failures.ts";
 import { migrate } from "./schema.ts";
+import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./servers.ts";
 
-export interface DatabaseOptions {
-  readonly url: string;
+export interface DatabaseOptions extends ServerOptions {
   readonly schema: string;
-  readonly pool: number;
-  readonly ssl?: boolean | ConnectionOptions | undefined;
-  readonly connectTimeout: number;
-  readonly timeout: number;
   readonly pooler: boolean;
 }
 
@@ -18,6 +13,7 @@ type Values = readonly unknown[];
 export type Ask = <Row extends QueryResultRow>(text: string, values: Values) => Promise<Row[]>;
 
 const transientTries = 5;
+const goodbye = 1_000;
 
 /**
  * The connections. They are opened when first needed, the schema is brought up to date before the first question, and when
@@ -25,14 +21,23 @@ const transientTries = 5;
  */
 export class Database {
   readonly schema: string;
+  /** Told whenever the connections were lost, so that others can look at theirs. */
+  readonly lost = new Set<() => void>();
   readonly #options: DatabaseOptions;
+  readonly #servers: Servers;
   readonly #names = new Map<string, string>();
-  #pool: Promise<Pool> | undefined;
+  #pool: Promise<Opened<Pool>> | undefined;
   #closed = false;
 
   constructor(options: DatabaseOptions) {
     this.schema = options.schema;
     this.#options = options;
+    this.#servers = new Servers(options);
+  }
+
+  /** Whether it would take a write: a standby that answers is of no use. */
+  async ping(op: string): Promise<void> {
+    await this.#retrying(op, (pool) => refuseReadOnly(pool));
   }
 
   /** One statement, which is one transaction. Deadlocks and the like are tried again. */
@@ -45,7 +50,7 @@ export class Database {
 
   async transaction<T>(op: string, work: (ask: Ask) => Promise<T>): Promise<T> {
     return this.#retrying(op, async (pool) => {
-      const client = await checkOut(pool);
+      const client = await pool.connect();
       let failure: Error | undefined;
       try {
         // A replica that vanishes between two statements must not keep its locks until TCP notices.
@@ -64,19 +69,15 @@ export class Database {
   }
 
   /** A connection apart from the pool, to listen on. Its owner ends it. */
-  async connect(): Promise<Client> {
-    const { default: pg } = await import("pg");
-    const client = new pg.Client(this.#settings());
-    client.on("error", () => {}); // what is asked of it fails by itself; its owner listens for its end
-    await client.connect();
-    return client;
+  connect(): Promise<Opened<Client>> {
+    return this.#servers.openClient();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
     const pool = this.#pool;
     this.#pool = undefined;
-    await pool?.then((opened) => opened.end()).catch(() => {}); // one that never opened has nothing to close
+    await pool?.then((opened) => opened.end(goodbye)).catch(() => {}); // one that never opened has nothing to close
   }
 
   async #retrying<T>(op: string, work: (pool: Pool) => Promise<T>): Promise<T> {
@@ -85,7 +86,8 @@ export class Database {
       const opening = this.#pool ?? this.#open();
       this.#pool = opening;
       try {
-        return await work(await opening);
+        const { link } = await opening;
+        return await work(link);
       } catch (thrown) {
         if (isConnectionLost(thrown)) this.#drop(opening);
         if (thrown instanceof VenturiError) throw thrown;
@@ -97,28 +99,22 @@ export class Database {
     }
   }
 
-  async #open(): Promise<Pool> {
-    const { default: pg } = await import("pg");
-    const pool = new pg.Pool({ ...this.#settings(), max: this.#options.pool, idleTimeoutMillis: 60_000 });
-    pool.on("error", () => {}); // an idle connection that breaks is replaced when it is next needed
+  async #open(): Promise<Opened<Pool>> {
     try {
-      const client = await checkOut(pool);
-      try {
-        await migrate(client, this.schema);
-      } finally {
-        client.release();
-      }
-      return pool;
+      return await this.#servers.openPool((client) => migrate(client, this.schema));
     } catch (thrown) {
       this.#pool = undefined;
-      pool.end().catch(() => {}); // it is the connecting that failed, and that is told
       throw thrown;
     }
   }
 
-  #drop(pool: Promise<Pool>): void {
-    if (this.#pool === pool) this.#pool = undefined;
-    pool.then((opened) => opened.end()).catch(() => {}); // those under way fail by themselves
+  #drop(pool: Promise<Opened<Pool>>): void {
+    if (this.#pool !== pool) return;
+    this.#pool = undefined;
+    this.#servers.lost();
+    // Those under way have until their own timeout.
+    pool.then((opened) => opened.end(this.#options.timeout)).catch(() => {});
+    for (const tell of this.lost) tell();
   }
 
   #asking(client: PoolClient): Ask {
@@ -137,23 +133,4 @@ export class Database {
     }
     return { name, text, values: [...values] };
   }
-
-  #settings() {
-    const { url, ssl, connectTimeout, timeout } = this.#options;
-    return {
-      connectionString: url,
-      ...(ssl === undefined ? {} : { ssl }),
-      connectionTimeoutMillis: connectTimeout,
-      query_timeout: timeout,
-      keepAlive: true,
-      application_name: "venturi",
-    };
-  }
-}
-
-/** A connection that breaks while it is out tells so by an event as well, which would end the process if nobody listened. */
-async function checkOut(pool: Pool): Promise<PoolClient> {
-  const client = await pool.connect();
-  if (client.listenerCount("error") === 0) client.on("error", () => {});
-  return client;
 }

@@ -23,27 +23,49 @@ export function isConnectionLost(thrown: unknown): boolean {
   return state === "" || state.startsWith("08") || state.startsWith("57P") || state === "25006";
 }
 
+/** It will not do however often it is tried. */
+export const isUnusable = (thrown: unknown): boolean =>
+  thrown instanceof UnusableDatabase || /^(28|3D|42501)/.test(stateOf(thrown)) || setupAdvice(thrown) !== undefined;
+
 export function explain(thrown: unknown): { message: string; unusable: boolean } {
-  if (thrown instanceof UnusableDatabase) return { message: thrown.message, unusable: true };
+  return { message: tell(thrown), unusable: isUnusable(thrown) };
+}
+
+function tell(thrown: unknown): string {
+  if (thrown instanceof UnusableDatabase) return thrown.message;
+  // Several servers, or several addresses of one: each has its own reason.
+  if (thrown instanceof AggregateError) return [...new Set(thrown.errors.map(tell))].join("; ");
   const state = stateOf(thrown);
-  const said = saidBy(thrown);
-  const what = advice.find(([prefix]) => state.startsWith(prefix))?.[1];
-  if (what !== undefined)
-    return { message: `the journal's database cannot be used: ${what}`, unusable: isSetup(state) };
-  if (state === "") return { message: `the journal's database cannot be reached: ${said}`, unusable: false };
-  return { message: `the journal's database failed: ${said} (${state})`, unusable: false };
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const what = setupAdvice(thrown) ?? advice.find(([prefix]) => state.startsWith(prefix))?.[1];
+  if (what !== undefined) return `the journal's database cannot be used: ${what}`;
+  if (state === "") return `the journal's database cannot be reached: ${said}`;
+  return `the journal's database failed: ${said} (${state})`;
 }
 
-const isSetup = (state: string): boolean => /^(28|3D|42501)/.test(state);
-
-/** Node tells of several addresses that all failed as one error without a message. */
-function saidBy(thrown: unknown): string {
-  if (thrown instanceof AggregateError) return thrown.errors.map(saidBy).join("; ");
-  return thrown instanceof Error ? thrown.message : String(thrown);
+/** What keeps a connection from being made at all: mostly what OpenSSL and Node find wrong with a certificate. */
+function setupAdvice(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const code = "code" in thrown ? String(thrown.code) : "";
+  const { message } = thrown;
+  if (code === "ERR_INVALID_URL") return "journal.url is none; write postgres://user:password@host:5432/database";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
+    return `its certificate is for another name (${message}); check the host in journal.url, or name it as journal.tls.servername`;
+  }
+  if (/^ERR_(SSL|OSSL)/.test(code)) return `TLS with it failed (${message}); check journal.tls`;
+  if (/CERT|SIGNATURE|CRL|ISSUER/.test(code))
+    return `its certificate is not trusted (${message}); check journal.tls.ca`;
+  if (message === "The server does not support SSL connections") {
+    return "it does not speak TLS, and without it nothing is sent; turn it on there, or leave journal.tls out";
+  }
+  if (code === "28000" && /no encryption|SSL off|client certificate/.test(message)) {
+    return `it asks for TLS or for a client's certificate (${message}); check journal.tls`;
+  }
+  return undefined;
 }
 
-/** A five-letter SQLSTATE; Node's own codes (ECONNRESET) are not. */
+/** A five-letter SQLSTATE; Node's own codes (ECONNRESET, EPIPE) are not. */
 function stateOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
-  return /^[0-9A-Z]{5}$/.test(code) && code !== "EPIPE" ? code : "";
+  return /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : "";
 }

@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import type { Client } from "pg";
 import type { Hint } from "venturi/plugin";
 import type { Database } from "./database.ts";
+import type { Opened } from "./servers.ts";
 
 const shards = 256;
 const checkEvery = 15_000;
 const firstRetry = 250;
 const lastRetry = 5_000;
+const goodbye = 1_000;
 
 /** What one transaction changed, as others are told of it: shard numbers, since ids would not fit into a notification. */
 export interface Change {
@@ -22,7 +24,7 @@ export class Hints {
   readonly #poll: number | undefined;
   readonly #origin = randomUUID().slice(0, 8);
   readonly #listeners = new Set<(hint: Hint) => void>();
-  #client: Client | undefined;
+  #opened: Opened<Client> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #running = false;
   #retry = firstRetry;
@@ -55,51 +57,62 @@ export class Hints {
   async close(): Promise<void> {
     this.#running = false;
     this.#listeners.clear();
+    this.#database.lost.delete(this.#suspect);
     clearTimeout(this.#timer);
-    await this.#client?.end();
-    this.#client = undefined;
+    await this.#opened?.end(goodbye);
+    this.#opened = undefined;
   }
 
   #start(): void {
     this.#running = true;
-    if (this.#poll === undefined) this.#listen();
-    else this.#timer = setInterval(() => this.#emit(everything), this.#poll);
+    if (this.#poll !== undefined) {
+      this.#timer = setInterval(() => this.#emit(everything), this.#poll);
+      return;
+    }
+    this.#database.lost.add(this.#suspect);
+    this.#listen();
   }
 
   async #listen(): Promise<void> {
-    let client: Client | undefined;
     try {
-      client = await this.#database.connect();
-      if (!this.#running) return void (await client.end());
-      this.#client = client;
-      client.on("end", () => this.#lost());
-      client.on("notification", ({ payload }) => this.#receive(payload ?? ""));
-      await client.query(`LISTEN ${this.channel}`);
+      const opened = await this.#database.connect();
+      if (!this.#running) return void (await opened.end(goodbye));
+      this.#opened = opened;
+      opened.link.on("end", () => this.#lose(opened));
+      opened.link.on("notification", ({ payload }) => this.#receive(payload ?? ""));
+      await opened.link.query(`LISTEN ${this.channel}`);
       this.#retry = firstRetry;
       // Whatever came while nobody listened.
       this.#emit(everything);
-      this.#check(client);
+      this.#check(opened, checkEvery);
     } catch {
-      this.#lost();
+      this.#lose(this.#opened);
     }
   }
 
   /** A connection whose other end has vanished stays silent for ever; asking it something shows that. */
-  #check(client: Client): void {
+  #check(opened: Opened<Client>, wait: number): void {
+    if (opened !== this.#opened) return;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      client.query("SELECT 1").then(
-        () => this.#check(client),
-        () => this.#lost(),
+      opened.link.query("SELECT 1").then(
+        () => this.#check(opened, checkEvery),
+        () => this.#lose(opened),
       );
-    }, checkEvery);
+    }, wait);
   }
 
-  #lost(): void {
-    const client = this.#client;
-    this.#client = undefined;
+  /** What made the others fail may have made this one deaf. */
+  readonly #suspect = () => {
+    if (this.#opened) this.#check(this.#opened, 0);
+  };
+
+  #lose(opened: Opened<Client> | undefined): void {
+    if (opened !== this.#opened) return;
+    this.#opened = undefined;
     clearTimeout(this.#timer);
-    client?.removeAllListeners("end").removeAllListeners("notification");
-    client?.end().catch(() => {});
+    opened?.link.removeAllListeners("end").removeAllListeners("notification");
+    opened?.end(0).catch(() => {}); // it is given up either way
     if (!this.#running) return;
     this.#timer = setTimeout(() => this.#listen(), this.#retry);
     this.#retry = Math.min(lastRetry, this.#retry * 2);

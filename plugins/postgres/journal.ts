@@ -184,8 +184,8 @@ export class PostgresJournal implements Journal {
     return this.#database.query("journal.wire", this.#sql.wire, [run]);
   }
 
-  async ping(): Promise<void> {
-    await this.#database.query("journal.ping", "SELECT 1", []);
+  ping(): Promise<void> {
+    return this.#database.ping("journal.ping");
   }
 
   async close(): Promise<void> {

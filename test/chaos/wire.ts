@@ -7,15 +7,17 @@ export class Wire {
   readonly #sockets = new Set<Socket>();
   readonly #servers = new Set<Socket>();
   #swallowing = false;
+  #to: number;
 
-  private constructor(server: Server) {
+  private constructor(server: Server, to: number) {
     this.#server = server;
+    this.#to = to;
   }
 
   static async to(port: number): Promise<Wire> {
     const server = createServer();
-    const proxy = new Wire(server);
-    server.on("connection", (client) => proxy.#join(client, port));
+    const proxy = new Wire(server, port);
+    server.on("connection", (client) => proxy.#join(client));
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     return proxy;
@@ -25,6 +27,11 @@ export class Wire {
     const address = this.#server.address();
     if (address === null || typeof address === "string") throw new Error("the proxy is closed");
     return address.port;
+  }
+
+  /** New connections lead there. */
+  lead(port: number): void {
+    this.#to = port;
   }
 
   /** What is under way never arrives, not even after `pass`: those connections are dead, and nobody says so. */
@@ -50,10 +57,10 @@ export class Wire {
     await once(this.#server, "close");
   }
 
-  #join(client: Socket, port: number): void {
+  #join(client: Socket): void {
     this.#track(client);
     if (this.#swallowing) return;
-    const server = connect(port, "127.0.0.1");
+    const server = connect(this.#to, "127.0.0.1");
     this.#track(server);
     this.#servers.add(server);
     server.on("close", () => this.#servers.delete(server));

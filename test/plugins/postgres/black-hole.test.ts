@@ -1,0 +1,84 @@
+import { expect } from "chai";
+import { Followers } from "../../../src/journal/follow.ts";
+import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
+import { Wire } from "../../chaos/wire.ts";
+import { openJournal } from "./open.ts";
+import { freshSchema, sharedCluster } from "./shared.ts";
+
+/** Packets vanish and nobody says so: only timeouts help. */
+describe("postgres behind a wire that swallows everything", () => {
+  let wire: Wire;
+  let schema: string;
+
+  beforeEach(async () => {
+    wire = await Wire.to((await sharedCluster()).port);
+    schema = freshSchema();
+  });
+
+  afterEach(() => wire.close());
+
+  const throughWire = async () =>
+    openJournal((await sharedCluster()).urlAt(wire.port), schema, { timeout: 300, connectTimeout: 300 });
+  const direct = async () => openJournal((await sharedCluster()).url, schema);
+
+  it("connecting is given up after the timeout, and works when the wire does", async () => {
+    wire.swallow();
+    const journal = await throughWire();
+    const from = performance.now();
+    const error = await journal.ping().catch((thrown) => thrown);
+    expect(performance.now() - from).to.be.below(1_500);
+    expect(error).to.include({ op: "journal.ping", code: "journal_failed" });
+    wire.pass();
+    await journal.ping();
+    await journal.close();
+  });
+
+  it("where only the listening connection is deaf, followers get their events by the poll", async () => {
+    const journal = await direct();
+    const { attempt } = await claimed(journal);
+    const remote = await throughWire();
+    await new Promise<void>((resolve) => {
+      remote.onHint(() => resolve());
+    });
+    wire.swallow();
+    wire.pass();
+    const seen = new Followers({ journal: remote }).follow(attempt.run)[Symbol.asyncIterator]();
+    await put(journal, attempt, [text("a")]);
+    const from = performance.now();
+    const { value } = await seen.next();
+    expect(value?.map((event) => event.seq)).to.deep.equal([1]);
+    expect(performance.now() - from).to.be.below(1_500);
+    await seen.return?.();
+    await remote.close();
+    await journal.close();
+  });
+
+  it("when the others are found dead, the listening connection is looked at, too, and replaced", async () => {
+    const journal = await throughWire();
+    await journal.ping();
+    let heard = () => {};
+    journal.onHint(() => heard());
+    const listening = () => new Promise<void>((resolve) => (heard = resolve));
+    await listening();
+    const again = listening();
+    wire.swallow();
+    await journal.ping().catch(() => {});
+    wire.pass();
+    const from = performance.now();
+    await again;
+    expect(performance.now() - from).to.be.below(3_000);
+    await journal.close();
+  });
+
+  it("closing does not wait for an answer", async () => {
+    const journal = await throughWire();
+    await journal.ping();
+    await new Promise<void>((resolve) => {
+      journal.onHint(() => resolve());
+    });
+    wire.swallow();
+    const from = performance.now();
+    await journal.close();
+    expect(performance.now() - from).to.be.below(2_000);
+  });
+});

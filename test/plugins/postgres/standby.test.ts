@@ -1,0 +1,60 @@
+import { expect } from "chai";
+import { Committer } from "../../../src/journal/committer.ts";
+import { claimed, end, text } from "../../../src/testing/journal-bench.ts";
+import { Cluster } from "./cluster.ts";
+import { openJournal } from "./open.ts";
+import { ask, makeSynchronous, promote, standbyOf } from "./standby.ts";
+
+describe("postgres with a standby", function () {
+  this.timeout(60_000);
+  let primary: Cluster;
+  let standby: Cluster;
+
+  before(async () => {
+    primary = await Cluster.start("off", { wal_keep_size: "128MB" });
+    standby = await standbyOf(primary, primary.port);
+    await makeSynchronous(primary);
+  });
+
+  after(async () => {
+    await standby?.stop();
+    await primary?.stop();
+  });
+
+  const both = () => `postgres://venturi@127.0.0.1:${standby.port},127.0.0.1:${primary.port}/postgres`;
+
+  it("of several hosts the one that takes writes is used, wherever it stands", async () => {
+    const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
+    const { attempt } = await claimed(journal);
+    const rows = await ask(primary, "SELECT 1 FROM j.runs WHERE run = $1", [attempt.run]);
+    expect(rows).to.have.length(1);
+    await journal.close();
+  });
+
+  it("a standby alone is a journal that fails, not one that is ready", async () => {
+    const journal = openJournal(standby.url, "j", { connectTimeout: 1_000 });
+    const error = await journal.ping().catch((thrown) => thrown);
+    expect(error).to.include({ op: "journal.ping", code: "journal_failed" });
+    expect(error.message).to.include("a standby that has not been promoted yet");
+    await journal.close();
+  });
+
+  it("the primary is killed and the standby promoted: runs wait, go on, and nothing acknowledged is lost", async () => {
+    const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
+    const committer = new Committer({ journal });
+    const { attempt } = await claimed(journal);
+    const log = committer.openLog(attempt);
+    for (let n = 0; n < 10; n++) await log.step(text(`${n}`));
+    await primary.kill();
+    const waiting = log.step(text("across"));
+    const error = await journal.ping().catch((thrown) => thrown);
+    expect(error).to.include({ code: "journal_failed" });
+    await promote(standby);
+    await waiting;
+    await log.step({ ...end });
+    await journal.ping();
+    const stored = await journal.read(attempt.run, 0, 100);
+    expect(stored.map((event) => event.seq)).to.deep.equal(Array.from({ length: 12 }, (_, n) => n + 1));
+    await journal.close();
+  });
+});
