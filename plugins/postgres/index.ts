@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import { Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { Database, type DatabaseOptions } from "./database.ts";
@@ -9,6 +10,7 @@ const Tls = z.strictObject({
   ca: z.string().optional().describe("File with the certificates to trust, relative to the config."),
   cert: z.string().optional().describe("File with the client's certificate."),
   key: z.string().optional().describe("File with the client's key."),
+  servername: z.string().optional().describe("The name its certificate must carry, if not the host in the URL."),
   verify: z.boolean().prefault(true).describe("False accepts any certificate: for tests only."),
 });
 
@@ -17,7 +19,12 @@ export default definePlugin({
   kind: "journal",
   description: "Keeps runs in PostgreSQL (14 or newer), shared by any number of replicas.",
   options: z.strictObject({
-    url: z.string().min(1).describe("Such as `postgres://user:password@host:5432/database`."),
+    url: z
+      .string()
+      .min(1)
+      .describe(
+        "Such as `postgres://user:password@host:5432/database`. Of several hosts (`a:5432,b:5432`) the primary is used.",
+      ),
     schema: z
       .string()
       .regex(/^[a-z_][a-z0-9_]{0,50}$/, "use a-z, 0-9 and _, at most 51 of them")
@@ -29,7 +36,10 @@ export default definePlugin({
       .min(2)
       .prefault(8)
       .describe("Most connections of this process, besides the one that listens."),
-    tls: z.union([z.boolean(), Tls]).optional().describe("Encrypt the connection; `sslmode` in the URL works, too."),
+    tls: z
+      .union([z.boolean(), Tls])
+      .optional()
+      .describe("Encrypt the connection; counts more than `sslmode` in the URL."),
     connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
     timeout: Duration.prefault("10s").describe("How long to wait for an answer before the connection counts as lost."),
     lease: Duration.prefault("10s").describe("A worker not heard of for this long has lost its runs."),
@@ -67,10 +77,17 @@ async function readTls(
     return path === undefined ? {} : { [name]: await readFile(resolve(folder, path), "utf8") };
   };
   try {
-    return { rejectUnauthorized: tls.verify, ...(await read("ca")), ...(await read("cert")), ...(await read("key")) };
+    const files = { ...(await read("ca")), ...(await read("cert")), ...(await read("key")) };
+    return { rejectUnauthorized: tls.verify, ...files, ...nameCheck(tls.servername) };
   } catch (cause) {
     throw new VenturiError("journal.open", "config_invalid", "a file named under journal.tls cannot be read", {
       cause,
     });
   }
 }
+
+/** pg always asks for the host's name, so the certificate is compared here. */
+const nameCheck = (name: string | undefined) =>
+  name === undefined
+    ? {}
+    : { checkServerIdentity: (_host: string, certificate: PeerCertificate) => checkServerIdentity(name, certificate) };
