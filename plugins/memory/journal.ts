@@ -8,7 +8,9 @@ import {
   type Hint,
   isTerminal,
   type Journal,
+  type KeptWire,
   type ListQuery,
+  type Recording,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -175,6 +177,26 @@ export class MemoryJournal implements Journal {
     return last && found.length > limit ? { runs, cursor: String(last.order) } : { runs };
   }
 
+  async restore(recording: Recording): Promise<void> {
+    const op = "journal.restore";
+    this.#usable(op);
+    const { run, session, request, events } = recording;
+    if (this.#runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} is already there`);
+    if (this.#isBusy(session)) throw new VenturiError(op, "conflict", `the session ${session} has a run under way`);
+    const stored = this.#store({ run, session, request });
+    const last = events.at(-1);
+    stored.epoch = 1;
+    stored.state = last && isTerminal(last) ? "done" : "waiting";
+    stored.signals.push(...recording.signals.map((signal, index) => ({ ...signal, number: index + 1 })));
+    stored.wire.push(...recording.wires);
+    for (const event of events) {
+      stored.events.push(event);
+      stored.epochs.push(1);
+    }
+    if (stored.state === "done") this.#end(stored);
+    this.#hint({ work: false, events: (other) => other === run, signals: () => false });
+  }
+
   async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
     this.#usable("journal.prune");
     const ended = [...this.#runs.values()].filter((run) => run.state === "done");
@@ -190,7 +212,7 @@ export class MemoryJournal implements Journal {
     this.#runs.get(run)?.wire.push({ round, attempt, wire, bytes: bytes.slice() });
   }
 
-  async wire(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]> {
+  async wire(run: string): Promise<KeptWire[]> {
     this.#usable("journal.wire");
     return this.#runs.get(run)?.wire.slice() ?? [];
   }

@@ -4,6 +4,7 @@ import {
   type Attempt,
   type Claim,
   encodeEvent,
+  type KeptWire,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -26,7 +27,7 @@ export interface StoredRun {
   /** The epoch that wrote each event. */
   readonly epochs: number[];
   readonly signals: Signal[];
-  readonly wire: { round: number; attempt: number; wire: string; bytes: Uint8Array }[];
+  readonly wire: KeptWire[];
 }
 
 /** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */

@@ -6,7 +6,9 @@ import {
   type Enqueue,
   type Hint,
   type Journal,
+  type KeptWire,
   type ListQuery,
+  type Recording,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -15,6 +17,7 @@ import {
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { listConditions } from "./list.ts";
+import { restore } from "./restore.ts";
 import {
   type ClaimRow,
   type RecordRow,
@@ -161,6 +164,17 @@ export class PostgresJournal implements Journal {
     return last && found.length > limit ? { runs, cursor: last.id } : { runs };
   }
 
+  async restore(recording: Recording): Promise<void> {
+    const op = "journal.restore";
+    const { run, session } = recording;
+    await this.#database.transaction(op, async (ask) => {
+      if (session !== undefined) await ask(this.#sql.lockSession, [`${this.#database.schema} ${session}`]);
+      if (await restore(ask, this.#sql, recording)) return;
+      throw new VenturiError(op, "conflict", await this.#whyNot(recording, ask));
+    });
+    this.#hints.tell({ events: [run] });
+  }
+
   async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
     const op = "journal.prune";
     const values = [options.olderThan ?? null, options.keep ?? null, pruneStep];
@@ -180,7 +194,7 @@ export class PostgresJournal implements Journal {
     await this.#database.query("journal.keepWire", this.#sql.keepWire, values);
   }
 
-  wire(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]> {
+  wire(run: string): Promise<KeptWire[]> {
     return this.#database.query("journal.wire", this.#sql.wire, [run]);
   }
 
@@ -216,10 +230,12 @@ export class PostgresJournal implements Journal {
     const op = "journal.enqueue";
     const [known] = item.key === undefined ? [] : await ask<{ run: string }>(this.#sql.findKey, [item.key]);
     if (known) return { run: known.run, existing: true };
-    const taken = await ask(this.#sql.findRun, [item.run]);
-    const why =
-      taken.length > 0 ? `the run ${item.run} is already there` : `the session ${item.session} has a run under way`;
-    throw new VenturiError(op, "conflict", why);
+    throw new VenturiError(op, "conflict", await this.#whyNot(item, ask));
+  }
+
+  async #whyNot({ run, session }: Pick<Enqueue, "run" | "session">, ask: Ask): Promise<string> {
+    const taken = await ask(this.#sql.findRun, [run]);
+    return taken.length > 0 ? `the run ${run} is already there` : `the session ${session} has a run under way`;
   }
 
   /** A statement that two replicas may both try: the one that comes second has nothing to do. */

@@ -110,6 +110,17 @@ export const statements = (schema: string) => ({
   list: (query: { readonly conditions: string; readonly order: "ASC" | "DESC" }) =>
     `SELECT ${row} FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1`,
 
+  /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
+  restore: `INSERT INTO ${schema}.runs (run, session, agent, request, state, outcome, epoch, head, signals, cancelled, ended_at)
+    SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean,
+      CASE WHEN $5::text = 'done' THEN ${now} END
+    WHERE NOT EXISTS (SELECT 1 FROM ${schema}.runs WHERE session = $2 AND state <> 'done') ON CONFLICT DO NOTHING
+    RETURNING id::text`,
+  restoreRecord: `INSERT INTO ${schema}.records (run, first, last, epoch, body) VALUES ($1, 1, $2, 1, $3)`,
+  restoreSignals: `INSERT INTO ${schema}.signals (run, number, signal, kind, body)
+    SELECT $1, place, signal, kind, body
+    FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS s (signal, kind, body, place)`,
+
   prune: `WITH old AS (
       SELECT id FROM ${schema}.runs WHERE state = 'done' AND (ended_at < ${now} - $1::float8 * interval '1 millisecond'
         OR id <= (SELECT id FROM ${schema}.runs WHERE state = 'done' AND $2::int IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2::int))

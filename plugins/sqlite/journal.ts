@@ -6,14 +6,16 @@ import {
   type Enqueue,
   type Hint,
   type Journal,
+  type KeptWire,
   type ListQuery,
+  type Recording,
   type RunEvent,
   type RunRow,
   type Signal,
   VenturiError,
 } from "venturi/plugin";
 import type { ThreadOptions } from "./protocol.ts";
-import { toAppendRow, toAttempt, toClaim, toEvents, toRow, toSignal } from "./rows.ts";
+import { toAppendRow, toAttempt, toClaim, toEvents, toRestoreRow, toRow, toSignal } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;
@@ -130,6 +132,12 @@ export class SqliteJournal implements Journal {
     return last && found.length > limit ? { runs, cursor: String(last.id) } : { runs };
   }
 
+  async restore(recording: Recording): Promise<void> {
+    const refused = await this.#thread.ask("restore", toRestoreRow(recording));
+    if (refused !== undefined) throw new VenturiError("journal.restore", "conflict", refused);
+    this.#hint({ work: false, events: (run) => run === recording.run, signals: () => false });
+  }
+
   async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
     const { olderThan = null, keep = null } = options;
     let count = 0;
@@ -143,7 +151,7 @@ export class SqliteJournal implements Journal {
     await this.#thread.ask("keepWire", run, round, attempt, wire, bytes);
   }
 
-  wire(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]> {
+  wire(run: string): Promise<KeptWire[]> {
     return this.#thread.ask("wire", run);
   }
 

@@ -1,4 +1,4 @@
-import type { ListQuery, Signal } from "venturi/plugin";
+import type { KeptWire, ListQuery, Signal } from "venturi/plugin";
 
 /** What the journal and its thread say to each other. Events go as JSON text, encoded once. */
 export interface AppendRow {
@@ -22,6 +22,17 @@ export interface EnqueueRow {
   readonly key: string | null;
   readonly refuseBusy: boolean;
   readonly claimFor: string | null;
+}
+
+export interface RestoreRow extends Omit<EnqueueRow, "key" | "refuseBusy" | "claimFor"> {
+  readonly state: "waiting" | "done";
+  readonly outcome: "finished" | "failed" | null;
+  readonly cancelled: 0 | 1;
+  readonly head: number;
+  /** JSON lines; empty without events. */
+  readonly body: string;
+  readonly signals: readonly SignalRow[];
+  readonly wires: readonly WireRow[];
 }
 
 export interface ClaimRow {
@@ -59,12 +70,7 @@ export interface StoredRow {
   readonly request: string;
 }
 
-export interface WireRow {
-  readonly round: number;
-  readonly attempt: number;
-  readonly wire: string;
-  readonly bytes: Uint8Array;
-}
+export type WireRow = KeptWire;
 
 export type Enqueued =
   | { readonly kind: "stored"; readonly claim?: ClaimRow; readonly work: boolean }
@@ -85,6 +91,8 @@ export interface Operations {
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
   list(query: ListQuery, limit: number): StoredRow[];
+  /** Why it was refused, if it was. */
+  restore(row: RestoreRow): string | undefined;
   pruneSome(before: number | null, keep: number | null, limit: number): number;
   keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;
   wire(run: string): WireRow[];

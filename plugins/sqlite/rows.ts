@@ -3,12 +3,13 @@ import {
   type Attempt,
   type Claim,
   encodeEvent,
+  type Recording,
   type RunEvent,
   type RunRequest,
   type RunRow,
   type Signal,
 } from "venturi/plugin";
-import type { AppendRow, ClaimRow, RecordRow, SignalRow, StoredRow } from "./protocol.ts";
+import type { AppendRow, ClaimRow, RecordRow, RestoreRow, SignalRow, StoredRow } from "./protocol.ts";
 
 export function toAppendRow(item: Append): AppendRow {
   const last = item.events.at(-1);
@@ -21,9 +22,34 @@ export function toAppendRow(item: Append): AppendRow {
     body: item.events.map(encodeEvent).join("\n"),
     state: item.state ?? "",
     seenSignals: item.seenSignals ?? 0,
-    outcome: last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null,
+    outcome: outcomeOf(last),
   };
 }
+
+export function toRestoreRow({ run, session, request, signals, wires, events }: Recording): RestoreRow {
+  const outcome = outcomeOf(events.at(-1));
+  return {
+    run,
+    session: session ?? null,
+    agent: request.agent,
+    request: JSON.stringify(request),
+    state: outcome === null ? "waiting" : "done",
+    outcome,
+    cancelled: signals.some(({ kind }) => kind === "cancel") ? 1 : 0,
+    head: events.length,
+    body: events.map(encodeEvent).join("\n"),
+    signals: signals.map(({ id, kind, body }, index) => ({
+      number: index + 1,
+      signal: id,
+      kind,
+      body: JSON.stringify(body),
+    })),
+    wires,
+  };
+}
+
+const outcomeOf = (last: RunEvent | undefined): "finished" | "failed" | null =>
+  last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
 
 /** Of what the records hold, exactly the events after `after`, at most `limit`. */
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {

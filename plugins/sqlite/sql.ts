@@ -33,6 +33,12 @@ export const insertRun = `INSERT INTO runs (run, key, session, agent, state, cre
   VALUES (?, ?, ?, ?, 'ready', ${now}, ${now}) RETURNING id`;
 export const insertRequest = "INSERT INTO requests (run, request) VALUES (?, ?)";
 
+/** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
+export const restoreRun = `INSERT INTO runs
+    (run, session, agent, state, outcome, epoch, head, signals, cancelled, created_at, updated_at, ended_at)
+  VALUES (:run, :session, :agent, :state, :outcome, 1, :head, :signals, :cancelled, ${now}, ${now},
+    CASE :state WHEN 'done' THEN ${now} END) RETURNING id`;
+
 /** The only statement that starts an epoch. */
 export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 'running', updated_at = ${now}
   WHERE id = ? RETURNING run, session, epoch, head, signals`;

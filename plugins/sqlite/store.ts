@@ -7,6 +7,7 @@ import type {
   EnqueueRow,
   Operations,
   RecordRow,
+  RestoreRow,
   SignalRow,
   StoredRow,
   WireRow,
@@ -138,6 +139,24 @@ export class Store implements Omit<Operations, "close"> {
       outcome,
       cursor,
       limit,
+    });
+  }
+
+  restore(row: RestoreRow): string | undefined {
+    return this.#write(() => {
+      if (this.#get(sql.findRun, row.run)) return `the run ${row.run} is already there`;
+      if (row.session !== null && this.#get(sql.findOpenInSession, row.session)) {
+        return `the session ${row.session} has a run under way`;
+      }
+      const { request, body, signals, wires, ...columns } = row;
+      const [added] = this.#all<{ id: number }>(sql.restoreRun, { ...columns, signals: signals.length });
+      const id = added?.id ?? 0;
+      this.#run(sql.insertRequest, id, request);
+      if (row.head > 0) this.#run(sql.insertRecord, id, 1, row.head, 1, body);
+      for (const signal of signals)
+        this.#run(sql.insertSignal, id, signal.number, signal.signal, signal.kind, signal.body);
+      for (const kept of wires) this.#run(sql.insertWire, kept.round, kept.attempt, kept.wire, kept.bytes, row.run);
+      return undefined;
     });
   }
 

@@ -55,6 +55,25 @@ export interface Enqueue {
   readonly claimFor?: string;
 }
 
+/** A run from somewhere else, whole. */
+export interface Recording {
+  readonly run: string;
+  readonly session: string | undefined;
+  readonly request: RunRequest;
+  readonly signals: readonly Omit<Signal, "number">[];
+  readonly wires: readonly KeptWire[];
+  /** From seq 1, without a gap. */
+  readonly events: readonly RunEvent[];
+}
+
+/** Raw provider bytes of one attempt at a round. */
+export interface KeptWire {
+  readonly round: number;
+  readonly attempt: number;
+  readonly wire: string;
+  readonly bytes: Uint8Array;
+}
+
 export interface Claim {
   readonly attempt: Attempt;
   readonly request: RunRequest;
@@ -143,11 +162,16 @@ export interface Journal {
   signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>>;
   get(run: string): Promise<RunRow | undefined>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  /**
+   * Takes a run in with everything it has, at once: nobody sees a part of it, and nobody claims it. It is `done` if its last
+   * event says so, otherwise `waiting`. Rejects with `conflict` when the id is taken or its session has a run under way.
+   */
+  restore(recording: Recording): Promise<void>;
   /** Removes ended runs older than `olderThan` ms, and all but the newest `keep`; answers how many. */
   prune(options: { olderThan?: number; keep?: number }): Promise<number>;
   /** Raw provider bytes of a run (`journal.keepWire`). */
   keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
-  wire?(run: string): Promise<{ round: number; attempt: number; wire: string; bytes: Uint8Array }[]>;
+  wire?(run: string): Promise<KeptWire[]>;
   /** Rejects with `journal_failed` when the engine cannot be used now. */
   ping(): Promise<void>;
   close(): Promise<void>;

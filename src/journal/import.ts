@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
@@ -14,7 +13,10 @@ export interface Imported {
   readonly ended: boolean;
 }
 
-/** Takes a run in that `exportRun` wrote, under its own name or another. Everything is checked before anything is stored. */
+/**
+ * Takes a run in that `exportRun` wrote, under its own name or another. Everything is checked before anything is stored, and
+ * stored at once, so a crash leaves nothing behind.
+ */
 export async function importRun(journal: Journal, text: string, name?: string): Promise<Imported> {
   const [first = "", ...rest] = text.split("\n").filter((line) => line.trim() !== "");
   const heading = parse(Heading, first, 1);
@@ -25,27 +27,16 @@ export async function importRun(journal: Journal, text: string, name?: string): 
   const last = events.at(-1);
   const ended = last !== undefined && isTerminal(last);
 
-  const worker = `import-${randomUUID()}`;
-  await journal.heartbeat(worker);
-  const { claim } = await journal.enqueue({
+  await journal.restore({
     run,
     session: heading.session,
     request: heading.request,
-    whenBusy: "conflict",
-    claimFor: worker,
+    signals: lines.flatMap((line) => ("signal" in line ? [line.signal] : [])),
+    wires: lines.flatMap((line) =>
+      "wire" in line ? [{ ...line.wire, bytes: Buffer.from(line.wire.bytes, "base64") }] : [],
+    ),
+    events,
   });
-  if (claim === undefined) throw new VenturiError(op, "conflict", `the run ${run} could not be taken in`);
-  for (const line of lines) {
-    if ("signal" in line) await journal.signal(run, line.signal.id, line.signal.kind, line.signal.body);
-    if ("wire" in line) {
-      const { round, attempt, wire, bytes } = line.wire;
-      await journal.keepWire?.(run, round, attempt, wire, Buffer.from(bytes, "base64"));
-    }
-  }
-  const seenSignals = lines.filter((line) => "signal" in line).length;
-  const end = ended ? { state: "done" as const } : { state: "waiting" as const, seenSignals };
-  const fenced = await journal.append([{ attempt: claim.attempt, events, ...end }]);
-  if (fenced.size > 0) throw new VenturiError(op, "conflict", `another process took ${run} while it was taken in`);
   return { run, events: events.length, ended };
 }
 

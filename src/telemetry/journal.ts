@@ -39,6 +39,7 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
     signalsMany: (cursors) => journal.signalsMany(cursors),
     get: (run) => journal.get(run),
     list: (query) => journal.list(query),
+    restore: (recording) => journal.restore(recording),
     prune: (options) => journal.prune(options),
     ping: () => journal.ping(),
     close: () => journal.close(),

@@ -4,6 +4,7 @@ import { appendCases } from "./journal-append.ts";
 import { JournalBench } from "./journal-bench.ts";
 import { claimCases } from "./journal-claims.ts";
 import { readCases } from "./journal-read.ts";
+import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
 
 export interface JournalSubject {
@@ -23,6 +24,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
     claimCases(bench);
     signalCases(bench);
     readCases(bench);
+    restoreCases(bench);
 
     it("answers a ping, and rejects everything with journal_failed once closed", async () => {
       const journal = await bench.open();

@@ -19,6 +19,7 @@ class EmptyJournal implements Journal {
   signalsMany = async () => new Map();
   get = async () => undefined;
   list = async () => ({ runs: [] });
+  restore = async () => {};
   prune = async () => 0;
   ping = async () => {};
   close = async () => void kept.push("close journal");

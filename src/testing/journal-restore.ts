@@ -1,0 +1,80 @@
+import { strict as assert } from "node:assert";
+import type { Recording } from "../core/journal.ts";
+import {
+  claimed,
+  claimWhenFree,
+  end,
+  eventsAfter,
+  freshName,
+  type JournalBench,
+  put,
+  request,
+  text,
+} from "./journal-bench.ts";
+
+/** Taking in what was recorded elsewhere. */
+export function restoreCases(bench: JournalBench): void {
+  describe("restore", () => {
+    it("takes an ended run in whole, for everyone to read and nobody to claim", async () => {
+      const journal = await bench.open(50);
+      const recording = recordingOf([text("a"), text("b"), end]);
+      await journal.restore(recording);
+      const other = await bench.reopen(50);
+      assert.deepEqual(await other.read(recording.run, 0, 10), recording.events);
+      const row = await other.get(recording.run);
+      assert.deepEqual([row?.state, row?.outcome, row?.head, row?.session], ["done", "finished", 3, recording.session]);
+      assert.deepEqual(row?.request, request);
+      const signals = await other.signals(recording.run, 0);
+      assert.deepEqual(
+        signals,
+        recording.signals.map((signal, index) => ({ number: index + 1, ...signal })),
+      );
+      if (journal.wire) {
+        const wires = await other.wire?.(recording.run);
+        assert.deepEqual(
+          wires?.map(({ wire, bytes }) => [wire, [...bytes]]),
+          [["openai-chat", [1, 0, 255]]],
+        );
+      }
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      assert.deepEqual(await other.claim("w", 10), []);
+    });
+
+    it("parks a run that has no end, until a signal comes that it has not brought along", async () => {
+      const journal = await bench.open(50);
+      const recording = recordingOf([text("a")]);
+      await journal.restore(recording);
+      await new Promise((resolve) => setTimeout(resolve, 120));
+      assert.deepEqual(await journal.claim("w", 10), []);
+      await journal.signal(recording.run, "wake", "message", { text: "go on" });
+      const { attempt, signals } = await claimWhenFree(journal, "w");
+      assert.deepEqual([attempt.run, attempt.epoch, attempt.head, signals], [recording.run, 2, 1, 2]);
+      assert.equal(await put(journal, attempt, [text("b")]), true);
+    });
+
+    it("refuses an id that is taken and a session that is busy, and leaves both as they are", async () => {
+      const journal = await bench.open();
+      const recording = recordingOf([text("a"), end]);
+      await journal.restore(recording);
+      await assert.rejects(journal.restore(recordingOf([end], recording.run)), { code: "conflict" });
+      assert.equal((await journal.read(recording.run, 0, 10)).length, 2);
+      const busy = recordingOf([end]);
+      await claimed(journal, { session: busy.session });
+      await assert.rejects(journal.restore(busy), { code: "conflict" });
+      assert.equal(await journal.get(busy.run), undefined);
+    });
+  });
+}
+
+function recordingOf(bodies: Parameters<typeof eventsAfter>[1], run = freshName("run")): Recording {
+  const session = freshName("session");
+  const attempt = { run, session, epoch: 1, worker: "", head: 0 };
+  return {
+    run,
+    session,
+    request,
+    signals: [{ id: "s", kind: "message", body: { text: "hé\n" } }],
+    wires: [{ round: 1, attempt: 1, wire: "openai-chat", bytes: Uint8Array.from([1, 0, 255]) }],
+    events: eventsAfter(attempt, bodies),
+  };
+}
