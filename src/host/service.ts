@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/channel.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
+import { Readiness } from "./readiness.ts";
 import { openServer } from "./server.ts";
 import { serviceLimits } from "./service-limits.ts";
 import { ownVersion } from "./version.ts";
@@ -22,6 +23,7 @@ export async function openService(options: OpenOptions): Promise<Service> {
     const { config, runs, admission, telemetry, journal, log } = host;
     const limits = serviceLimits(config.limits);
     const channels = await host.openChannels();
+    const readiness = new Readiness(() => journal.ping());
     const server = await openServer({
       settings: config.server,
       limits,
@@ -29,7 +31,7 @@ export async function openService(options: OpenOptions): Promise<Service> {
       admission,
       telemetry,
       log,
-      ready: () => journal.ping(),
+      ready: () => readiness.check(),
       channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
       version: ownVersion(),
     });
