@@ -20,6 +20,8 @@ export function explain(thrown: unknown, file: string): string {
   return what === undefined ? `the journal ${file} failed: ${said}` : `the journal ${file} cannot be used: ${what}`;
 }
 
+export const isLocked = (thrown: unknown): boolean => codeOf(thrown) === 5;
+
 export const needsReopening = (thrown: unknown): boolean => broken.has(codeOf(thrown));
 
 /** Extended codes carry the primary one in their low byte. */

@@ -13,6 +13,7 @@ import type {
   WireRow,
 } from "./protocol.ts";
 import * as sql from "./sql.ts";
+import { WriteLock } from "./write-lock.ts";
 
 type Row = Record<string, SQLInputValue>;
 
@@ -20,11 +21,13 @@ type Row = Record<string, SQLInputValue>;
 export class Store implements Omit<Operations, "close"> {
   readonly #database: DatabaseSync;
   readonly #lease: number;
+  readonly #lock: WriteLock;
   readonly #statements = new Map<string, StatementSync>();
 
-  constructor(database: DatabaseSync, lease: number) {
+  constructor(database: DatabaseSync, options: { readonly lease: number; readonly busyTimeout: number }) {
     this.#database = database;
-    this.#lease = lease;
+    this.#lease = options.lease;
+    this.#lock = new WriteLock(database, options.busyTimeout);
   }
 
   append(rows: readonly AppendRow[]): { fenced: number[]; work: boolean } {
@@ -177,8 +180,9 @@ export class Store implements Omit<Operations, "close"> {
     return this.#all<WireRow>(sql.readWire, { run });
   }
 
+  /** Asks to write: a file that another process has locked can still be read. */
   ping(): void {
-    this.#get("SELECT 1");
+    this.#write(() => {});
   }
 
   /** What another process may have left for this one. */
@@ -201,7 +205,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   #write<T>(work: () => T): T {
-    this.#run("BEGIN IMMEDIATE");
+    this.#lock.take();
     try {
       const value = work();
       this.#run("COMMIT");

@@ -68,7 +68,7 @@ function connect(options: ThreadOptions): { database: DatabaseSync; store: Store
       database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSize / pageSize))}`);
     }
     migrate(database);
-    return { database, store: new Store(database, options.lease) };
+    return { database, store: new Store(database, options) };
   } catch (thrown) {
     database.close();
     throw thrown;

@@ -48,6 +48,32 @@ describe("sqlite failures", () => {
     await journal.close();
   });
 
+  it("a lock is waited for once: then writers are told at once, readers go on, and a ping says why", async () => {
+    const file = freshFile(folder);
+    const busyTimeout = 300;
+    const journal = await openFile(file, { busyTimeout });
+    const { attempt } = await claimed(journal);
+    await put(journal, attempt, [text("a")]);
+    const other = new DatabaseSync(file);
+    const timed = async (ask: () => Promise<unknown>) => {
+      const start = performance.now();
+      const failure = await ask().catch((thrown) => thrown);
+      return { took: performance.now() - start, failure };
+    };
+    for (let round = 0; round < 2; round++) {
+      other.exec("BEGIN EXCLUSIVE");
+      expect((await timed(() => journal.heartbeat("w"))).took).to.be.at.least(busyTimeout);
+      const { took, failure } = await timed(() => journal.ping());
+      expect(took).to.be.lessThan(busyTimeout);
+      expect(String(failure)).to.include("another process keeps it locked");
+      expect(await journal.read(attempt.run, 0, 10)).to.have.length(1);
+      other.exec("ROLLBACK");
+      await journal.ping();
+    }
+    other.close();
+    await journal.close();
+  });
+
   it("a corrupt file is told, with what to do", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
