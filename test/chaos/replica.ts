@@ -116,8 +116,12 @@ function configOf(port: number, folder: string, options: ReplicaOptions): object
 }
 
 const words = (count: number) => Array.from({ length: count }, (_, n) => `w${n} `);
+const storyWords = words(150);
+/** What the scenario of that name says. */
+export const story = storyWords.join("");
+
 const scenarios = [
-  { name: "story", match: { text: "story" }, turns: [{ text: words(150), pace: 30 }] },
+  { name: "story", match: { text: "story" }, turns: [{ text: storyWords, pace: 30 }] },
   { name: "plain", match: { text: "plain" }, turns: [{ text: words(60) }] },
   {
     name: "tools",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encodeEvent } from "../../src/core/events.ts";
 import { startRun } from "../chaos/attached.ts";
-import { Replica } from "../chaos/replica.ts";
+import { Replica, story } from "../chaos/replica.ts";
 import { AttachedClient } from "./client.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { Readiness } from "./readiness.ts";
@@ -114,6 +114,9 @@ async function compare(
     if (stored.length !== events.length) violations.push(`${run}: ${stored.length} stored, ${events.length} shown`);
     const last = events.at(-1);
     if (last?.type !== "run.finished") violations.push(`${run}: ended with ${last?.type}`);
+    else if (last.output !== story) violations.push(`${run}: tells something else: ${last.output.slice(0, 80)}`);
+    const told = events.map((event) => (event.type === "text.delta" ? event.text : "")).join("");
+    if (told !== story) violations.push(`${run}: the deltas do not add up to the story`);
     if ((await journal.get(run))?.epoch === 1) waited += 1;
   }
   await journal.close();
