@@ -4,6 +4,8 @@ import { UnusableDatabase } from "./schema.ts";
 const advice: readonly (readonly [prefix: string, what: string])[] = [
   ["28", "it refuses the user or the password; check journal.url"],
   ["3D", "the database does not exist; create it, or check journal.url"],
+  ["42P05", "a transaction pooler stands before it; set journal.pooler to true"],
+  ["26000", "a transaction pooler stands before it; set journal.pooler to true"],
   ["42501", "its user lacks a right; grant it CREATE on the database, or create the schema for it"],
   ["25006", "it is read-only; it may be a standby that has not been promoted yet"],
   ["53100", "its disk is full"],

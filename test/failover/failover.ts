@@ -5,11 +5,10 @@ import { encodeEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import { checkEffects, checkRun } from "../chaos/check.ts";
 import { type ClientReport, follow } from "../chaos/client.ts";
-import type { Ownership } from "../chaos/engines.ts";
 import { Random } from "../chaos/random.ts";
 import { Replica } from "../chaos/replica.ts";
 import { openJournal } from "../plugins/postgres/open.ts";
-import { ask } from "../plugins/postgres/standby.ts";
+import { ownershipOf } from "../plugins/postgres/ownership.ts";
 import { type Failure, Pair, type Replication } from "./pair.ts";
 import { longestSilence, watchReadiness } from "./watch.ts";
 
@@ -111,7 +110,7 @@ async function observe(scene: Scene): Promise<FailoverReport> {
   let lost = 0;
   for (const report of reports) {
     lost += await countLost(journal, report);
-    violations.push(...(await checkRun(journal, report, await ownershipOf(pair, report.run))));
+    violations.push(...(await checkRun(journal, report, await ownershipOf(pair.primary, schema, report.run))));
   }
   await journal.close();
   violations.push(...checkEffects(effects, reports));
@@ -133,13 +132,4 @@ async function countLost(journal: Journal, { run, events }: ClientReport): Promi
     const there = stored[index];
     return !there || encodeEvent(there) !== encodeEvent(event);
   }).length;
-}
-
-async function ownershipOf({ primary }: Pair, run: string): Promise<Ownership> {
-  const text = `SELECT first, epoch FROM ${schema}.records WHERE run = (SELECT id FROM ${schema}.runs WHERE run = $1) ORDER BY first`;
-  const records = (await ask(primary, text, [run])).map((row) => ({
-    first: Number(row.first),
-    epoch: Number(row.epoch),
-  }));
-  return { records, claims: records.map(({ first, epoch }) => ({ epoch, head: first - 1 })) };
 }
