@@ -62,6 +62,28 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX wires_run ON wires (run);
   `,
+  // An index of all records has a page of its own for each long run, and writes them all anew with every commit. So each
+  // record names the one before it, a run its last one, and the index holds those alone that reach a multiple of 64.
+  `
+  ALTER TABLE runs ADD COLUMN tail INTEGER NOT NULL DEFAULT 0;
+  UPDATE runs SET tail = coalesce((SELECT id FROM records WHERE run = runs.id ORDER BY first DESC LIMIT 1), 0);
+  CREATE TABLE chain (
+    id INTEGER PRIMARY KEY,
+    run INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    -- 0 for a run's first. Without a default, so that a process of an older version, still running, can add none.
+    previous INTEGER NOT NULL,
+    body TEXT NOT NULL
+  ) STRICT;
+  INSERT INTO chain SELECT id, run, first, last, epoch,
+    coalesce((SELECT id FROM records p WHERE p.run = r.run AND p.first < r.first ORDER BY p.first DESC LIMIT 1), 0), body
+    FROM records r ORDER BY id;
+  DROP TABLE records;
+  ALTER TABLE chain RENAME TO records;
+  CREATE UNIQUE INDEX records_marks ON records (run, last) WHERE (first - 1) / 64 <> last / 64;
+  `,
 ];
 
 /** "vntr": says that a file is a journal of ours before anything is written into it. */

@@ -4,26 +4,43 @@ const runId = "(SELECT id FROM runs WHERE run = :run)";
 const row =
   "r.id, r.run, r.agent, r.session, r.state, r.outcome, r.head, r.epoch, r.created_at, r.updated_at, q.request";
 
-export const advance = `UPDATE runs SET head = ?, updated_at = ${now}
-  WHERE run = ? AND epoch = ? AND head = ? AND state = 'running' RETURNING id, session, state`;
+export const readClock = `SELECT ${now} AS now`;
+
+/** The fence and the step past it, in one statement. */
+export const insertRecord = `INSERT INTO records (run, first, last, epoch, previous, body)
+  SELECT id, ?1 + 1, ?2, ?3, tail, ?4 FROM runs WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'`;
+
+/** The whole of a run that has just been added. */
+export const restoreRecord = "INSERT INTO records (run, first, last, epoch, previous, body) VALUES (?, 1, ?, 1, 0, ?)";
+export const restoreTail = "UPDATE runs SET tail = last_insert_rowid() WHERE id = ?";
+
+/** After `insertRecord`, in its transaction. By id and with the time bound, as it comes with every record. */
+export const advance = "UPDATE runs SET head = ?, tail = ?, updated_at = ? WHERE id = ?";
 
 /** Parking compares the signals in the same statement, or a signal that comes between would wake nobody. */
-export const advanceAndEnd = `UPDATE runs SET head = :head, updated_at = ${now},
+export const leave = `UPDATE runs SET updated_at = ${now},
     state = CASE WHEN :state = 'waiting' AND signals > :seenSignals THEN 'ready' ELSE :state END,
     outcome = :outcome, ended_at = CASE :state WHEN 'done' THEN ${now} END
-  WHERE run = :run AND epoch = :epoch AND head = :base AND state = 'running' RETURNING id, session, state`;
+  WHERE id = :id AND epoch = :epoch AND head = :head AND state = 'running' RETURNING session, state`;
 
-export const insertRecord = "INSERT INTO records (run, first, last, epoch, body) VALUES (?, ?, ?, ?, ?)";
+/** Seqs have no gaps: from the first marked record at or past the wanted ones, or from the last, back to where they begin. */
+const back = (run: string) => `WITH RECURSIVE back (id, first, last, epoch, previous) AS (
+    SELECT id, first, last, epoch, previous FROM records WHERE last > :after AND id = coalesce(
+      (SELECT id FROM records WHERE run = ${run} AND last >= :after + :limit AND (first - 1) / 64 <> last / 64
+        ORDER BY last LIMIT 1),
+      (SELECT tail FROM runs WHERE id = ${run}))
+    UNION ALL
+    SELECT r.id, r.first, r.last, r.epoch, r.previous FROM back JOIN records r ON r.id = back.previous WHERE r.last > :after
+  )`;
 
-export const findRecord = `SELECT 1 FROM records WHERE run = (SELECT id FROM runs WHERE run = ?)
-  AND first = ? AND epoch = ? AND body = ?`;
+export const readRecords = `${back(runId)}
+  SELECT r.first, r.body FROM back JOIN records r ON r.id = back.id WHERE back.first <= :after + :limit ORDER BY back.first`;
 
-export const findLeft = "SELECT 1 FROM runs WHERE run = ? AND epoch = ? AND head = ? AND state <> 'running'";
+export const findRecord = `${back(":id")}
+  SELECT 1 FROM back JOIN records r ON r.id = back.id
+  WHERE back.first = :after + 1 AND back.epoch = :epoch AND r.body = :body`;
 
-/** Seqs have no gaps, so a page is a range: from the record that holds the first wanted event to the last one's. */
-export const readRecords = `SELECT first, body FROM records WHERE run = ${runId}
-  AND first >= (SELECT max(first) FROM records WHERE run = ${runId} AND first <= :after + 1)
-  AND first <= :after + :limit AND last > :after ORDER BY first`;
+export const findLeft = "SELECT 1 FROM runs WHERE id = ? AND epoch = ? AND head = ? AND state <> 'running'";
 
 export const findKey = "SELECT run FROM runs WHERE key = ?";
 export const findRun = "SELECT id, state FROM runs WHERE run = ?";
@@ -81,7 +98,9 @@ export const findPrunable = `SELECT id FROM runs WHERE state = 'done' AND (ended
     OR id <= (SELECT id FROM runs WHERE state = 'done' AND :keep IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET coalesce(:keep, 0)))
   LIMIT :limit`;
 export const deleteRun = [
-  "DELETE FROM records WHERE run = ?",
+  `WITH RECURSIVE back (id) AS (
+    SELECT tail FROM runs WHERE id = ? UNION ALL SELECT r.previous FROM back JOIN records r ON r.id = back.id
+  ) DELETE FROM records WHERE id IN back`,
   "DELETE FROM signals WHERE run = ?",
   "DELETE FROM wires WHERE run = ?",
   "DELETE FROM requests WHERE run = ?",

@@ -17,12 +17,17 @@ import { WriteLock } from "./write-lock.ts";
 
 type Row = Record<string, SQLInputValue>;
 
+const mostIds = 50_000;
+const stays = { freed: false };
+
 /** The journal's rules on one connection. Every method is one transaction, taken for writing from its start. */
 export class Store implements Omit<Operations, "close"> {
   readonly #database: DatabaseSync;
   readonly #lease: number;
   readonly #lock: WriteLock;
   readonly #statements = new Map<string, StatementSync>();
+  /** Of runs that this process appends to. Ids are never given twice, so one that is out of date finds nothing. */
+  readonly #ids = new Map<string, number>();
 
   constructor(database: DatabaseSync, options: { readonly lease: number; readonly busyTimeout: number }) {
     this.#database = database;
@@ -34,14 +39,14 @@ export class Store implements Omit<Operations, "close"> {
     return this.#write(() => {
       const fenced: number[] = [];
       let work = false;
+      const now = this.#get<{ now: number }>(sql.readClock)?.now ?? 0;
       for (const [index, row] of rows.entries()) {
-        const after = this.#advance(row);
-        if (after === undefined) {
-          if (!this.#isThere(row)) fenced.push(index);
-          continue;
-        }
-        if (row.head > row.base) this.#run(sql.insertRecord, after.id, row.base + 1, row.head, row.epoch, row.body);
-        if (after.state === "ready" || (after.state === "done" && after.session !== null)) work = true;
+        const id = this.#ids.get(row.run) ?? this.#learn(row.run);
+        const state = id === undefined ? undefined : this.#put(row, id, now);
+        if (state === undefined) {
+          if (id === undefined || !this.#isThere(row, id)) fenced.push(index);
+          this.#ids.delete(row.run);
+        } else if (state.freed) work = true;
       }
       return { fenced, work };
     });
@@ -155,7 +160,10 @@ export class Store implements Omit<Operations, "close"> {
       const [added] = this.#all<{ id: number }>(sql.restoreRun, { ...columns, signals: signals.length });
       const id = added?.id ?? 0;
       this.#run(sql.insertRequest, id, request);
-      if (row.head > 0) this.#run(sql.insertRecord, id, 1, row.head, 1, body);
+      if (row.head > 0) {
+        this.#run(sql.restoreRecord, id, row.head, body);
+        this.#run(sql.restoreTail, id);
+      }
       for (const signal of signals)
         this.#run(sql.insertSignal, id, signal.number, signal.signal, signal.kind, signal.body);
       for (const kept of wires) this.#run(sql.insertWire, kept.round, kept.attempt, kept.wire, kept.bytes, row.run);
@@ -191,17 +199,33 @@ export class Store implements Omit<Operations, "close"> {
     return { work: row?.work === 1, lastSignal: row?.signal ?? 0 };
   }
 
-  /** The fence and the step past it, in one statement. */
-  #advance(row: AppendRow): { id: number; session: string | null; state: string } | undefined {
-    if (row.state === "") return this.#get(sql.advance, row.head, row.run, row.epoch, row.base);
-    const { body: _, ...values } = row;
-    return this.#all<{ id: number; session: string | null; state: string }>(sql.advanceAndEnd, values)[0];
+  /** Whether it freed something to claim; undefined when the fence held it off. */
+  #put(row: AppendRow, id: number, now: number): { freed: boolean } | undefined {
+    const { base, head, epoch, body } = row;
+    if (head > base) {
+      const { changes, lastInsertRowid } = this.#statement(sql.insertRecord).run(base, head, epoch, body, id);
+      if (changes === 0) return undefined;
+      this.#run(sql.advance, head, lastInsertRowid, now, id);
+    }
+    if (row.state === "") return stays;
+    this.#ids.delete(row.run);
+    const { state, seenSignals, outcome } = row;
+    const values = { id, epoch, head, state, seenSignals, outcome };
+    const [left] = this.#all<{ session: string | null; state: string }>(sql.leave, values);
+    return left && { freed: left.state === "ready" || (left.state === "done" && left.session !== null) };
   }
 
   /** An append whose answer was lost is settled by what stands there. */
-  #isThere(row: AppendRow): boolean {
-    if (row.head === row.base) return this.#get(sql.findLeft, row.run, row.epoch, row.base) !== undefined;
-    return this.#get(sql.findRecord, row.run, row.base + 1, row.epoch, row.body) !== undefined;
+  #isThere({ base, head, epoch, body }: AppendRow, id: number): boolean {
+    if (head === base) return this.#get(sql.findLeft, id, epoch, base) !== undefined;
+    return this.#all(sql.findRecord, { id, after: base, limit: head - base, epoch, body }).length > 0;
+  }
+
+  #learn(run: string): number | undefined {
+    const id = this.#get<{ id: number }>(sql.findRun, run)?.id;
+    if (this.#ids.size >= mostIds) this.#ids.clear();
+    if (id !== undefined) this.#ids.set(run, id);
+    return id;
   }
 
   #write<T>(work: () => T): T {

@@ -60,8 +60,8 @@ function serve(port: MessagePort, options: ThreadOptions): void {
 function connect(options: ThreadOptions): { database: DatabaseSync; store: Store } {
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
-    // A page of runs is rewritten with every append; fewer checkpoints write it to the file less often.
-    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 8000");
+    // A page of runs is rewritten with every append, so checkpoints should be few; a commit waits for one, so not too few.
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000");
     database.exec("PRAGMA journal_size_limit = 67108864");
     if (options.maxSize !== undefined) {
       const pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);

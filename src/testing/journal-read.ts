@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
-import type { Hint } from "../core/journal.ts";
-import { claimed, enqueueing, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
+import type { Append, Hint } from "../core/journal.ts";
+import { claimed, enqueueing, eventsAfter, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
 
 /** Reading, listing, hints and forgetting. */
 export function readCases(bench: JournalBench): void {
@@ -26,6 +26,35 @@ export function readCases(bench: JournalBench): void {
         }
       }
       assert.deepEqual(await journal.read("nobody", 0, 10), []);
+    });
+
+    it("finds any place of a long run that was written by turns with others, and settles a repeated append there", async () => {
+      const journal = await bench.open();
+      const { attempt } = await claimed(journal);
+      const { attempt: other } = await claimed(journal);
+      let early: Append | undefined;
+      for (let n = 0; n < 130; n++) {
+        const bodies = Array.from({ length: (n % 5) + 1 }, () => text(`${n}`));
+        const item = { attempt: { ...attempt }, events: eventsAfter(attempt, bodies) };
+        if (n === 40) early = item;
+        await put(journal, attempt, bodies);
+        await put(journal, other, bodies);
+      }
+      const seqs = Array.from({ length: 390 }, (_, n) => n + 1);
+      for (let after = 0; after <= 391; after += 13) {
+        for (const limit of [1, 63, 64, 65, 1000]) {
+          const events = await journal.read(attempt.run, after, limit);
+          assert.deepEqual(
+            events.map((event) => event.seq),
+            seqs.slice(after, after + limit),
+          );
+        }
+      }
+      assert.ok(early);
+      assert.equal((await journal.append([early])).size, 0);
+      const changed = early.events.map((event) => ({ ...event, at: 1 }));
+      assert.equal((await journal.append([{ ...early, events: changed }])).size, 1);
+      assert.equal((await journal.get(attempt.run))?.head, 390);
     });
 
     it("reads many runs at once, leaving out those with nothing new", async () => {

@@ -9,20 +9,16 @@ export type Mutation = "epoch" | "all";
 export const mutations: Readonly<Record<"sqlite" | "postgres", Record<Mutation, readonly Cut[]>>> = {
   sqlite: {
     epoch: [
-      ["sql", "WHERE run = ? AND epoch = ? AND head = ? AND state", "WHERE run = ? AND ? >= 0 AND head = ? AND state"],
+      ["sql", "epoch = ?3 AND head = ?1 AND state", "head = ?1 AND state"],
       [
         "sql",
-        "WHERE run = :run AND epoch = :epoch AND head = :base AND state",
-        "WHERE run = :run AND :epoch >= 0 AND head = :base AND state",
+        "id = :id AND epoch = :epoch AND head = :head AND state",
+        "id = :id AND :epoch >= 0 AND head = :head AND state",
       ],
     ],
     all: [
-      ["sql", "WHERE run = ? AND epoch = ? AND head = ? AND state = 'running'", "WHERE run = ? AND ? >= 0 AND ? >= 0"],
-      [
-        "sql",
-        "WHERE run = :run AND epoch = :epoch AND head = :base AND state = 'running'",
-        "WHERE run = :run AND :epoch + :base >= 0",
-      ],
+      ["sql", "WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'", "WHERE id = ?5"],
+      ["sql", "id = :id AND epoch = :epoch AND head = :head AND state = 'running'", "id = :id AND :epoch + :head >= 0"],
       ["sql", "INSERT INTO records", "INSERT OR REPLACE INTO records"],
     ],
   },

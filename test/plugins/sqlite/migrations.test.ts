@@ -16,13 +16,26 @@ describe("sqlite migrations", () => {
       for (const migration of migrations.slice(0, version)) old.exec(migration);
       if (version > 0) {
         old.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
-        old.exec(`INSERT INTO runs (run, agent, state, head, epoch, created_at, updated_at) VALUES ('old', 'a', 'done', 1, 1, 0, 0);
-          INSERT INTO requests VALUES (1, '{"agent":"a","input":{}}');
-          INSERT INTO records (run, first, last, epoch, body) VALUES (1, 1, 1, 1, '{"type":"text.delta","run":"old","seq":1,"at":0,"round":1,"text":"x"}')`);
+        old.exec(`INSERT INTO runs (run, agent, state, head, epoch, created_at, updated_at) VALUES
+            ('old', 'a', 'done', 500, 1, 0, 0), ('other', 'a', 'running', 500, 1, 0, 0), ('empty', 'a', 'done', 0, 1, 0, 0);
+          INSERT INTO requests SELECT id, '{"agent":"a","input":{}}' FROM runs`);
+        // Two runs by turns, in records of 1, 2, 3 and 4 events.
+        const insert = old.prepare("INSERT INTO records (run, first, last, epoch, body) VALUES (?, ?, ?, 1, ?)");
+        for (let first = 1, count = 1; first <= 500; first += count, count = (count % 4) + 1) {
+          const body = Array.from({ length: count }, (_, index) => JSON.stringify({ seq: first + index })).join("\n");
+          for (const run of [1, 2]) insert.run(run, first, first + count - 1, body);
+        }
       }
       old.close();
       const journal = await openFile(file);
-      expect(await journal.read("old", 0, 10)).to.have.length(version > 0 ? 1 : 0);
+      const seqs = (await journal.read("old", 0, 1_000)).map((event) => event.seq);
+      expect(seqs).to.deep.equal(version > 0 ? Array.from({ length: 500 }, (_, index) => index + 1) : []);
+      if (version > 0) {
+        expect((await journal.read("other", 321, 2)).map((event) => event.seq)).to.deep.equal([322, 323]);
+        expect(await journal.read("empty", 0, 10)).to.deep.equal([]);
+        expect(await journal.prune({ keep: 0 })).to.equal(2);
+        expect(await journal.read("other", 0, 1_000)).to.have.length(500);
+      }
       const { attempt } = await claimed(journal);
       expect(await put(journal, attempt, [text("a")])).to.equal(true);
       await journal.keepWire(attempt.run, 1, 1, "w", new Uint8Array([1]));
@@ -33,6 +46,18 @@ describe("sqlite migrations", () => {
       now.close();
     });
   }
+
+  it("a process of version 2 that is still running can no longer append", async () => {
+    const file = freshFile(folder);
+    const old = new DatabaseSync(file);
+    for (const migration of migrations.slice(0, 2)) old.exec(migration);
+    old.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 2`);
+    const insert = old.prepare("INSERT INTO records (run, first, last, epoch, body) VALUES (1, ?, ?, 1, '{}')");
+    insert.run(1, 1);
+    await (await openFile(file)).close();
+    expect(() => insert.run(2, 2)).to.throw("NOT NULL constraint failed: records.previous");
+    old.close();
+  });
 
   it("a file of a newer version is refused, and left as it is", async () => {
     const file = freshFile(folder);
