@@ -56,13 +56,19 @@ export class PostgresJournal implements Journal {
     const change = { work: batch.some(mayFreeWork), events: batch.map((item) => item.attempt.run) };
     const columns = toColumns(batch);
     const values = [...columns, this.#hints.channel, this.#hints.payload(change)];
-    const moved = await this.#database.query<{ place: number }>(op, this.#sql.append, values);
-    const fenced = new Set(batch.map((item) => item.attempt));
-    for (const { place } of moved) deleteAt(fenced, batch, place);
-    if (moved.length < batch.length) {
-      const there = await this.#database.query<{ place: number }>(op, this.#sql.settle, columns.slice(0, 5));
-      for (const { place } of there) deleteAt(fenced, batch, place);
+    const [answer] = await this.#database.query<{ moved: number; places: number[] | null }>(
+      op,
+      this.#sql.append,
+      values,
+    );
+    if (answer?.moved === batch.length) {
+      this.#hints.tell(change);
+      return new Set();
     }
+    const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.settle, columns.slice(0, 5));
+    const done = new Set([...(answer?.places ?? []), ...(there?.places ?? [])]);
+    const fenced = new Set<Attempt>();
+    for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.attempt); // places count from 1
     this.#hints.tell(change);
     return fenced;
   }
@@ -252,12 +258,6 @@ export class PostgresJournal implements Journal {
 /** Whether others may find something to claim after it. */
 const mayFreeWork = ({ state, attempt }: Append): boolean =>
   state === "ready" || state === "waiting" || (state === "done" && attempt.session !== undefined);
-
-/** Places count from 1. */
-function deleteAt(fenced: Set<Attempt>, batch: readonly Append[], place: number): void {
-  const item = batch[place - 1];
-  if (item) fenced.delete(item.attempt);
-}
 
 const isDuplicate = (thrown: unknown): boolean =>
   thrown instanceof Error && "code" in thrown && thrown.code === "23505";

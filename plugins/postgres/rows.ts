@@ -49,24 +49,34 @@ export interface StoredRow {
 /** What stands between two bodies; JSON escapes it wherever it occurs inside one. */
 const separator = "\u001e";
 
-/** One array per column: run, epoch, base, head, body (joined), next state, signals seen, outcome. */
-export function toColumns(batch: readonly Append[]): unknown[] {
-  const columns: unknown[][] = Array.from({ length: 8 }, () => []);
-  for (const item of batch) {
-    for (const [index, value] of toFields(item).entries()) columns[index]?.push(value);
+/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome. */
+export function toColumns(batch: readonly Append[]): string[] {
+  const runs: string[] = [];
+  const epochs: number[] = [];
+  const bases: number[] = [];
+  const heads: number[] = [];
+  const bodies: string[] = [];
+  const states: string[] = [];
+  const seen: number[] = [];
+  const outcomes: string[] = [];
+  for (const { attempt, events, state, seenSignals } of batch) {
+    const last = events.at(-1);
+    const head = last?.seq ?? attempt.head;
+    runs.push(quoted(attempt.run));
+    epochs.push(attempt.epoch);
+    bases.push(head - events.length);
+    heads.push(head);
+    bodies.push(events.map(encodeEvent).join("\n"));
+    states.push(state ?? '""');
+    seen.push(seenSignals ?? 0);
+    outcomes.push(last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : "NULL");
   }
-  return columns.map((column, index) => (index === bodyColumn ? column.join(separator) : column));
+  const body = bodies.join(separator);
+  return [array(runs), array(epochs), array(bases), array(heads), body, array(states), array(seen), array(outcomes)];
 }
 
-const bodyColumn = 4;
-
-function toFields({ attempt, events, state, seenSignals }: Append): unknown[] {
-  const last = events.at(-1);
-  const head = last?.seq ?? attempt.head;
-  const body = events.map(encodeEvent).join("\n");
-  const outcome = last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
-  return [attempt.run, attempt.epoch, head - events.length, head, body, state ?? "", seenSignals ?? 0, outcome];
-}
+const array = (elements: readonly unknown[]): string => `{${elements.join(",")}}`;
+const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, "\\$&")}"`;
 
 /** Of what the records hold, exactly the events after `after`, at most `limit`. */
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {

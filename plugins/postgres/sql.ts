@@ -26,11 +26,12 @@ export const statements = (schema: string) => ({
     ), added AS (
       INSERT INTO ${schema}.records (run, first, last, epoch, body)
         SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
-    ), told AS (SELECT pg_notify($9, $10))
-    SELECT moved.place::int AS place FROM moved CROSS JOIN told`,
+    ), told AS (SELECT pg_notify($9, $10) AS told)
+    SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
+      CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`,
 
   /** Which appends whose place is taken were the very same ones: their answer was lost, they were not. */
-  settle: `SELECT i.place::int AS place
+  settle: `SELECT coalesce(array_agg(i.place::int), '{}') AS places
     FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies})
       WITH ORDINALITY AS i (run, epoch, base, head, body, place)
     JOIN ${schema}.runs r ON r.run = i.run
