@@ -17,8 +17,8 @@ export interface CommitterOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly listener?: CommitListener;
-  /** Longest that deltas wait for company while the engine is slow, ms. */
-  readonly maxWait?: number;
+  /** How far apart commits start while nobody waits for one, ms: so long deltas wait for company at most. */
+  readonly pace?: number;
   /** Bytes of one run that end that wait. */
   readonly maxWaiting?: number;
   /** Bytes one run may hold uncommitted before its writer is asked to wait. */
@@ -30,11 +30,13 @@ export interface CommitterOptions {
 const op = "journal.append";
 const firstRetry = 50;
 const lastRetry = 2_000;
+const share = 8;
 
 /**
  * Group commit: one transaction in flight for all runs of this process; what arrives meanwhile goes into the next. An idle
- * engine is asked at once. After a slow commit it is left alone for as long as that took (at most `maxWait`), so that a
- * busy engine gets few large transactions, unless someone waits for a step or a run has `maxWaiting` bytes.
+ * engine is asked at once. From one commit's start to the next's pass eight times what it took, at most `pace`, unless
+ * someone waits for a step or a run has `maxWaiting` bytes: so many runs share a transaction, and one that has grown slow is
+ * not made slower by letting more pile up.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -42,7 +44,7 @@ export class Committer implements LogOwner {
   readonly #journal: Journal;
   readonly #log: Log;
   readonly #listener: CommitListener | undefined;
-  readonly #maxWait: number;
+  readonly #pace: number;
   readonly #maxWaiting: number;
   readonly #patience: number;
   #dirty: AttemptLog[] = [];
@@ -57,7 +59,7 @@ export class Committer implements LogOwner {
     this.clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
     this.#listener = options.listener;
-    this.#maxWait = options.maxWait ?? 40;
+    this.#pace = options.pace ?? 8;
     this.#maxWaiting = options.maxWaiting ?? 4096;
     this.maxUncommitted = options.maxUncommitted ?? 1024 * 1024;
     this.#patience = options.patience ?? 120_000;
@@ -91,10 +93,11 @@ export class Committer implements LogOwner {
   #schedule(): void {
     this.#wake?.();
     this.#wake = undefined;
+    // Timers know whole milliseconds; an engine that answers in a fraction of one is not worth waiting for.
     const rest = this.#urgent ? 0 : this.#restUntil - this.clock.monotonic();
-    if (rest > 0) {
+    if (rest >= 1) {
       this.#phase = "resting";
-      this.#wake = this.clock.after(Math.ceil(rest), () => this.#start());
+      this.#wake = this.clock.after(rest, () => this.#start());
     } else {
       this.#phase = "scheduled";
       // After the current turn's work, so that all events of one network read go together.
@@ -129,8 +132,7 @@ export class Committer implements LogOwner {
     const start = this.clock.monotonic();
     try {
       const fenced = await this.#append(batch);
-      const end = this.clock.monotonic();
-      this.#restUntil = end + Math.min(end - start, this.#maxWait);
+      this.#restUntil = start + Math.min((this.clock.monotonic() - start) * share, this.#pace);
       this.#settle(logs, batch, fenced);
     } catch (thrown) {
       const error = wrap(op, thrown, "journal_failed");

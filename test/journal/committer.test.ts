@@ -43,32 +43,32 @@ describe("Committer", () => {
     expect(journal.batches).to.have.length(1);
   });
 
-  it("leaves a slow engine alone for as long as its last commit took, at most 40 ms, unless someone waits", async () => {
-    const journal = gated();
-    const clock = new VirtualClock();
-    const committer = new Committer({ journal, clock });
-    const log = committer.openLog((await claimed(journal)).attempt);
-    const open = journal.shut();
-    log.write(started());
-    await clock.advance(500);
-    log.write(delta("a"));
-    open();
-    await clock.advance(39);
-    log.write(delta("b"));
-    expect(journal.batches).to.have.length(1);
-    await clock.advance(1);
-    expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal([1, 2]);
+  it("starts commits eight times as far apart as the last one took, at most 8 ms", async () => {
+    for (const [took, apart] of [
+      [0.125, 0.125],
+      [0.5, 4],
+      [1, 8],
+      [3, 8],
+      [20, 20],
+    ] as const) {
+      const { journal, clock, log, open } = await slow();
+      await clock.advance(took);
+      open();
+      await clock.advance(0);
+      log.write(delta("a"));
+      await clock.advance(apart - took - 0.5);
+      log.write(delta("b"));
+      expect(journal.batches, `a commit of ${took} ms`).to.have.length(apart > took ? 1 : 2);
+      await clock.advance(0.5);
+      const together = apart > took ? [1, 2] : [1, 1, 1];
+      expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal(together);
+    }
   });
 
-  it("does not let a step, or 4 KB of one run, wait for the rest to pass", async () => {
+  it("does not let a step, or 4 KB of one run, wait for company", async () => {
     for (const nudge of ["step", "bytes"]) {
-      const journal = gated();
-      const clock = new VirtualClock();
-      const committer = new Committer({ journal, clock });
-      const log = committer.openLog((await claimed(journal)).attempt);
-      const open = journal.shut();
-      log.write(started());
-      await clock.advance(500);
+      const { journal, clock, log, open } = await slow();
+      await clock.advance(1);
       open();
       await clock.advance(1);
       log.write(delta("a"));
@@ -168,3 +168,14 @@ describe("Committer", () => {
     expect(results.map((result) => result.status)).to.deep.equal(["rejected", "fulfilled"]);
   });
 });
+
+/** A commit that lasts until it is opened, on a clock that stands. */
+async function slow() {
+  const journal = gated();
+  const clock = new VirtualClock();
+  const log = new Committer({ journal, clock }).openLog((await claimed(journal)).attempt);
+  const open = journal.shut();
+  log.write(started());
+  await clock.advance(0);
+  return { journal, clock, log, open };
+}
