@@ -46,7 +46,7 @@ async function open(engine) {
     };
     return { journal, close };
   }
-  const cluster = await Cluster.start("on");
+  const cluster = await Cluster.start("on", { shared_buffers: "128MB" });
   const journal = openJournal(cluster.url, "bench", { pool: 8 });
   const close = async () => {
     await journal.close();

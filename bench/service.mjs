@@ -1,5 +1,5 @@
 // The service as its clients see it, against a raw pass-through in the same run (Linux: memory and time come from /proc).
-// node bench/service.mjs [--streams 1000] [--every 200] [--chunks 25] [--followers 100]
+// node bench/service.mjs [--streams 1000] [--every 200] [--chunks 25] [--followers 100] [--journal memory] [--journal sqlite]
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,6 +15,7 @@ const { values: options } = parseArgs({
     every: { type: "string", default: "200" },
     chunks: { type: "string", default: "25" },
     followers: { type: "string", default: "100" },
+    journal: { type: "string", multiple: true, default: ["memory", "sqlite"] },
   },
 });
 const [streams, every, chunks, followers] = ["streams", "every", "chunks", "followers"].map((key) =>
@@ -32,7 +33,7 @@ const [port] = await once(proxy, "message");
 const direct = { url: `http://127.0.0.1:${port}/`, body: { model: paced, stream: true, messages: [] } };
 await stream("pass-through", proxy.pid, direct);
 proxy.kill();
-for (const journal of ["memory", "sqlite"]) {
+for (const journal of options.journal) {
   const service = await start(journal);
   await stream(`venturi, ${journal}`, service.pid, {
     url: `${service.url}/v1/runs`,
