@@ -28,6 +28,7 @@ export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
   yield* keys(options.file);
   yield await port(config);
   yield disk(config);
+  yield await journal(config);
   yield* await providers(config);
   const { endpoint } = config.telemetry.otlp;
   if (endpoint !== "") yield await reach("collector", endpoint, "note");
@@ -76,20 +77,45 @@ function disk({ folder, dataFolder }: Config): Finding {
   }
 }
 
+/** Only whether its server answers: what it holds is the journal's own to look at, and to change. */
+async function journal({ journal: { type, options } }: Config): Promise<Finding> {
+  const what = "journal";
+  const url = textOf(options, "url");
+  if (url === undefined) return { what, status: "good", found: `${type}, needs no network` };
+  const places = placesOf(url);
+  const reached = await Promise.all(places.map(([host, number]) => connects(host, number)));
+  const found = places.map(
+    ([host, number], index) => `${host}:${number} ${reached[index] ? "answers" : "cannot be reached"}`,
+  );
+  return { what, status: reached.includes(true) ? "good" : "bad", found: found.join(", ") };
+}
+
+/** The hosts of `postgres://user:password@one:5432,two/database`. */
+function placesOf(url: string): [host: string, port: number][] {
+  const authority = /^[a-z]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? "";
+  return authority
+    .slice(authority.lastIndexOf("@") + 1)
+    .split(",")
+    .filter((place) => URL.canParse(`tcp://${place}`))
+    .map((place) => new URL(`tcp://${place}`))
+    .map(({ hostname, port: number }) => [hostname.replace(/^\[|\]$/g, ""), Number(number) || 5432]);
+}
+
 async function providers(config: Config): Promise<Finding[]> {
   const found: Promise<Finding>[] = [];
   for (const { name, type, options } of Object.values(config.providers)) {
-    const url = baseUrlOf(options);
+    const url = textOf(options, "baseUrl");
     if (url !== undefined) found.push(reach(`provider ${name}`, url, "bad"));
     else found.push(Promise.resolve({ what: `provider ${name}`, status: "good", found: `${type}, needs no network` }));
   }
   return await Promise.all(found);
 }
 
-const baseUrlOf = (options: unknown): string | undefined => {
-  if (typeof options !== "object" || options === null || !("baseUrl" in options)) return undefined;
-  return typeof options.baseUrl === "string" ? options.baseUrl : undefined;
-};
+function textOf(options: unknown, name: string): string | undefined {
+  if (typeof options !== "object" || options === null) return undefined;
+  const value: unknown = Reflect.get(options, name);
+  return typeof value === "string" ? value : undefined;
+}
 
 async function reach(what: string, address: string, otherwise: "note" | "bad"): Promise<Finding> {
   if (!URL.canParse(address)) return { what, status: "bad", found: "its address is no URL" };

@@ -162,7 +162,13 @@ describe("the command line with a service behind it", function () {
       .split("\n")
       .map((line) => JSON.parse(line) as { what: string; status: string });
     expect(exit).to.equal(0);
-    expect(found.map((finding) => finding.what)).to.include.members(["node", "config", "disk", "provider demo"]);
+    expect(found.map((finding) => finding.what)).to.include.members([
+      "node",
+      "config",
+      "disk",
+      "journal",
+      "provider demo",
+    ]);
     const broken = folder.write({
       "venturi.yaml": `${config}\n`.replace(
         "type: simulator, pace: 0",
@@ -173,6 +179,13 @@ describe("the command line with a service behind it", function () {
     expect(bad.exit).to.equal(1);
     expect(bad.out)
       .to.match(/✗ provider demo +127\.0\.0\.1:9 cannot be reached/)
+      .and.not.include("hush");
+    const url = "postgres://venturi:hush@127.0.0.1:9,127.0.0.1:10/journal";
+    const down = ["--set", "journal.type=postgres", "--set", `journal.url=${url}`];
+    const without = await venturi(["--config", write(), ...down, "doctor"]);
+    expect(without.exit).to.equal(1);
+    expect(without.out)
+      .to.match(/✗ journal +127\.0\.0\.1:9 cannot be reached, 127\.0\.0\.1:10 cannot be reached/)
       .and.not.include("hush");
   });
 
