@@ -6,7 +6,6 @@ import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./serv
 
 export interface DatabaseOptions extends ServerOptions {
   readonly schema: string;
-  readonly pooler: boolean;
 }
 
 type Values = readonly unknown[];

@@ -10,6 +10,7 @@ const advice: readonly (readonly [prefix: string, what: string])[] = [
   ["25006", "it is read-only; it may be a standby that has not been promoted yet"],
   ["53100", "its disk is full"],
   ["53300", "it has no connection left; lower journal.pool or raise max_connections"],
+  ["55P03", "a transaction before this one does not end; if it has a synchronous standby, see whether that answers"],
   ["57P", "it is shutting down or starting up"],
 ];
 

@@ -11,6 +11,7 @@ export interface ServerOptions {
   readonly ssl?: boolean | ConnectionOptions | undefined;
   readonly connectTimeout: number;
   readonly timeout: number;
+  readonly pooler: boolean;
 }
 
 /** Connections that can be ended even when the other end no longer answers. */
@@ -106,7 +107,7 @@ export class Servers {
   }
 
   #settings(address: string, sockets: Sockets) {
-    const { ssl, connectTimeout, timeout } = this.#options;
+    const { ssl, connectTimeout, timeout, pooler } = this.#options;
     return {
       connectionString: address,
       stream: () => sockets.make(),
@@ -114,6 +115,8 @@ export class Servers {
       ...(ssl === undefined ? {} : { ssl: typeof ssl === "object" ? { ...ssl } : ssl }),
       connectionTimeoutMillis: connectTimeout,
       query_timeout: timeout,
+      // Sooner than we give up, or each statement given up while it waits for a lock would leave a connection behind.
+      ...(pooler ? {} : { lock_timeout: Math.ceil(timeout * 0.8) }),
       keepAlive: true,
       application_name: "venturi",
     };

@@ -39,6 +39,22 @@ describe("postgres with a standby", function () {
     await journal.close();
   });
 
+  it("a standby that is gone makes commits wait, and not connections pile up", async () => {
+    const journal = openJournal(primary.url, "j", { timeout: 200, connectTimeout: 1_000 });
+    const log = new Committer({ journal }).openLog((await claimed(journal)).attempt);
+    await standby.crash();
+    const step = log.step(text("waits"));
+    for (let beats = 0; beats < 8; beats++) {
+      const error = await journal.heartbeat("worker-1").catch((thrown) => thrown);
+      expect(error).to.include({ code: "journal_failed" });
+    }
+    const count = "SELECT count(*)::int AS open FROM pg_stat_activity WHERE application_name = 'venturi'";
+    expect((await ask(primary, count))[0]?.open).to.be.at.most(6);
+    await standby.up();
+    await step;
+    await journal.close();
+  });
+
   it("the primary is killed and the standby promoted: runs wait, go on, and nothing acknowledged is lost", async () => {
     const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
     const committer = new Committer({ journal });
