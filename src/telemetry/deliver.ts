@@ -92,10 +92,10 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     if (this.#inner === undefined) return;
     this.#taken();
     this.#open.delete(this);
-    const { instruments, sets } = this.#measure.sdk;
+    const { instruments } = this.#measure.sdk;
     const now = performance.now();
-    instruments.followersActive.add(-1);
-    instruments.deliverDuration.record((now - this.#started) / 1_000, sets.of({}));
+    instruments.followersActive.value--;
+    instruments.deliverDuration.record((now - this.#started) / 1_000);
     const span = this.#span ?? this.#begin(undefined);
     span.setAttribute(attributes.deliverEvents, this.#events);
     span.setAttribute(attributes.deliverBytes, this.#bytes);
@@ -107,7 +107,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
   #start(): AsyncIterator<Batch> {
     this.#started = performance.now();
     this.#open.add(this);
-    this.#measure.sdk.instruments.followersActive.add(1);
+    this.#measure.sdk.instruments.followersActive.value++;
     return this.#source()[Symbol.asyncIterator]();
   }
 

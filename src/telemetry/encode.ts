@@ -4,7 +4,7 @@ import { type AppendColumns, type ChunkColumns, chunkKinds } from "./columns.ts"
 import { attributes, scope, spans } from "./names.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
 import { gapOf } from "./rows.ts";
-import { SpanStamp } from "./span-stamp.ts";
+import { SpanShape, type SpanStamp } from "./span-stamp.ts";
 
 /**
  * Blocks as an OTLP ExportTraceServiceRequest. An SDK span object for every chunk costs several times what the rest of the
@@ -31,11 +31,29 @@ export function encodeBlocks(blocks: readonly Block[], resource: Attributes): Ui
 
 const usualSize = 224;
 
+const appendShape = new SpanShape(spans.append, {
+  [attributes.appendEvents]: "integer",
+  [attributes.appendRuns]: "integer",
+});
+
+const chunkShapes = chunkKinds.map(
+  (kind) =>
+    new SpanShape(spans.chunk, {
+      [attributes.chunkIndex]: "integer",
+      [attributes.chunkKind]: { text: kind },
+      [attributes.chunkBytes]: "integer",
+      [attributes.chunkGap]: "double",
+    }),
+);
+
+const stepShape = new SpanShape(spans.accumulate, {
+  [attributes.accumulateCall]: "integer",
+  [attributes.accumulateBytes]: "integer",
+  [attributes.accumulateSealed]: "boolean",
+});
+
 function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendColumns): void {
-  const stamp = new SpanStamp(block, spans.append, "own", {
-    [attributes.appendEvents]: "integer",
-    [attributes.appendRuns]: "integer",
-  });
+  const stamp = appendShape.stamp(block, "own");
   for (let row = 0; row < columns.count; row++) {
     const at = stamp.write(writer, row, columns.start[row] ?? 0, columns.end[row] ?? 0);
     writer.putVarint(stamp.hole(at, 0), columns.events[row] ?? 0);
@@ -49,8 +67,9 @@ function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkColumns
   for (let row = 0; row < columns.count; row++) {
     const kind = columns.kind[row] ?? 0;
     const start = columns.start[row] ?? 0;
-    stamps[kind] ??= chunkStamp(block, kind);
+    stamps[kind] ??= chunkShapes[kind]?.stamp(block, "own");
     const stamp = stamps[kind];
+    if (stamp === undefined) continue;
     const at = stamp.write(writer, row, start, columns.end[row] ?? 0);
     writer.putVarint(stamp.hole(at, 0), row);
     writer.putVarint(stamp.hole(at, 1), columns.bytes[row] ?? 0);
@@ -59,25 +78,9 @@ function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkColumns
   }
 }
 
-const chunkStamp = (block: Block, kind: number): SpanStamp =>
-  new SpanStamp(block, spans.chunk, "own", {
-    [attributes.chunkIndex]: "integer",
-    [attributes.chunkKind]: { text: chunkKinds[kind] ?? "other" },
-    [attributes.chunkBytes]: "integer",
-    [attributes.chunkGap]: "double",
-  });
-
 function writeSteps(writer: ProtobufWriter, block: Block, { count, steps }: ChunkColumns): void {
   if (steps.count === 0) return;
-  const values = {
-    [attributes.accumulateCall]: "integer",
-    [attributes.accumulateBytes]: "integer",
-    [attributes.accumulateSealed]: "boolean",
-  } as const;
-  const below = {
-    chunk: new SpanStamp(block, spans.accumulate, "row", values),
-    chat: new SpanStamp(block, spans.accumulate, "own", values),
-  };
+  const below = { chunk: stepShape.stamp(block, "row"), chat: stepShape.stamp(block, "own") };
   for (let row = 0; row < steps.count; row++) {
     const chunk = steps.chunk[row] ?? -1;
     const stamp = chunk < 0 ? below.chat : below.chunk;

@@ -3,8 +3,7 @@ import type { Measure } from "./measure.ts";
 
 /** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
 export function measuredJournal(measure: Measure, journal: Journal, queued: WeakSet<Attempt>): Journal {
-  const { instruments, sets } = measure.sdk;
-  const durations = instruments.appendDuration(sets.of({}));
+  const durations = measure.sdk.instruments.appendDuration;
   const { keepWire, wire } = journal;
   return {
     lease: journal.lease,

@@ -42,7 +42,7 @@ export class ProviderMetrics {
     const ofKind = (kind: string) => sets.of({ [attributes.provider]: this.name, [labels.kind]: kind });
     this.#chunks = chunkKinds.map((kind) => instruments.chunks(ofKind(kind)));
     this.#bytes = chunkKinds.map((kind) => instruments.chunkBytes(ofKind(kind)));
-    this.accumulated = instruments.accumulateDuration(sets.of({}));
+    this.accumulated = instruments.accumulateDuration;
   }
 
   /** Counts a chunk; answers the kind's number. */
@@ -65,7 +65,7 @@ export class ProviderMetrics {
   }
 
   quirk(name: string): void {
-    this.#instruments.quirks.add(1, this.#sets.of({ [attributes.provider]: this.name, [labels.quirk]: name }));
+    this.#instruments.quirks(this.#sets.of({ [attributes.provider]: this.name, [labels.quirk]: name })).value++;
   }
 
   generation(
@@ -76,10 +76,10 @@ export class ProviderMetrics {
     const { operationDuration, timeToFirstChunk, tokenUsage } = this.#instruments;
     const { all, input, output } = this.#setsOf(model, error);
     const { firstChunk, usage } = figures;
-    operationDuration.record(figures.seconds, all);
-    if (firstChunk !== undefined) timeToFirstChunk.record(firstChunk, all);
-    if (usage?.inputTokens !== undefined) tokenUsage.record(usage.inputTokens, input);
-    if (usage?.outputTokens !== undefined) tokenUsage.record(usage.outputTokens, output);
+    operationDuration(all).record(figures.seconds);
+    if (firstChunk !== undefined) timeToFirstChunk(all).record(firstChunk);
+    if (usage?.inputTokens !== undefined) tokenUsage(input).record(usage.inputTokens);
+    if (usage?.outputTokens !== undefined) tokenUsage(output).record(usage.outputTokens);
   }
 
   #setsOf(model: string, error: string | undefined): ModelSets {

@@ -87,6 +87,7 @@ export class RoundTrace {
 
   #count(what: "retractions" | "retries" | "failovers"): void {
     const { instruments, sets } = this.#measure.sdk;
-    instruments[what].add(1, sets.of({ [attributes.provider]: this.provider, [labels.code]: this.#code ?? "other" }));
+    const set = sets.of({ [attributes.provider]: this.provider, [labels.code]: this.#code ?? "other" });
+    instruments[what](set).value++;
   }
 }

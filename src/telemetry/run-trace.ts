@@ -75,7 +75,7 @@ export class RunTrace {
       this.#appends = new AppendColumns(measure.settings.maxChunkSpans);
       measure.ring.open(run, claim.request.parent?.run);
     }
-    measure.sdk.instruments.runsActive.add(1);
+    measure.sdk.instruments.runsActive.value++;
     measure.traces.add(this);
   }
 
@@ -117,7 +117,7 @@ export class RunTrace {
     for (const [part, milliseconds] of Object.entries(event.timing)) {
       this.span.setAttribute(`${attributes.timing}.${part}`, milliseconds);
       const set = this.#measure.sdk.sets.of({ [labels.part]: part });
-      this.#measure.sdk.instruments.runTiming.record(milliseconds / 1_000, set);
+      this.#measure.sdk.instruments.runTiming(set).record(milliseconds / 1_000);
     }
     this.#end(
       "error" in event
@@ -165,8 +165,8 @@ export class RunTrace {
     }
     endSpan(this.#measure, this.run, this.span, this.origin.time(now));
     const set = sdk.sets.of({ [attributes.agent]: this.agent, [attributes.errorType]: errorType(outcome) });
-    sdk.instruments.agentDuration.record((now - this.#started) / 1_000, set);
-    sdk.instruments.runsActive.add(-1);
+    sdk.instruments.agentDuration(set).record((now - this.#started) / 1_000);
+    sdk.instruments.runsActive.value--;
     traces.remove(this);
   }
 }

@@ -66,7 +66,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   return {
     tracer: pipeline.tracer,
     resource: pipeline.resource,
-    instruments: createInstruments(pipeline.meter, tally),
+    instruments: createInstruments(tally),
     sets,
     drops,
     logger: pipeline.logger,

@@ -47,20 +47,27 @@ interface Family<Series> extends Description {
   readonly series: Map<Attributes, Series>;
 }
 
+interface CounterFamily extends Family<Count> {
+  readonly isMonotonic: boolean;
+}
+
 /**
- * Metrics of the hot path. A record through the SDK hashes its attributes anew each time (≈ 2 µs); whoever holds a series of
- * a tally adds a number. Readers see it like any instrument.
+ * All metrics of ours. A record through the SDK hashes its attributes anew each time (≈ 2 µs); whoever holds a series of a
+ * tally adds a number. Readers see it like any instrument.
  */
 export class Tally implements MetricProducer {
   readonly #started: HrTime = hrTime();
-  readonly #counters: Family<Count>[] = [];
+  readonly #counters: CounterFamily[] = [];
   readonly #histograms: (Family<Distribution> & { readonly boundaries: readonly number[] })[] = [];
 
   /** The attribute objects are the series' keys: give the same frozen object for the same attributes. */
   counter(description: Description): (attributes: Attributes) => Count {
-    const family = { ...description, series: new Map<Attributes, Count>() };
-    this.#counters.push(family);
-    return (attributes) => seriesOf(family, attributes, () => ({ value: 0 }));
+    return this.#counted({ ...description, isMonotonic: true });
+  }
+
+  /** A counter that may go down. */
+  level(description: Description): (attributes: Attributes) => Count {
+    return this.#counted({ ...description, isMonotonic: false });
   }
 
   histogram(description: Description, boundaries: readonly number[]): (attributes: Attributes) => Distribution {
@@ -79,7 +86,7 @@ export class Tally implements MetricProducer {
       metrics.push({
         ...shape(family, ValueType.INT),
         dataPointType: DataPointType.SUM,
-        isMonotonic: true,
+        isMonotonic: family.isMonotonic,
         dataPoints,
       });
     }
@@ -99,6 +106,12 @@ export class Tally implements MetricProducer {
     const scopeMetrics = metrics.length === 0 ? [] : [{ scope: { name: scope }, metrics }];
     // A reader takes the resource from its provider.
     return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
+  }
+
+  #counted(description: Description & { isMonotonic: boolean }): (attributes: Attributes) => Count {
+    const family = { ...description, series: new Map<Attributes, Count>() };
+    this.#counters.push(family);
+    return (attributes) => seriesOf(family, attributes, () => ({ value: 0 }));
   }
 }
 

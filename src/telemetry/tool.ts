@@ -171,7 +171,7 @@ class Execution implements Pending {
       this.#span.setAttribute(attributes.toolResult, content.json(output instanceof RichOutput ? output.text : output));
     }
     const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
-    sdk.instruments.toolDuration.record((this.#settledAt - this.#started) / 1_000, set);
+    sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000);
     // Nobody will tell how it went if no run's events pass by here.
     if (this.#trace === undefined) this.#end();
   }
@@ -186,7 +186,7 @@ class Execution implements Pending {
       this.#span.setAttribute(attributes.toolEager, saved > 0);
       if (saved > 0) {
         this.#span.setAttribute(attributes.toolSaved, saved);
-        instruments.eagerSaved.record(saved / 1_000, sets.of(labelsOf(body)));
+        instruments.eagerSaved(sets.of(labelsOf(body))).record(saved / 1_000);
       }
       this.#end();
     });
@@ -212,7 +212,7 @@ export function toolFinished(measure: Measure, runTrace: RunTrace, body: Body<"t
   for (const pending of runTrace.pending) {
     if (pending instanceof Execution && pending.call === body.call) pending.told(body);
   }
-  measure.sdk.instruments.toolCalls.add(1, measure.sdk.sets.of(labelsOf(body)));
+  measure.sdk.instruments.toolCalls(measure.sdk.sets.of(labelsOf(body))).value++;
 }
 
 function labelsOf(body: Body<"tool.finished">): Record<string, string> {
@@ -223,10 +223,8 @@ function labelsOf(body: Body<"tool.finished">): Record<string, string> {
 export function countRejected(measure: Measure, body: Body<"tool_call.rejected">): void {
   const { instruments, sets } = measure.sdk;
   const outcome = body.error.code;
-  instruments.toolCalls.add(
-    1,
-    sets.of({ [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome }),
-  );
+  const set = sets.of({ [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome });
+  instruments.toolCalls(set).value++;
 }
 
 /** A name that the model made up must not become a series of its own. */
