@@ -33,7 +33,7 @@ export * from "./stream/pipeline.ts";
 export * from "./stream/provider.ts";
 export * from "./stream/quirks.ts";
 export * from "./stream/reader.ts";
-export { RepeatedJson, varying } from "./stream/repeated-json.ts";
+export { RepeatedJson, SharedForms, varying } from "./stream/repeated-json.ts";
 export * from "./stream/sentences.ts";
 export * from "./stream/serve-run.ts";
 export * from "./stream/sse-writer.ts";

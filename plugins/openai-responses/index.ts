@@ -28,19 +28,18 @@ export default definePlugin({
   description: "OpenAI Responses API and servers compatible with it",
   options,
   wires: { [wireName]: wire },
-  create: (options) =>
-    httpProvider({
+  create(options) {
+    const url = urlOf(options);
+    const headers = headersOf(options);
+    return httpProvider({
       name: "openai-responses",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
       options,
-      request: (request, mode) => ({
-        url: urlOf(options),
-        headers: headersOf(options),
-        body: bodyOf(request, options, mode),
-      }),
+      request: (request, mode) => ({ url, headers, body: bodyOf(request, options, mode) }),
       collect: (json) => collectWith(new ResponsesDecoder(), json),
-    }),
+    });
+  },
 });
 
 function urlOf(options: ResponsesOptions): string {

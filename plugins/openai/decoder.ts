@@ -4,9 +4,11 @@ import {
   type Frame,
   list,
   mergeUsage,
+  parseJson,
   Quirks,
   RepeatedJson,
   record,
+  SharedForms,
   separated,
   type Usage,
   varying,
@@ -23,7 +25,7 @@ export const wireName = "openai-chat";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What changes from chunk to chunk of a usual stream. */
+/** What changes from chunk to chunk of a usual stream, or from stream to stream and is known from its first chunk. */
 const changing = varying(
   [
     ["choices", 0, "delta", "content"],
@@ -31,8 +33,9 @@ const changing = varying(
     ["choices", 0, "delta", "reasoning"],
     ["choices", 0, "delta", "tool_calls", 0, "function", "arguments"],
   ],
-  [["obfuscation"], ["created"]],
+  [["obfuscation"], ["created"], ["id"]],
 );
+const forms = new SharedForms();
 
 /**
  * Chat Completions as OpenAI and everybody who says so writes it. The stream is complete when a finish reason was seen for
@@ -40,7 +43,7 @@ const changing = varying(
  */
 export class ChatDecoder implements Decoder {
   readonly quirks = new Quirks();
-  readonly #json = new RepeatedJson(changing);
+  readonly #json = new RepeatedJson(changing, forms);
   readonly #calls = new ToolCalls(this.quirks);
   readonly #details = new ReasoningDetails();
   /** Choices by index: the finish reason, undefined while there is none. The first one seen is the one that is decoded. */
@@ -61,7 +64,8 @@ export class ChatDecoder implements Decoder {
     if (this.#ended) return;
     const data = frame.data;
     if (data.charCodeAt(0) !== 123 && this.#sentinel(data.trim(), out)) return;
-    const chunk = this.#json.parse(data);
+    const introduced = this.#id !== "" && this.#model !== "";
+    const chunk = introduced ? this.#json.parse(data) : parseJson(data);
     if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, frame, out);
     this.#chunk(chunk as Json, frame.event, out); // an object can be read by any key
   }

@@ -34,20 +34,19 @@ export default definePlugin({
   description: "OpenAI Chat Completions and every server compatible with it",
   options,
   wires: { [wireName]: wire },
-  create: (options) =>
-    httpProvider({
+  create(options) {
+    const url = urlOf(options);
+    const headers = headersOf(options);
+    return httpProvider({
       name: "openai",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
       options,
-      request: (request, mode) => ({
-        url: urlOf(options),
-        headers: headersOf(options),
-        body: bodyOf(request, options, mode),
-      }),
+      request: (request, mode) => ({ url, headers, body: bodyOf(request, options, mode) }),
       collect: (json) => collectWith(new ChatDecoder(), json),
       failure: refusedKey,
-    }),
+    });
+  },
 });
 
 function urlOf(options: OpenAiOptions): string {

@@ -52,13 +52,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
   open(post: Post, connections: Dispatcher): Promise<Opened> {
     this.check();
     this.#deadlines.enter("connect");
-    const { origin, pathname, search } = new URL(post.url);
+    const { origin, path } = targetOf(post.url);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       connections.dispatch(
         {
           origin,
-          path: pathname + search,
+          path,
           method: "POST",
           headers: { ...post.headers, "accept-encoding": "identity" },
           body: JSON.stringify(post.body),
@@ -154,4 +154,21 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#controller?.abort(reason);
     this.#waiting?.reject(reason);
   }
+}
+
+interface Target {
+  readonly url: string;
+  readonly origin: string;
+  readonly path: string;
+}
+
+let last: Target = { url: "", origin: "", path: "" };
+
+/** A provider asks the same address again and again, and taking one apart is slow. */
+function targetOf(url: string): Target {
+  if (url !== last.url) {
+    const { origin, pathname, search } = new URL(url);
+    last = { url, origin, path: pathname + search };
+  }
+  return last;
 }

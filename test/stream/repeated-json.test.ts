@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { RepeatedJson, varying } from "../../src/stream/repeated-json.ts";
+import { RepeatedJson, SharedForms, varying } from "../../src/stream/repeated-json.ts";
 
 const changing = varying(
   [
@@ -117,6 +117,31 @@ describe("RepeatedJson", () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it("reads the texts of the next stream by the forms of the last", () => {
+    const forms = new SharedForms();
+    const first = new RepeatedJson(changing, forms);
+    for (const piece of ["one", "two", "three"]) first.parse(chunk(piece, { obfuscation: "pad" }));
+    const second = new RepeatedJson(changing, forms);
+    const text = chunk("four", { obfuscation: "other" });
+    expect(second.parse(text)).to.have.nested.property("choices[0].delta.content", "four");
+    expect(second.parse(text)).to.equal(first.parse(text));
+    expect(new RepeatedJson(changing).parse(text)).to.not.equal(first.parse(text));
+  });
+
+  it("keeps the streams apart that share their forms", () => {
+    const forms = new SharedForms();
+    const streams = Array.from({ length: 20 }, (_, i) => ({
+      json: new RepeatedJson(changing, forms),
+      name: `model-${i}`,
+    }));
+    for (let round = 0; round < 6; round++) {
+      for (const { json, name } of streams) {
+        const text = chunk(`${name} says ${round}`, { model: name });
+        expect(json.parse(text)).to.deep.equal(JSON.parse(text));
+      }
+    }
   });
 
   it("gives up learning from texts that are never alike", () => {

@@ -21,6 +21,20 @@ describe("the Chat Completions decoder", () => {
     ]);
   });
 
+  it("gives each stream its own name, also one that a server tells late and after others like it", () => {
+    const words = ["a", "b", "c", "d"].map((word) => event(`{"content":"${word}"}`)).join("");
+    for (const id of ["first", "second", "third"]) {
+      const nameless = event('{"content":""}').replace('"cc-1"', '""');
+      const body = (nameless + words + stop + done).replaceAll('"cc-1"', `"${id}"`);
+      const { deltas } = decode(body);
+      assert.deepEqual(
+        deltas.filter((delta) => delta.type === "response" && delta.id !== undefined),
+        [{ type: "response", id }],
+      );
+      assert.equal(deltas.map((delta) => (delta.type === "text" ? delta.text : "")).join(""), "abcd");
+    }
+  });
+
   it("keeps interleaved parallel calls apart", () => {
     const decoded = decode(parallel);
     assert.deepEqual(callsOf(decoded), [
