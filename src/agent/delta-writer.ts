@@ -1,5 +1,6 @@
 import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { StreamObserver } from "../core/provider.ts";
 import { mergeUsage, type Usage } from "../core/usage.ts";
 import { Accumulator, type OpenCall } from "../stream/accumulate.ts";
@@ -46,6 +47,7 @@ export class DeltaWriter {
     this.#tools = tools;
     this.#sink = sink;
     this.#accumulator = new Accumulator({ run: `${round}`, observer });
+    keepOne(this);
   }
 
   /** Everything one network read brought. Throws what the provider reported as an error. */

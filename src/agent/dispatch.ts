@@ -1,4 +1,5 @@
 import { VenturiError, wrap } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { Tool } from "../core/tool.ts";
 import { type Approvals, needsApproval } from "./approvals.ts";
 import type { CallSink } from "./delta-writer.ts";
@@ -44,6 +45,7 @@ export class Dispatcher implements CallSink {
 
   constructor(parts: DispatchParts) {
     this.#parts = parts;
+    keepOne(this);
   }
 
   sealed(call: CallState): void {

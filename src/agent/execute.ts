@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../core/tool.ts";
 import { orAborted } from "./or-aborted.ts";
 import type { CallState } from "./round-state.ts";
@@ -98,6 +99,7 @@ class Grace {
     });
     if (signal.aborted) this.#wait();
     else signal.addEventListener("abort", this.#wait, { once: true });
+    keepOne(this);
   }
 
   stop(): void {

@@ -1,5 +1,6 @@
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Signal } from "../core/journal.ts";
+import { keepOne } from "../core/keep-one.ts";
 import { textMessage } from "../core/messages.ts";
 import { Approvals } from "./approvals.ts";
 import { generateOverChain } from "./chain.ts";
@@ -32,6 +33,7 @@ export class Loop {
     this.#repetition = new Repetition(run.state);
     const stopTools = () => void this.#dispatcher?.cancel(run.signal.reason);
     run.signal.addEventListener("abort", stopTools, { once: true });
+    keepOne(this);
   }
 
   receive(signal: Signal): void {

@@ -1,6 +1,7 @@
 import { Ajv, type ValidateFunction } from "ajv";
 import { z } from "zod";
 import { VenturiError, wrap } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { ToolSpec } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 
@@ -21,6 +22,7 @@ export class ToolTable {
       this.#tools.delete(spec.name);
     }
     this.specs = [...[...this.#tools.values()].map(specOf), ...clientTools];
+    keepOne(this);
   }
 
   get(name: string): Tool | undefined {

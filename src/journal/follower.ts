@@ -2,6 +2,7 @@ import { type Clock, sleep } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
+import { keepOne } from "../core/keep-one.ts";
 
 type Batch = readonly RunEvent[];
 type Result = IteratorResult<Batch, undefined>;
@@ -48,6 +49,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     this.#behind = !options.current;
     if (options.signal?.aborted) this.#close();
     else options.signal?.addEventListener("abort", this.#onAbort, { once: true });
+    keepOne(this);
   }
 
   /** The last seq it has, taken or queued. */

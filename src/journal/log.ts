@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import { type EventBody, isTerminal, type RunEvent } from "../core/events.ts";
 import type { Append, Attempt, RunLog } from "../core/journal.ts";
+import { keepOne } from "../core/keep-one.ts";
 import { weigh } from "./weigh.ts";
 
 /** Who commits what logs hold. */
@@ -42,6 +43,7 @@ export class AttemptLog implements RunLog {
     this.attempt = attempt;
     this.#head = attempt.head;
     this.#owner = owner;
+    keepOne(this);
   }
 
   get head(): number {

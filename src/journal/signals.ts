@@ -1,4 +1,5 @@
 import type { Cursor, Hint, Journal, Signal, SignalFeed } from "../core/journal.ts";
+import { keepOne } from "../core/keep-one.ts";
 
 /** The signals of one run while it is worked on here. */
 export class RunSignals implements SignalFeed {
@@ -9,6 +10,7 @@ export class RunSignals implements SignalFeed {
   constructor(run: string, known: readonly Signal[]) {
     this.run = run;
     this.#signals.push(...known);
+    keepOne(this);
   }
 
   get last(): number {

@@ -1,5 +1,6 @@
 import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { StreamObserver } from "../core/provider.ts";
 import { JsonScanner } from "./json-scanner.ts";
 
@@ -108,6 +109,7 @@ class Call implements OpenCall {
 
   constructor(index: number) {
     this.index = index;
+    keepOne(this);
   }
 
   /** Takes id, name and signature, each the first time it is told; true when the name became known. */

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { VenturiError, wrap } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { GenerationContext } from "../core/provider.ts";
 import { Deadlines } from "./deadlines.ts";
 import type { HttpHeaders } from "./http-failure.ts";
@@ -47,6 +48,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#deadlines = new Deadlines(op, context.timeouts, (error) => this.#stop(error));
     if (context.signal.aborted) this.#onAbort();
     else context.signal.addEventListener("abort", this.#onAbort, { once: true });
+    keepOne(this);
   }
 
   open(post: Post, connections: Dispatcher): Promise<Opened> {

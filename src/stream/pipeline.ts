@@ -1,6 +1,7 @@
 import { isAscii } from "node:buffer";
 import type { Delta } from "../core/deltas.ts";
 import { wrap } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { Decoder, Frame, Wire } from "../core/plugin.ts";
 import type { ChunkKind, StreamObserver } from "../core/provider.ts";
 import { type Frames, framesOf } from "./frames.ts";
@@ -28,6 +29,7 @@ export class Pipeline {
     this.#frames = framesOf(wire.framing, settings.maxEvent);
     this.#decoder = wire.decoder();
     this.#observer = settings.observer;
+    keepOne(this);
   }
 
   /** A `done` or an `error` came out: nothing else will. */

@@ -1,6 +1,7 @@
 import { type Span, trace } from "@opentelemetry/api";
 import { encodedSize, isTerminal, type RunEvent } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { FollowOptions, Runs } from "../core/runs.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, spans } from "./names.ts";
@@ -62,6 +63,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     this.#signal = follower.options?.signal;
     this.#source = source;
     this.#open = open;
+    keepOne(this);
   }
 
   [Symbol.asyncIterator](): this {

@@ -1,3 +1,5 @@
+import { keepOne } from "../core/keep-one.ts";
+
 /**
  * Writes protobuf in one pass. Lengths are not known beforehand, so their place is kept with a fixed width (a varint may be
  * padded) and filled in afterwards. The `put` methods fill in values at a place that was written before.
@@ -10,6 +12,7 @@ export class ProtobufWriter {
   constructor(capacity: number) {
     this.#bytes = new Uint8Array(capacity);
     this.#view = new DataView(this.#bytes.buffer);
+    keepOne(this);
   }
 
   get at(): number {

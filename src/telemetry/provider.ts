@@ -1,5 +1,6 @@
 import { type Attributes, context as active } from "@opentelemetry/api";
 import type { Delta } from "../core/deltas.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { GenerationContext, GenerationRequest, Provider, StreamObserver } from "../core/provider.ts";
 import { GenerationTrace } from "./generation.ts";
 import type { Measure } from "./measure.ts";
@@ -69,6 +70,7 @@ class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefine
     this.#begin = begin;
     this.#open = open;
     this.#signal = signal;
+    keepOne(this);
   }
 
   [Symbol.asyncIterator](): this {

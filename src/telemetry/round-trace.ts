@@ -1,4 +1,5 @@
 import { type Context, type Span, trace } from "@opentelemetry/api";
+import { keepOne } from "../core/keep-one.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, labels, providerName, spans } from "./names.ts";
 import type { RunTrace } from "./run-trace.ts";
@@ -46,6 +47,7 @@ export class RoundTrace {
       run.context,
     );
     this.context = trace.setSpan(run.context, this.span);
+    keepOne(this);
   }
 
   /** Something of the round happened or ended now. */

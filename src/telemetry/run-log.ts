@@ -1,5 +1,6 @@
 import type { EventBody, RunEvent } from "../core/events.ts";
 import type { Attempt, Claim, RunLog } from "../core/journal.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { Measure } from "./measure.ts";
 import { RunTrace } from "./run-trace.ts";
 import { countRejected, toolFinished } from "./tool.ts";
@@ -32,6 +33,7 @@ export class MeasuredLog implements RunLog {
     }
     if (inner.signal.aborted) this.#trace?.abandon();
     else inner.signal.addEventListener("abort", () => this.#trace?.abandon(), { once: true });
+    keepOne(this);
   }
 
   get attempt(): Attempt {

@@ -1,4 +1,5 @@
 import { SpanKind } from "@opentelemetry/api";
+import { keepOne } from "../core/keep-one.ts";
 import type { Block } from "./block.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
 
@@ -71,6 +72,7 @@ export class SpanStamp {
     this.#shape = shape;
     this.#block = block;
     this.#bytes = bytes;
+    keepOne(this);
   }
 
   /** Writes the span of this row; answers where it begins, for the values that are put into it. */

@@ -1,4 +1,5 @@
 import { context as active, type Context, type Span, trace } from "@opentelemetry/api";
+import { keepOne } from "../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../core/tool.ts";
 import { endSpan, type Measure } from "./measure.ts";
 import { attributes, labels, spans } from "./names.ts";
@@ -154,6 +155,7 @@ class Execution implements Pending {
     this.context = trace.setSpan(above, this.#span);
     this.traceparent = formatTraceparent(this.#span.spanContext());
     this.#trace?.pending.add(this);
+    keepOne(this);
   }
 
   asked(input: unknown): void {
