@@ -69,11 +69,12 @@ async function watchOutage(options: OutageOptions, engine: Engine, { url }: Repl
   await readiness.stop();
 
   const meanwhile = readiness.answers.filter(({ at }) => at > down && at < up);
-  const notReady = meanwhile.find(({ status }) => status !== 200);
+  const notReady = meanwhile.find(({ status, reason }) => status === 503 && reason !== "");
   const readyAgain = readiness.answers.find(({ at, status }) => at > up && status === 200);
   const next = clients.flatMap(({ times }) => times.filter((time) => time > up));
   const { violations, waited } = await compare(engine, clients);
   if (!notReady) violations.push("/readyz never said that the journal was away");
+  if (newRunMeanwhile !== 503) violations.push(`a new run was answered with ${newRunMeanwhile} meanwhile`);
   if (!readyAgain) violations.push("/readyz never said that the journal was back");
   return {
     engine: options.engine,
