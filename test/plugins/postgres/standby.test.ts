@@ -62,9 +62,9 @@ describe("postgres with a standby", function () {
     const log = committer.openLog(attempt);
     for (let n = 0; n < 10; n++) await log.step(text(`${n}`));
     await primary.kill();
+    // Its processes outlive it for a moment, and answer.
+    while ((await journal.ping().catch((thrown) => thrown.code)) !== "journal_failed");
     const waiting = log.step(text("across"));
-    const error = await journal.ping().catch((thrown) => thrown);
-    expect(error).to.include({ code: "journal_failed" });
     await promote(standby);
     await waiting;
     await log.step({ ...end });
