@@ -15,7 +15,7 @@ import {
   VenturiError,
 } from "venturi/plugin";
 import type { ThreadOptions } from "./protocol.ts";
-import { toAppendRow, toAttempt, toClaim, toEvents, toRestoreRow, toRow, toSignal } from "./rows.ts";
+import { toAttempt, toClaim, toColumns, toEvents, toRestoreRow, toRow, toSignal } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;
@@ -34,7 +34,7 @@ export class SqliteJournal implements Journal {
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
-    const { fenced, work } = await this.#thread.ask("append", batch.map(toAppendRow));
+    const { fenced, work } = await this.#thread.ask("append", toColumns(batch));
     const attempts = new Set<Attempt>();
     for (const index of fenced) {
       const item = batch[index];

@@ -1,15 +1,23 @@
 import type { KeptWire, ListQuery, Signal } from "venturi/plugin";
 
-/** What the journal and its thread say to each other. Events go as JSON text, encoded once. */
-export interface AppendRow {
-  readonly run: string;
-  readonly epoch: number;
-  /** The head it continues, and the head after it. */
-  readonly base: number;
-  readonly head: number;
+/**
+ * What the journal and its thread say to each other. Events go as JSON text, encoded once. Appends go as columns, which cross
+ * over at a fifth of what as many objects cost.
+ */
+export interface AppendColumns {
+  readonly runs: readonly string[];
+  readonly epochs: readonly number[];
+  /** The heads they continue, and the heads after them. */
+  readonly bases: readonly number[];
+  readonly heads: readonly number[];
   /** JSON lines; empty without events. */
-  readonly body: string;
-  readonly state: "" | "ready" | "waiting" | "done";
+  readonly bodies: readonly string[];
+  /** Those that end the attempt, by index. */
+  readonly ends: ReadonlyMap<number, AttemptEnd>;
+}
+
+export interface AttemptEnd {
+  readonly state: "ready" | "waiting" | "done";
   readonly seenSignals: number;
   readonly outcome: "finished" | "failed" | null;
 }
@@ -79,7 +87,7 @@ export type Enqueued =
 
 /** Everything the thread can be asked, by name. */
 export interface Operations {
-  append(rows: readonly AppendRow[]): { fenced: number[]; work: boolean };
+  append(columns: AppendColumns): { fenced: number[]; work: boolean };
   read(run: string, after: number, limit: number): RecordRow[];
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[];
   enqueue(row: EnqueueRow): Enqueued;

@@ -9,21 +9,27 @@ import {
   type RunRow,
   type Signal,
 } from "venturi/plugin";
-import type { AppendRow, ClaimRow, RecordRow, RestoreRow, SignalRow, StoredRow } from "./protocol.ts";
+import type { AppendColumns, AttemptEnd, ClaimRow, RecordRow, RestoreRow, SignalRow, StoredRow } from "./protocol.ts";
 
-export function toAppendRow(item: Append): AppendRow {
-  const last = item.events.at(-1);
-  const head = last?.seq ?? item.attempt.head;
-  return {
-    run: item.attempt.run,
-    epoch: item.attempt.epoch,
-    base: head - item.events.length,
-    head,
-    body: item.events.map(encodeEvent).join("\n"),
-    state: item.state ?? "",
-    seenSignals: item.seenSignals ?? 0,
-    outcome: outcomeOf(last),
-  };
+export function toColumns(batch: readonly Append[]): AppendColumns {
+  const runs: string[] = [];
+  const epochs: number[] = [];
+  const bases: number[] = [];
+  const heads: number[] = [];
+  const bodies: string[] = [];
+  const ends = new Map<number, AttemptEnd>();
+  for (const { attempt, events, state, seenSignals = 0 } of batch) {
+    const last = events.at(-1);
+    const head = last?.seq ?? attempt.head;
+    const outcome = last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
+    if (state !== undefined) ends.set(runs.length, { state, seenSignals, outcome });
+    runs.push(attempt.run);
+    epochs.push(attempt.epoch);
+    bases.push(head - events.length);
+    heads.push(head);
+    bodies.push(events.map(encodeEvent).join("\n"));
+  }
+  return { runs, epochs, bases, heads, bodies, ends };
 }
 
 export function toRestoreRow({ run, session, request, signals, wires, events }: Recording): RestoreRow {

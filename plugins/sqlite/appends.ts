@@ -1,0 +1,73 @@
+import type { AppendColumns, AttemptEnd } from "./protocol.ts";
+import * as sql from "./sql.ts";
+import type { Statements } from "./statements.ts";
+
+interface Row {
+  readonly epoch: number;
+  readonly base: number;
+  readonly head: number;
+  readonly body: string;
+  readonly end: AttemptEnd | undefined;
+}
+
+const mostIds = 50_000;
+const stays = { freed: false };
+
+/** What comes with every commit. Its caller has a transaction open. */
+export class Appends {
+  readonly #ask: Statements;
+  /** Of runs that this process appends to. Ids are never given twice, so one that is out of date finds nothing. */
+  readonly #ids = new Map<string, number>();
+
+  constructor(ask: Statements) {
+    this.#ask = ask;
+  }
+
+  append(columns: AppendColumns): { fenced: number[]; work: boolean } {
+    const fenced: number[] = [];
+    let work = false;
+    const now = this.#ask.get<{ now: number }>(sql.readClock)?.now ?? 0;
+    for (const [index, run] of columns.runs.entries()) {
+      const row = rowAt(columns, index);
+      const id = this.#ids.get(run) ?? this.#learn(run);
+      const put = id === undefined ? undefined : this.#put(row, id, now);
+      if (put === undefined && (id === undefined || !this.#isThere(row, id))) fenced.push(index);
+      if (put === undefined || row.end !== undefined) this.#ids.delete(run);
+      if (put?.freed) work = true;
+    }
+    return { fenced, work };
+  }
+
+  /** Whether it freed something to claim; undefined when the fence held it off. */
+  #put({ base, head, epoch, body, end }: Row, id: number, now: number): { freed: boolean } | undefined {
+    if (head > base) {
+      const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
+      if (changes === 0) return undefined;
+      this.#ask.run(sql.advance, head, lastInsertRowid, now, id);
+    }
+    if (end === undefined) return stays;
+    const [left] = this.#ask.all<{ session: string | null; state: string }>(sql.leave, { id, epoch, head, ...end });
+    return left && { freed: left.state === "ready" || (left.state === "done" && left.session !== null) };
+  }
+
+  /** An append whose answer was lost is settled by what stands there. */
+  #isThere({ base, head, epoch, body }: Row, id: number): boolean {
+    if (head === base) return this.#ask.get(sql.findLeft, id, epoch, base) !== undefined;
+    return this.#ask.all(sql.findRecord, { id, after: base, limit: head - base, epoch, body }).length > 0;
+  }
+
+  #learn(run: string): number | undefined {
+    const id = this.#ask.get<{ id: number }>(sql.findRun, run)?.id;
+    if (this.#ids.size >= mostIds) this.#ids.clear();
+    if (id !== undefined) this.#ids.set(run, id);
+    return id;
+  }
+}
+
+const rowAt = ({ epochs, bases, heads, bodies, ends }: AppendColumns, index: number): Row => ({
+  epoch: epochs[index] ?? 0,
+  base: bases[index] ?? 0,
+  head: heads[index] ?? 0,
+  body: bodies[index] ?? "",
+  end: ends.get(index),
+});

@@ -1,0 +1,35 @@
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+
+/** One connection's statements, each prepared when it is first asked. */
+export class Statements {
+  readonly #database: DatabaseSync;
+  readonly #prepared = new Map<string, StatementSync>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  run(
+    text: string,
+    ...values: SQLInputValue[]
+  ): { readonly changes: number | bigint; readonly lastInsertRowid: number | bigint } {
+    return this.#statement(text).run(...values);
+  }
+
+  get<T>(text: string, ...values: SQLInputValue[]): T | undefined {
+    return this.#statement(text).get(...values) as T | undefined; // the statement's columns are T's fields
+  }
+
+  all<T>(text: string, values: Record<string, SQLInputValue>): T[] {
+    return this.#statement(text).all(values) as T[]; // the statement's columns are T's fields
+  }
+
+  #statement(text: string): StatementSync {
+    let statement = this.#prepared.get(text);
+    if (!statement) {
+      statement = this.#database.prepare(text);
+      this.#prepared.set(text, statement);
+    }
+    return statement;
+  }
+}
