@@ -70,7 +70,7 @@ export class Servers {
       ...this.#settings(address, sockets),
       max: this.#options.pool,
       idleTimeoutMillis: 60_000,
-      verify: (client, done) => refuseReadOnly(client).then(() => done(), done),
+      verify: (client, done) => this.#greet(client).then(() => done(), done),
     });
     pool.on("error", () => {}); // an idle connection that breaks is replaced when it is next needed
     // One that breaks while it is out tells so by an event as well, which would end the process if nobody listened.
@@ -98,7 +98,7 @@ export class Servers {
     const opened = { link: client, end: (grace: number) => sockets.closeAfter(grace, client.end()) };
     try {
       await client.connect();
-      await refuseReadOnly(client);
+      await this.#greet(client);
       return opened;
     } catch (thrown) {
       opened.end(0).catch(() => {}); // as above
@@ -106,8 +106,16 @@ export class Servers {
     }
   }
 
+  async #greet(client: ClientBase): Promise<void> {
+    await refuseReadOnly(client);
+    if (this.#options.pooler) return; // the session is everyone's
+    // Sooner than we give up, or each statement given up while it waits for a lock would leave a connection behind.
+    // Not as a parameter of the connection, since poolers refuse those they do not know.
+    await client.query(`SET lock_timeout = ${Math.ceil(this.#options.timeout * 0.8)}`);
+  }
+
   #settings(address: string, sockets: Sockets) {
-    const { ssl, connectTimeout, timeout, pooler } = this.#options;
+    const { ssl, connectTimeout, timeout } = this.#options;
     return {
       connectionString: address,
       stream: () => sockets.make(),
@@ -115,8 +123,6 @@ export class Servers {
       ...(ssl === undefined ? {} : { ssl: typeof ssl === "object" ? { ...ssl } : ssl }),
       connectionTimeoutMillis: connectTimeout,
       query_timeout: timeout,
-      // Sooner than we give up, or each statement given up while it waits for a lock would leave a connection behind.
-      ...(pooler ? {} : { lock_timeout: Math.ceil(timeout * 0.8) }),
       keepAlive: true,
       application_name: "venturi",
     };

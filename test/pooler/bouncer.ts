@@ -24,7 +24,7 @@ export function bouncerVersion(): string {
   return stdout.split("\n")[0] ?? "";
 }
 
-/** PgBouncer in transaction mode before a cluster, with so few connections that everyone shares them. */
+/** PgBouncer before a cluster; in transaction mode with so few connections that everyone shares them. */
 export class Bouncer {
   readonly url: string;
   readonly #port: number;
@@ -39,12 +39,12 @@ export class Bouncer {
 
   static readonly servers = 4;
 
-  static async start(cluster: Cluster): Promise<Bouncer> {
+  static async start(cluster: Cluster, mode: "transaction" | "session" = "transaction"): Promise<Bouncer> {
     const folder = mkdtempSync(join(tmpdir(), "venturi-pgbouncer-"));
     chmodSync(folder, 0o755);
     const bouncer = new Bouncer(await freePort(), folder);
     writeFileSync(join(folder, "users"), '"venturi" ""\n');
-    writeFileSync(join(folder, "pgbouncer.ini"), settingsOf(cluster, bouncer.#port, folder));
+    writeFileSync(join(folder, "pgbouncer.ini"), settingsOf({ cluster, port: bouncer.#port, folder, mode }));
     await bouncer.up();
     return bouncer;
   }
@@ -76,7 +76,14 @@ export class Bouncer {
   }
 }
 
-const settingsOf = (cluster: Cluster, port: number, folder: string): string => `[databases]
+interface Parts {
+  readonly cluster: Cluster;
+  readonly port: number;
+  readonly folder: string;
+  readonly mode: "transaction" | "session";
+}
+
+const settingsOf = ({ cluster, port, folder, mode }: Parts): string => `[databases]
 postgres = host=127.0.0.1 port=${cluster.port} dbname=postgres user=venturi
 
 [pgbouncer]
@@ -85,8 +92,8 @@ listen_port = ${port}
 unix_socket_dir =
 auth_type = trust
 auth_file = ${join(folder, "users")}
-pool_mode = transaction
-default_pool_size = ${Bouncer.servers}
+pool_mode = ${mode}
+default_pool_size = ${mode === "session" ? 40 : Bouncer.servers}
 max_client_conn = 500
 server_login_retry = 1
 `;

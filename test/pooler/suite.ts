@@ -83,6 +83,23 @@ describe(`postgres behind ${version}`, function () {
     for (const journal of journals) await journal.close();
   });
 
+  it("in session mode nothing has to be set, and what another replica writes is heard of at once", async () => {
+    const sessions = await Bouncer.start(cluster, "session");
+    const [writer, reader] = [openJournal(sessions.url, "session"), openJournal(sessions.url, "session")];
+    const { attempt } = await claimed(writer);
+    await new Promise<void>((resolve) => {
+      reader.onHint(() => resolve()); // the first one comes when it listens
+    });
+    const heard = new Promise<boolean>((resolve) => {
+      reader.onHint((hint) => resolve(hint.events(attempt.run)));
+    });
+    await put(writer, attempt, [text("a")]);
+    expect(await heard).to.equal(true);
+    await writer.close();
+    await reader.close();
+    await sessions.stop();
+  });
+
   it("replicas stream through it; it and the database crash, and no client sees anything of it", async () => {
     const report = await streaming({ cluster, bouncer, runs: 60, clients: 15, seed: 3 });
     const { violations, ...figures } = report;
