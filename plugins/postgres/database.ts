@@ -12,7 +12,7 @@ type Values = readonly unknown[];
 export type Ask = <Row extends QueryResultRow>(text: string, values: Values) => Promise<Row[]>;
 
 const transientTries = 5;
-const goodbye = 1_000;
+const goodbye = 500;
 
 /**
  * The connections. They are opened when first needed, the schema is brought up to date before the first question, and when

@@ -26,9 +26,12 @@ export function isConnectionLost(thrown: unknown): boolean {
   return state === "" || state.startsWith("08") || state.startsWith("57P") || state === "25006";
 }
 
-/** It will not do however often it is tried. */
-export const isUnusable = (thrown: unknown): boolean =>
-  thrown instanceof UnusableDatabase || /^(28|3D|42501)/.test(stateOf(thrown)) || setupAdvice(thrown) !== undefined;
+/** It will not do however often it is tried; of several servers, none will. */
+function isUnusable(thrown: unknown): boolean {
+  if (thrown instanceof AggregateError) return thrown.errors.every(isUnusable);
+  if (thrown instanceof UnusableDatabase || setupAdvice(thrown) !== undefined) return true;
+  return /^(28|3D|42501)/.test(stateOf(thrown));
+}
 
 export function explain(thrown: unknown): { message: string; unusable: boolean } {
   return { message: tell(thrown), unusable: isUnusable(thrown) };

@@ -8,7 +8,7 @@ const shards = 256;
 const checkEvery = 15_000;
 const firstRetry = 250;
 const lastRetry = 5_000;
-const goodbye = 1_000;
+const goodbye = 500;
 
 /** What one transaction changed, as others are told of it: shard numbers, since ids would not fit into a notification. */
 export interface Change {

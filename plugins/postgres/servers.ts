@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import type { ConnectionOptions } from "node:tls";
 import type { Client, ClientBase, Pool } from "pg";
 import { addressesOf } from "./address.ts";
-import { isUnusable } from "./failures.ts";
+import { UnusableDatabase } from "./schema.ts";
 
 export interface ServerOptions {
   /** Several hosts, separated by commas, are tried one after the other. */
@@ -56,7 +56,8 @@ export class Servers {
         this.#first = index;
         return opened;
       } catch (thrown) {
-        if (isUnusable(thrown)) throw thrown;
+        // This is the primary, and what it holds will not do; anything else may be that one server's own trouble.
+        if (thrown instanceof UnusableDatabase) throw thrown;
         failures.push(thrown);
       }
     }

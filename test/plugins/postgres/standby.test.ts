@@ -1,6 +1,8 @@
+import { createServer } from "node:net";
 import { expect } from "chai";
 import { Committer } from "../../../src/journal/committer.ts";
 import { claimed, end, text } from "../../../src/testing/journal-bench.ts";
+import { freePort } from "../../chaos/port.ts";
 import { Cluster } from "./cluster.ts";
 import { openJournal } from "./open.ts";
 import { ask, makeSynchronous, promote, standbyOf } from "./standby.ts";
@@ -29,6 +31,23 @@ describe("postgres with a standby", function () {
     const rows = await ask(primary, "SELECT 1 FROM j.runs WHERE run = $1", [attempt.run]);
     expect(rows).to.have.length(1);
     await journal.close();
+  });
+
+  it("a host that refuses us does not keep us from the others", async () => {
+    const refusal = Buffer.from("E....SFATAL\0C28000\0Mno entry for you\0\0");
+    refusal.writeUInt32BE(refusal.length - 1, 1);
+    const server = createServer((socket) => socket.once("data", () => socket.end(refusal)));
+    const port = await freePort();
+    server.listen(port, "127.0.0.1");
+    const journal = openJournal(`postgres://venturi@127.0.0.1:${port},127.0.0.1:${primary.port}/postgres`, "j");
+    await journal.ping();
+    await journal.close();
+    const alone = openJournal(`postgres://venturi@127.0.0.1:${port},127.0.0.1:${port}/postgres`, "j");
+    const error = await alone.ping().catch((thrown) => thrown);
+    expect(error.message).to.include("it refuses the user or the password");
+    expect(error.details).to.deep.equal({ unusable: true });
+    await alone.close();
+    server.close();
   });
 
   it("a standby alone is a journal that fails, not one that is ready", async () => {
