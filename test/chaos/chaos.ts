@@ -22,6 +22,8 @@ export interface ChaosOptions {
   readonly mutation?: Mutation;
   /** The engine's clock jumps, too: seconds or an hour, forwards and backwards. */
   readonly jumps?: boolean;
+  /** For how long there is trouble, ms; until the last run has ended when absent. */
+  readonly trouble?: number;
   /** Longest one run may take, ms. */
   readonly patience?: number;
 }
@@ -92,7 +94,8 @@ async function unleash(scene: Scene): Promise<ChaosReport> {
   const started = performance.now();
   const urls = replicas.map((replica) => replica.url);
   const over = new AbortController();
-  const trouble = makeTrouble(scene, over.signal);
+  const enough = options.trouble === undefined ? [] : [AbortSignal.timeout(options.trouble)];
+  const trouble = makeTrouble(scene, AbortSignal.any([over.signal, ...enough]));
   const reports: ClientReport[] = [];
   let next = 0;
   const client = async () => {
