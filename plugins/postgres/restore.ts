@@ -2,6 +2,9 @@ import { encodeEvent, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
 import type { Statements } from "./sql.ts";
 
+/** Events of one record: a page of a long run is read without the rest of it. */
+const recordSize = 256;
+
 /** Puts a run in with everything it has, within a transaction. False when its id is taken or its session busy. */
 export async function restore(ask: Ask, sql: Statements, recording: Recording): Promise<boolean> {
   const { run, session = null, request, signals, wires, events } = recording;
@@ -19,8 +22,9 @@ export async function restore(ask: Ask, sql: Statements, recording: Recording): 
     cancelled,
   ]);
   if (!added) return false;
-  if (events.length > 0) {
-    await ask(sql.restoreRecord, [added.id, events.length, events.map(encodeEvent).join("\n")]);
+  for (let base = 0; base < events.length; base += recordSize) {
+    const part = events.slice(base, base + recordSize);
+    await ask(sql.restoreRecord, [added.id, base + 1, base + part.length, part.map(encodeEvent).join("\n")]);
   }
   if (signals.length > 0) {
     const columns = [signals.map(({ id }) => id), signals.map(({ kind }) => kind), signals.map(toBody)];

@@ -117,7 +117,7 @@ export const statements = (schema: string) => ({
       CASE WHEN $5::text = 'done' THEN ${now} END
     WHERE NOT EXISTS (SELECT 1 FROM ${schema}.runs WHERE session = $2 AND state <> 'done') ON CONFLICT DO NOTHING
     RETURNING id::text`,
-  restoreRecord: `INSERT INTO ${schema}.records (run, first, last, epoch, body) VALUES ($1, 1, $2, 1, $3)`,
+  restoreRecord: `INSERT INTO ${schema}.records (run, first, last, epoch, body) VALUES ($1, $2, $3, 1, $4)`,
   restoreSignals: `INSERT INTO ${schema}.signals (run, number, signal, kind, body)
     SELECT $1, place, signal, kind, body
     FROM unnest($2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS s (signal, kind, body, place)`,

@@ -37,8 +37,8 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "refuseBusy" | "cla
   readonly outcome: "finished" | "failed" | null;
   readonly cancelled: 0 | 1;
   readonly head: number;
-  /** JSON lines; empty without events. */
-  readonly body: string;
+  /** In parts, so that a page of a long run is read without the rest of it: the events first to last as JSON lines. */
+  readonly records: readonly { readonly first: number; readonly last: number; readonly body: string }[];
   readonly signals: readonly SignalRow[];
   readonly wires: readonly WireRow[];
 }

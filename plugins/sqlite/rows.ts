@@ -43,7 +43,7 @@ export function toRestoreRow({ run, session, request, signals, wires, events }: 
     outcome,
     cancelled: signals.some(({ kind }) => kind === "cancel") ? 1 : 0,
     head: events.length,
-    body: events.map(encodeEvent).join("\n"),
+    records: recordsOf(events),
     signals: signals.map(({ id, kind, body }, index) => ({
       number: index + 1,
       signal: id,
@@ -53,6 +53,17 @@ export function toRestoreRow({ run, session, request, signals, wires, events }: 
     wires,
   };
 }
+
+function recordsOf(events: readonly RunEvent[]): RestoreRow["records"] {
+  const records: { first: number; last: number; body: string }[] = [];
+  for (let base = 0; base < events.length; base += recordSize) {
+    const part = events.slice(base, base + recordSize);
+    records.push({ first: base + 1, last: base + part.length, body: part.map(encodeEvent).join("\n") });
+  }
+  return records;
+}
+
+const recordSize = 256;
 
 const outcomeOf = (last: RunEvent | undefined): "finished" | "failed" | null =>
   last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;

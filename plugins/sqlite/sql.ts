@@ -10,8 +10,9 @@ export const readClock = `SELECT ${now} AS now`;
 export const insertRecord = `INSERT INTO records (run, first, last, epoch, previous, body)
   SELECT id, ?1 + 1, ?2, ?3, tail, ?4 FROM runs WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'`;
 
-/** The whole of a run that has just been added. */
-export const restoreRecord = "INSERT INTO records (run, first, last, epoch, previous, body) VALUES (?, 1, ?, 1, 0, ?)";
+/** For a run that has just been added. */
+export const restoreRecord = `INSERT INTO records (run, first, last, epoch, previous, body)
+  SELECT id, ?, ?, epoch, tail, ? FROM runs WHERE id = ?`;
 export const restoreTail = "UPDATE runs SET tail = last_insert_rowid() WHERE id = ?";
 
 /** After `insertRecord`, in its transaction. By id and with the time bound, as it comes with every record. */

@@ -142,12 +142,12 @@ export class Store implements Omit<Operations, "close"> {
       if (row.session !== null && this.#ask.get(sql.findOpenInSession, row.session)) {
         return `the session ${row.session} has a run under way`;
       }
-      const { request, body, signals, wires, ...columns } = row;
+      const { request, records, signals, wires, ...columns } = row;
       const [added] = this.#ask.all<{ id: number }>(sql.restoreRun, { ...columns, signals: signals.length });
       const id = added?.id ?? 0;
       this.#ask.run(sql.insertRequest, id, request);
-      if (row.head > 0) {
-        this.#ask.run(sql.restoreRecord, id, row.head, body);
+      for (const { first, last, body } of records) {
+        this.#ask.run(sql.restoreRecord, first, last, body, id);
         this.#ask.run(sql.restoreTail, id);
       }
       for (const signal of signals)

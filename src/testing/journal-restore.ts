@@ -40,6 +40,23 @@ export function restoreCases(bench: JournalBench): void {
       assert.deepEqual(await other.claim("w", 10), []);
     });
 
+    it("takes a long run in and gives any page of it", async () => {
+      const journal = await bench.open();
+      const recording = recordingOf([...Array.from({ length: 600 }, (_, n) => text(`${n}`)), end]);
+      await journal.restore(recording);
+      for (const [after, limit] of [
+        [0, 1_000],
+        [255, 2],
+        [256, 256],
+        [500, 512],
+        [600, 1],
+      ] as const) {
+        assert.deepEqual(await journal.read(recording.run, after, limit), recording.events.slice(after, after + limit));
+      }
+      await journal.prune({ keep: 0 });
+      assert.deepEqual(await journal.read(recording.run, 0, 10), []);
+    });
+
     it("parks a run that has no end, until a signal comes that it has not brought along", async () => {
       const journal = await bench.open(50);
       const recording = recordingOf([text("a")]);
