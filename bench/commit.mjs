@@ -36,7 +36,7 @@ const store = new Store(database, { lease: 60_000, busyTimeout: 5_000 });
 const enqueue = { session: null, agent: "a", request: "{}", key: null, refuseBusy: false, claimFor: "bench" };
 await table("sqlite", {
   open: (run) => {
-    store.enqueue({ ...enqueue, run });
+    store.enqueue([{ ...enqueue, run }]);
     return { run, epoch: 1, head: 0 };
   },
   commit: (batch, parts) => {

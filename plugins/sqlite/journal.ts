@@ -14,7 +14,8 @@ import {
   type Signal,
   VenturiError,
 } from "venturi/plugin";
-import type { ThreadOptions } from "./protocol.ts";
+import { Grouped } from "./grouped.ts";
+import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { toAttempt, toClaim, toColumns, toEvents, toRestoreRow, toRow, toSignal } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
@@ -24,6 +25,7 @@ const pruneStep = 50;
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: StoreThread;
+  readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #listeners = new Set<(hint: Hint) => void>();
 
   constructor(options: ThreadOptions) {
@@ -31,6 +33,7 @@ export class SqliteJournal implements Journal {
     this.#thread = new StoreThread(options, ({ work, signals }) =>
       this.#hint({ work, events: () => true, signals: () => signals }),
     );
+    this.#enqueues = new Grouped((rows) => this.#thread.ask("enqueue", rows));
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
@@ -63,7 +66,7 @@ export class SqliteJournal implements Journal {
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
-    const done = await this.#thread.ask("enqueue", {
+    const done = await this.#enqueues.ask({
       run: item.run,
       session: item.session ?? null,
       agent: item.request.agent,

@@ -90,7 +90,7 @@ export interface Operations {
   append(columns: AppendColumns): { fenced: number[]; work: boolean };
   read(run: string, after: number, limit: number): RecordRow[];
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[];
-  enqueue(row: EnqueueRow): Enqueued;
+  enqueue(rows: readonly EnqueueRow[]): Enqueued[];
   claim(worker: string, limit: number): ClaimRow[];
   heartbeat(worker: string): void;
   held(worker: string): Omit<ClaimRow, "request" | "signals">[];

@@ -50,24 +50,8 @@ export class Store implements Omit<Operations, "close"> {
     return found;
   }
 
-  enqueue(row: EnqueueRow): Enqueued {
-    return this.#write((): Enqueued => {
-      const known = row.key === null ? undefined : this.#ask.get<{ run: string }>(sql.findKey, row.key);
-      if (known) return { kind: "existing", run: known.run };
-      if (this.#ask.get(sql.findRun, row.run))
-        return { kind: "conflict", message: `the run ${row.run} is already there` };
-      const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.session) !== undefined;
-      if (busy && row.refuseBusy) {
-        return { kind: "conflict", message: `the session ${row.session} has a run under way` };
-      }
-      const added = this.#ask.get<{ id: number }>(sql.insertRun, row.run, row.key, row.session, row.agent);
-      this.#ask.run(sql.insertRequest, added?.id ?? 0, row.request);
-      if (row.claimFor === null || busy) return { kind: "stored", work: !busy };
-      const claim = this.#ask.get<ClaimRow>(sql.claimRun, row.claimFor, added?.id ?? 0);
-      return claim
-        ? { kind: "stored", claim: { ...claim, request: row.request }, work: false }
-        : { kind: "stored", work: true };
-    });
+  enqueue(rows: readonly EnqueueRow[]): Enqueued[] {
+    return this.#write(() => rows.map((row) => this.#enqueue(row)));
   }
 
   claim(worker: string, limit: number): ClaimRow[] {
@@ -183,6 +167,24 @@ export class Store implements Omit<Operations, "close"> {
   changes(): { work: boolean; lastSignal: number } {
     const row = this.#ask.get<{ work: number; signal: number | null }>(sql.lookForChanges);
     return { work: row?.work === 1, lastSignal: row?.signal ?? 0 };
+  }
+
+  #enqueue(row: EnqueueRow): Enqueued {
+    const known = row.key === null ? undefined : this.#ask.get<{ run: string }>(sql.findKey, row.key);
+    if (known) return { kind: "existing", run: known.run };
+    if (this.#ask.get(sql.findRun, row.run))
+      return { kind: "conflict", message: `the run ${row.run} is already there` };
+    const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.session) !== undefined;
+    if (busy && row.refuseBusy) {
+      return { kind: "conflict", message: `the session ${row.session} has a run under way` };
+    }
+    const added = this.#ask.get<{ id: number }>(sql.insertRun, row.run, row.key, row.session, row.agent);
+    this.#ask.run(sql.insertRequest, added?.id ?? 0, row.request);
+    if (row.claimFor === null || busy) return { kind: "stored", work: !busy };
+    const claim = this.#ask.get<ClaimRow>(sql.claimRun, row.claimFor, added?.id ?? 0);
+    return claim
+      ? { kind: "stored", claim: { ...claim, request: row.request }, work: false }
+      : { kind: "stored", work: true };
   }
 
   #write<T>(work: () => T): T {

@@ -1,0 +1,26 @@
+import { expect } from "chai";
+import { Grouped } from "../../../plugins/sqlite/grouped.ts";
+
+describe("sqlite, what is asked at the same time", () => {
+  it("goes together while one question is in flight, and each gets its own answer", async () => {
+    const groups: number[][] = [];
+    const grouped = new Grouped(async (items: number[]) => {
+      groups.push(items);
+      await new Promise((resolve) => setImmediate(resolve));
+      return items.map((item) => item * 10);
+    });
+    const answers = await Promise.all([1, 2, 3].map((item) => grouped.ask(item)));
+    expect(answers).to.deep.equal([10, 20, 30]);
+    expect(groups).to.deep.equal([[1], [2, 3]]);
+    expect(await grouped.ask(4)).to.equal(40);
+  });
+
+  it("fails for those of the group alone, and the next are asked", async () => {
+    const grouped = new Grouped(async (items: number[]) => {
+      if (items.includes(1)) throw new Error("the engine is down");
+      return items;
+    });
+    const settled = await Promise.allSettled([1, 2, 3].map((item) => grouped.ask(item)));
+    expect(settled.map(({ status }) => status)).to.deep.equal(["rejected", "fulfilled", "fulfilled"]);
+  });
+});
