@@ -54,7 +54,7 @@ export class MemoryJournal implements Journal {
       if (stored && mayWrite(stored, item)) work = this.#write(stored, item) || work;
       else if (!stored || !isThere(stored, item)) fenced.add(item.attempt);
     }
-    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run), signals: () => false });
+    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run) });
     return fenced;
   }
 
@@ -92,7 +92,7 @@ export class MemoryJournal implements Journal {
     if (item.claimFor !== undefined && !busy) {
       return { run: item.run, existing: false, claim: claimFor(stored, item.claimFor, this.#clock.now()) };
     }
-    this.#hint({ work: !busy, events: () => false, signals: () => false });
+    this.#hint({ work: !busy, events: () => false });
     return { run: item.run, existing: false };
   }
 
@@ -127,7 +127,7 @@ export class MemoryJournal implements Journal {
     const stored = this.#open.get(attempt.run);
     if (stored?.state !== "running" || stored.epoch !== attempt.epoch) return;
     stored.state = "ready";
-    this.#hint({ work: true, events: () => false, signals: () => false });
+    this.#hint({ work: true, events: () => false });
   }
 
   async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
@@ -194,7 +194,7 @@ export class MemoryJournal implements Journal {
       stored.epochs.push(1);
     }
     if (stored.state === "done") this.#end(stored);
-    this.#hint({ work: false, events: (other) => other === run, signals: () => false });
+    this.#hint({ work: false, events: (other) => other === run });
   }
 
   async prune(options: { olderThan?: number; keep?: number }): Promise<number> {

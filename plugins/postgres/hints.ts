@@ -51,7 +51,11 @@ export class Hints {
   /** Tells the listeners of this process at once, without the way through the database. */
   tell(change: Change): void {
     const { work = false, events = [], signals = [] } = change;
-    this.#emit({ work, events: (run) => events.includes(run), signals: (run) => signals.includes(run) });
+    this.#emit({
+      work,
+      events: (run) => events.includes(run),
+      ...(signals.length > 0 && { signals: (run) => signals.includes(run) }),
+    });
   }
 
   async close(): Promise<void> {
@@ -121,7 +125,7 @@ export class Hints {
   #receive(payload: string): void {
     const [origin, work, events = "", signals = ""] = payload.split("|");
     if (origin === this.#origin) return;
-    this.#emit({ work: work === "w", events: memberOf(events), signals: memberOf(signals) });
+    this.#emit({ work: work === "w", events: memberOf(events), ...(signals !== "" && { signals: memberOf(signals) }) });
   }
 
   #emit(hint: Hint): void {

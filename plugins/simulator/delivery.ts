@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { performance } from "node:perf_hooks";
 import type { Plan } from "./plan.ts";
 import { stampNow } from "./stamp.ts";
 import type { WireFrame } from "./wire.ts";

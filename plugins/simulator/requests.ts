@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import { performance } from "node:perf_hooks";
 import type { WireName } from "./wire.ts";
 
 /** What the simulator saw of one request; it fills up while the request is served. */

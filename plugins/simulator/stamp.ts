@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 /** Replaced by the time of writing (epoch, µs), so that a reader can tell how long a piece was under way. */
 export const stampMark = "{{now}}";
 

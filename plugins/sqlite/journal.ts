@@ -31,7 +31,7 @@ export class SqliteJournal implements Journal {
   constructor(options: ThreadOptions) {
     this.lease = options.lease;
     this.#thread = new StoreThread(options, ({ work, signals }) =>
-      this.#hint({ work, events: () => true, signals: () => signals }),
+      this.#hint({ work, events: () => true, ...(signals && { signals: () => true }) }),
     );
     this.#enqueues = new Grouped((rows) => this.#thread.ask("enqueue", rows));
   }
@@ -43,7 +43,7 @@ export class SqliteJournal implements Journal {
       const item = batch[index];
       if (item) attempts.add(item.attempt);
     }
-    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run), signals: () => false });
+    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run) });
     return attempts;
   }
 
@@ -79,7 +79,7 @@ export class SqliteJournal implements Journal {
     if (done.kind === "existing") return { run: done.run, existing: true };
     const stored = { run: item.run, existing: false };
     if (done.claim) return { ...stored, claim: toClaim(done.claim, item.claimFor ?? "") };
-    this.#hint({ work: done.work, events: () => false, signals: () => false });
+    this.#hint({ work: done.work, events: () => false });
     return stored;
   }
 
@@ -99,7 +99,7 @@ export class SqliteJournal implements Journal {
 
   async release(attempt: Attempt): Promise<void> {
     const released = await this.#thread.ask("release", attempt.run, attempt.epoch);
-    if (released) this.#hint({ work: true, events: () => false, signals: () => false });
+    if (released) this.#hint({ work: true, events: () => false });
   }
 
   async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
@@ -138,7 +138,7 @@ export class SqliteJournal implements Journal {
   async restore(recording: Recording): Promise<void> {
     const refused = await this.#thread.ask("restore", toRestoreRow(recording));
     if (refused !== undefined) throw new VenturiError("journal.restore", "conflict", refused);
-    this.#hint({ work: false, events: (run) => run === recording.run, signals: () => false });
+    this.#hint({ work: false, events: (run) => run === recording.run });
   }
 
   async prune(options: { olderThan?: number; keep?: number }): Promise<number> {

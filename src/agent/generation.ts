@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
 import type { GenerationContext, GenerationRequest } from "../core/provider.ts";
 import { streamOf } from "./adapt.ts";
 import type { ModelTarget } from "./definition.ts";
@@ -39,10 +40,10 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   const context = contextOf(run, attempt);
   run.time.enter("providerWait");
   let writer: DeltaWriter | undefined;
-  let reader: Reader | undefined;
+  let reader: AbortableReader | undefined;
   try {
     let reads = 0;
-    reader = abortableReader(streamOf(target.port, attempt.request, context), run.signal);
+    reader = new AbortableReader(streamOf(target.port, attempt.request, context), run.signal);
     for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
       // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
@@ -99,36 +100,52 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
   };
 }
 
-interface Reader {
-  next(): Promise<readonly Delta[] | undefined>;
-  /** Lets the provider free what it holds, whatever the reason the reading stopped for. */
-  close(): void;
-}
-
 /**
  * Reads a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
- * behind. One promise a batch, one listener in all.
+ * behind. One promise and no closure a batch, one listener in all.
  */
-function abortableReader(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal): Reader {
-  const iterator = stream[Symbol.asyncIterator]();
-  let fail: ((reason: unknown) => void) | undefined;
-  const close = () => {
-    signal.removeEventListener("abort", onAbort);
+class AbortableReader {
+  readonly #iterator: AsyncIterator<readonly Delta[]>;
+  readonly #signal: AbortSignal;
+  #resolve: (batch: readonly Delta[] | undefined) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+
+  constructor(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal) {
+    this.#iterator = stream[Symbol.asyncIterator]();
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    keepOne(this);
+  }
+
+  next(): Promise<readonly Delta[] | undefined> {
+    return new Promise(this.#read);
+  }
+
+  /** Lets the provider free what it holds, whatever the reason the reading stopped for. */
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
     // On one that has ended this does nothing.
-    void Promise.resolve(iterator.return?.()).catch(() => {});
+    void Promise.resolve(this.#iterator.return?.()).catch(() => {});
+  }
+
+  readonly #read = (
+    resolve: (batch: readonly Delta[] | undefined) => void,
+    reject: (reason: unknown) => void,
+  ): void => {
+    if (this.#signal.aborted) return reject(this.#signal.reason);
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#iterator.next().then(this.#step, reject);
   };
-  const onAbort = () => {
-    fail?.(signal.reason);
-    close();
+
+  readonly #step = (step: IteratorResult<readonly Delta[]>): void => {
+    this.#resolve(step.done ? undefined : step.value);
   };
-  signal.addEventListener("abort", onAbort, { once: true });
-  const next = () =>
-    new Promise<readonly Delta[] | undefined>((resolve, reject) => {
-      if (signal.aborted) return reject(signal.reason);
-      fail = reject;
-      iterator.next().then((step) => resolve(step.done ? undefined : step.value), reject);
-    });
-  return { next, close };
+
+  readonly #onAbort = (): void => {
+    this.#reject(this.#signal.reason);
+    this.close();
+  };
 }
 
 function asProviderError(thrown: unknown): VenturiError {

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 /** Time, so that a test can own it. */
 export interface Clock {
   /** Epoch milliseconds. */

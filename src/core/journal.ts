@@ -125,8 +125,8 @@ export interface Hint {
   readonly work: boolean;
   /** Whether the run may have new events. */
   events(run: string): boolean;
-  /** Whether the run may have new signals. */
-  signals(run: string): boolean;
+  /** Whether the run may have new signals; absent when none has, so that nobody looks through all of them. */
+  signals?(run: string): boolean;
 }
 
 /**

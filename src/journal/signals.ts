@@ -52,6 +52,7 @@ export class SignalWatch {
   }
 
   onHint(hint: Hint): void {
+    if (hint.signals === undefined) return;
     for (const run of this.#feeds.keys()) if (hint.signals(run)) this.#wanted.add(run);
     this.#look();
   }

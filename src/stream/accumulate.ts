@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";

@@ -1,4 +1,5 @@
 import { isAscii } from "node:buffer";
+import { performance } from "node:perf_hooks";
 import type { Delta } from "../core/deltas.ts";
 import { wrap } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";

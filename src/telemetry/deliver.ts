@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { type Span, trace } from "@opentelemetry/api";
 import { encodedSize, isTerminal, type RunEvent } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";

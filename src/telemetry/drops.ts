@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Log } from "../core/log.ts";
 import type { AttributeSets } from "./instruments.ts";
 import { labels, metrics } from "./names.ts";

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { type Attributes, type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
 import type { Delta, FinishReason } from "../core/deltas.ts";
 import type { ChunkKind, Generation, GenerationContext, GenerationRequest, StreamObserver } from "../core/provider.ts";

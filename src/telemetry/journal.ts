@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Append, Attempt, Journal } from "../core/journal.ts";
 import type { Measure } from "./measure.ts";
 

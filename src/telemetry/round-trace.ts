@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { type Context, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../core/keep-one.ts";
 import { endSpan, type Measure } from "./measure.ts";

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
 import type { EventBody, EventOf, TerminalEvent } from "../core/events.ts";
 import type { Claim } from "../core/journal.ts";

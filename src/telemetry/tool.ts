@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import { context as active, type Context, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../core/tool.ts";

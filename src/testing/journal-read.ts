@@ -94,7 +94,7 @@ export function readCases(bench: JournalBench): void {
         const event = hinted(listener, (hint) => hint.events(attempt.run));
         await put(journal, attempt, [text("x")]);
         await event;
-        const signal = hinted(listener, (hint) => hint.signals(attempt.run));
+        const signal = hinted(listener, (hint) => hint.signals?.(attempt.run) ?? false);
         await journal.signal(attempt.run, freshName("signal"), "message", {});
         await signal;
         const work = hinted(listener, (hint) => hint.work);
