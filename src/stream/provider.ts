@@ -3,6 +3,7 @@ import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Instance, Wire } from "../core/plugin.ts";
 import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
+import { type Answer, DeltaStream } from "./delta-stream.ts";
 import { Exchange, type Opened, type Post } from "./exchange.ts";
 import { defaultMaxEvent } from "./frames.ts";
 import { openConnections } from "./http-client.ts";
@@ -57,44 +58,14 @@ class Client {
     this.#secrets = new Secrets([apiKey, ...Object.values(headers ?? {})]);
   }
 
-  async *stream(request: GenerationRequest, context: GenerationContext): AsyncGenerator<Delta[], void, undefined> {
-    const op = "provider.stream";
-    const exchange = new Exchange(op, context);
-    let outcome: "complete" | "abandoned" = "abandoned";
-    try {
-      const opened = await this.#open(exchange, this.#provider.request(request, "stream"), context);
-      if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
-      const { wire, options } = this.#provider;
-      const pipeline = new Pipeline(op, wire, {
-        ...(options.maxEvent !== undefined && { maxEvent: options.maxEvent }),
-        observer: context.observer,
-      });
-      if (wire.framing === "sse" && isJson(opened)) {
-        const whole = await this.#wholeInstead(opened.reads, pipeline);
-        outcome = "complete";
-        yield whole;
-        return;
-      }
-      for (;;) {
-        exchange.check();
-        const deltas: Delta[] = [];
-        const read = opened.reads.take();
-        if (read !== undefined) pipeline.push(read, deltas);
-        else if (opened.reads.ended) pipeline.end(deltas);
-        else {
-          await opened.reads.arrival();
-          continue;
-        }
-        // Once the format has ended the connection may be used again, whatever the consumer does with these deltas.
-        if (pipeline.finished) outcome = this.#ended(deltas) ? "complete" : "abandoned";
-        if (deltas.length > 0) yield deltas;
-        if (pipeline.finished) return;
-      }
-    } catch (thrown) {
-      throw this.#secrets.scrubError(exchange.failure(thrown));
-    } finally {
-      this.#close(exchange, outcome);
-    }
+  stream(request: GenerationRequest, context: GenerationContext): DeltaStream {
+    return new DeltaStream({
+      exchange: () => new Exchange("provider.stream", context),
+      open: (exchange) => this.#begin(exchange, request, context),
+      ended: (deltas) => this.#ended(deltas),
+      failure: (exchange, thrown) => this.#secrets.scrubError(exchange.failure(thrown)),
+      close: (exchange, outcome) => this.#close(exchange, outcome),
+    });
   }
 
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
@@ -117,6 +88,19 @@ class Client {
   close(): void {
     for (const connections of this.#connections.values()) void connections.then((open) => open.destroy());
     this.#connections.clear();
+  }
+
+  async #begin(exchange: Exchange, request: GenerationRequest, context: GenerationContext): Promise<Answer> {
+    const op = "provider.stream";
+    const opened = await this.#open(exchange, this.#provider.request(request, "stream"), context);
+    if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+    const { wire, options } = this.#provider;
+    const pipeline = new Pipeline(op, wire, {
+      ...(options.maxEvent !== undefined && { maxEvent: options.maxEvent }),
+      observer: context.observer,
+    });
+    if (wire.framing !== "sse" || !isJson(opened)) return { reads: opened.reads, pipeline };
+    return { whole: await this.#wholeInstead(opened.reads, pipeline) };
   }
 
   async #open(exchange: Exchange, post: Post, context: GenerationContext): Promise<Opened> {
