@@ -218,8 +218,10 @@ export class DeltaWriter {
     this.shown = true;
     const text = this.#joined();
     this.outputCharacters += text.length;
-    const part = this.#kind === "reasoning" && this.#part !== undefined ? { part: this.#part } : {};
-    this.#run.emit({ type: `${this.#kind}.delta`, round: this.#round, text, ...part });
+    if (this.#kind === "text") this.#run.emit({ type: "text.delta", round: this.#round, text });
+    else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
+    else if (this.#part === undefined) this.#run.emit({ type: "reasoning.delta", round: this.#round, text });
+    else this.#run.emit({ type: "reasoning.delta", round: this.#round, text, part: this.#part });
     this.#kind = undefined;
   }
 
