@@ -95,13 +95,17 @@ export class PostgresJournal implements Journal {
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const op = "journal.enqueue";
     const { session } = item;
-    if (session === undefined) {
-      return this.#enqueue(item, (text, values) => this.#database.query(op, text, values));
-    }
-    return this.#database.transaction(op, async (ask) => {
-      await ask(this.#sql.lockSession, [`${this.#database.schema} ${session}`]);
-      return this.#enqueue(item, ask);
-    });
+    const change = { work: false };
+    const enqueued =
+      session === undefined
+        ? await this.#enqueue(item, change, (text, values) => this.#database.query(op, text, values))
+        : await this.#database.transaction(op, async (ask) => {
+            await ask(this.#sql.lockSession, [`${this.#database.schema} ${session}`]);
+            return this.#enqueue(item, change, ask);
+          });
+    // Only now can a claim of this process see it.
+    if (change.work) this.#hints.tell(change);
+    return enqueued;
   }
 
   async claim(worker: string, limit: number): Promise<Claim[]> {
@@ -213,12 +217,15 @@ export class PostgresJournal implements Journal {
     await this.#database.close();
   }
 
-  async #enqueue(item: Enqueue, ask: Ask): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+  async #enqueue(
+    item: Enqueue,
+    change: { work: boolean },
+    ask: Ask,
+  ): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const { run, key = null, session = null, request, claimFor = null } = item;
     const existing = key === null ? [] : await ask<{ run: string }>(this.#sql.findKey, [key]);
     if (existing[0]) return { run: existing[0].run, existing: true };
-    const change = { work: true };
-    const told = [this.#hints.channel, this.#hints.payload(change)];
+    const told = [this.#hints.channel, this.#hints.payload({ work: true })];
     const refuseBusy = item.whenBusy === "conflict";
     const values = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...told];
     const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
@@ -227,7 +234,7 @@ export class PostgresJournal implements Journal {
       const attempt = { run, session: item.session, epoch: 1, worker: claimFor, head: 0 };
       return { run, existing: false, claim: { attempt, request, signals: 0 } };
     }
-    if (!added.busy) queueMicrotask(() => this.#hints.tell(change));
+    change.work = !added.busy;
     return { run, existing: false };
   }
 

@@ -21,8 +21,7 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   for (const { attempt, events, state, seenSignals = 0 } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? attempt.head;
-    const outcome = last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
-    if (state !== undefined) ends.set(runs.length, { state, seenSignals, outcome });
+    if (state !== undefined) ends.set(runs.length, { state, seenSignals, outcome: outcomeOf(last) });
     runs.push(attempt.run);
     epochs.push(attempt.epoch);
     bases.push(head - events.length);

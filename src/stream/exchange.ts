@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
 import type { GenerationContext } from "../core/provider.ts";
 import { Deadlines } from "./deadlines.ts";
+import { basicAuthorization } from "./http-client.ts";
 import type { HttpHeaders } from "./http-failure.ts";
 import { Reads } from "./reads.ts";
 
@@ -54,7 +55,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   open(post: Post, connections: Dispatcher): Promise<Opened> {
     this.check();
     this.#deadlines.enter("connect");
-    const { origin, path } = targetOf(post.url);
+    const { origin, path, headers } = targetOf(post.url);
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject };
       connections.dispatch(
@@ -62,8 +63,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
           origin,
           path,
           method: "POST",
-          headers: { ...post.headers, "accept-encoding": "identity" },
+          headers: { ...headers, ...post.headers, "accept-encoding": "identity" },
           body: JSON.stringify(post.body),
+          headersTimeout: 0, // the time limits are ours, also on the way through a proxy
+          bodyTimeout: 0,
         },
         this,
       );
@@ -94,7 +97,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#context.signal.removeEventListener("abort", this.#onAbort);
     const reads = this.#reads;
     if (reads?.settled) return;
-    if (outcome === "abandoned" || reads === undefined) return this.#abort(new Error("the answer is not wanted"));
+    if (outcome === "abandoned" || reads === undefined) {
+      return this.#stop(new VenturiError(this.#op, "stream_interrupted", "the answer is not wanted"));
+    }
     reads.discard();
     this.#drain = setTimeout(() => this.#abort(new Error("the answer did not end")), drainTime);
     this.#drain.unref();
@@ -162,15 +167,17 @@ interface Target {
   readonly url: string;
   readonly origin: string;
   readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
-let last: Target = { url: "", origin: "", path: "" };
+let last: Target = { url: "", origin: "", path: "", headers: {} };
 
 /** A provider asks the same address again and again, and taking one apart is slow. */
 function targetOf(url: string): Target {
   if (url !== last.url) {
-    const { origin, pathname, search } = new URL(url);
-    last = { url, origin, path: pathname + search };
+    const { origin, pathname, search, username, password } = new URL(url);
+    const headers = username === "" ? {} : { authorization: basicAuthorization(username, password) };
+    last = { url, origin, path: pathname + search, headers };
   }
   return last;
 }

@@ -86,7 +86,7 @@ class Client {
   }
 
   close(): void {
-    for (const connections of this.#connections.values()) void connections.then((open) => open.destroy());
+    for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // told where it was asked for
     this.#connections.clear();
   }
 
@@ -108,8 +108,8 @@ class Client {
     const headers = {
       "content-type": "application/json",
       "user-agent": "venturi",
-      ...post.headers,
-      ...options.headers,
+      ...lowerCased(post.headers),
+      ...lowerCased(options.headers ?? {}),
       ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
     };
     const connections = await this.#connectionsFor(context.timeouts.connect);
@@ -136,8 +136,9 @@ class Client {
     });
   }
 
+  /** What the status says counts, also when the body that explains it is cut short. */
   async #refused(op: string, opened: Opened): Promise<VenturiError> {
-    const body = jsonOrText(await readSome(opened.reads, errorBody));
+    const body = jsonOrText(await readSome(opened.reads, errorBody).catch(() => Buffer.alloc(0)));
     const failure = { status: opened.status, headers: opened.headers, body };
     const own = this.#provider.failure?.(failure);
     return own === undefined ? httpFailure(op, failure) : wrap(op, own);
@@ -163,6 +164,10 @@ class Client {
     return false;
   }
 }
+
+/** Header names know no case, but two spellings of one would both be sent. */
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
 

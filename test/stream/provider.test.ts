@@ -181,6 +181,18 @@ describe("a provider over HTTP", () => {
       assert.equal((await run).error.code, "budget_exceeded");
     });
 
+    it("sends nothing when the consumer walks away before there is a connection", async () => {
+      const provider = await serving((response) => sse(response, "data: END\n\n"));
+      const controller = new AbortController();
+      const iterator = stream(provider, { signal: controller.signal })[Symbol.asyncIterator]();
+      controller.signal.addEventListener("abort", () => void iterator.return?.());
+      const first = iterator.next();
+      controller.abort();
+      assert.isTrue((await first).done);
+      await collect(provider);
+      assert.lengthOf(server?.requests ?? [], 1);
+    });
+
     it("closes the socket when the consumer walks away", async () => {
       const closed = Promise.withResolvers<void>();
       const provider = await serving((response) => {
@@ -383,6 +395,42 @@ describe("a provider over HTTP", () => {
     assert.deepEqual(
       server?.requests.map(({ request }) => request.url),
       ["/generate", "http://model.invalid/generate"],
+    );
+  });
+
+  it("tells a proxy who it is, by a name alone too", async () => {
+    await serving((response) => sse(response, "data: END\n\n"));
+    const proxy = (server?.url ?? "").replace("http://", "http://to%20ken@");
+    await collect(providerAt("http://model.invalid", { proxy }));
+    const [seen] = server?.requests ?? [];
+    assert.equal(seen?.request.headers["proxy-authorization"], `Basic ${Buffer.from("to ken:").toString("base64")}`);
+  });
+
+  it("sends a configured header instead of its own, however that is spelled", async () => {
+    const headers = { Authorization: "Bearer mine", "USER-AGENT": "me" };
+    const provider = await serving((response) => sse(response, "data: END\n\n"), { headers });
+    await collect(provider);
+    const sent = server?.requests[0]?.request;
+    assert.deepInclude(sent?.headers, { authorization: "Bearer mine", "user-agent": "me" });
+    assert.lengthOf(sent?.rawHeaders.filter((name) => name.toLowerCase() === "authorization") ?? [], 1);
+  });
+
+  it("says who it is where the address does", async () => {
+    await serving((response) => sse(response, "data: END\n\n"));
+    const address = (server?.url ?? "").replace("http://", "http://me:pass@");
+    const provider = httpProvider({
+      name: "plain",
+      capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+      wire: { framing: "sse", decoder: () => new PlainDecoder() },
+      options: { baseUrl: address },
+      request: () => ({ url: `${address}/generate`, headers: {}, body: {} }),
+      collect: () => ({ parts: [], finish: "stop", usage: {} }),
+    });
+    opened.push(provider);
+    await collect(provider);
+    assert.equal(
+      server?.requests[0]?.request.headers.authorization,
+      `Basic ${Buffer.from("me:pass").toString("base64")}`,
     );
   });
 

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import pg from "pg";
+import { Database } from "../../../plugins/postgres/database.ts";
 import plugin from "../../../plugins/postgres/index.ts";
+import { PostgresJournal } from "../../../plugins/postgres/journal.ts";
 import { migrations } from "../../../plugins/postgres/schema.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { silentLog } from "../../../src/core/log.ts";
@@ -156,5 +158,22 @@ describe("postgres failures", function () {
     expect((await journal.read(attempt.run, 0, 10)).map((event) => event.seq)).to.deep.equal([1, 2, 3]);
     await journal.close();
     await wire.close();
+  });
+});
+
+describe("postgres connections", () => {
+  it("outlive an enqueue that is refused", async () => {
+    const { url } = await sharedCluster();
+    const schema = freshSchema();
+    const database = new Database({ url, schema, pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler: false });
+    const journal = new PostgresJournal(database, { lease: 30_000, pooler: false, poll: 50 });
+    let lost = 0;
+    database.lost.add(() => lost++);
+    const item = { session: "s", request: { agent: "a", input: { text: "x" } }, whenBusy: "conflict" } as const;
+    await journal.enqueue({ ...item, run: "first" });
+    const refused = await journal.enqueue({ ...item, run: "second" }).catch((thrown: unknown) => thrown);
+    expect(refused).to.have.property("code", "conflict");
+    expect(lost).to.equal(0);
+    await journal.close();
   });
 });
