@@ -32,21 +32,8 @@ describe("venturi import, killed in the middle", function () {
   };
 
   it("leaves nothing in sqlite, and works the second time", async () => {
-    const file = join(folder, "runs.db");
-    const config = configOf("sqlite", { type: "sqlite", path: file });
-    const journal = new SqliteJournal({ file, lease, busyTimeout: 5_000, watch: 50 });
-    try {
-      await journal.ping();
-      const empty = statSync(`${file}-wal`).size;
-      const child = importing(config);
-      // Past what its cache holds a transaction goes to the log before it is committed.
-      while (statSync(`${file}-wal`).size < empty + 500_000) await pause(1);
-      await kill(child);
-      await nothingThere(journal);
-      await importAgain(config, journal);
-    } finally {
-      await journal.close();
-    }
+    // The file cannot be held up in the middle of a transaction: a kill that comes too late finds all of it, and is tried again.
+    for (let tries = 1; !(await killedInSqlite(tries)); tries++) expect(tries).to.be.below(20);
   });
 
   it("leaves nothing in postgres, and works the second time", async () => {
@@ -72,6 +59,31 @@ describe("venturi import, killed in the middle", function () {
       await journal.close();
     }
   });
+
+  /** Whether the kill came before the commit. */
+  async function killedInSqlite(tries: number): Promise<boolean> {
+    const file = join(folder, `runs-${tries}.db`);
+    const config = configOf("sqlite", { type: "sqlite", path: file });
+    const journal = new SqliteJournal({ file, lease, busyTimeout: 5_000, watch: 50 });
+    try {
+      await journal.ping();
+      const empty = statSync(`${file}-wal`).size;
+      const child = importing(config);
+      // Past what its cache holds a transaction goes to the log before it is committed.
+      while (statSync(`${file}-wal`).size < empty + 500_000) await pause(1);
+      await kill(child);
+      const found = await journal.get(run);
+      if (found !== undefined) {
+        expect(found).to.include({ state: "done", outcome: "finished", head: events });
+        return false;
+      }
+      await nothingThere(journal);
+      await importAgain(config, journal);
+      return true;
+    } finally {
+      await journal.close();
+    }
+  }
 
   const importing = (config: string): ChildProcess =>
     spawn(process.execPath, ["--no-warnings", bin, "import", recording, "--config", config], { stdio: "ignore" });
@@ -117,7 +129,7 @@ async function nothingThere(journal: Journal): Promise<void> {
 }
 
 async function kill(child: ChildProcess): Promise<void> {
-  expect(child.exitCode, "it was over too soon").to.equal(null);
+  if (child.exitCode !== null) return;
   const gone = once(child, "exit");
   child.kill("SIGKILL");
   await gone;
