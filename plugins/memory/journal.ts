@@ -16,7 +16,18 @@ import {
   type Signal,
   VenturiError,
 } from "venturi/plugin";
-import { attemptOf, baseOf, claimFor, isCancelled, isThere, rowOf, type StoredRun } from "./run.ts";
+import { pageOf } from "./list.ts";
+import {
+  addEvents,
+  attemptOf,
+  claimFor,
+  isCancelled,
+  isThere,
+  mayWrite,
+  rowOf,
+  type StoredRun,
+  storedRun,
+} from "./run.ts";
 
 export interface MemoryOptions {
   readonly clock: Clock;
@@ -165,16 +176,7 @@ export class MemoryJournal implements Journal {
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     this.#usable("journal.list");
-    const limit = query.limit ?? 50;
-    const from = query.cursor === undefined ? undefined : Number(query.cursor);
-    const ordered = [...this.#runs.values()];
-    if (!query.oldestFirst) ordered.reverse();
-    const after = (run: StoredRun) => from === undefined || (query.oldestFirst ? run.order > from : run.order < from);
-    const found = ordered.filter((run) => after(run) && fits(run, query)).slice(0, limit + 1);
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const runs = page.map(rowOf);
-    return last && found.length > limit ? { runs, cursor: String(last.order) } : { runs };
+    return pageOf(this.#runs.values(), query);
   }
 
   async restore(recording: Recording): Promise<void> {
@@ -189,10 +191,7 @@ export class MemoryJournal implements Journal {
     stored.state = last && isTerminal(last) ? "done" : "waiting";
     stored.signals.push(...recording.signals.map((signal, index) => ({ ...signal, number: index + 1 })));
     stored.wire.push(...recording.wires);
-    for (const event of events) {
-      stored.events.push(event);
-      stored.epochs.push(1);
-    }
+    addEvents(stored, events, stored.epoch);
     if (stored.state === "done") this.#end(stored);
     this.#hint({ work: false, events: (other) => other === run });
   }
@@ -228,10 +227,7 @@ export class MemoryJournal implements Journal {
 
   /** Answers whether others may find something to claim after it. */
   #write(stored: StoredRun, item: Append): boolean {
-    for (const event of item.events) {
-      stored.events.push(event);
-      stored.epochs.push(item.attempt.epoch);
-    }
+    addEvents(stored, item.events, item.attempt.epoch);
     stored.updatedAt = this.#clock.now();
     if (item.state === undefined) return false;
     const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);
@@ -253,24 +249,7 @@ export class MemoryJournal implements Journal {
   }
 
   #store(item: Enqueue): StoredRun {
-    const now = this.#clock.now();
-    const stored: StoredRun = {
-      run: item.run,
-      order: ++this.#order,
-      session: item.session,
-      request: item.request,
-      key: item.key,
-      createdAt: now,
-      updatedAt: now,
-      state: "ready",
-      outcome: undefined,
-      epoch: 0,
-      worker: undefined,
-      events: [],
-      epochs: [],
-      signals: [],
-      wire: [],
-    };
+    const stored = storedRun(item, ++this.#order, this.#clock.now());
     this.#runs.set(item.run, stored);
     this.#open.set(item.run, stored);
     if (item.key !== undefined) this.#keys.set(item.key, item.run);
@@ -307,13 +286,3 @@ export class MemoryJournal implements Journal {
     if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
   }
 }
-
-/** The fence: the run is mine, and what I wrote last is what is there. */
-const mayWrite = (stored: StoredRun, item: Append): boolean =>
-  stored.state === "running" && stored.epoch === item.attempt.epoch && stored.events.length === baseOf(item);
-
-const fits = (run: StoredRun, query: ListQuery): boolean =>
-  (query.agent === undefined || run.request.agent === query.agent) &&
-  (query.session === undefined || run.session === query.session) &&
-  (query.state === undefined || run.state === query.state) &&
-  (query.outcome === undefined || run.outcome === query.outcome);

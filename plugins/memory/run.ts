@@ -3,6 +3,7 @@ import {
   type Append,
   type Attempt,
   type Claim,
+  type Enqueue,
   encodeEvent,
   type KeptWire,
   type RunEvent,
@@ -30,8 +31,37 @@ export interface StoredRun {
   readonly wire: KeptWire[];
 }
 
+export const storedRun = (item: Enqueue, order: number, now: number): StoredRun => ({
+  run: item.run,
+  order,
+  session: item.session,
+  request: item.request,
+  key: item.key,
+  createdAt: now,
+  updatedAt: now,
+  state: "ready",
+  outcome: undefined,
+  epoch: 0,
+  worker: undefined,
+  events: [],
+  epochs: [],
+  signals: [],
+  wire: [],
+});
+
+export function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
+  for (const event of events) {
+    stored.events.push(event);
+    stored.epochs.push(epoch);
+  }
+}
+
 /** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */
-export const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.attempt.head);
+const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.attempt.head);
+
+/** The fence: the run is mine, and what I wrote last is what is there. */
+export const mayWrite = (stored: StoredRun, item: Append): boolean =>
+  stored.state === "running" && stored.epoch === item.attempt.epoch && stored.events.length === baseOf(item);
 
 /** Whether the very same item went in before, so that repeating it after a lost answer is no fence. */
 export function isThere(stored: StoredRun, item: Append): boolean {

@@ -1,0 +1,22 @@
+import type { ListQuery, RunRow } from "venturi/plugin";
+import { rowOf, type StoredRun } from "./run.ts";
+
+/** One page of the runs, which are given in order of arrival, and where the next begins. */
+export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: RunRow[]; cursor?: string } {
+  const limit = query.limit ?? 50;
+  const from = query.cursor === undefined ? undefined : Number(query.cursor);
+  const ordered = [...stored];
+  if (!query.oldestFirst) ordered.reverse();
+  const after = (run: StoredRun) => from === undefined || (query.oldestFirst ? run.order > from : run.order < from);
+  const found = ordered.filter((run) => after(run) && fits(run, query)).slice(0, limit + 1);
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  const runs = page.map(rowOf);
+  return last && found.length > limit ? { runs, cursor: String(last.order) } : { runs };
+}
+
+const fits = (run: StoredRun, query: ListQuery): boolean =>
+  (query.agent === undefined || run.request.agent === query.agent) &&
+  (query.session === undefined || run.session === query.session) &&
+  (query.state === undefined || run.state === query.state) &&
+  (query.outcome === undefined || run.outcome === query.outcome);
