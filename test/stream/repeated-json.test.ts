@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { RepeatedJson, SharedForms, varying } from "../../src/stream/repeated-json.ts";
+import { varying } from "../../src/stream/json-template.ts";
+import { RepeatedJson, SharedForms } from "../../src/stream/repeated-json.ts";
 
 const changing = varying(
   [
