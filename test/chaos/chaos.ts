@@ -3,13 +3,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { checkEffects, checkRun } from "./check.ts";
-import { type ClientReport, follow } from "./client.ts";
+import type { ClientReport } from "./client.ts";
+import { followAll } from "./clients.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { makeTrouble } from "./faults.ts";
 import type { Window } from "./journal.ts";
 import { type Mutation, mutations } from "./mutant.ts";
 import { type Cut, pluginCopy } from "./plugin-copy.ts";
-import { Random } from "./random.ts";
 import { Replica } from "./replica.ts";
 import { sqliteSkew } from "./skew.ts";
 
@@ -45,7 +45,6 @@ export interface ChaosReport {
 }
 
 const wrapper = fileURLToPath(new URL("./journal.js", import.meta.url));
-const kinds = ["plain", "tools", "approval"];
 
 /** Three replicas of the real service, everything that can happen to them, and clients that notice. */
 export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
@@ -96,17 +95,8 @@ async function unleash(scene: Scene): Promise<ChaosReport> {
   const over = new AbortController();
   const enough = options.trouble === undefined ? [] : [AbortSignal.timeout(options.trouble)];
   const trouble = makeTrouble(scene, AbortSignal.any([over.signal, ...enough]));
-  const reports: ClientReport[] = [];
-  let next = 0;
-  const client = async () => {
-    while (next < options.runs) {
-      const number = next++;
-      const own = new Random(options.seed * 1_000_003 + number);
-      const deadline = Date.now() + (options.patience ?? 90_000);
-      reports.push(await follow(urls, `${own.pick(kinds)} ${number}`, own, deadline));
-    }
-  };
-  await Promise.all(Array.from({ length: options.clients }, client));
+  const { clients, seed, patience, runs } = options;
+  const reports = await followAll(urls, { clients, seed, patience, more: (number) => number < runs });
   over.abort();
   const faults = await trouble;
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { encodeEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import { checkEffects, checkRun } from "../chaos/check.ts";
-import { type ClientReport, follow } from "../chaos/client.ts";
+import type { ClientReport } from "../chaos/client.ts";
+import { followAll } from "../chaos/clients.ts";
 import { Random } from "../chaos/random.ts";
 import { Replica } from "../chaos/replica.ts";
 import { openJournal } from "../plugins/postgres/open.ts";
@@ -34,7 +35,6 @@ export interface FailoverReport {
 }
 
 const schema = "failover";
-const kinds = ["plain", "tools", "approval"];
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
 /** Three replicas of the real service, a primary that fails again and again, and clients that notice. */
@@ -71,17 +71,9 @@ async function observe(scene: Scene): Promise<FailoverReport> {
   const urls = replicas.map((replica) => replica.url);
   const over = new AbortController();
   const watches = urls.map((url) => watchReadiness(url, over.signal));
-  const reports: ClientReport[] = [];
-  let next = 0;
   let failing = true;
-  const client = async () => {
-    while (failing) {
-      const number = next++;
-      const own = new Random(options.seed * 1_000_003 + number);
-      reports.push(await follow(urls, `${own.pick(kinds)} ${number}`, own, Date.now() + 90_000));
-    }
-  };
-  const clients = Promise.all(Array.from({ length: options.clients }, client));
+  const { clients, seed } = options;
+  const following = followAll(urls, { clients, seed, more: () => failing });
 
   const silences: number[] = [];
   const violations: string[] = [];
@@ -99,7 +91,7 @@ async function observe(scene: Scene): Promise<FailoverReport> {
     }
   }
   failing = false;
-  await clients;
+  const reports = await following;
   for (const [index, watch] of watches.entries()) {
     if (!watch.ready()) violations.push(`replica ${index} is not ready in the end`);
     if (watch.unready.length === 0) violations.push(`replica ${index} was ready all the time`);

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkEffects, checkRun } from "../chaos/check.ts";
-import { type ClientReport, follow } from "../chaos/client.ts";
+import type { ClientReport } from "../chaos/client.ts";
+import { followAll } from "../chaos/clients.ts";
 import { Random } from "../chaos/random.ts";
 import { Replica } from "../chaos/replica.ts";
 import type { Cluster } from "../plugins/postgres/cluster.ts";
@@ -42,9 +43,9 @@ export async function streaming(options: StreamingOptions): Promise<StreamingRep
     await Promise.all(replicas.map((replica) => replica.start()));
     const over = new AbortController();
     const trouble = makeTrouble(options, replicas, over.signal);
-    const reports = await readers(
-      options,
+    const reports = await followAll(
       replicas.map((replica) => replica.url),
+      { clients: options.clients, seed: options.seed, more: (number) => number < options.runs },
     );
     over.abort();
     const faults = await trouble;
@@ -56,21 +57,6 @@ export async function streaming(options: StreamingOptions): Promise<StreamingRep
     await Promise.all(replicas.map((replica) => replica.kill()));
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function readers(options: StreamingOptions, urls: readonly string[]): Promise<ClientReport[]> {
-  const reports: ClientReport[] = [];
-  let next = 0;
-  const client = async () => {
-    while (next < options.runs) {
-      const number = next++;
-      const own = new Random(options.seed * 1_000_003 + number);
-      const text = `${own.pick(["plain", "tools", "approval"])} ${number}`;
-      reports.push(await follow(urls, text, own, Date.now() + 90_000));
-    }
-  };
-  await Promise.all(Array.from({ length: options.clients }, client));
-  return reports;
 }
 
 async function makeTrouble(
