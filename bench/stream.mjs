@@ -2,9 +2,9 @@
 // Machines are noisy, so each figure is the best of several runs, and growth is the exponent of time over size (1 = linear).
 import { ChatDecoder } from "../dist/plugins/openai/decoder.js";
 import { ResponsesDecoder } from "../dist/plugins/openai-responses/decoder.js";
-import { Accumulator } from "../dist/src/stream/accumulate.js";
-import { framesOf } from "../dist/src/stream/frames.js";
-import { Pipeline } from "../dist/src/stream/pipeline.js";
+import { Accumulator } from "../dist/src/provider/accumulate.js";
+import { Pipeline } from "../dist/src/provider/decode.js";
+import { framesOf } from "../dist/src/provider/frames/frames.js";
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 

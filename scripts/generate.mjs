@@ -1,7 +1,7 @@
 // Writes what is generated from the code: config/venturi.schema.json and docs/config.md. With --check: fails when one is stale.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { PluginLoader } from "../dist/src/host/build/plugin-loader.js";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
-import { PluginLoader } from "../dist/src/host/plugins.js";
 import { configPage } from "./config-page.mjs";
 
 const schema = await configSchema(new PluginLoader());

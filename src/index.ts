@@ -1,8 +1,8 @@
 /** The face for programs that hold agents in their own process. */
 
 import type { Telemetry } from "./core/telemetry.ts";
-import { Agent } from "./host/agent.ts";
 import { type Host, type OpenOptions, openHost } from "./host/open.ts";
+import { Agent } from "./library/agent.ts";
 import { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./telemetry/settings.ts";
 
 export { codes } from "./core/codes.ts";
@@ -12,7 +12,7 @@ export type { RunRequest } from "./core/journal.ts";
 export type { Message, Part } from "./core/messages.ts";
 export type { Runs } from "./core/runs.ts";
 export type { Telemetry } from "./core/telemetry.ts";
-export * from "./host/agent.ts";
+export * from "./library/agent.ts";
 export type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
 
 export interface Venturi extends Pick<Host, "runs" | "reload" | "close"> {

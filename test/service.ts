@@ -7,10 +7,10 @@ import type { EventBody } from "../src/core/events.ts";
 import { silentLog } from "../src/core/log.ts";
 import type { AnyPlugin, PluginContext } from "../src/core/plugin.ts";
 import { noTelemetry } from "../src/core/telemetry.ts";
-import { Admission } from "../src/host/admission.ts";
 import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
-import { openServer, type RunningServer } from "../src/host/server.ts";
-import { type ServiceLimits, serviceLimits } from "../src/host/service-limits.ts";
+import { openServer, type RunningServer } from "../src/host/http/server.ts";
+import { type ServiceLimits, serviceLimits } from "../src/host/http/service-limits.ts";
+import { Admission } from "../src/host/runs/admission.ts";
 import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
 
 export interface TestService extends RunningServer {

@@ -1,7 +1,7 @@
 import { VenturiError } from "../core/errors.ts";
 import type { RunInput } from "../core/events.ts";
 import type { AgentDefinition } from "./definition.ts";
-import { validatorOf } from "./tool-table.ts";
+import { validatorOf } from "./tools/tool-table.ts";
 
 const op = "agent.input";
 

@@ -1,7 +1,7 @@
 import { VenturiError } from "../core/errors.ts";
 import type { Limits } from "./definition.ts";
-import type { CallState } from "./round-state.ts";
 import type { RunContext } from "./run-context.ts";
+import type { CallState } from "./state/round-state.ts";
 
 export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_time" | "repeated_calls";
 

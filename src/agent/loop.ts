@@ -2,17 +2,17 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { Signal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { textMessage } from "../core/messages.ts";
-import { Approvals } from "./approvals.ts";
-import { generateOverChain } from "./chain.ts";
-import { Dispatcher } from "./dispatch.ts";
 import { type LimitReached, limitOnCalls, noMoreRounds, tokenLimit } from "./limits.ts";
-import { Repetition } from "./repetition.ts";
-import { requestFor, toolsFor } from "./request.ts";
-import type { RoundState } from "./round-state.ts";
+import { generateOverChain } from "./model/chain.ts";
+import { requestFor, toolsFor } from "./model/request.ts";
+import { repairRequest, structured, unfit } from "./model/structured.ts";
 import { interrupted, type RunContext } from "./run-context.ts";
-import { repairRequest, structured, unfit } from "./structured.ts";
+import type { RoundState } from "./state/round-state.ts";
 import { type Ending, writeEndOf, writeFinished } from "./terminal.ts";
-import type { ToolTable } from "./tool-table.ts";
+import { Approvals } from "./tools/approvals.ts";
+import { Dispatcher } from "./tools/dispatch.ts";
+import { Repetition } from "./tools/repetition.ts";
+import type { ToolTable } from "./tools/tool-table.ts";
 
 /** Ends after which asking again would end the same way. */
 const cutEnds: ReadonlySet<string> = new Set(["length", "content_filter", "refusal"]);

@@ -4,11 +4,11 @@ import type { EventBody, RunEvent } from "../core/events.ts";
 import type { RunLog, RunRequest } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
-import type { Breakers } from "./chain.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
+import type { Breakers } from "./model/chain.ts";
 import { orAborted } from "./or-aborted.ts";
-import { RunState } from "./state.ts";
+import { RunState } from "./state/run-state.ts";
 import { TimeKeeper } from "./timing.ts";
 
 export interface RunParts {

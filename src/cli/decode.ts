@@ -3,10 +3,10 @@ import type { Command } from "commander";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Wire } from "../core/plugin.ts";
-import { PluginLoader } from "../host/plugins.ts";
-import type { OpenCall } from "../stream/accumulate.ts";
-import { Pipeline } from "../stream/pipeline.ts";
-import { Transcript } from "../stream/transcript.ts";
+import { PluginLoader } from "../host/build/plugin-loader.ts";
+import type { OpenCall } from "../provider/accumulate.ts";
+import { Pipeline } from "../provider/decode.ts";
+import { Transcript } from "../provider/transcript.ts";
 import { example } from "./globals.ts";
 
 const op = "cli.decode";

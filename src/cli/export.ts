@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
 import { wrap } from "../core/errors.ts";
-import { withRecordings } from "../host/with-recordings.ts";
+import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 
 /** `venturi export RUN`: the run as one file of JSON lines. */

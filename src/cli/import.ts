@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
 import { messageOf, VenturiError } from "../core/errors.ts";
-import { withRecordings } from "../host/with-recordings.ts";
+import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { readInput } from "./terminal.ts";
 

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import { Duration } from "../core/units.ts";
-import { withRecordings } from "../host/with-recordings.ts";
+import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 
 interface Options {

@@ -3,8 +3,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
-import type { Recordings } from "../host/recordings.ts";
-import { withRecordings } from "../host/with-recordings.ts";
+import type { Recordings } from "../host/recordings/recordings.ts";
+import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { openPrinter } from "./terminal.ts";
 
@@ -58,7 +58,7 @@ async function serve(recordings: Recordings, run: string, options: Options): Pro
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new VenturiError("cli.replay", "invalid_input", "--serve: expected a port");
   }
-  const { serveReplay } = await import("../host/replay-server.ts");
+  const { serveReplay } = await import("../host/recordings/replay-server.ts");
   const server = await serveReplay(recordings, run, { port, speed: speedOf(options) });
   process.stdout.write(`${server.url}\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);

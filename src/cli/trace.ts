@@ -44,8 +44,8 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
   const error = wrap("cli.trace", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;
   const [{ withRecordings }, { traceOfEvents }] = await Promise.all([
-    import("../host/with-recordings.ts"),
-    import("../host/trace-of-events.ts"),
+    import("../host/recordings/with-recordings.ts"),
+    import("../host/recordings/trace-of-events.ts"),
   ]);
   const events = await withRecordings(loadOptionsOf(command), (recordings) => recordings.events(run));
   process.stderr.write("drawn from the journal: to the millisecond, without chunks\n");

@@ -4,16 +4,16 @@ import type { Journal } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Runs } from "../core/runs.ts";
 import { noTelemetry, type Telemetry } from "../core/telemetry.ts";
-import { Admission } from "./admission.ts";
+import { hostContainer, provideJournal } from "./build/container.ts";
+import { Instances } from "./build/instances.ts";
+import type { ConfigGeneration } from "./build/revision.ts";
+import { Generations, type ReloadOutcome } from "./build/revisions.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
-import { hostContainer, provideJournal } from "./container.ts";
-import type { ConfigGeneration } from "./generation.ts";
-import { Generations, type ReloadOutcome } from "./generations.ts";
-import { Instances } from "./instances.ts";
+import { serviceLimits } from "./http/service-limits.ts";
 import { openLog } from "./log.ts";
-import { startRetention } from "./retention.ts";
-import { openRuns } from "./runs.ts";
-import { serviceLimits } from "./service-limits.ts";
+import { Admission } from "./runs/admission.ts";
+import { startRetention } from "./runs/retention.ts";
+import { openRuns } from "./runs/runs.ts";
 import { ownVersion } from "./version.ts";
 
 export interface OpenOptions {

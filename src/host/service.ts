@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/channel.ts";
+import { Readiness } from "./http/readiness.ts";
+import { openServer } from "./http/server.ts";
+import { serviceLimits } from "./http/service-limits.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
-import { Readiness } from "./readiness.ts";
-import { openServer } from "./server.ts";
-import { serviceLimits } from "./service-limits.ts";
 import { ownVersion } from "./version.ts";
 
 export interface Service {

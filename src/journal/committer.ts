@@ -3,7 +3,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Append, Attempt, Journal } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
-import { AttemptLog, type LogOwner } from "./log.ts";
+import { AttemptLog, type LogOwner } from "./run-log.ts";
 
 /** Told what this process writes, as it becomes durable. */
 export interface CommitListener {

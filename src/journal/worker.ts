@@ -6,9 +6,9 @@ import type { Attempt, Claim, Hint, Journal, RunLog, SignalFeed } from "../core/
 import { type Log, silentLog } from "../core/log.ts";
 import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
-import { Holdings } from "./holdings.ts";
-import type { AttemptLog } from "./log.ts";
+import type { AttemptLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
+import { Holdings } from "./stray-leases.ts";
 
 /** One attempt at a run. */
 export interface Work {

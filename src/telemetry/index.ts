@@ -1,18 +1,18 @@
 import type { Attempt } from "../core/journal.ts";
 import type { Telemetry } from "../core/telemetry.ts";
-import { Content } from "./content.ts";
-import { type Delivery, measuredRuns } from "./deliver.ts";
-import { measuredJournal } from "./journal.ts";
-import { measuredLog } from "./log.ts";
-import type { Measure } from "./measure.ts";
-import { cancelled } from "./outcome.ts";
-import { measuredProvider } from "./provider.ts";
-import { Ring } from "./ring.ts";
-import { MeasuredLog } from "./run-log.ts";
-import { createSdk } from "./sdk.ts";
+import { Ring } from "./sdk/ring.ts";
+import { createSdk } from "./sdk/sdk.ts";
 import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
-import { measuredTool } from "./tool.ts";
-import { Traces } from "./traces.ts";
+import { Content } from "./wrappers/content.ts";
+import { type Delivery, measuredRuns } from "./wrappers/deliver.ts";
+import type { Measure } from "./wrappers/instrumentation.ts";
+import { measuredJournal } from "./wrappers/journal.ts";
+import { measuredLog } from "./wrappers/log.ts";
+import { MeasuredLog } from "./wrappers/measured-run-log.ts";
+import { cancelled } from "./wrappers/outcome.ts";
+import { measuredProvider } from "./wrappers/provider.ts";
+import { measuredTool } from "./wrappers/tool.ts";
+import { Traces } from "./wrappers/traces.ts";
 
 export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./settings.ts";
 
@@ -46,7 +46,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       counter.add(1, sdk.sets.of(attributes));
     },
     metrics: async () => {
-      const { prometheusText } = await import("./prometheus.ts");
+      const { prometheusText } = await import("./sdk/prometheus.ts");
       return prometheusText(await sdk.collect());
     },
     trace: (run) => measure.ring.trace(run),

@@ -7,7 +7,7 @@ import { VenturiError } from "../core/errors.ts";
 import { textMessage } from "../core/messages.ts";
 import type { Instance } from "../core/plugin.ts";
 import type { GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
-import { Transcript } from "../stream/transcript.ts";
+import { Transcript } from "../provider/transcript.ts";
 
 /** Bodies as the vendor's server sends them, with what they mean. */
 export interface ProviderSamples {

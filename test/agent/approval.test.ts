@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { compileCondition } from "../../src/agent/expression.ts";
+import { compileCondition } from "../../src/agent/tools/condition.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Breaker } from "../../src/agent/breaker.ts";
+import { Breaker } from "../../src/agent/model/breaker.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { Provider } from "../../src/core/provider.ts";

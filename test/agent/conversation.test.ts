@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { compact } from "../../src/agent/compact.ts";
-import { estimateMessage } from "../../src/agent/estimate.ts";
 import { checkInput } from "../../src/agent/inputs.ts";
+import { compact } from "../../src/agent/model/compact.ts";
+import { estimateMessage } from "../../src/agent/model/estimate.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { Message } from "../../src/core/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { defaultLimits } from "../../src/agent/definition.ts";
-import { tighten } from "../../src/agent/tighten.ts";
+import { tighten } from "../../src/agent/request-limits.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";

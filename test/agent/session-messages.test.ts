@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { sessionMessages } from "../../src/agent/session-messages.ts";
-import { RunState } from "../../src/agent/state.ts";
+import { RunState } from "../../src/agent/state/run-state.ts";
+import { sessionMessages } from "../../src/agent/state/session-messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { type Bench, run, tool } from "./harness.ts";
 

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { isTerminal, type RunEvent } from "../../src/core/events.ts";
 import { silentLog } from "../../src/core/log.ts";
+import { PluginLoader } from "../../src/host/build/plugin-loader.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
-import { PluginLoader } from "../../src/host/plugins.ts";
-import { startRetention } from "../../src/host/retention.ts";
-import { framesOf } from "../../src/stream/frames.ts";
+import { startRetention } from "../../src/host/runs/retention.ts";
+import { framesOf } from "../../src/provider/frames/frames.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { testFolder } from "./folder.ts";
 

@@ -4,7 +4,7 @@ import { ChatDecoder } from "../../plugins/openai/decoder.ts";
 import { ResponsesDecoder } from "../../plugins/openai-responses/decoder.ts";
 import type { Delta } from "../../src/core/deltas.ts";
 import type { Decoder } from "../../src/core/plugin.ts";
-import { Transcript } from "../../src/stream/transcript.ts";
+import { Transcript } from "../../src/provider/transcript.ts";
 
 /** A value of the right shape here and of any shape there. */
 const or = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert } from "chai";
 import { openVenturi } from "../../src/index.ts";
-import { Loopback } from "../stream/loopback.ts";
+import { Loopback } from "../provider/loopback.ts";
 import * as chat from "./openai/streams.ts";
 import * as responses from "./openai-responses/streams.ts";
 

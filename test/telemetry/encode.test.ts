@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/block.ts";
-import { AppendColumns, ChunkColumns } from "../../src/telemetry/columns.ts";
-import { encodeBlocks } from "../../src/telemetry/encode.ts";
-import { Origin } from "../../src/telemetry/origin.ts";
-import { rowsOf } from "../../src/telemetry/rows.ts";
+import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/chunk-spans/block.ts";
+import { AppendColumns, ChunkColumns } from "../../src/telemetry/chunk-spans/columns.ts";
+import { encodeBlocks } from "../../src/telemetry/chunk-spans/encoder.ts";
+import { rowsOf } from "../../src/telemetry/chunk-spans/span-rows.ts";
+import { Origin } from "../../src/telemetry/sdk/origin.ts";
 import { readSpans } from "./protobuf-reader.ts";
 
 const hex = (bytes: number) =>

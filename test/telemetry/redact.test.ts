@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { Content } from "../../src/telemetry/content.ts";
-import { Redactor, replacement } from "../../src/telemetry/redact.ts";
+import { Content } from "../../src/telemetry/wrappers/content.ts";
+import { Redactor, replacement } from "../../src/telemetry/wrappers/redact.ts";
 
 const secrets = [
   "Bearer abcdef0123456789",

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { routesOf } from "../../src/telemetry/routes.ts";
+import { routesOf } from "../../src/telemetry/sdk/routes.ts";
 
 const everything = (route: string) => ({ traces: route, metrics: route, logs: route });
 const here = "http://localhost:4318";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { messageOf } from "../../core/errors.ts";
 import type { PluginKind } from "../../core/plugin.ts";
-import type { LoadedPlugin, PluginLoader } from "../plugins.ts";
+import type { LoadedPlugin, PluginLoader } from "../build/plugin-loader.ts";
 import { check, knownKeys } from "./issues.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { entryKeys } from "./schema.ts";

@@ -1,5 +1,5 @@
 import type { AnyPlugin, PluginKind } from "../../core/plugin.ts";
-import type { PluginLoader } from "../plugins.ts";
+import type { PluginLoader } from "../build/plugin-loader.ts";
 import { inputSchema, type JsonSchema } from "./issues.ts";
 import { entryKeys, Settings } from "./schema.ts";
 

@@ -2,15 +2,15 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../../core/errors.ts";
 import type { PluginKind } from "../../core/plugin.ts";
-import { PluginLoader } from "../plugins.ts";
+import { PluginLoader } from "../build/plugin-loader.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
 import { check } from "./issues.ts";
 import { override, setDefault } from "./override.ts";
+import { checkSchemas } from "./plugin-schemas.ts";
 import { configInvalid, type Problem, pathText } from "./problem.ts";
 import { checkReferences, splitModel } from "./references.ts";
 import { Settings } from "./schema.ts";
-import { checkSchemas } from "./schemas.ts";
 import { substitute } from "./substitute.ts";
 import { find, type MapNode, placeOf, plain } from "./tree.ts";
 

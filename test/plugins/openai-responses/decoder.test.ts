@@ -1,8 +1,8 @@
 import { assert } from "chai";
 import fc from "fast-check";
 import { ResponsesDecoder } from "../../../plugins/openai-responses/decoder.ts";
-import { generationOf } from "../../../src/stream/collected.ts";
-import { bytesOf, callsOf, comparable, type Decoded, decode as decodeWith, pieces } from "../../stream/decoding.ts";
+import { generationOf } from "../../../src/provider/collect.ts";
+import { bytesOf, callsOf, comparable, type Decoded, decode as decodeWith, pieces } from "../../provider/decoding.ts";
 import {
   added,
   argumentsDelta,

@@ -4,8 +4,8 @@ import plugin, { type ResponsesOptions } from "../../../plugins/openai-responses
 import { bodyOf } from "../../../plugins/openai-responses/request.ts";
 import { type Message, type Part, textMessage } from "../../../src/core/messages.ts";
 import type { GenerationRequest } from "../../../src/core/provider.ts";
-import { generationOf } from "../../../src/stream/collected.ts";
-import { decode } from "../../stream/decoding.ts";
+import { generationOf } from "../../../src/provider/collect.ts";
+import { decode } from "../../provider/decoding.ts";
 import { completed, created, finished, reasoning } from "./streams.ts";
 
 const options = (changes: object = {}): ResponsesOptions => plugin.options.parse(changes) as ResponsesOptions; // the schema's own output

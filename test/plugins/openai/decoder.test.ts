@@ -1,7 +1,7 @@
 import { assert } from "chai";
 import fc from "fast-check";
 import { ChatDecoder } from "../../../plugins/openai/decoder.ts";
-import { bytesOf, callsOf, comparable, type Decoded, decode as decodeWith, pieces } from "../../stream/decoding.ts";
+import { bytesOf, callsOf, comparable, type Decoded, decode as decodeWith, pieces } from "../../provider/decoding.ts";
 import { calls, done, event, fragment, parallel, reasoning, stop, text, usage } from "./streams.ts";
 
 const wire = { framing: "sse", decoder: () => new ChatDecoder() } as const;

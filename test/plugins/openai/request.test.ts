@@ -4,7 +4,7 @@ import { bodyOf } from "../../../plugins/openai/request.ts";
 import type { Message } from "../../../src/core/messages.ts";
 import { textMessage } from "../../../src/core/messages.ts";
 import type { GenerationRequest } from "../../../src/core/provider.ts";
-import { Loopback } from "../../stream/loopback.ts";
+import { Loopback } from "../../provider/loopback.ts";
 import { createPlugin } from "../create-plugin.ts";
 import { text } from "./streams.ts";
 

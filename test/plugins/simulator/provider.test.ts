@@ -14,8 +14,8 @@ import {
 import simulator from "../../../plugins/simulator/index.ts";
 import { wireNames } from "../../../plugins/simulator/wire.ts";
 import { defaultTimeouts } from "../../../src/agent/definition.ts";
-import { PluginLoader } from "../../../src/host/plugins.ts";
-import { Transcript } from "../../../src/stream/transcript.ts";
+import { PluginLoader } from "../../../src/host/build/plugin-loader.ts";
+import { Transcript } from "../../../src/provider/transcript.ts";
 import { asksForBoth, both } from "./tools.ts";
 
 const loader = new PluginLoader();

@@ -1,0 +1,59 @@
+import type { Clock } from "../../core/clock.ts";
+import type { VenturiError } from "../../core/errors.ts";
+
+const threshold = 5;
+const pause = 30_000;
+
+/**
+ * One per provider. After five failures in a row that say the provider itself is in trouble, it is left alone for half a
+ * minute; then one call may probe it, and its outcome decides.
+ */
+export class Breaker {
+  readonly #clock: Clock;
+  #failures = 0;
+  #openedAt: number | undefined;
+  #probing = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get state(): "closed" | "open" | "half-open" {
+    if (this.#openedAt === undefined) return "closed";
+    return this.#clock.monotonic() - this.#openedAt >= pause ? "half-open" : "open";
+  }
+
+  /** Whether a call may be made now. In the half-open state only the first asker may. */
+  admit(): boolean {
+    const state = this.state;
+    if (state === "closed") return true;
+    if (state === "open" || this.#probing) return false;
+    this.#probing = true;
+    return true;
+  }
+
+  succeeded(): void {
+    this.#failures = 0;
+    this.#openedAt = undefined;
+    this.#probing = false;
+  }
+
+  failed(error: VenturiError): void {
+    this.#probing = false;
+    if (!blames(error)) return;
+    this.#failures += 1;
+    if (this.#failures >= threshold) this.#openedAt = this.#clock.monotonic();
+  }
+
+  /** The call ended without saying anything of the provider (it was cancelled). */
+  abandoned(): void {
+    this.#probing = false;
+  }
+}
+
+/** A wrong key or a bad request says nothing about the provider's health; a rate limit is handled by waiting. */
+const blames = (error: VenturiError): boolean =>
+  error.code === "unavailable" ||
+  error.code === "timeout" ||
+  error.code === "idle_timeout" ||
+  error.code === "stream_error";

@@ -1,0 +1,31 @@
+import type { Delta } from "../../core/deltas.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
+import { deltasOf } from "../../provider/deltas-of.ts";
+
+/** The provider's stream, or its whole answer as a stream of one: text, each tool call, usage, done. */
+export function streamOf(
+  provider: Provider,
+  request: GenerationRequest,
+  context: GenerationContext,
+): AsyncIterable<readonly Delta[]> {
+  if (provider.stream && provider.capabilities.streaming) return provider.stream(request, context);
+  if (provider.generate) return wholeAsStream(provider.generate.bind(provider, request, context));
+  if (provider.stream) return provider.stream(request, context);
+  throw new VenturiError("provider.stream", "streaming_not_supported", "the provider can neither stream nor generate");
+}
+
+/** Asked when it is read: a promise that nobody came to read would reject unheard. */
+async function* wholeAsStream(generate: () => Promise<Generation>): AsyncIterable<readonly Delta[]> {
+  yield deltasOf(await generate());
+}
+
+/** Says before a run starts what the provider cannot do for it. */
+export function checkCapabilities(provider: Provider, name: string, needs: { tools: boolean; vision: boolean }): void {
+  const op = "provider.check";
+  const lacking = (what: string) =>
+    new VenturiError(op, "streaming_not_supported", `${name} ${what}; choose another model for this agent`);
+  if (!provider.stream && !provider.generate) throw lacking("can neither stream nor generate");
+  if (needs.tools && !provider.capabilities.tools) throw lacking("cannot call tools");
+  if (needs.vision && !provider.capabilities.vision) throw lacking("cannot see images");
+}

@@ -1,0 +1,65 @@
+import type { Message } from "../../core/messages.ts";
+import { estimateMessage } from "./estimate.ts";
+
+/** Share of the model's context that the conversation may fill. */
+const share = 0.8;
+const keptOutput = 400;
+
+export interface Compacted {
+  readonly messages: readonly Message[];
+  /** How many messages were left out. */
+  readonly dropped: number;
+}
+
+/**
+ * Makes a conversation fit. First whole old turns go (a turn is a person's message and all that answers it, so a call is
+ * never parted from its result, nor an answer from the reasoning its vendor wants back); if the last turn alone is too long,
+ * the outputs of its older tool results are shortened. What the system said stays.
+ * `reserved`: tokens that the instructions and the tools take.
+ */
+export function compact(messages: readonly Message[], contextTokens: number | undefined, reserved = 0): Compacted {
+  if (contextTokens === undefined) return { messages, dropped: 0 };
+  const budget = Math.max(0, contextTokens * share - reserved);
+  const sizes = messages.map(estimateMessage);
+  let total = sizes.reduce((sum, size) => sum + size, 0);
+  if (total <= budget) return { messages, dropped: 0 };
+  const turns = turnStarts(messages);
+  let start = 0;
+  for (const turn of turns.slice(1)) {
+    if (total <= budget) break;
+    for (; start < turn; start++) if (messages[start]?.role !== "system") total -= sizes[start] ?? 0;
+  }
+  const rules = messages.slice(0, start).filter(({ role }) => role === "system");
+  const kept = messages.slice(start);
+  const shortened = total <= budget ? kept : shortenOutputs(kept, total - budget);
+  if (start === 0) return { messages: shortened, dropped: 0 };
+  const dropped = start - rules.length;
+  return { messages: dropped === 0 ? [...rules, ...shortened] : [...rules, notice(dropped), ...shortened], dropped };
+}
+
+const turnStarts = (messages: readonly Message[]): number[] =>
+  messages.flatMap((message, index) =>
+    message.role === "user" && messages[index - 1]?.role !== "user" ? [index] : [],
+  );
+
+/** Oldest results first; the newest tool message stays whole, since the model has not read it yet. */
+function shortenOutputs(messages: readonly Message[], excess: number): Message[] {
+  const last = messages.findLastIndex((message) => message.role === "tool");
+  let left = excess * 4;
+  return messages.map((message, index) => {
+    if (message.role !== "tool" || index === last || left <= 0) return message;
+    const parts = message.parts.map((part) => {
+      if (part.type !== "tool_result" || part.output.length <= keptOutput || left <= 0) return part;
+      left -= part.output.length - keptOutput;
+      return { ...part, output: `${part.output.slice(0, keptOutput)}\n[the rest was left out to fit the context]` };
+    });
+    return { ...message, parts };
+  });
+}
+
+const notice = (dropped: number): Message => ({
+  role: "user",
+  parts: [
+    { type: "text", text: `[${dropped} earlier messages of this conversation were left out to fit the context]` },
+  ],
+});

@@ -1,0 +1,242 @@
+import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../../core/deltas.ts";
+import { VenturiError } from "../../core/errors.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { StreamObserver } from "../../core/provider.ts";
+import { mergeUsage, type Usage } from "../../core/usage.ts";
+import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
+import type { RunContext } from "../run-context.ts";
+import type { CallState } from "../state/round-state.ts";
+import type { ToolTable } from "../tools/tool-table.ts";
+
+/** What a generation's stream asks of the tools' side. */
+export interface CallSink {
+  /** The call is whole, valid and written. */
+  sealed(call: CallState): void;
+  /** The wire took the call back after it was sealed. */
+  unsealed(call: string): void;
+}
+
+/**
+ * Turns the deltas of one generation into events. Neighbouring pieces of one kind that came in one network read become one
+ * event: what arrived together is told together.
+ */
+export class DeltaWriter {
+  usage: Usage | undefined;
+  done: DoneDelta | undefined;
+  responseId: string | undefined;
+  responseModel: string | undefined;
+  /** Something of this generation has been shown to clients. */
+  shown = false;
+  outputCharacters = 0;
+  readonly #run: RunContext;
+  readonly #round: number;
+  readonly #tools: ToolTable;
+  readonly #sink: CallSink;
+  readonly #accumulator: Accumulator;
+  /** The events' call id of each open call, by its index. */
+  readonly #ids: string[] = [];
+  #kind: "text" | "reasoning" | "refusal" | undefined;
+  /** Joined once: a string that grows by appending is a tree, which whoever keeps the event would keep. */
+  #pieces: string[] = [];
+  #part: number | undefined;
+  #callIndex = -1;
+
+  constructor(run: RunContext, round: number, tools: ToolTable, sink: CallSink, observer: StreamObserver | undefined) {
+    this.#run = run;
+    this.#round = round;
+    this.#tools = tools;
+    this.#sink = sink;
+    this.#accumulator = new Accumulator({ run: `${round}`, observer });
+    keepOne(this);
+  }
+
+  /** Everything one network read brought. Throws what the provider reported as an error. */
+  push(batch: readonly Delta[]): void {
+    for (const delta of batch) this.#take(delta);
+    this.#flush();
+  }
+
+  /** The stream has ended: seals what is still open, or throws when the format's own end is missing. */
+  finish(): DoneDelta {
+    const done = this.done;
+    if (done === undefined) {
+      throw new VenturiError("provider.stream", "stream_error", "the stream ended before its own end; it was cut");
+    }
+    for (const call of this.#accumulator.finish(done.finish)) this.#seal(call);
+    return done;
+  }
+
+  get calls(): number {
+    return this.#accumulator.open.length;
+  }
+
+  #take(delta: Delta): void {
+    switch (delta.type) {
+      case "text":
+        if (delta.signature !== undefined) return this.#signedText(delta.text, delta.signature);
+        return this.#append("text", delta.text);
+      case "refusal":
+        return this.#append("refusal", delta.text);
+      case "reasoning":
+        return this.#reason(delta);
+      case "tool_call":
+        return this.#call(delta);
+      case "usage":
+        this.usage = mergeUsage(this.usage, delta.usage);
+        return;
+      case "response":
+        this.responseId = delta.id ?? this.responseId;
+        this.responseModel = delta.model ?? this.responseModel;
+        return;
+      case "activity":
+        this.#flush();
+        this.shown = true;
+        this.#run.emit({
+          type: "provider.activity",
+          round: this.#round,
+          kind: delta.kind,
+          wire: delta.wire,
+          data: delta.data,
+          ...(delta.keep ? { keep: true } : {}),
+        });
+        return;
+      case "done":
+        this.done ??= delta;
+        return;
+      case "error":
+        this.#flush();
+        throw delta.error;
+    }
+  }
+
+  #append(kind: "text" | "refusal", text: string): void {
+    if (text === "") return;
+    if (this.#kind !== kind) this.#flush();
+    this.#kind = kind;
+    this.#pieces.push(text);
+  }
+
+  #signedText(text: string, signature: string): void {
+    this.#flush();
+    this.shown = true;
+    this.outputCharacters += text.length;
+    this.#run.emit({ type: "text.delta", round: this.#round, text, signature });
+  }
+
+  #reason(delta: ReasoningDelta): void {
+    const plain = delta.signature === undefined && delta.encrypted === undefined && delta.id === undefined;
+    if (this.#kind !== "reasoning" || this.#part !== delta.part) this.#flush();
+    this.#part = delta.part;
+    if (plain) {
+      if (delta.text === "") return;
+      this.#kind = "reasoning";
+      this.#pieces.push(delta.text);
+      return;
+    }
+    this.#flush();
+    this.shown = true;
+    this.outputCharacters += delta.text.length;
+    this.#run.emit({ ...delta, type: "reasoning.delta", round: this.#round });
+  }
+
+  #call(delta: ToolCallDelta): void {
+    if (this.#kind !== undefined || this.#callIndex !== delta.index) this.#flush();
+    const before = delta.replace ? (this.#accumulator.open[delta.index]?.text ?? "") : "";
+    const { call, opened, sealed, reopened } = this.#accumulator.push(delta);
+    if (opened) this.#open(call);
+    if (reopened) this.#sink.unsealed(this.#idOf(call));
+    // Arguments that come before the name wait for it; the accumulator has them.
+    if (call.name !== "") this.#extend(call, opened ? call.text : newPiece(delta, before));
+    if (sealed) {
+      this.#flush();
+      this.#seal(call);
+    }
+  }
+
+  #extend(call: OpenCall, piece: string): void {
+    if (piece === "") return;
+    this.#callIndex = call.index;
+    this.#pieces.push(piece);
+  }
+
+  #open(call: OpenCall): void {
+    this.shown = true;
+    const id = this.#idOf(call);
+    this.#run.emit({
+      type: "tool_call.started",
+      round: this.#round,
+      call: id,
+      name: call.name || nameless,
+      index: call.index,
+    });
+  }
+
+  /** Vendors repeat ids from turn to turn; within a run each call has its own. */
+  #idOf(call: OpenCall): string {
+    let id = this.#ids[call.index];
+    if (id === undefined) {
+      id = call.id;
+      for (let copy = 2; this.#run.state.callIds.has(id); copy++) id = `${call.id}_${copy}`;
+      this.#ids[call.index] = id;
+    }
+    return id;
+  }
+
+  #seal(call: OpenCall): void {
+    const name = call.name || nameless;
+    if (call.name === "") this.#open(call);
+    const id = this.#idOf(call);
+    const result = call.result();
+    const checked = result.ok ? this.#tools.check(name, result.arguments) : result;
+    const shared = { round: this.#round, call: id, name };
+    const signature = call.signature === undefined ? {} : { signature: call.signature };
+    if (!checked.ok) {
+      const error = checked.error.toJSON();
+      this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error, ...signature });
+      const fields = { run: this.#run.run, tool: name, code: error.code };
+      this.#run.parts.logger.warn("tool call rejected", fields);
+      return;
+    }
+    const parsed = result.ok ? result.arguments : {};
+    this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...signature });
+    const state = this.#run.state.round?.calls.get(id);
+    if (state) this.#sink.sealed(state);
+  }
+
+  #flush(): void {
+    if (this.#callIndex >= 0) {
+      const call = this.#ids[this.#callIndex];
+      if (call === undefined) return;
+      this.#callIndex = -1;
+      const text = this.#joined();
+      if (text === "") return;
+      this.outputCharacters += text.length;
+      this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: text });
+      return;
+    }
+    if (this.#kind === undefined) return;
+    this.shown = true;
+    const text = this.#joined();
+    this.outputCharacters += text.length;
+    if (this.#kind === "text") this.#run.emit({ type: "text.delta", round: this.#round, text });
+    else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
+    else if (this.#part === undefined) this.#run.emit({ type: "reasoning.delta", round: this.#round, text });
+    else this.#run.emit({ type: "reasoning.delta", round: this.#round, text, part: this.#part });
+    this.#kind = undefined;
+  }
+
+  #joined(): string {
+    const pieces = this.#pieces;
+    this.#pieces = [];
+    return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
+  }
+}
+
+/** What a call is told as whose name never came: it is rejected like one of an unknown tool, and the model hears of it. */
+const nameless = "unnamed";
+
+/** The part of the arguments that has not been told; a wire that repeats the whole at the end adds nothing. */
+function newPiece(delta: ToolCallDelta, before: string): string {
+  const piece = delta.arguments ?? "";
+  return delta.replace && piece.startsWith(before) ? piece.slice(before.length) : piece;
+}

@@ -1,0 +1,32 @@
+import type { Message } from "../../core/messages.ts";
+import type { Usage } from "../../core/usage.ts";
+
+const charactersPerToken = 4;
+
+/** Good to a factor of about 1.3 for English; used only where the provider says nothing. */
+export const estimateTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
+
+export function estimateMessage(message: Message): number {
+  let characters = 8;
+  for (const part of message.parts) {
+    if (part.type === "text" || part.type === "reasoning") characters += part.text.length;
+    else if (part.type === "tool_call") characters += part.name.length + JSON.stringify(part.arguments).length;
+    else if (part.type === "tool_result") characters += part.output.length;
+    else if (part.type === "image") characters += 1_000 * charactersPerToken;
+    else characters += JSON.stringify(part.data).length;
+  }
+  return Math.ceil(characters / charactersPerToken);
+}
+
+/** Fills in only what was not reported, and says so; a reported zero stays zero. */
+export function completeUsage(reported: Usage | undefined, input: readonly Message[], outputCharacters: number): Usage {
+  const known = reported ?? {};
+  if (known.inputTokens !== undefined && known.outputTokens !== undefined) return known;
+  const missingAll = known.inputTokens === undefined && known.outputTokens === undefined;
+  return {
+    ...known,
+    inputTokens: known.inputTokens ?? input.reduce((sum, message) => sum + estimateMessage(message), 0),
+    outputTokens: known.outputTokens ?? Math.ceil(outputCharacters / charactersPerToken),
+    source: missingAll ? "estimated" : "partial",
+  };
+}

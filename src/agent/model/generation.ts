@@ -1,0 +1,154 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Delta } from "../../core/deltas.ts";
+import { VenturiError } from "../../core/errors.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { GenerationContext, GenerationRequest } from "../../core/provider.ts";
+import type { ModelTarget } from "../definition.ts";
+import type { RunContext } from "../run-context.ts";
+import type { ToolTable } from "../tools/tool-table.ts";
+import { streamOf } from "./capabilities.ts";
+import { type CallSink, DeltaWriter } from "./delta-writer.ts";
+import { completeUsage } from "./estimate.ts";
+
+export interface Attempt {
+  readonly target: ModelTarget;
+  readonly round: number;
+  readonly attempt: number;
+  readonly request: GenerationRequest;
+  readonly tools: ToolTable;
+  readonly sink: CallSink;
+}
+
+/** A generation that ended badly, and whether clients had already seen some of it. */
+export class GenerationFailure extends Error {
+  readonly error: VenturiError;
+  readonly shown: boolean;
+  constructor(error: VenturiError, shown: boolean) {
+    super(error.message, { cause: error });
+    this.error = error;
+    this.shown = shown;
+  }
+}
+
+/** A provider that never waits for anything would keep the process from timers and sockets, a cancel among them. */
+const readsPerTurn = 256;
+
+/** One model call from request to `generation.finished`, telling every piece as it comes. */
+export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
+  const { target, round } = attempt;
+  run.emit({ type: "round.started", round, model: target.name, provider: target.provider, attempt: attempt.attempt });
+  const context = contextOf(run, attempt);
+  run.time.enter("providerWait");
+  let writer: DeltaWriter | undefined;
+  let reader: AbortableReader | undefined;
+  try {
+    let reads = 0;
+    reader = new AbortableReader(streamOf(target.port, attempt.request, context), run.signal);
+    for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
+      // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
+      writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
+      run.time.enter("providerStream");
+      writer.push(batch);
+      const gate = run.parts.gate?.() ?? run.parts.log.pressure;
+      if (gate !== undefined) await paced(run, gate);
+      reads += 1;
+      if (reads % readsPerTurn === 0) await nextTurn();
+    }
+    writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
+    finish(run, attempt, writer);
+  } catch (thrown) {
+    const error = run.signal.aborted ? run.signal.reason : thrown;
+    throw new GenerationFailure(asProviderError(error), writer?.shown ?? false);
+  } finally {
+    reader?.close();
+    run.time.enter("runtime");
+  }
+}
+
+function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
+  const done = writer.finish();
+  const calls = run.state.round?.calls.size ?? 0;
+  run.emit({
+    type: "generation.finished",
+    round: attempt.round,
+    attempt: attempt.attempt,
+    // Servers say "stop" for forced tools; what counts is whether there are calls.
+    finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
+    usage: completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters),
+    ...(done.raw === undefined ? {} : { raw: done.raw }),
+    ...(writer.responseId === undefined ? {} : { responseId: writer.responseId }),
+    ...(writer.responseModel === undefined ? {} : { responseModel: writer.responseModel }),
+  });
+}
+
+async function paced(run: RunContext, gate: Promise<void>): Promise<void> {
+  run.time.enter("client");
+  await run.orAborted(gate);
+  run.time.enter("providerStream");
+}
+
+function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
+  const session = run.parts.request.session;
+  return {
+    run: run.run,
+    round: attempt.round,
+    attempt: attempt.attempt,
+    agent: run.agent.name,
+    signal: run.signal,
+    timeouts: run.agent.model.timeout,
+    ...(session === undefined ? {} : { session }),
+  };
+}
+
+/**
+ * Reads a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
+ * behind. One promise and no closure a batch, one listener in all.
+ */
+class AbortableReader {
+  readonly #iterator: AsyncIterator<readonly Delta[]>;
+  readonly #signal: AbortSignal;
+  #resolve: (batch: readonly Delta[] | undefined) => void = () => {};
+  #reject: (reason: unknown) => void = () => {};
+
+  constructor(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal) {
+    this.#iterator = stream[Symbol.asyncIterator]();
+    this.#signal = signal;
+    signal.addEventListener("abort", this.#onAbort, { once: true });
+    keepOne(this);
+  }
+
+  next(): Promise<readonly Delta[] | undefined> {
+    return new Promise(this.#read);
+  }
+
+  /** Lets the provider free what it holds, whatever the reason the reading stopped for. */
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#onAbort);
+    // On one that has ended this does nothing.
+    void Promise.resolve(this.#iterator.return?.()).catch(() => {});
+  }
+
+  readonly #read = (
+    resolve: (batch: readonly Delta[] | undefined) => void,
+    reject: (reason: unknown) => void,
+  ): void => {
+    if (this.#signal.aborted) return reject(this.#signal.reason);
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#iterator.next().then(this.#step, reject);
+  };
+
+  readonly #step = (step: IteratorResult<readonly Delta[]>): void => {
+    this.#resolve(step.done ? undefined : step.value);
+  };
+
+  readonly #onAbort = (): void => {
+    this.#reject(this.#signal.reason);
+    this.close();
+  };
+}
+
+function asProviderError(thrown: unknown): VenturiError {
+  if (thrown instanceof VenturiError) return thrown;
+  return new VenturiError("provider.stream", "plugin_failed", "the provider plugin threw", { cause: thrown });
+}

@@ -1,0 +1,46 @@
+import type { Message } from "../../core/messages.ts";
+import type { GenerationRequest, ToolChoice } from "../../core/provider.ts";
+import type { ModelTarget } from "../definition.ts";
+import { instructionsFor } from "../inputs.ts";
+import type { RunContext } from "../run-context.ts";
+import { readResultTool } from "../tools/read-result.ts";
+import { ToolTable } from "../tools/tool-table.ts";
+import { compact } from "./compact.ts";
+import { estimateTokens } from "./estimate.ts";
+import { withoutForeignProofs } from "./vendor-proofs.ts";
+
+/** The tools of one round: the agent's, the client's, and `read_result` once something was cut. */
+export function toolsFor(run: RunContext): ToolTable {
+  const own = run.agent.tools();
+  const tools = run.state.cutResults.size > 0 ? [...own, readResultTool(run.state)] : own;
+  return new ToolTable(tools, run.parts.request.clientTools);
+}
+
+/** What the model is asked in this round. */
+export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
+  const { agent, state } = run;
+  const { request, session } = run.parts;
+  const instructions = instructionsFor(agent, state.started?.input ?? request.input);
+  const system: Message[] =
+    instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
+  const { contextTokens } = agent.model;
+  const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
+  const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
+  if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
+  const offered = tools.specs.length > 0;
+  const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
+  const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;
+  const asked: GenerationRequest = {
+    model: target.model,
+    messages: [...system, ...withoutForeignProofs(messages, target.provider)],
+    tools: tools.specs,
+    options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(output === undefined ? {} : { output }),
+  };
+  return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
+}
+
+/** A call that was asked for has been made after the first round of calls; asked for again, it would never end. */
+const choiceFor = (choice: ToolChoice | undefined, rounds: number): ToolChoice | undefined =>
+  rounds > 0 && choice !== "none" ? undefined : choice;

@@ -1,0 +1,140 @@
+import type { ErrorJson } from "../../core/errors.ts";
+import type { EventOf } from "../../core/events.ts";
+import type { ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
+
+/** One tool call of the round under way, as the events tell it. */
+export interface CallState {
+  readonly call: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly signature: string | undefined;
+  readonly rejected: ErrorJson | undefined;
+  /** How often it was started. */
+  attempts: number;
+  approval: "requested" | "approved" | "denied" | undefined;
+  approvalAt: number | undefined;
+  denial: string | undefined;
+  result: { ok: boolean; output: string; images: readonly ImagePart[] } | undefined;
+}
+
+/** The round under way. */
+export class RoundState {
+  readonly number: number;
+  readonly attempt: number;
+  readonly parts: Part[] = [];
+  readonly calls = new Map<string, CallState>();
+  /** Call ids in the order in which the model began them; sealing may come in another. */
+  readonly #places = new Map<string, number>();
+  #inOrder: CallState[] | undefined;
+  /** The generation's good end, once it is written. */
+  generated: EventOf<"generation.finished"> | undefined;
+  text = "";
+  /** Something of it was shown to clients. */
+  shown = false;
+  #reasoning: number | undefined;
+
+  readonly #provider: string | undefined;
+
+  constructor(number: number, attempt: number, provider?: string) {
+    this.number = number;
+    this.attempt = attempt;
+    this.#provider = provider;
+  }
+
+  open(call: string): void {
+    this.shown = true;
+    if (!this.#places.has(call)) this.#places.set(call, this.#places.size);
+  }
+
+  addText(text: string, signature: string | undefined): void {
+    this.shown = true;
+    this.text += text;
+    const last = this.parts.at(-1);
+    if (last?.type === "text" && last.signature === undefined && signature === undefined) last.text += text;
+    else this.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
+  }
+
+  addReasoning(event: EventOf<"reasoning.delta">): void {
+    this.shown = true;
+    const last = this.parts.at(-1);
+    const same = last?.type === "reasoning" && (event.part === undefined || event.part === this.#reasoning);
+    const part: ReasoningPart = same ? last : { type: "reasoning", text: "" };
+    if (!same) this.parts.push(part);
+    this.#reasoning = event.part;
+    part.text += event.text;
+    if (event.signature !== undefined) part.signature = (part.signature ?? "") + event.signature;
+    if (event.encrypted !== undefined) part.encrypted = event.encrypted;
+    if (event.id !== undefined) part.id = event.id;
+  }
+
+  addCall(event: EventOf<"tool_call.ready" | "tool_call.rejected">): void {
+    const rejected = event.type === "tool_call.rejected" ? event.error : undefined;
+    const call: CallState = {
+      call: event.call,
+      name: event.name,
+      arguments: event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments),
+      signature: event.signature,
+      rejected,
+      attempts: this.calls.get(event.call)?.attempts ?? 0,
+      approval: undefined,
+      approvalAt: undefined,
+      denial: undefined,
+      result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [] },
+    };
+    const { name, signature } = call;
+    const part: Part = {
+      type: "tool_call",
+      call: call.call,
+      name,
+      arguments: call.arguments,
+      ...(signature === undefined ? {} : { signature }),
+    };
+    // A wire that changes arguments it had already closed tells the call again: the later telling counts.
+    const known = this.calls.has(event.call) ? this.parts.findIndex((other) => isCall(other, event.call)) : -1;
+    if (known < 0) this.parts.push(part);
+    else this.parts[known] = part;
+    this.calls.set(event.call, call);
+    this.#inOrder = undefined;
+  }
+
+  get pending(): CallState[] {
+    return this.inOrder.filter((call) => call.result === undefined);
+  }
+
+  get inOrder(): readonly CallState[] {
+    const place = ({ call }: CallState) => this.#places.get(call) ?? this.#places.size;
+    this.#inOrder ??= [...this.calls.values()].sort((left, right) => place(left) - place(right));
+    return this.#inOrder;
+  }
+
+  /** What the model said and was told, for the next generation: calls and results in call order. */
+  messages(): Message[] {
+    if (this.parts.length === 0) return [];
+    const calls = this.inOrder;
+    const results = calls.map(({ call, name, result }) => ({
+      type: "tool_result" as const,
+      call,
+      name,
+      ok: result?.ok ?? false,
+      output: result?.output ?? "not executed",
+      ...(result?.images.length ? { images: [...result.images] } : {}),
+    }));
+    const told = new Map(this.parts.map((part) => [part.type === "tool_call" ? part.call : undefined, part]));
+    const ordered = calls.map((call) => told.get(call.call));
+    let next = 0;
+    const parts = this.parts.map((part) => (part.type === "tool_call" ? (ordered[next++] ?? part) : part));
+    const said: Message = { role: "assistant", parts, ...(this.#provider && { provider: this.#provider }) };
+    return results.length === 0 ? [said] : [said, { role: "tool", parts: results }];
+  }
+}
+
+const isCall = (part: Part, call: string): boolean => part.type === "tool_call" && part.call === call;
+
+function objectIn(raw: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(raw);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,189 @@
+import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
+import type { ImagePart, Message } from "../../core/messages.ts";
+import { addUsage, type Usage } from "../../core/usage.ts";
+import { type CallState, RoundState } from "./round-state.ts";
+
+/**
+ * A run as its events tell it, and nothing else: the loop goes on from here, whether it has just written the events itself
+ * or reads them after a crash on another machine.
+ */
+export class RunState {
+  /** Settled conversation of this run: its input, finished rounds, added messages. */
+  readonly messages: Message[] = [];
+  started: EventOf<"run.started"> | undefined;
+  terminal: TerminalEvent | undefined;
+  round: RoundState | undefined;
+  /** Highest attempt number used in the round under way. */
+  attempt = 0;
+  roundNumber = 0;
+  roundsFinished = 0;
+  usage: Usage = {};
+  toolCalls = 0;
+  /** Rounds whose tool calls were settled, the vendor's own (a pause) included. */
+  toolRounds = 0;
+  /** How many of the oldest messages the model is no longer told. */
+  compacted = 0;
+  /** The model was asked once more for an answer that fits the output schema. */
+  repaired = false;
+  /** Numbers of the signals that an event reflects. */
+  readonly seenSignals = new Set<number>();
+  /** Tools that a person allowed for the rest of the run (`approval: once`). */
+  readonly allowed = new Set<string>();
+  /** Every call id ever used, those of retracted attempts included. */
+  readonly callIds = new Set<string>();
+  /** Whole outputs of which the model saw only the beginning. */
+  readonly cutResults = new Map<string, string>();
+  /** Name and arguments of the calls of settled rounds, newest last. */
+  readonly callHistory: string[] = [];
+  /** The round that has just been finished, until something follows it. */
+  settled: RoundState | undefined;
+  #settledText = "";
+
+  static of(events: readonly RunEvent[]): RunState {
+    const state = new RunState();
+    for (const event of events) state.apply(event);
+    return state;
+  }
+
+  /** Everything shown and not retracted. */
+  get output(): string {
+    return this.#settledText + (this.round?.text ?? "");
+  }
+
+  /** The calls of an earlier conversation have their ids; vendors refuse one that comes twice. */
+  useIds(messages: readonly Message[]): void {
+    for (const { parts } of messages)
+      for (const part of parts) if (part.type === "tool_call") this.callIds.add(part.call);
+  }
+
+  apply(event: RunEvent): void {
+    switch (event.type) {
+      case "run.started":
+        this.started = event;
+        this.messages.push(...inputMessages(event.input));
+        this.useIds(this.messages);
+        return;
+      case "round.started":
+        this.settled = undefined;
+        this.round = new RoundState(event.round, event.attempt, event.provider);
+        this.roundNumber = event.round;
+        this.attempt = event.attempt;
+        return;
+      case "text.delta":
+        return this.round?.addText(event.text, event.signature);
+      case "refusal.delta":
+        return this.round?.addText(event.text, undefined);
+      case "reasoning.delta":
+        return this.round?.addReasoning(event);
+      case "provider.activity":
+        if (event.keep) this.round?.parts.push({ type: "opaque", wire: event.wire, data: event.data });
+        return;
+      case "tool_call.started":
+        this.callIds.add(event.call);
+        return this.round?.open(event.call);
+      case "tool_call.ready":
+      case "tool_call.rejected":
+        this.callIds.add(event.call);
+        return this.round?.addCall(event);
+      case "tool.started":
+        // A call that is taken up again after a crash is the same call.
+        if (event.attempt === 1) this.toolCalls += 1;
+        return this.#ofCall(event.call, (call) => {
+          call.attempts = event.attempt;
+          call.result = undefined;
+          // A person's word is for one start: whoever finds the call unfinished after a crash has to ask again.
+          call.approval = undefined;
+        });
+      case "tool.finished":
+        return this.#ofCall(event.call, (call) => this.#finish(call, event));
+      case "approval.requested":
+        return this.#ofCall(event.call, (call) => {
+          call.approval = "requested";
+          call.approvalAt = event.at;
+        });
+      case "approval.resolved":
+        if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        return this.#ofCall(event.call, (call) => {
+          call.approval = event.approved ? "approved" : "denied";
+          call.denial = event.reason;
+          if (event.approved) this.allowed.add(call.name);
+        });
+      case "message.added":
+        if (event.signal === undefined) this.repaired = true;
+        else this.seenSignals.add(event.signal);
+        this.messages.push(event.message);
+        this.settled = undefined;
+        return;
+      case "round.retracted":
+        this.round = undefined;
+        return;
+      case "generation.finished":
+        if (this.round) this.round.generated = event;
+        this.usage = addUsage(this.usage, event.usage);
+        return;
+      case "round.finished":
+        return this.#settle();
+      case "run.finished":
+      case "run.failed":
+        this.terminal = event;
+        return;
+      case "tool_call.delta":
+      case "tool.output":
+        return;
+      case "context.compacted":
+        this.compacted = event.dropped;
+        return;
+    }
+  }
+
+  #ofCall(id: string, change: (call: CallState) => void): void {
+    const call = this.round?.calls.get(id);
+    if (call) change(call);
+  }
+
+  #finish(call: CallState, event: EventOf<"tool.finished">): void {
+    const whole = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
+    const cut = event.shown !== undefined && event.shown < whole.length;
+    if (cut) this.cutResults.set(event.call, whole);
+    const output = cut ? whole.slice(0, event.shown) + cutNotice(event.call, whole.length, event.shown ?? 0) : whole;
+    const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
+    call.result = { ok: event.ok, output, images };
+  }
+
+  #settle(): void {
+    const round = this.round;
+    if (round === undefined) return;
+    this.messages.push(...round.messages());
+    for (const call of round.inOrder) this.callHistory.push(callKey(call));
+    if (round.calls.size > 0 || round.generated?.finish === "pause") this.toolRounds += 1;
+    this.#settledText += round.text;
+    this.settled = round;
+    this.roundsFinished += 1;
+    this.attempt = 0;
+    this.round = undefined;
+  }
+}
+
+export function inputMessages(input: RunInput): Message[] {
+  const messages = [...(input.messages ?? [])];
+  if (input.text !== undefined) messages.push({ role: "user", parts: [{ type: "text", text: input.text }] });
+  return messages;
+}
+
+const written = new WeakMap<object, string>();
+
+/** What makes two calls the same. A megabyte of arguments is written out once, however often it is compared. */
+export function callKey(call: Pick<PendingCall, "name" | "arguments">): string {
+  let text = written.get(call.arguments);
+  if (text === undefined) {
+    text = JSON.stringify(call.arguments);
+    written.set(call.arguments, text);
+  }
+  return `${call.name} ${text}`;
+}
+
+const cutNotice = (call: string, length: number, shown: number): string =>
+  `\n[cut: ${shown} of ${length} characters are shown${readOn(call)}]`;
+
+/** How the rest of a cut result is had, for as long as its run goes on. */
+export const readOn = (call: string): string => `; read_result with call "${call}" and an offset gives the rest`;

@@ -1,0 +1,258 @@
+import { VenturiError, wrap } from "../../core/errors.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { Tool } from "../../core/tool.ts";
+import type { CallSink } from "../model/delta-writer.ts";
+import type { RunContext } from "../run-context.ts";
+import type { CallState } from "../state/round-state.ts";
+import { type Approvals, needsApproval } from "./approvals.ts";
+import { execute, type Outcome } from "./execute.ts";
+import type { Repetition } from "./repetition.ts";
+import { refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
+import type { ToolTable } from "./tool-table.ts";
+
+interface Entry {
+  readonly call: CallState;
+  readonly tool: Tool;
+  readonly controller: AbortController;
+  state: "queued" | "asking" | "running" | "settled";
+  /** A person has allowed it, or nobody has to. */
+  cleared: boolean;
+  startedAt: number;
+}
+
+export interface DispatchParts {
+  readonly run: RunContext;
+  readonly round: number;
+  readonly tools: ToolTable;
+  readonly approvals: Approvals;
+  readonly repetition: Repetition;
+  /** Whether calls may be executed at all; the last generation under a round limit only tells them. */
+  readonly executes: boolean;
+}
+
+/**
+ * Runs the tool calls of one generation. A `pure` or `idempotent` tool may start the moment its call is sealed, while the
+ * model is still talking; all else waits until `release`, the generation's good end. Order of starting is call order, as far
+ * as concurrency, exclusive tools and approvals allow; the order of results is the state's business.
+ */
+export class Dispatcher implements CallSink {
+  readonly #parts: DispatchParts;
+  readonly #entries: Entry[] = [];
+  #released = false;
+  #generationEnd: number | undefined;
+  #failure: VenturiError | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(parts: DispatchParts) {
+    this.#parts = parts;
+    keepOne(this);
+  }
+
+  sealed(call: CallState): void {
+    const { tools, run, executes } = this.#parts;
+    const tool = tools.get(call.name);
+    if (tool === undefined || !executes) return;
+    if (this.#entries.length >= run.agent.limits.maxCallsPerRound) {
+      const limit = run.agent.limits.maxCallsPerRound;
+      this.#finish(call, refused("budget_exceeded", `at most ${limit} tool calls are run in one round`), {
+        ms: 0,
+        savedMs: undefined,
+      });
+      return;
+    }
+    this.#entries.push({
+      call,
+      tool,
+      controller: new AbortController(),
+      state: "queued",
+      cleared: false,
+      startedAt: 0,
+    });
+    this.#pump();
+  }
+
+  unsealed(call: string): void {
+    const entry = this.#entries.findLast((other) => other.call.call === call);
+    if (entry === undefined) return;
+    if (entry.state !== "running") entry.state = "settled";
+    entry.controller.abort(new VenturiError("tool.call", "stream_interrupted", "the model changed the call"));
+  }
+
+  /** The generation ended well. */
+  release(): void {
+    this.#released = true;
+    this.#generationEnd = this.#parts.run.parts.clock.monotonic();
+    this.#pump();
+  }
+
+  /** Stops everything that runs, keeps everything else from starting, and waits until all of it is settled. */
+  async cancel(reason: VenturiError): Promise<void> {
+    this.#failure ??= reason;
+    for (const entry of this.#entries) {
+      if (entry.state === "queued" || entry.state === "asking") entry.state = "settled";
+      entry.controller.abort(reason);
+    }
+    this.#pump();
+    await this.#allSettled();
+  }
+
+  /** Resolves when every call has its result; rejects when a failure must end the run. */
+  async settled(): Promise<void> {
+    await this.#allSettled();
+    if (this.#failure) throw this.#failure;
+  }
+
+  get onlyAsking(): boolean {
+    return this.#count("running") === 0 && this.#count("asking") > 0;
+  }
+
+  #pump(): void {
+    for (const entry of this.#entries) {
+      if (entry.state !== "queued") continue;
+      if (!this.#released && !this.#mayStartEarly(entry)) continue;
+      if (this.#isChanged(entry)) continue;
+      if (!entry.cleared && this.#mustAsk(entry)) {
+        if (this.#awaitsWordOn(entry)) continue;
+        void this.#ask(entry);
+        continue;
+      }
+      if (!this.#hasRoom(entry)) break;
+      void this.#start(entry);
+    }
+    this.#keepTime();
+    if (this.#isSettled) for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  #mayStartEarly({ tool, call }: Entry): boolean {
+    const { run } = this.#parts;
+    if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
+    if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
+    return !needsApproval(run, tool, call);
+  }
+
+  /** `approval: once` asks one question at a time: its answer may do for the other calls of the tool. */
+  #awaitsWordOn({ tool }: Entry): boolean {
+    return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
+  }
+
+  #mustAsk({ tool, call }: Entry): boolean {
+    return this.#isUncertain(tool, call) || needsApproval(this.#parts.run, tool, call);
+  }
+
+  /** An effectful tool that was started before a crash may or may not have had its effect. */
+  #isUncertain(tool: Tool, call: CallState): boolean {
+    return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent";
+  }
+
+  /** The wire changed a call that had been started: the old one's end is told before the new one's start. */
+  #isChanged({ call }: Entry): boolean {
+    return this.#entries.some((entry) => entry.state === "running" && entry.call.call === call.call);
+  }
+
+  #hasRoom({ tool, call }: Entry): boolean {
+    const running = this.#entries.filter((entry) => entry.state === "running");
+    if (running.some((entry) => entry.tool.exclusive)) return false;
+    const { state, agent } = this.#parts.run;
+    // A call that was started before a crash has been counted.
+    if (call.attempts === 0 && state.toolCalls >= agent.limits.maxToolCalls) return false;
+    if (tool.exclusive) return running.length === 0;
+    return running.length < this.#parts.run.agent.toolPolicy.concurrency;
+  }
+
+  async #ask(entry: Entry): Promise<void> {
+    const { run, round, approvals } = this.#parts;
+    entry.state = "asking";
+    try {
+      if (this.#isUncertain(entry.tool, entry.call) && run.agent.toolPolicy.onUncertain === "fail") {
+        const message = "it was started before an interruption and may have run; it is not run again";
+        return this.#settle(entry, refused("conflict", message));
+      }
+      const uncertain = this.#isUncertain(entry.tool, entry.call);
+      const approved = await approvals.ask(entry.call, round, uncertain ? "it may have run already" : undefined);
+      if (entry.state !== "asking") return;
+      if (!approved) return this.#settle(entry, refused("tool_denied", entry.call.denial ?? "the call was denied"));
+      entry.cleared = true;
+      entry.state = "queued";
+      this.#pump();
+    } catch (thrown) {
+      this.#fail(entry, thrown);
+    }
+  }
+
+  async #start(entry: Entry): Promise<void> {
+    const { run, round, tools, repetition } = this.#parts;
+    entry.state = "running";
+    entry.startedAt = run.parts.clock.monotonic();
+    const attempt = entry.call.attempts + 1;
+    try {
+      const checked = tools.check(entry.call.name, { ...entry.call.arguments });
+      if (!checked.ok) return this.#settle(entry, refused(checked.error.code, checked.error.message));
+      await run.step({
+        type: "tool.started",
+        round,
+        call: entry.call.call,
+        name: entry.call.name,
+        attempt,
+        idempotencyKey: `${run.run}:${entry.call.call}`,
+      });
+      const { call, tool } = entry;
+      const signal = entry.controller.signal;
+      const outcome = await execute(run, { call, round, tool, input: checked.input, attempt, signal });
+      this.#settle(entry, repetition.remark(entry.call, outcome));
+    } catch (thrown) {
+      this.#fail(entry, thrown);
+    }
+  }
+
+  #settle(entry: Entry, outcome: Outcome): void {
+    const { run } = this.#parts;
+    const now = run.parts.clock.monotonic();
+    const started = entry.startedAt || now;
+    const saved = Math.min(now, this.#generationEnd ?? now) - started;
+    this.#finish(entry.call, outcome, { ms: now - started, savedMs: saved > 0 ? saved : undefined });
+    entry.state = "settled";
+    // A no is an answer, not a failure: the model is told, whatever the policy.
+    const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";
+    const ends = outcome.fatal === true || failed;
+    if (!outcome.ok && ends && !entry.controller.signal.aborted) {
+      this.#failure ??= outcome.error ?? new VenturiError("tool.call", "tool_failed", outcome.output);
+      // Ends the generation and the other tools too; nothing starts any more.
+      run.abort(this.#failure);
+    }
+    this.#pump();
+  }
+
+  /** The journal or the run itself gave out under the call. */
+  #fail(entry: Entry, thrown: unknown): void {
+    this.#failure ??= wrap("tool.call", thrown);
+    entry.state = "settled";
+    this.#pump();
+  }
+
+  #finish(call: CallState, outcome: Outcome, time: ToolTime): void {
+    const { run, round, tools } = this.#parts;
+    const limit = tools.get(call.name)?.maxOutput ?? run.agent.toolPolicy.maxOutput;
+    writeToolFinished(run, { round, call, limit }, { outcome, time });
+  }
+
+  /** After the generation the run's time is the tools', or the people's when only they are waited for. */
+  #keepTime(): void {
+    if (!this.#released) return;
+    const { time } = this.#parts.run;
+    if (this.#count("running") > 0) time.enter("tool");
+    else if (this.#count("asking") > 0) time.enter("approval");
+    else time.enter("runtime");
+  }
+
+  #count(state: Entry["state"]): number {
+    return this.#entries.reduce((sum, entry) => sum + (entry.state === state ? 1 : 0), 0);
+  }
+
+  get #isSettled(): boolean {
+    return this.#entries.every((entry) => entry.state === "settled");
+  }
+
+  async #allSettled(): Promise<void> {
+    if (!this.#isSettled) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}

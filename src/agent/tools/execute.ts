@@ -1,0 +1,198 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../../core/tool.ts";
+import { orAborted } from "../or-aborted.ts";
+import type { RunContext } from "../run-context.ts";
+import type { CallState } from "../state/round-state.ts";
+
+export interface Outcome {
+  readonly ok: boolean;
+  readonly output: string;
+  readonly images: readonly ToolImage[];
+  readonly error: VenturiError | undefined;
+  /** The run cannot go on after it, whatever the policy says of failures. */
+  readonly fatal?: boolean;
+}
+
+export interface Execution {
+  readonly call: CallState;
+  readonly round: number;
+  readonly tool: Tool;
+  readonly input: Record<string, unknown>;
+  readonly attempt: number;
+  /** Aborts when the call is cancelled, whatever for. */
+  readonly signal: AbortSignal;
+}
+
+/** Hard end of what is kept of one output, in characters. */
+const longestKept = 4 * 1024 * 1024;
+/** Progress beyond this many characters of one call is not told. */
+const longestProgress = 1024 * 1024;
+const stepsPerTurn = 256;
+
+/**
+ * Runs one tool call to an outcome; never throws. A failure, a timeout or a cancellation is an outcome that says so. A tool
+ * that goes on after its signal is left behind after the grace period, and what it does later changes nothing.
+ */
+export async function execute(run: RunContext, execution: Execution): Promise<Outcome> {
+  const { tool, round } = execution;
+  try {
+    const asked = { call: execution.call.call, name: tool.name, arguments: execution.input };
+    const call = run.hooks.empty ? asked : await orAborted(run.hooks.beforeTool(asked, round), execution.signal);
+    const outcome = await invoke(run, { ...execution, input: { ...call.arguments } });
+    if (run.hooks.empty) return outcome;
+    const changed = { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
+    return changed.ok ? { ...changed, error: undefined } : changed;
+  } catch (thrown) {
+    // Only hooks throw here: a VenturiError of their own denies the call, a broken hook ends the run.
+    const error = wrap("tool.call", thrown, "tool_failed");
+    return { ...failed(error), fatal: error.code === "plugin_failed" };
+  }
+}
+
+async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
+  const { tool, signal } = execution;
+  const { clock, logger } = run.parts;
+  const controller = new AbortController();
+  const limit = tool.timeout ?? run.agent.toolPolicy.timeout;
+  const stopTimer = clock.after(limit, () => {
+    const message = `${tool.name} took longer than ${limit} ms`;
+    controller.abort(new VenturiError("tool.call", "tool_timeout", message));
+  });
+  const onAbort = () => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  let settled = false;
+  const work = callTool(run, execution, controller.signal, () => settled);
+  const grace = new Grace(run, controller.signal);
+  try {
+    return await Promise.race([work, grace.over]);
+  } catch (thrown) {
+    if (!controller.signal.aborted) return failed(toolError(tool, thrown));
+    if (thrown instanceof LeftBehind) logger.warn("tool left behind", { run: run.run, tool: tool.name });
+    return failed(wrap("tool.call", controller.signal.reason, "stream_interrupted"));
+  } finally {
+    settled = true;
+    stopTimer();
+    grace.stop();
+    signal.removeEventListener("abort", onAbort);
+    work.catch(() => {}); // a tool left behind may still reject; nobody is there to hear it
+  }
+}
+
+class LeftBehind extends Error {}
+
+/** How long a tool may go on after its signal: `over` rejects then. */
+class Grace {
+  readonly over: Promise<never>;
+  readonly #signal: AbortSignal;
+  #stopTimer: (() => void) | undefined;
+  #wait: () => void = () => {};
+
+  constructor(run: RunContext, signal: AbortSignal) {
+    this.#signal = signal;
+    this.over = new Promise((_, reject) => {
+      this.#wait = () => {
+        this.#stopTimer = run.parts.clock.after(run.agent.toolPolicy.grace, () => reject(new LeftBehind()));
+      };
+    });
+    if (signal.aborted) this.#wait();
+    else signal.addEventListener("abort", this.#wait, { once: true });
+    keepOne(this);
+  }
+
+  stop(): void {
+    this.#signal.removeEventListener("abort", this.#wait);
+    this.#stopTimer?.();
+  }
+}
+
+async function callTool(
+  run: RunContext,
+  execution: Execution,
+  signal: AbortSignal,
+  settled: () => boolean,
+): Promise<Outcome> {
+  signal.throwIfAborted();
+  const { call, round, tool } = execution;
+  let told = 0;
+  const progress = (text: string) => {
+    told += text.length;
+    // A tool may call this from a timer of its own, where a throw would end the process.
+    if (settled() || run.silent || text === "" || told > longestProgress) return;
+    run.emit({ type: "tool.output", round, call: call.call, text });
+  };
+  const context: ToolContext = {
+    run: run.run,
+    round,
+    call: call.call,
+    agent: run.agent.name,
+    attempt: execution.attempt,
+    idempotencyKey: `${run.run}:${call.call}`,
+    signal,
+    log: run.parts.logger,
+    depth: run.parts.request.parent?.depth ?? 0,
+    progress,
+    ...(run.parts.request.session === undefined ? {} : { session: run.parts.request.session }),
+  };
+  const returned = tool.call(execution.input, context);
+  const value = isAsyncIterable(returned) ? await drain(returned, signal, progress) : await returned;
+  return succeeded(value);
+}
+
+/** Strings are progress; the return value is the output, or the last string when there is none. */
+async function drain(
+  stream: AsyncIterable<string, unknown>,
+  signal: AbortSignal,
+  progress: (text: string) => void,
+): Promise<unknown> {
+  const iterator = stream[Symbol.asyncIterator]();
+  let last: unknown;
+  for (let steps = 1; ; steps++) {
+    const step = await iterator.next();
+    if (step.done) return step.value ?? last;
+    if (signal.aborted) {
+      await iterator.return?.();
+      throw signal.reason;
+    }
+    last = step.value;
+    progress(String(step.value));
+    // One that never waits for anything would keep its own timeout from coming.
+    if (steps % stepsPerTurn === 0) await nextTurn();
+  }
+}
+
+function succeeded(value: unknown): Outcome {
+  const rich = value instanceof RichOutput ? value : undefined;
+  const text = rich?.text ?? asText(value);
+  const output =
+    text.length > longestKept ? `${text.slice(0, longestKept)}\n[the output was longer and is lost]` : text;
+  return { ok: true, output, images: rich?.images ?? [], error: undefined };
+}
+
+function asText(value: unknown): string {
+  if (typeof value === "string") return value;
+  if (value === undefined || value === null) return "";
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch (cause) {
+    throw new VenturiError("tool.call", "tool_failed", "the tool's output cannot be written as JSON", { cause });
+  }
+}
+
+const failed = (error: VenturiError): Outcome => ({
+  ok: false,
+  output: `${error.code}: ${error.message}`,
+  images: [],
+  error,
+});
+
+function toolError(tool: Tool, thrown: unknown): VenturiError {
+  if (thrown instanceof VenturiError) return wrap("tool.call", thrown);
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new VenturiError("tool.call", "tool_failed", `${tool.name}: ${message}`, { cause: thrown });
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<string, unknown> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;

@@ -1,0 +1,61 @@
+import { LimitReached } from "../limits.ts";
+import type { CallState, RoundState } from "../state/round-state.ts";
+import { callKey, type RunState } from "../state/run-state.ts";
+import type { Outcome } from "./execute.ts";
+
+const toldAt = 3;
+const endedAt = 6;
+
+/** Notices a model that makes the same call with the same arguments over and over. */
+export class Repetition {
+  readonly #state: RunState;
+
+  constructor(state: RunState) {
+    this.#state = state;
+  }
+
+  /** How often in a row this call has now been made, this time included. */
+  count(call: CallState): number {
+    const key = callKey(call);
+    const round = this.#state.round?.inOrder ?? [];
+    let times = 1;
+    for (let place = round.indexOf(call) - 1; place >= 0; place--) {
+      const other = round[place];
+      if (other === undefined || callKey(other) !== key) return times;
+      times += 1;
+    }
+    const { callHistory } = this.#state;
+    for (let place = callHistory.length - 1; place >= 0 && callHistory[place] === key; place--) times += 1;
+    return times;
+  }
+
+  /** Tells the model, from the third time on. */
+  remark(call: CallState, outcome: Outcome): Outcome {
+    const times = this.count(call);
+    if (times < toldAt) return outcome;
+    const notice = `\n[this is the same call with the same arguments ${times} times in a row; do something else or answer]`;
+    return { ...outcome, output: outcome.output + notice };
+  }
+
+  /** Reached when a call of this round, settled or not, has been made too often for the run to go on. */
+  limitOn(round: RoundState): LimitReached | undefined {
+    const { callHistory } = this.#state;
+    const keys = round.inOrder.map(callKey);
+    const earlier = this.#state.round === round ? callHistory.length : callHistory.length - keys.length;
+    let times = 0;
+    let last: string | undefined;
+    if (earlier > 0 && keys.length > 0) {
+      last = callHistory[earlier - 1];
+      for (let place = earlier - 1; place >= 0 && callHistory[place] === last && times < endedAt; place--) times += 1;
+    }
+    for (const key of keys) {
+      times = key === last ? times + 1 : 1;
+      last = key;
+      if (times >= endedAt) return tooOften();
+    }
+    return undefined;
+  }
+}
+
+const tooOften = (): LimitReached =>
+  new LimitReached("repeated_calls", "the model made the same call with the same arguments six times in a row");

@@ -1,0 +1,40 @@
+import { VenturiError } from "../../core/errors.ts";
+import type { RunContext } from "../run-context.ts";
+import type { CallState } from "../state/round-state.ts";
+import type { Outcome } from "./execute.ts";
+
+/** How long a call took, and how much of that lay before the end of the generation, ms. */
+export interface ToolTime {
+  readonly ms: number;
+  readonly savedMs: number | undefined;
+}
+
+/** `limit`: characters of the output that the model is told. */
+export function writeToolFinished(
+  run: RunContext,
+  { round, call, limit }: { round: number; call: CallState; limit: number },
+  { outcome, time }: { outcome: Outcome; time: ToolTime },
+): void {
+  run.emit({
+    type: "tool.finished",
+    round,
+    call: call.call,
+    name: call.name,
+    ok: outcome.ok,
+    ms: micro(time.ms),
+    output: outcome.output,
+    ...(outcome.output.length > limit ? { shown: limit } : {}),
+    ...(outcome.images.length > 0 ? { images: outcome.images.map((image) => ({ ...image })) } : {}),
+    ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
+    ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
+  });
+  if (!outcome.ok) run.parts.logger.warn("tool failed", { run: run.run, tool: call.name, code: outcome.error?.code });
+}
+
+/** The outcome of a call that was not run. */
+export function refused(code: VenturiError["code"], message: string): Outcome {
+  const error = new VenturiError("tool.call", code, message);
+  return { ok: false, output: `${code}: ${message}`, images: [], error };
+}
+
+const micro = (ms: number): number => Math.round(ms * 1000) / 1000;

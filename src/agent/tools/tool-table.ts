@@ -1,0 +1,111 @@
+import { Ajv, type ValidateFunction } from "ajv";
+import { z } from "zod";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { ToolSpec } from "../../core/provider.ts";
+import type { Tool } from "../../core/tool.ts";
+
+export type Checked =
+  | { readonly ok: true; readonly input: Record<string, unknown> }
+  | { readonly ok: false; readonly error: VenturiError };
+
+/** The tools one generation may call: looked up by name, their arguments checked against their schemas. */
+export class ToolTable {
+  readonly specs: readonly ToolSpec[];
+  readonly #tools = new Map<string, Tool>();
+  readonly #client = new Map<string, ToolSpec>();
+
+  constructor(tools: readonly Tool[], clientTools: readonly ToolSpec[] = []) {
+    for (const tool of tools) this.#tools.set(tool.name, tool);
+    for (const spec of clientTools) {
+      this.#client.set(spec.name, spec);
+      this.#tools.delete(spec.name);
+    }
+    this.specs = [...[...this.#tools.values()].map(specOf), ...clientTools];
+    keepOne(this);
+  }
+
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
+  /** A tool of the client's own: never run here. */
+  isClient(name: string): boolean {
+    return this.#client.has(name);
+  }
+
+  /** The input to call the tool with. Never repaired, never guessed. */
+  check(name: string, input: Record<string, unknown>): Checked {
+    if (this.#client.has(name)) return { ok: true, input };
+    const tool = this.#tools.get(name);
+    if (tool === undefined) {
+      const known = [...this.#tools.keys(), ...this.#client.keys()].join(", ");
+      const message = `there is no tool "${name}"; the tools are: ${known || "none"}`;
+      return { ok: false, error: new VenturiError("tool.check", "tool_not_found", message) };
+    }
+    try {
+      return checkInput(tool, input);
+    } catch (thrown) {
+      return { ok: false, error: wrap("tool.check", thrown, "plugin_failed") };
+    }
+  }
+}
+
+const specs = new WeakMap<Tool, ToolSpec>();
+
+export function specOf(tool: Tool): ToolSpec {
+  let spec = specs.get(tool);
+  if (spec === undefined) {
+    spec = { name: tool.name, description: tool.description, parameters: schemaOf(tool) };
+    specs.set(tool, spec);
+  }
+  return spec;
+}
+
+function schemaOf(tool: Tool): Record<string, unknown> {
+  if (!isZod(tool.parameters)) return tool.parameters;
+  const { $schema: _, ...schema } = z.toJSONSchema(tool.parameters, { io: "input" });
+  return schema;
+}
+
+function checkInput(tool: Tool, input: Record<string, unknown>): Checked {
+  if (isZod(tool.parameters)) {
+    const parsed = tool.parameters.safeParse(input);
+    if (parsed.success) return { ok: true, input: parsed.data };
+    return misfit(
+      tool,
+      parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`),
+    );
+  }
+  const validate = validatorOf(tool.parameters);
+  if (validate(input)) return { ok: true, input };
+  const problems = (validate.errors ?? []).map(
+    (problem) => `${problem.instancePath || "arguments"} ${problem.message}`,
+  );
+  return misfit(tool, problems);
+}
+
+function misfit(tool: Tool, problems: readonly string[]): Checked {
+  const message = `the arguments of ${tool.name} do not fit: ${problems.slice(0, 5).join("; ")}`;
+  return { ok: false, error: new VenturiError("tool.check", "tool_invalid_arguments", message) };
+}
+
+const isZod = (parameters: Tool["parameters"]): parameters is z.ZodType<Record<string, unknown>> =>
+  parameters instanceof z.ZodType;
+
+const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, addUsedSchema: false });
+const validators = new WeakMap<object, ValidateFunction>();
+
+/** Compiled once per schema object. A schema that does not compile is the tool's fault, and is told as such. */
+export function validatorOf(schema: Readonly<Record<string, unknown>>): ValidateFunction {
+  let validate = validators.get(schema);
+  if (validate === undefined) {
+    try {
+      validate = ajv.compile(schema);
+    } catch (cause) {
+      throw new VenturiError("tool.check", "plugin_failed", "a JSON Schema does not compile", { cause });
+    }
+    validators.set(schema, validate);
+  }
+  return validate;
+}

@@ -1,0 +1,58 @@
+import type { AgentDefinition, ModelChain } from "../../agent/definition.ts";
+import type { Hooks } from "../../core/hooks.ts";
+import type { GenerationOptions, Provider } from "../../core/provider.ts";
+import type { Tool } from "../../core/tool.ts";
+import { type AgentSettings, defaultModel } from "../config/agents.ts";
+import type { Config } from "../config/load.ts";
+import { splitModel } from "../config/references.ts";
+
+export interface AgentParts {
+  readonly config: Config;
+  readonly providers: ReadonlyMap<string, Provider>;
+  readonly tools: ReadonlyMap<string, () => readonly Tool[]>;
+  readonly hooks: readonly Hooks[];
+}
+
+/** The agents of the config, ready to run. */
+export function buildAgents(parts: AgentParts): ReadonlyMap<string, AgentDefinition> {
+  const agents = Object.entries(parts.config.agents);
+  return new Map(agents.map(([name, settings]) => [name, buildAgent(name, settings, parts)]));
+}
+
+function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): AgentDefinition {
+  const sources = settings.tools.flatMap((tool) => parts.tools.get(tool) ?? []);
+  return {
+    name,
+    description: settings.description,
+    instructions: settings.instructions,
+    inputs: settings.inputs,
+    model: buildChain(settings.model, parts),
+    tools: () => sources.flatMap((source) => source()),
+    limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
+    toolPolicy: settings.toolPolicy,
+    output: settings.output,
+    whenBusy: settings.whenBusy,
+    hooks: parts.hooks,
+    config: parts.config.hash,
+  };
+}
+
+/** `reference` is an entry of `models` or `provider/model`; the config has checked that it is one of them. */
+function buildChain(reference: string, { config, providers }: AgentParts): ModelChain {
+  const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
+  const targets = model.chain.flatMap((name) => {
+    const { provider, model } = splitModel(name);
+    const port = providers.get(provider);
+    return port === undefined ? [] : [{ name, provider, model, port }];
+  });
+  return {
+    name: reference,
+    targets,
+    failover: model.failover,
+    retry: model.retry,
+    timeout: model.timeout,
+    options: model.options as GenerationOptions, // the schema's keys are the type's; "absent" and "undefined" mean the same
+    toolOptions: model.toolOptions as GenerationOptions,
+    contextTokens: model.contextTokens,
+  };
+}

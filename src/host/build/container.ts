@@ -1,0 +1,45 @@
+import "reflect-metadata";
+import { container, type DependencyContainer, Lifecycle } from "tsyringe";
+import { Clock } from "../../core/clock.ts";
+import { Journal } from "../../core/journal.ts";
+import { Log } from "../../core/log.ts";
+import { Telemetry } from "../../core/telemetry.ts";
+import { Config } from "../config/load.ts";
+import { Instances, RunsLater } from "./instances.ts";
+import { ConfigGeneration } from "./revision.ts";
+import { Generations, OpenGeneration } from "./revisions.ts";
+
+export interface HostParts {
+  readonly config: Config;
+  readonly log: Log;
+  readonly clock: Clock;
+  readonly telemetry: Telemetry;
+  readonly runs: RunsLater;
+}
+
+/** The composition root: the one file that registers. What stands here lives as long as the process. */
+export function hostContainer(parts: HostParts): DependencyContainer {
+  const host = container.createChildContainer();
+  host.register(Config, { useValue: parts.config });
+  host.register(Log, { useValue: parts.log });
+  host.register(Clock, { useValue: parts.clock });
+  host.register(Telemetry, { useValue: parts.telemetry });
+  host.register(RunsLater, { useValue: parts.runs });
+  host.register(Instances, Instances, { lifecycle: Lifecycle.ContainerScoped });
+  host.register(ConfigGeneration, ConfigGeneration, { lifecycle: Lifecycle.ContainerScoped });
+  host.register(OpenGeneration, { useValue: (config: Config) => openGeneration(host, config) });
+  host.register(Generations, Generations, { lifecycle: Lifecycle.ContainerScoped });
+  return host;
+}
+
+/** The journal is a plugin: it is known only once its instance is made. */
+export function provideJournal(host: DependencyContainer, journal: Journal): void {
+  host.register(Journal, { useValue: journal });
+}
+
+/** What stands in a child container lives as long as its generation. */
+function openGeneration(host: DependencyContainer, config: Config): Promise<ConfigGeneration> {
+  const child = host.createChildContainer();
+  child.register(Config, { useValue: config });
+  return child.resolve(ConfigGeneration).open();
+}

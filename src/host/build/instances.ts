@@ -1,0 +1,124 @@
+import "reflect-metadata";
+import { inject, injectable } from "tsyringe";
+import { Clock } from "../../core/clock.ts";
+import { messageOf, VenturiError } from "../../core/errors.ts";
+import type { Hooks } from "../../core/hooks.ts";
+import { Log } from "../../core/log.ts";
+import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../../core/plugin.ts";
+import type { Runs } from "../../core/runs.ts";
+import type { PluginEntry } from "../config/entries.ts";
+import { Config } from "../config/load.ts";
+
+/** A plugin that takes longer than this to come up is taken for hung. */
+const patience = 60_000;
+
+/** Where `Runs` can be had once it exists: plugins are made before it. */
+export type RunsLater = () => Runs;
+export const RunsLater = Symbol("RunsLater");
+
+/** Makes the instances of plugins, one after the other, and closes them in reverse order. */
+@injectable()
+export class Instances {
+  readonly #open: { readonly entry: PluginEntry; readonly instance: Instance<object> }[] = [];
+  /** Wires of the plugins that entries were built upon. */
+  readonly #borrowedWires = new Map<PluginEntry, string>();
+  readonly #config: Config;
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #runs: RunsLater;
+
+  constructor(
+    @inject(Config) config: Config,
+    @inject(Log) log: Log,
+    @inject(Clock) clock: Clock,
+    @inject(RunsLater) runs: RunsLater,
+  ) {
+    this.#config = config;
+    this.#log = log;
+    this.#clock = clock;
+    this.#runs = runs;
+  }
+
+  /** Rejects with a `plugin_failed` that names the plugin and its key. */
+  async make<K extends PluginKind>(_kind: K, entry: PluginEntry): Promise<Instance<Ports[K]>> {
+    const { plugin } = entry.loaded;
+    try {
+      const making = Promise.resolve(plugin.create(entry.options as never, this.#context(entry))); // checked by its schema
+      const instance = (await this.#inTime(making)) as Instance<Ports[K]>; // the config checked the plugin's kind
+      if (typeof instance !== "object" || instance === null) throw new Error("create returned nothing");
+      this.#open.push({ entry, instance });
+      return instance;
+    } catch (thrown) {
+      throw failed("plugin.create", entry, thrown);
+    }
+  }
+
+  /** The wire format an entry's provider speaks: its plugin's, or that of the plugin it is built upon. */
+  wireOf(entry: PluginEntry): string {
+    return wireIn(entry.loaded.plugin) ?? this.#borrowedWires.get(entry) ?? entry.type;
+  }
+
+  get hooks(): Hooks[] {
+    return this.#open.flatMap(({ instance }) => (instance.hooks === undefined ? [] : [instance.hooks]));
+  }
+
+  /** Every instance is closed, whatever another's closing does; what failed is thrown once all are. */
+  async close(): Promise<void> {
+    const failures: VenturiError[] = [];
+    for (const { entry, instance } of this.#open.splice(0).reverse()) {
+      try {
+        await instance.close?.();
+      } catch (thrown) {
+        failures.push(failed("plugin.close", entry, thrown));
+      }
+    }
+    for (const failure of failures) this.#log.error("plugin.close", { code: failure.code, error: failure.message });
+    if (failures[0] !== undefined) throw failures[0];
+  }
+
+  #context(entry: PluginEntry): PluginContext {
+    const { loader, folder } = this.#config;
+    return {
+      name: entry.name,
+      folder,
+      log: this.#log,
+      clock: this.#clock,
+      runs: this.#runs,
+      plugin: async (wanted) => {
+        const { plugin } = await loader.get(wanted);
+        const wire = wireIn(plugin);
+        if (wire !== undefined) this.#borrowedWires.set(entry, wire);
+        return plugin;
+      },
+    };
+  }
+
+  async #inTime<T extends Instance<object>>(making: Promise<T>): Promise<T> {
+    let stop = () => {};
+    const late = new Promise<never>((_, reject) => {
+      stop = this.#clock.after(patience, () => {
+        reject(new Error(`not ready after ${patience / 1000} s`));
+        making.then(closeLate, () => {});
+      });
+    });
+    try {
+      return await Promise.race([making, late]);
+    } finally {
+      stop();
+    }
+  }
+}
+
+/** One that comes after it was given up is not left running. */
+const closeLate = async (instance: Instance<object>): Promise<void> => {
+  await Promise.resolve(instance.close?.()).catch(() => {});
+};
+
+const wireIn = (plugin: AnyPlugin): string | undefined => Object.keys(plugin.wires ?? {})[0];
+
+function failed(op: string, { name, type }: PluginEntry, thrown: unknown): VenturiError {
+  const what = name === type ? `plugin ${type}` : `plugin ${type} (${name})`;
+  const code = thrown instanceof VenturiError ? thrown.code : "plugin_failed";
+  const details = { plugin: type, name, ...(code === "plugin_failed" ? {} : { code }) };
+  return new VenturiError(op, "plugin_failed", `${what}: ${messageOf(thrown)}`, { cause: thrown, details });
+}

@@ -1,0 +1,106 @@
+import "reflect-metadata";
+import { isDeepStrictEqual } from "node:util";
+import { inject, injectable } from "tsyringe";
+import { messageOf, type VenturiError, wrap } from "../../core/errors.ts";
+import { Log } from "../../core/log.ts";
+import { Telemetry } from "../../core/telemetry.ts";
+import { type Config, type LoadOptions, loadConfig } from "../config/load.ts";
+import { find, plain } from "../config/tree.ts";
+import type { ConfigGeneration } from "./revision.ts";
+
+/** Makes a generation of its own container, opened. */
+export type OpenGeneration = (config: Config) => Promise<ConfigGeneration>;
+export const OpenGeneration = Symbol("OpenGeneration");
+
+export interface Lease {
+  readonly generation: ConfigGeneration;
+  release(): void;
+}
+
+export type ReloadOutcome =
+  /** `restart`: keys that changed but count only after a restart. */
+  | { readonly ok: true; readonly hash: string; readonly restart: readonly string[] }
+  | { readonly ok: false; readonly error: VenturiError };
+
+/** Made once, when the process starts. */
+const needRestart = ["journal", "server", "channels", "telemetry", "limits", "dataFolder"];
+
+/** The generation that new runs get, and the way to the next one. */
+@injectable()
+export class Generations {
+  readonly #open: OpenGeneration;
+  readonly #log: Log;
+  readonly #telemetry: Telemetry;
+  #current: ConfigGeneration | undefined;
+  #reloading: Promise<unknown> = Promise.resolve();
+  readonly #retiring = new Set<ConfigGeneration>();
+
+  constructor(
+    @inject(OpenGeneration) open: OpenGeneration,
+    @inject(Log) log: Log,
+    @inject(Telemetry) telemetry: Telemetry,
+  ) {
+    this.#open = open;
+    this.#log = log;
+    this.#telemetry = telemetry;
+  }
+
+  async start(config: Config): Promise<void> {
+    this.#current = await this.#open(config);
+  }
+
+  get current(): ConfigGeneration {
+    if (this.#current === undefined) throw new Error("the first generation is not open yet");
+    return this.#current;
+  }
+
+  /** Holds the current generation for a run. */
+  acquire(): Lease {
+    const generation = this.current;
+    return { generation, release: generation.acquire() };
+  }
+
+  /** Reads the config anew and swaps. When anything is wrong with it nothing changes, and the log and a metric say so. */
+  reload(options: LoadOptions): Promise<ReloadOutcome> {
+    const reloaded = this.#reloading.then(() => this.#reload(options));
+    this.#reloading = reloaded;
+    return reloaded;
+  }
+
+  /** Closes all generations. Runs have ended or been given back by now; nothing is waited for. */
+  async close(): Promise<void> {
+    await this.#reloading;
+    await Promise.all([...this.#retiring, this.current].map((generation) => generation.close()));
+  }
+
+  async #reload(options: LoadOptions): Promise<ReloadOutcome> {
+    const old = this.current;
+    try {
+      const config = await loadConfig(options);
+      this.#current = await this.#open(config);
+      this.#retire(old);
+      const restart = needRestart.filter((key) => !sameValue(old.config, config, key));
+      this.#telemetry.count("config.reload", { outcome: "ok" });
+      this.#log.info("config.reload", { config: config.hash, ...(restart.length > 0 ? { needRestart: restart } : {}) });
+      return { ok: true, hash: config.hash, restart };
+    } catch (thrown) {
+      const error = wrap("config.reload", thrown);
+      this.#telemetry.count("config.reload", { outcome: "failed" });
+      this.#log.error("config.reload", { code: error.code, error: error.message, config: old.config.hash });
+      return { ok: false, error };
+    }
+  }
+
+  #retire(old: ConfigGeneration): void {
+    this.#retiring.add(old);
+    old
+      .retire()
+      .catch((thrown: unknown) => this.#log.error("config.retire", { error: messageOf(thrown) }))
+      .finally(() => this.#retiring.delete(old));
+  }
+}
+
+function sameValue(left: Config, right: Config, key: string): boolean {
+  const [before, after] = [left, right].map(({ tree }) => find(tree, [key]));
+  return isDeepStrictEqual(before && plain(before), after && plain(after));
+}

@@ -1,0 +1,44 @@
+import type { Telemetry } from "../../core/telemetry.ts";
+import { isToolSource, type Tool, type ToolSource } from "../../core/tool.ts";
+import type { ToolEntry } from "../config/entries.ts";
+import { knownKeys } from "../config/issues.ts";
+
+/** The tools that an entry of the config stands for now, as it wants them and measured. */
+export function toolsOf(entry: ToolEntry, instance: Tool | ToolSource, telemetry: Telemetry): () => readonly Tool[] {
+  if (!isToolSource(instance)) {
+    const tools = [telemetry.tool(configured(entry, instance, entry.name))];
+    return () => tools;
+  }
+  // A source is asked every round; a tool it still has keeps its identity, which schemas are cached by.
+  const known = new WeakMap<Tool, Tool>();
+  return () =>
+    instance.list().map((tool) => {
+      const before = known.get(tool);
+      if (before !== undefined) return before;
+      const made = telemetry.tool(configured(entry, tool, tool.name));
+      known.set(tool, made);
+      return made;
+    });
+}
+
+/** What the config says of a tool counts more than what the tool says of itself, unless its plugin read that key too. */
+function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
+  const own = new Set(knownKeys(entry.loaded.plugin.options, []));
+  const first = <Value>(key: string, said: Value | undefined, known: Value | undefined) =>
+    own.has(key) ? (known ?? said) : (said ?? known);
+  const approval = first("approval", entry.approval, tool.approval);
+  const timeout = first("timeout", entry.timeout, tool.timeout);
+  const maxOutput = first("maxOutput", entry.maxOutput, tool.maxOutput);
+  const effect = first("effect", entry.effect, tool.effect);
+  return {
+    name,
+    description: tool.description,
+    parameters: tool.parameters,
+    ...(effect === undefined ? {} : { effect }),
+    ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(timeout === undefined ? {} : { timeout }),
+    ...(maxOutput === undefined ? {} : { maxOutput }),
+    call: (input, context) => tool.call(input, context),
+  };
+}

@@ -1,0 +1,40 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { z } from "zod";
+import { VenturiError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import { httpError, retryAfter } from "../../serve/http-error.ts";
+
+/** Every failure leaves as `{"error":{op,code,err,details?}}` with its code's status; a fault of our own is logged. */
+export function replyWithErrors(server: FastifyInstance, log: Log): void {
+  server.setErrorHandler((thrown, request, reply) => {
+    const error = httpError(thrown);
+    if (error.code === "internal") {
+      log.error("a request failed", { method: request.method, route: request.routeOptions.url, error: String(thrown) });
+    }
+    return sendError(reply, error);
+  });
+  server.setNotFoundHandler((request: FastifyRequest, reply: FastifyReply) =>
+    sendError(
+      reply,
+      new VenturiError(
+        "server.route",
+        "not_found",
+        `there is no ${request.method} ${pathOf(request.url)}; /openapi.json tells what there is`,
+      ),
+    ),
+  );
+}
+
+function sendError(reply: FastifyReply, error: VenturiError): FastifyReply {
+  return reply.code(error.status).headers(retryAfter(error)).send({ error: error.toJSON() });
+}
+
+/** A zod error with the place of each complaint. */
+export function invalid(error: z.ZodError): VenturiError {
+  const issues = error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+  const [first] = issues;
+  const message = first === undefined ? "the request is not valid" : `${first.path || "body"}: ${first.message}`;
+  return new VenturiError("request.parse", "invalid_input", message, { details: { issues: issues.slice(0, 20) } });
+}
+
+const pathOf = (url: string): string => (url.split("?", 1)[0] ?? "").slice(0, 200);

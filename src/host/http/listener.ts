@@ -1,0 +1,66 @@
+import type { Socket } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { VenturiError } from "../../core/errors.ts";
+import { parseUntrusted } from "../../core/untrusted-json.ts";
+
+import type { ServiceLimits } from "./service-limits.ts";
+
+/** An HTTP server whose every input is bounded: headers, body, nesting, time, and no compression to expand. */
+export async function createHttp(limits: ServiceLimits, trustProxy: boolean | string[]): Promise<FastifyInstance> {
+  const { fastify } = await import("fastify");
+  const app = fastify({
+    logger: false,
+    trustProxy,
+    bodyLimit: limits.body,
+    requestTimeout: limits.request,
+    forceCloseConnections: "idle",
+    routerOptions: { maxParamLength: 256 },
+    http: {
+      maxHeaderSize: limits.headers,
+      headersTimeout: limits.request,
+      connectionsCheckingInterval: Math.min(5_000, Math.ceil(limits.request / 4)),
+    },
+    clientErrorHandler: (error, socket) => refuse(error, socket),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser(
+    "application/json",
+    { parseAs: "string" },
+    async (_request: unknown, text: string | Buffer) => parseUntrusted(text.toString(), limits.depth),
+  );
+  app.addHook("preParsing", async (request) => {
+    const encoding = request.headers["content-encoding"];
+    if (encoding === undefined || encoding === "identity") return;
+    throw new VenturiError("request.parse", "invalid_input", "send the body uncompressed");
+  });
+  return app;
+}
+
+const clientErrors: Readonly<Record<string, { status: string; error: VenturiError }>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: "408 Request Timeout",
+    error: new VenturiError("request.read", "timeout", "the request took too long to arrive"),
+  },
+  HPE_HEADER_OVERFLOW: {
+    status: "431 Request Header Fields Too Large",
+    error: new VenturiError("request.read", "too_large", "the headers are larger than allowed"),
+  },
+};
+const malformed = {
+  status: "400 Bad Request",
+  error: new VenturiError("request.read", "invalid_input", "this is no valid HTTP request"),
+};
+
+/** What cannot even be read as a request is answered on the bare socket, which is then closed. */
+function refuse(thrown: NodeJS.ErrnoException, socket: Socket): void {
+  if (thrown.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status, error } = clientErrors[thrown.code ?? ""] ?? malformed;
+  const body = JSON.stringify({ error });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  );
+}

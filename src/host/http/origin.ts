@@ -1,0 +1,30 @@
+import type { IncomingHttpHeaders } from "node:http";
+import { VenturiError } from "../../core/errors.ts";
+import { isLoopback, type ServerSettings } from "../config/server.ts";
+
+const op = "server.admit";
+const loopback = ["localhost", "127.0.0.1", "[::1]"];
+
+/**
+ * Refuses requests that a web page made without being asked to: a Host this service does not go by (DNS rebinding), or an
+ * Origin that is neither this service nor one the config names.
+ */
+export function originCheck(settings: ServerSettings): (headers: IncomingHttpHeaders) => void {
+  const names = settings.hosts ?? (isLoopback(settings.listen.host) ? [...loopback, settings.listen.host] : undefined);
+  const hosts = names === undefined ? undefined : new Set(names.map((name) => name.toLowerCase()));
+  const origins = new Set(settings.cors?.origins);
+  return (headers) => {
+    const host = headers.host?.toLowerCase();
+    if (host === undefined) throw new VenturiError(op, "invalid_input", "a Host header is needed");
+    if (hosts !== undefined && !hosts.has(host) && !hosts.has(host.replace(/:\d+$/, ""))) {
+      throw new VenturiError(op, "forbidden", "this service does not go by that Host; name it under server.hosts");
+    }
+    const { origin } = headers;
+    if (origin === undefined || origins.has(origin) || origins.has("*")) return;
+    if (hostOf(origin) === host) return;
+    throw new VenturiError(op, "forbidden", "this Origin may not call; name it under server.cors.origins");
+  };
+}
+
+const hostOf = (origin: string): string | undefined =>
+  URL.canParse(origin) ? new URL(origin).host.toLowerCase() : undefined;

@@ -1,0 +1,29 @@
+import { VenturiError } from "../../core/errors.ts";
+
+/** Whether the journal answers: asked once for all who want to know, and silence is an answer, too. */
+export class Readiness {
+  readonly #ask: () => Promise<void>;
+  readonly #patience: number;
+  #asking: Promise<void> | undefined;
+
+  constructor(ask: () => Promise<void>, patience = 1_000) {
+    this.#ask = ask;
+    this.#patience = patience;
+  }
+
+  async check(): Promise<void> {
+    this.#asking ??= this.#ask().finally(() => {
+      this.#asking = undefined;
+    });
+    const silence = Promise.withResolvers<never>();
+    const timer = setTimeout(() => {
+      const message = `the journal has not answered for ${this.#patience} ms`;
+      silence.reject(new VenturiError("server.ready", "journal_failed", message));
+    }, this.#patience);
+    try {
+      await Promise.race([this.#asking, silence.promise]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

@@ -1,0 +1,236 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Channel, ChannelHost } from "../../core/channel.ts";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { Runs } from "../../core/runs.ts";
+import type { Telemetry } from "../../core/telemetry.ts";
+import { traceparentOf } from "../../core/trace-context.ts";
+import type { ServerSettings } from "../config/server.ts";
+import type { Admission } from "../runs/admission.ts";
+import { callerRuns } from "../runs/caller-runs.ts";
+import { type KeyHolder, Keyring, permit } from "./auth.ts";
+import { Connections } from "./connections.ts";
+import { replyWithErrors } from "./error-reply.ts";
+import { createHttp } from "./listener.ts";
+import { documentSchema, serializerCompiler, validatorCompiler } from "./openapi.ts";
+import { originCheck } from "./origin.ts";
+import type { ServiceLimits } from "./service-limits.ts";
+
+export interface ServerParts {
+  readonly settings: ServerSettings;
+  readonly limits: ServiceLimits;
+  readonly runs: Runs;
+  readonly admission: Admission;
+  readonly telemetry: Pick<Telemetry, "metrics" | "trace">;
+  /** Rejects while the service cannot take runs (journal unreachable). */
+  readonly ready: () => Promise<void>;
+  readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
+  readonly log: Log;
+  readonly version: string;
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly app: FastifyInstance;
+  /** Readiness fails from now on; what is under way goes on. */
+  unready(): void;
+  /** Takes no more connections, waits up to `grace` ms for streams to be written out, then cuts what is left. */
+  close(grace?: number): Promise<void>;
+}
+
+export async function openServer(parts: ServerParts): Promise<RunningServer> {
+  const { settings, log } = parts;
+  const { host } = settings.listen;
+  const app = await createHttp(parts.limits, settings.trustProxy);
+  const connections = new Connections(app.server);
+  let draining = false;
+  replyWithErrors(app, log);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  await registerPlugins(app, parts);
+  const callers = guard(app, parts);
+  await app.register(async (scope) => operations(scope, parts, () => draining));
+  for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
+  try {
+    await app.listen(settings.listen);
+  } catch (thrown) {
+    await app.close();
+    throw cannotListen(settings.listen, thrown);
+  }
+  const { port } = app.server.address() as AddressInfo; // a TCP server's address, by the call above
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    app,
+    unready: () => {
+      draining = true;
+    },
+    close: async (grace = 2_000) => {
+      draining = true;
+      const cut = setTimeout(() => app.server.closeAllConnections(), grace);
+      const closed = app.close();
+      connections.close();
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+}
+
+function cannotListen({ host, port }: ServerSettings["listen"], thrown: unknown): VenturiError {
+  const op = "server.listen";
+  const taken = thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
+  const message = taken
+    ? `another program listens on ${host}:${port} already; choose another with --set server.listen=${host}:PORT`
+    : `cannot listen: ${wrap(op, thrown).message}`;
+  return new VenturiError(op, "unavailable", message, { cause: thrown });
+}
+
+async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
+  const { settings, limits, version } = parts;
+  const origins = settings.cors?.origins ?? [];
+  if (origins.length > 0) {
+    const { default: cors } = await import("@fastify/cors");
+    const exposed = ["x-venturi-run", "traceparent", "retry-after", "location"];
+    await app.register(cors, {
+      origin: origins.includes("*") ? true : origins,
+      exposedHeaders: exposed,
+    });
+  }
+  const { default: rateLimit } = await import("@fastify/rate-limit");
+  await app.register(rateLimit, { global: false });
+  const { default: websocket } = await import("@fastify/websocket");
+  await app.register(websocket, {
+    options: { maxPayload: limits.body, handleProtocols: (offered) => (offered.has("venturi") ? "venturi" : false) },
+  });
+  const { default: swagger } = await import("@fastify/swagger");
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Venturi", version, description: "Runs of agents, as streams of events." },
+      components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+      ...(settings.auth !== undefined ? { security: [{ key: [] }] } : {}),
+    },
+    transform: documentSchema,
+  });
+}
+
+interface Callers {
+  of(request: unknown): KeyHolder;
+  charge(request: unknown): Promise<void>;
+}
+
+/** Checks that every request passes before its handler: Host and Origin, key, rate. */
+function guard(app: FastifyInstance, { settings }: ServerParts): Callers {
+  const keyring = new Keyring(settings.auth?.keys);
+  const checkOrigin = originCheck(settings);
+  const holders = new WeakMap<object, KeyHolder>();
+  const count = app.createRateLimit({
+    timeWindow: 60_000,
+    max: (request) => holders.get(request)?.requestsPerMinute ?? Number.MAX_SAFE_INTEGER,
+    keyGenerator: (request) => holders.get(request)?.id ?? request.ip,
+  });
+  const charge = async (request: FastifyRequest) => {
+    if (holders.get(request)?.requestsPerMinute === undefined) return;
+    const result = await count(request);
+    if (result.isAllowed || !result.isExceeded) return;
+    throw new VenturiError("auth.check", "rate_limited", "this key has used up its requests for this minute", {
+      details: { retryAfterMs: result.ttl },
+    });
+  };
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(securityHeaders);
+    reply.header("traceparent", traceparentOf(request.headers.traceparent) ?? freshTraceparent());
+    checkOrigin(request.headers);
+    if (request.routeOptions.config.open === true) return;
+    holders.set(request, keyring.identify(request.headers));
+    await charge(request);
+  });
+  return {
+    of: (request) => {
+      const holder = typeof request === "object" && request !== null ? holders.get(request) : undefined;
+      if (holder === undefined) throw new VenturiError("auth.check", "unauthorized", "send a key");
+      return holder;
+    },
+    charge: (request) => charge(request as FastifyRequest), // the host's own request, handed back by a channel
+  };
+}
+
+/** A context for a response that belongs to no trace, so that its reader can quote something. */
+const freshTraceparent = (): string => `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
+
+const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+function operations(app: FastifyInstance, parts: ServerParts, draining: () => boolean): void {
+  const open = { config: { open: true } };
+  app.get("/livez", { ...open, schema: { summary: "The process answers", tags: ["operations"] } }, async () => ({
+    status: "live",
+  }));
+  app.get("/readyz", { ...open, schema: { summary: "New runs are taken", tags: ["operations"] } }, async () => {
+    if (draining()) throw new VenturiError("server.ready", "shutting_down", "the service is stopping");
+    await parts.ready();
+    return { status: "ready" };
+  });
+  app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (_request, reply) => {
+    const text = await parts.telemetry.metrics();
+    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(text);
+  });
+  app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
+}
+
+async function mount(
+  app: FastifyInstance,
+  {
+    parts,
+    callers,
+    name,
+    channel,
+  }: { parts: ServerParts; callers: Callers; name: string; channel: Channel<FastifyInstance> },
+): Promise<void> {
+  const { slowReader, keepAlive, stalled } = parts.limits;
+  try {
+    await app.register(async (scope) => {
+      const host: ChannelHost<FastifyInstance> = {
+        server: scope,
+        runs: parts.runs,
+        log: parts.log,
+        limits: { slowReader, keepAlive, stalled },
+        caller: (request) => callers.of(request),
+        permit,
+        runsFor: (request) => {
+          // The request itself was counted on its way in; a socket's further starts are counted one by one.
+          let starts = 0;
+          const charge = async () => {
+            if (starts++ > 0) await callers.charge(request);
+          };
+          return callerRuns(parts.runs, callers.of(request), { admission: parts.admission, charge });
+        },
+        trace: (run) => parts.telemetry.trace(run),
+      };
+      await channel.mount(host);
+    });
+  } catch (thrown) {
+    throw new VenturiError(
+      "channel.mount",
+      "plugin_failed",
+      `the channel "${name}" could not be mounted: ${wrap("channel.mount", thrown).message}`,
+      {
+        cause: thrown,
+      },
+    );
+  }
+}
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** Answers without a key. */
+    open?: boolean;
+  }
+}

@@ -1,0 +1,45 @@
+import { systemClock } from "../../core/clock.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { RunEvent } from "../../core/events.ts";
+import type { Journal } from "../../core/journal.ts";
+import { exportRun } from "../../journal/export.ts";
+import { type Fixture, toFixture } from "../../journal/fixture.ts";
+import { readHistory } from "../../journal/history.ts";
+import { type Imported, importRun } from "../../journal/import.ts";
+import { replay } from "../../journal/replay.ts";
+
+/** What can be done with runs that have been recorded, beside the service that records them. */
+export class Recordings {
+  readonly journal: Journal;
+
+  constructor(journal: Journal) {
+    this.journal = journal;
+  }
+
+  /** JSON lines, each with its line break. */
+  export(run: string): AsyncGenerator<string> {
+    return exportRun(this.journal, run);
+  }
+
+  import(text: string, name?: string): Promise<Imported> {
+    return importRun(this.journal, text, name);
+  }
+
+  /** `speed`: how many times faster than it was; infinite = without any wait. */
+  replay(run: string, speed: number): AsyncGenerator<RunEvent> {
+    return replay(this.journal, run, { clock: systemClock, speed });
+  }
+
+  /** A scenario for the simulator. */
+  async fixture(run: string): Promise<Fixture> {
+    return toFixture(await this.events(run));
+  }
+
+  /** Everything the run has written; `not_found` when the journal has no such run. */
+  async events(run: string): Promise<RunEvent[]> {
+    const row = await this.journal.get(run);
+    if (row === undefined)
+      throw new VenturiError("journal.read", "not_found", `there is no run "${run}" in the journal`);
+    return readHistory(this.journal, row);
+  }
+}

@@ -1,0 +1,26 @@
+import { systemClock } from "../../core/clock.ts";
+import { silentLog } from "../../core/log.ts";
+import { noTelemetry } from "../../core/telemetry.ts";
+import { hostContainer } from "../build/container.ts";
+import { Instances } from "../build/instances.ts";
+import { type Config, type LoadOptions, loadConfig } from "../config/load.ts";
+import { Recordings } from "./recordings.ts";
+
+/** The configured journal and nothing else: no runs are taken up, so it may be opened beside a running service. */
+export async function withRecordings<T>(
+  options: LoadOptions,
+  use: (recordings: Recordings, config: Config) => Promise<T>,
+): Promise<T> {
+  const config = await loadConfig(options);
+  const container = hostContainer({ config, log: silentLog, clock: systemClock, telemetry: noTelemetry, runs: noRuns });
+  const instances = container.resolve(Instances);
+  try {
+    return await use(new Recordings(await instances.make("journal", config.journal)), config);
+  } finally {
+    await instances.close();
+  }
+}
+
+function noRuns(): never {
+  throw new Error("no runs are started here");
+}

@@ -1,0 +1,45 @@
+import type { Clock } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { Log } from "../../core/log.ts";
+import type { JournalEntry } from "../config/entries.ts";
+
+const interval = 10 * 60_000;
+
+export interface RetentionParts {
+  readonly journal: Journal;
+  readonly retention: JournalEntry["retention"];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Removes ended runs that the config no longer wants kept, now and then; the result stops it. */
+export function startRetention({ journal, retention, clock, log }: RetentionParts): () => Promise<void> {
+  if (retention?.age === undefined && retention?.count === undefined) return async () => {};
+  const limits = {
+    ...(retention.age === undefined ? {} : { olderThan: retention.age }),
+    ...(retention.count === undefined ? {} : { keep: retention.count }),
+  };
+  let cancel = () => {};
+  let pruning: Promise<void> = Promise.resolve();
+  let stopped = false;
+  const prune = async () => {
+    try {
+      const runs = await journal.prune(limits);
+      if (runs > 0) log.info("journal.prune", { runs });
+    } catch (thrown) {
+      log.warn("journal.prune", { error: messageOf(thrown) });
+    }
+    if (!stopped) cancel = clock.after(interval, next);
+  };
+  const next = () => {
+    pruning = prune();
+  };
+  // Not while the service is still coming up.
+  cancel = clock.after(1_000, next);
+  return async () => {
+    stopped = true;
+    cancel();
+    await pruning;
+  };
+}

@@ -1,0 +1,278 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import type { AgentDefinition } from "../../agent/definition.ts";
+import { checkInput } from "../../agent/inputs.ts";
+import { checkCapabilities } from "../../agent/model/capabilities.ts";
+import { Breakers } from "../../agent/model/chain.ts";
+import { tighten } from "../../agent/request-limits.ts";
+import { runAgent } from "../../agent/run-agent.ts";
+import { specOf } from "../../agent/tools/tool-table.ts";
+import type { Clock } from "../../core/clock.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { RunEvent } from "../../core/events.ts";
+import type { Journal, ListQuery, RunLog, RunRequest, RunRow, Signal } from "../../core/journal.ts";
+import type { Log } from "../../core/log.ts";
+import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../../core/runs.ts";
+import type { Telemetry } from "../../core/telemetry.ts";
+import { Committer } from "../../journal/committer.ts";
+import { Followers } from "../../journal/follow.ts";
+import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
+import type { Generations } from "../build/revisions.ts";
+import { questionsAbout } from "./approval-count.ts";
+import { Pace } from "./backpressure.ts";
+import { Sessions } from "./sessions.ts";
+
+export interface RunsParts {
+  /** Measured already. */
+  readonly journal: Journal;
+  readonly generations: Generations;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Most runs at the same time in this process. */
+  readonly concurrency?: number;
+  /** Told when work on a run begins and ends here. */
+  readonly watch?: WorkWatch;
+}
+
+export interface OpenRuns {
+  readonly runs: Runs;
+  /** Runs under way in this process. */
+  readonly active: () => number;
+  /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
+  drain(ms: number): Promise<void>;
+  /** Stops taking work; what is under way is given back to the journal. */
+  close(): Promise<void>;
+}
+
+/** Runs over the journal, the worker and the loop. */
+export async function openRuns(parts: RunsParts): Promise<OpenRuns> {
+  const runs = new HostRuns(parts);
+  await runs.open();
+  return {
+    runs,
+    active: () => runs.active,
+    drain: (ms) => runs.drain(ms),
+    close: () => runs.close(),
+  };
+}
+
+class HostRuns implements Runs {
+  readonly #parts: RunsParts;
+  readonly #committer: Committer;
+  readonly #followers: Followers;
+  readonly #worker: Worker;
+  readonly #sessions: Sessions;
+  readonly #breakers: Breakers;
+  readonly #paces = new Map<string, Pace>();
+  readonly #interrupt = new AbortController();
+  #draining = false;
+
+  constructor(parts: RunsParts) {
+    const { journal, clock, log } = parts;
+    this.#parts = parts;
+    this.#followers = new Followers({ journal, clock });
+    this.#committer = new Committer({ journal, clock, log, listener: this.#followers });
+    this.#worker = new Worker({
+      journal,
+      committer: this.#committer,
+      clock,
+      log,
+      ...(parts.concurrency === undefined ? {} : { concurrency: parts.concurrency }),
+      ...(parts.watch === undefined ? {} : { watch: parts.watch }),
+      execute: (work) => this.#execute(work),
+    });
+    this.#sessions = new Sessions(journal);
+    this.#breakers = new Breakers(clock);
+  }
+
+  open(): Promise<void> {
+    return this.#worker.start();
+  }
+
+  get active(): number {
+    return this.#worker.active;
+  }
+
+  async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
+    const op = "run.start";
+    if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
+    const agent = this.#agent(request.agent);
+    tighten(agent.limits, request.limits);
+    const input = checkInput(agent, request.input);
+    checkTargets(agent, request);
+    const run = newRunId(this.#parts.clock.now());
+    const enqueued = await this.#parts.journal.enqueue({
+      run,
+      session: request.session,
+      request: { ...request, input },
+      whenBusy: agent.whenBusy,
+      ...(options.key === undefined ? {} : { key: options.key }),
+      ...(this.#worker.room > 0 ? { claimFor: this.#worker.name } : {}),
+    });
+    if (options.paced && !enqueued.existing) this.#paces.set(run, new Pace());
+    if (enqueued.claim) this.#worker.offer(enqueued.claim);
+    return { run: enqueued.run, existing: enqueued.existing };
+  }
+
+  follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
+    const { channel: _, ...asked } = options;
+    const batches = this.#followers.follow(run, asked);
+    const pace = this.#paces.get(run);
+    return pace?.take() ? this.#paced(run, pace, batches) : batches;
+  }
+
+  /** Gone with its reader: a run that another replica works on is never executed here. */
+  async *#paced(run: string, pace: Pace, batches: AsyncIterable<readonly RunEvent[]>) {
+    try {
+      yield* pace.follow(batches);
+    } finally {
+      this.#paces.delete(run);
+    }
+  }
+
+  async get(run: string): Promise<RunRow> {
+    const row = await this.#parts.journal.get(run);
+    if (row === undefined) throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
+    return row;
+  }
+
+  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    return this.#parts.journal.list(query);
+  }
+
+  async cancel(run: string, reason = "the run was cancelled"): Promise<void> {
+    const row = await this.get(run);
+    if (row.state === "done") return;
+    await this.signal(run, "cancel", { reason });
+    for await (const _batch of this.#followers.follow(run, { after: row.head })); // ends after the terminal event
+  }
+
+  async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomBytes(9).toString("base64url")) {
+    const { journal } = this.#parts;
+    if (kind !== "approve") return journal.signal(run, id, kind, body);
+    return journal.signal(run, `${id}:${await questionsAbout(journal, run, String(body.call))}`, kind, body);
+  }
+
+  agents(): readonly AgentInfo[] {
+    return [...this.#parts.generations.current.agents.values()].map(infoOf);
+  }
+
+  async drain(ms: number): Promise<void> {
+    this.#draining = true;
+    this.#worker.rest();
+    const { clock } = this.#parts;
+    const end = clock.monotonic() + ms;
+    await this.#idle(end);
+    if (this.#worker.active === 0) return;
+    this.#interrupt.abort(
+      new VenturiError("run.drain", "shutting_down", "the service stopped before the run was done"),
+    );
+    await this.#idle(clock.monotonic() + 5_000);
+  }
+
+  async close(): Promise<void> {
+    this.#draining = true;
+    await this.#worker.stop();
+    this.#followers.close();
+    this.#committer.close();
+  }
+
+  /** Resolves when nothing runs any more, or at that moment. */
+  async #idle(until: number): Promise<void> {
+    const { clock } = this.#parts;
+    while (this.#worker.active > 0 && clock.monotonic() < until) {
+      await new Promise<void>((resolve) => clock.after(20, resolve));
+    }
+  }
+
+  async #execute(work: Work): Promise<void> {
+    const { claim, history } = work;
+    const { telemetry, clock } = this.#parts;
+    const { run } = claim.attempt;
+    const lease = this.#parts.generations.acquire();
+    const pace = this.#paces.get(run);
+    try {
+      const measured = telemetry.runLog(work.log, claim, history);
+      const log = pace === undefined ? measured : pacedLog(measured, pace);
+      const agent = lease.generation.agents.get(claim.request.agent);
+      if (agent === undefined) return await failMissing(log, claim.request, history);
+      const { session } = claim.request;
+      await runAgent(
+        {
+          agent: { ...agent, limits: tighten(agent.limits, claim.request.limits) },
+          request: claim.request,
+          log,
+          history,
+          session: session === undefined ? [] : await this.#sessions.before(session, run),
+          clock,
+          logger: this.#parts.log,
+          breakers: this.#breakers,
+          ...(pace === undefined ? {} : { gate: () => pace.gate() }),
+        },
+        { feed: work.signals, release: work.signal, interrupt: this.#interrupt.signal },
+      );
+    } finally {
+      this.#paces.delete(run);
+      lease.release();
+    }
+  }
+
+  #agent(name: string): AgentDefinition {
+    const { agents } = this.#parts.generations.current;
+    const agent = agents.get(name);
+    if (agent !== undefined) return agent;
+    const known = [...agents.keys()].join(", ") || "none";
+    throw new VenturiError("run.start", "not_found", `there is no agent "${name}"; the agents are: ${known}`);
+  }
+}
+
+function checkTargets(agent: AgentDefinition, request: RunRequest): void {
+  const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;
+  const parts = (request.input.messages ?? []).flatMap((message) => message.parts);
+  const vision = parts.some((part) => part.type === "image");
+  for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision });
+}
+
+/** The agent was removed from the config while its run waited. */
+async function failMissing(log: RunLog, request: RunRequest, history: readonly RunEvent[]): Promise<void> {
+  if (history.length === 0) log.write({ type: "run.started", agent: request.agent, input: request.input });
+  const error = new VenturiError("agent.run", "not_found", `there is no agent "${request.agent}" any more`);
+  const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
+  await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing });
+}
+
+/** The same log, with what passes counted. */
+function pacedLog(log: RunLog, pace: Pace): RunLog {
+  const counted = (event: RunEvent) => {
+    pace.wrote(event);
+    return event;
+  };
+  return {
+    attempt: log.attempt,
+    signal: log.signal,
+    get head() {
+      return log.head;
+    },
+    get pressure() {
+      return log.pressure;
+    },
+    write: (body) => counted(log.write(body)),
+    step: async (body) => counted(await log.step(body)),
+    flush: () => log.flush(),
+    park: (seen) => log.park(seen),
+  };
+}
+
+const infoOf = (agent: AgentDefinition): AgentInfo => ({
+  name: agent.name,
+  description: agent.description,
+  model: agent.model.name,
+  tools: agent.tools().map(specOf),
+  inputs: Object.keys(agent.inputs).length === 0 ? undefined : { type: "object", properties: agent.inputs },
+});
+
+/** Sorts by time; unguessable. Node makes UUIDs many at a time, random bytes one by one; these 20 digits are all random. */
+function newRunId(now: number): string {
+  const uuid = randomUUID();
+  return `run_${now.toString(36).padStart(9, "0")}${uuid.slice(0, 8)}${uuid.slice(24)}`;
+}

@@ -1,0 +1,57 @@
+import { RunState } from "../../agent/state/run-state.ts";
+import { sessionMessages } from "../../agent/state/session-messages.ts";
+import type { Journal, RunRow } from "../../core/journal.ts";
+import type { Message } from "../../core/messages.ts";
+import { readHistory } from "../../journal/history.ts";
+
+interface Remembered {
+  readonly runs: Set<string>;
+  readonly messages: Message[];
+}
+
+const page = 50;
+/** Sessions kept in memory; the journal has them all. */
+const most = 256;
+
+/**
+ * Conversations as the journal tells them. What was folded once is remembered, so that a turn costs what it adds and not what
+ * the session has grown to; runs of other replicas are found in the journal's list, newest first, down to a known one.
+ */
+export class Sessions {
+  readonly #journal: Journal;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(journal: Journal) {
+    this.#journal = journal;
+  }
+
+  /** Everything said in the session before this run. */
+  async before(session: string, run: string): Promise<readonly Message[]> {
+    const known = this.#remembered.get(session) ?? { runs: new Set<string>(), messages: [] };
+    this.#remembered.delete(session);
+    this.#remembered.set(session, known);
+    for (const row of await this.#unknown(session, run, known.runs)) {
+      const events = await readHistory(this.#journal, row);
+      if (known.runs.has(row.run)) continue; // a run cancelled in the line reads at the same time as the one at work
+      known.runs.add(row.run);
+      known.messages.push(...sessionMessages(RunState.of(events)));
+    }
+    const [oldest] = this.#remembered.keys();
+    if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);
+    return [...known.messages];
+  }
+
+  /** Ended runs of the session that are not remembered, oldest first. */
+  async #unknown(session: string, run: string, known: ReadonlySet<string>): Promise<RunRow[]> {
+    const found: RunRow[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { session, state: "done" as const, limit: page };
+      const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
+      for (const row of listed.runs) if (row.run !== run && !known.has(row.run)) found.push(row);
+      // Not at the first known one: a run cancelled in the line ends before one that began before it.
+      cursor = listed.runs.some((row) => known.has(row.run)) ? undefined : listed.cursor;
+    } while (cursor !== undefined);
+    return found.reverse();
+  }
+}

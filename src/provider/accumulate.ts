@@ -1,0 +1,187 @@
+import { performance } from "node:perf_hooks";
+import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
+import { VenturiError } from "../core/errors.ts";
+import { keepOne } from "../core/keep-one.ts";
+import type { StreamObserver } from "../core/provider.ts";
+import { JsonScanner } from "./fast-json/scanner.ts";
+
+export type CallResult =
+  | { readonly ok: true; readonly arguments: Record<string, unknown> }
+  | { readonly ok: false; readonly error: VenturiError; readonly raw: string };
+
+/** A tool call as far as it has arrived. */
+export interface OpenCall {
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+  /** The arguments' JSON text so far. */
+  readonly text: string;
+  readonly bytes: number;
+  /** Nothing more can come that would change it. */
+  readonly sealed: boolean;
+  readonly signature: string | undefined;
+  /** The vendor's word for it, when it is not of a function which the request offered. */
+  readonly kind: string | undefined;
+  /** Parses the text, once. Never repairs: what is not a JSON object is an error. */
+  result(): CallResult;
+}
+
+export interface Step {
+  readonly call: OpenCall;
+  /** The name has become known by this delta. */
+  readonly opened: boolean;
+  /** The call has become sealed by this delta. */
+  readonly sealed: boolean;
+  /** The wire changed the arguments of a call that was sealed: what was started with the old ones no longer counts. */
+  readonly reopened: boolean;
+}
+
+/** Makes whole tool calls of fragments: O(bytes) in time and memory, whatever their size. */
+export class Accumulator {
+  readonly #calls: Call[] = [];
+  readonly #run: string | undefined;
+  readonly #observer: Pick<StreamObserver, "accumulated"> | undefined;
+
+  /** `run` goes into the ids of calls whose wire has none. */
+  constructor(settings: { run?: string; observer?: Pick<StreamObserver, "accumulated"> | undefined } = {}) {
+    this.#run = settings.run;
+    this.#observer = settings.observer;
+  }
+
+  get open(): readonly OpenCall[] {
+    return this.#calls;
+  }
+
+  push(delta: ToolCallDelta): Step {
+    const observer = this.#observer;
+    const start = observer === undefined ? 0 : performance.now();
+    const call = this.#call(delta.index);
+    const opened = call.identify(delta, this.#run);
+    const wasSealed = call.sealed;
+    const changed = call.extend(delta);
+    if (changed && wasSealed) call.sealed = false;
+    else if (!call.sealed && call.complete(delta)) call.sealed = true;
+    const step = { call, opened, sealed: call.sealed && !wasSealed, reopened: changed && wasSealed };
+    observer?.accumulated(delta.chunk ?? -1, call.index, call.bytes, call.sealed, start, performance.now());
+    return step;
+  }
+
+  /** The generation ended well: every call that was still open is sealed now. In order of their index. */
+  finish(finish: FinishReason): OpenCall[] {
+    const sealed: OpenCall[] = [];
+    for (const call of this.#calls) {
+      if (call.sealed) continue;
+      call.ensureId(this.#run);
+      call.sealed = true;
+      call.cut = finish === "length" || finish === "content_filter";
+      sealed.push(call);
+    }
+    return sealed;
+  }
+
+  #call(index: number): Call {
+    let call = this.#calls[index];
+    if (call !== undefined) return call;
+    if (index !== this.#calls.length) {
+      throw new VenturiError(
+        "stream.accumulate",
+        "internal",
+        `the decoder skipped from call ${this.#calls.length - 1} to call ${index}`,
+      );
+    }
+    call = new Call(index);
+    this.#calls.push(call);
+    return call;
+  }
+}
+
+class Call implements OpenCall {
+  readonly index: number;
+  id = "";
+  name = "";
+  text = "";
+  bytes = 0;
+  sealed = false;
+  cut = false;
+  signature: string | undefined;
+  kind: string | undefined;
+  #scanner = new JsonScanner();
+  #result: CallResult | undefined;
+
+  constructor(index: number) {
+    this.index = index;
+    keepOne(this);
+  }
+
+  /** Takes id, name and signature, each the first time it is told; true when the name became known. */
+  identify(delta: ToolCallDelta, run: string | undefined): boolean {
+    if (delta.signature !== undefined) this.signature = delta.signature;
+    if (delta.kind !== undefined) this.kind = delta.kind;
+    if (this.id === "" && delta.id) this.id = delta.id;
+    if (this.name !== "" || !delta.name) return false;
+    this.name = delta.name;
+    // Followers are told the id with the name, so it can't wait for one that may come later.
+    this.ensureId(run);
+    return true;
+  }
+
+  ensureId(run: string | undefined): void {
+    if (this.id === "") this.id = run === undefined ? `call_${this.index}` : `call_${run}_${this.index}`;
+  }
+
+  /** Takes the next piece of arguments; true when that changes a text that was already complete. */
+  extend(delta: ToolCallDelta): boolean {
+    const piece = delta.arguments;
+    if (piece === undefined || (piece === "" && delta.replace !== true)) return false;
+    if (delta.replace === true) {
+      if (piece === this.text) return false;
+      this.#scanner = new JsonScanner();
+      this.text = "";
+      this.bytes = 0;
+    }
+    const whole = this.#scanner.closed || delta.replace === true;
+    // Appending makes a rope: O(1) here, flattened once by the parser.
+    this.text += piece;
+    this.bytes += Buffer.byteLength(piece);
+    this.#scanner.push(piece);
+    const changed = whole && (delta.replace === true || this.#scanner.broken);
+    if (changed) this.#result = undefined;
+    return changed;
+  }
+
+  /** An object that closed with something in it is complete; `{}` may be a placeholder until the wire moves on. */
+  complete(delta: ToolCallDelta): boolean {
+    return this.#scanner.closed && this.name !== "" && (delta.sealed === true || !this.#scanner.empty);
+  }
+
+  result(): CallResult {
+    if (!this.sealed) return this.#parse();
+    this.#result ??= this.#parse();
+    return this.#result;
+  }
+
+  #parse(): CallResult {
+    const raw = this.text;
+    if (raw.trim() === "")
+      return this.sealed && !this.cut ? { ok: true, arguments: {} } : this.#failed("were cut off", undefined);
+    try {
+      const value: unknown = JSON.parse(raw);
+      if (isObject(value)) return { ok: true, arguments: value };
+    } catch (cause) {
+      return this.#failed(this.cut ? "were cut off" : "are not valid JSON", cause);
+    }
+    return this.#failed("are not a JSON object", undefined);
+  }
+
+  #failed(what: string, cause: unknown): CallResult {
+    const message = `the arguments of "${this.name}" ${what}; send one complete JSON object`;
+    return {
+      ok: false,
+      error: new VenturiError("stream.accumulate", "tool_invalid_arguments", message, { cause }),
+      raw: this.text,
+    };
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,47 @@
+import type { Frame } from "../../core/plugin.ts";
+import type { Frames } from "./frames.ts";
+import { JsonArrayFrames } from "./json-array.ts";
+import { SseFrames } from "./sse.ts";
+
+/** Leading bytes that decide nothing: blanks, line ends and the three of a byte order mark. */
+const undecided = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+
+/** More blanks than this before anything is said are an event stream's blank lines. */
+const longest = 256;
+
+/**
+ * An event stream, unless the body begins like JSON: Gemini without `alt=sse` streams one array, and servers answer with a
+ * bare error object under the event stream's name.
+ */
+export class SniffedFrames implements Frames {
+  readonly #limit: number;
+  #chosen: Frames | undefined;
+  #held: Uint8Array = new Uint8Array(0);
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  push(read: Uint8Array, out: Frame[]): void {
+    if (this.#chosen !== undefined) return this.#chosen.push(read, out);
+    const first = read.find((byte) => !undecided.has(byte));
+    const start = this.#held.length === 0 ? read : Buffer.concat([this.#held, read]);
+    if (first === undefined && start.length <= longest) {
+      this.#held = Uint8Array.from(start);
+      return;
+    }
+    this.#chosen = this.#choose(first);
+    this.#chosen.push(start, out);
+  }
+
+  end(out: Frame[]): void {
+    this.#chosen?.end(out);
+  }
+
+  #choose(first: number | undefined): Frames {
+    const json = first === OPEN_BRACKET || first === OPEN_BRACE;
+    return json ? new JsonArrayFrames(this.#limit) : new SseFrames(this.#limit);
+  }
+}

@@ -1,0 +1,183 @@
+import type { Dispatcher } from "undici";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { GenerationContext } from "../../core/provider.ts";
+import { basicAuthorization } from "./connections.ts";
+import { Deadlines } from "./deadlines.ts";
+import { Reads } from "./read-buffer.ts";
+import type { HttpHeaders } from "./response-error.ts";
+
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+export interface Opened {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  readonly reads: Reads;
+}
+
+interface Waiting {
+  resolve(opened: Opened): void;
+  reject(error: Error): void;
+}
+
+/** How long the rest of a body that is complete for us may take before its connection is given up. */
+const drainTime = 1_000;
+
+/**
+ * One request and its response under the four time limits and the caller's signal: whichever comes first closes the socket
+ * at once, and `failure` says which it was.
+ */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly #op: string;
+  readonly #context: GenerationContext;
+  readonly #deadlines: Deadlines;
+  readonly #streaming: boolean;
+  #stopped: VenturiError | undefined;
+  #controller: Dispatcher.DispatchController | undefined;
+  #waiting: Waiting | undefined;
+  #reads: Reads | undefined;
+  #drain: NodeJS.Timeout | undefined;
+
+  constructor(op: "provider.stream" | "provider.generate", context: GenerationContext) {
+    this.#op = op;
+    this.#context = context;
+    this.#streaming = op === "provider.stream";
+    this.#deadlines = new Deadlines(op, context.timeouts, (error) => this.#stop(error));
+    if (context.signal.aborted) this.#onAbort();
+    else context.signal.addEventListener("abort", this.#onAbort, { once: true });
+    keepOne(this);
+  }
+
+  open(post: Post, connections: Dispatcher): Promise<Opened> {
+    this.check();
+    this.#deadlines.enter("connect");
+    const { origin, path, headers } = targetOf(post.url);
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject };
+      connections.dispatch(
+        {
+          origin,
+          path,
+          method: "POST",
+          headers: { ...headers, ...post.headers, "accept-encoding": "identity" },
+          body: JSON.stringify(post.body),
+          headersTimeout: 0, // the time limits are ours, also on the way through a proxy
+          bodyTimeout: 0,
+        },
+        this,
+      );
+    });
+  }
+
+  /** Throws when a limit or the caller has ended it, also while what came before still waits to be taken. */
+  check(): void {
+    if (this.#stopped !== undefined) throw this.#stopped;
+  }
+
+  /** What went wrong, seen from outside: a limit, the caller's abort, or else what was thrown. */
+  failure(thrown: unknown): VenturiError {
+    if (this.#stopped !== undefined) return this.#stopped;
+    if (thrown instanceof VenturiError) return wrap(this.#op, thrown);
+    const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
+    const details = code === undefined ? {} : { details: { reason: code } };
+    const words = thrown instanceof Error ? thrown.message || code : String(thrown);
+    if (this.#reads === undefined) {
+      return new VenturiError(this.#op, "unavailable", `the provider could not be reached: ${words}`, details);
+    }
+    return new VenturiError(this.#op, "stream_error", `the provider's answer was cut short: ${words}`, details);
+  }
+
+  /** Frees everything. A body that is complete for us may still send its last bytes, so that the connection is used again. */
+  close(outcome: "complete" | "abandoned"): void {
+    this.#deadlines.stop();
+    this.#context.signal.removeEventListener("abort", this.#onAbort);
+    const reads = this.#reads;
+    if (reads?.settled) return;
+    if (outcome === "abandoned" || reads === undefined) {
+      return this.#stop(new VenturiError(this.#op, "stream_interrupted", "the answer is not wanted"));
+    }
+    reads.discard();
+    this.#drain = setTimeout(() => this.#abort(new Error("the answer did not end")), drainTime);
+    this.#drain.unref();
+  }
+
+  /** There is a connection, and the request goes out on it. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller;
+    if (this.#stopped !== undefined) return controller.abort(this.#stopped);
+    // A whole answer comes at once and late: its first bytes may take as long as a stream may be silent.
+    this.#deadlines.enter(this.#streaming ? "firstChunk" : "idle");
+  }
+
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
+    if (status < 200) return; // more is to come
+    this.#reads = new Reads(controller, this.#onRead);
+    this.#waiting?.resolve({ status, headers, reads: this.#reads });
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#reads?.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    clearTimeout(this.#drain);
+    this.#reads?.end();
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    clearTimeout(this.#drain);
+    if (this.#reads === undefined) this.#waiting?.reject(error);
+    else this.#reads.end(error);
+  }
+
+  #first = true;
+  readonly #onRead = (): void => {
+    if (!this.#first) return this.#deadlines.touch();
+    this.#first = false;
+    this.#deadlines.enter("idle", () => this.#reads?.waiting ?? true);
+  };
+
+  readonly #onAbort = (): void => {
+    const reason: unknown = this.#context.signal.reason;
+    this.#stop(
+      reason instanceof VenturiError
+        ? wrap(this.#op, reason)
+        : new VenturiError(this.#op, "stream_interrupted", "the generation was cancelled"),
+    );
+  };
+
+  #stop(error: VenturiError): void {
+    this.#stopped ??= error;
+    this.#deadlines.stop();
+    this.#abort(this.#stopped);
+  }
+
+  /** Closes the socket; a request that has none yet is told at once and dropped when it gets one. */
+  #abort(reason: Error): void {
+    this.#controller?.abort(reason);
+    this.#waiting?.reject(reason);
+  }
+}
+
+interface Target {
+  readonly url: string;
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+let last: Target = { url: "", origin: "", path: "", headers: {} };
+
+/** A provider asks the same address again and again, and taking one apart is slow. */
+function targetOf(url: string): Target {
+  if (url !== last.url) {
+    const { origin, pathname, search, username, password } = new URL(url);
+    const headers = username === "" ? {} : { authorization: basicAuthorization(username, password) };
+    last = { url, origin, path: pathname + search, headers };
+  }
+  return last;
+}

@@ -1,0 +1,24 @@
+import { z } from "zod";
+import { Size } from "../../core/units.ts";
+
+/** Options that every provider over HTTP has; spread into the plugin's own `z.strictObject`. */
+export const httpOptions = {
+  apiKey: z.string().min(1).exactOptional().describe("Key of the account; best taken from the environment or a file"),
+  baseUrl: z.url({ protocol: /^https?$/ }).describe("Where the API is, without a slash at the end"),
+  headers: z.record(z.string(), z.string()).exactOptional().describe("Headers sent with every request"),
+  proxy: z
+    .url({ protocol: /^https?$/ })
+    .exactOptional()
+    .describe("Proxy to go through; the environment's is not used"),
+  maxEvent: Size.exactOptional().describe("Largest single event of a stream (default 16MiB)"),
+  stream: z.boolean().exactOptional().describe("false: ask for whole answers instead of streams"),
+};
+
+export interface HttpOptions {
+  readonly apiKey?: string;
+  readonly baseUrl: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly proxy?: string;
+  readonly maxEvent?: number;
+  readonly stream?: boolean;
+}

@@ -1,0 +1,214 @@
+import type { Dispatcher } from "undici";
+import type { Delta } from "../../core/deltas.ts";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import type { Instance, Wire } from "../../core/plugin.ts";
+import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
+import { type Answer, DeltaStream } from "../batches.ts";
+import { Pipeline } from "../decode.ts";
+import { deltasOf } from "../deltas-of.ts";
+import { defaultMaxEvent } from "../frames/frames.ts";
+import { openConnections } from "./connections.ts";
+import { Exchange, type Opened, type Post } from "./exchange.ts";
+import type { HttpOptions } from "./options.ts";
+import type { Reads } from "./read-buffer.ts";
+import { type HttpFailure, header, httpFailure } from "./response-error.ts";
+import { Secrets } from "./secrets.ts";
+
+export interface HttpProvider {
+  /** The vendor's name, for messages. */
+  readonly name: string;
+  readonly capabilities: Capabilities;
+  readonly wire: Wire;
+  readonly options: HttpOptions;
+  /** The request for a generation; options' `headers` and the tracing header are added to it. */
+  request(request: GenerationRequest, mode: "stream" | "whole"): Post;
+  /** A whole answer from its JSON. Throws a VenturiError when the JSON tells of an error. */
+  collect(json: unknown): Generation;
+  /** What a failed status means where this vendor's meaning differs from HTTP's. */
+  failure?(failure: HttpFailure): VenturiError | undefined;
+}
+
+/** Most bytes of an error's body that are read. */
+const errorBody = 64 * 1024;
+
+/** A provider over HTTP: the one path from a request over bytes and frames to deltas. */
+export function httpProvider(provider: HttpProvider): Instance<Provider> {
+  const client = new Client(provider);
+  const close = () => client.close();
+  const generate = (request: GenerationRequest, context: GenerationContext) => client.generate(request, context);
+  const endpoint = provider.options.baseUrl;
+  if (provider.options.stream === false) {
+    return { capabilities: { ...provider.capabilities, streaming: false }, endpoint, generate, close };
+  }
+  const stream = (request: GenerationRequest, context: GenerationContext) => client.stream(request, context);
+  return { capabilities: provider.capabilities, endpoint, stream, generate, close };
+}
+
+class Client {
+  readonly #provider: HttpProvider;
+  readonly #secrets: Secrets;
+  /** By the time that connecting may take, which is a connection's and not a request's. */
+  readonly #connections = new Map<number, Promise<Dispatcher>>();
+  /** A connection that has just become free is given out again only in the next turn of the event loop. */
+  #turn: Promise<void> | undefined;
+
+  constructor(provider: HttpProvider) {
+    const { apiKey, headers } = provider.options;
+    this.#provider = provider;
+    this.#secrets = new Secrets([apiKey, ...Object.values(headers ?? {})]);
+  }
+
+  stream(request: GenerationRequest, context: GenerationContext): DeltaStream {
+    return new DeltaStream({
+      exchange: () => new Exchange("provider.stream", context),
+      open: (exchange) => this.#begin(exchange, request, context),
+      ended: (deltas) => this.#ended(deltas),
+      failure: (exchange, thrown) => this.#secrets.scrubError(exchange.failure(thrown)),
+      close: (exchange, outcome) => this.#close(exchange, outcome),
+    });
+  }
+
+  async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
+    const op = "provider.generate";
+    const exchange = new Exchange(op, context);
+    let outcome: "complete" | "abandoned" = "abandoned";
+    try {
+      const opened = await this.#open(exchange, this.#provider.request(request, "whole"), context);
+      if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+      const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
+      outcome = "complete";
+      return this.#provider.collect(parsed(body));
+    } catch (thrown) {
+      throw this.#secrets.scrubError(exchange.failure(thrown));
+    } finally {
+      this.#close(exchange, outcome);
+    }
+  }
+
+  close(): void {
+    for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // told where it was asked for
+    this.#connections.clear();
+  }
+
+  async #begin(exchange: Exchange, request: GenerationRequest, context: GenerationContext): Promise<Answer> {
+    const op = "provider.stream";
+    const opened = await this.#open(exchange, this.#provider.request(request, "stream"), context);
+    if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+    const { wire, options } = this.#provider;
+    const pipeline = new Pipeline(op, wire, {
+      ...(options.maxEvent !== undefined && { maxEvent: options.maxEvent }),
+      observer: context.observer,
+    });
+    if (wire.framing !== "sse" || !isJson(opened)) return { reads: opened.reads, pipeline };
+    return { whole: await this.#wholeInstead(opened.reads, pipeline) };
+  }
+
+  async #open(exchange: Exchange, post: Post, context: GenerationContext): Promise<Opened> {
+    const { options } = this.#provider;
+    const headers = {
+      "content-type": "application/json",
+      "user-agent": "venturi",
+      ...lowerCased(post.headers),
+      ...lowerCased(options.headers ?? {}),
+      ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
+    };
+    const connections = await this.#connectionsFor(context.timeouts.connect);
+    if (this.#turn !== undefined) await this.#turn;
+    return exchange.open({ url: post.url, headers, body: post.body }, connections);
+  }
+
+  #connectionsFor(connectTimeout: number): Promise<Dispatcher> {
+    let connections = this.#connections.get(connectTimeout);
+    if (connections === undefined) {
+      connections = openConnections({ connectTimeout, proxy: this.#provider.options.proxy });
+      this.#connections.set(connectTimeout, connections);
+    }
+    return connections;
+  }
+
+  #close(exchange: Exchange, outcome: "complete" | "abandoned"): void {
+    exchange.close(outcome);
+    this.#turn ??= new Promise((resolve) => {
+      setImmediate(() => {
+        this.#turn = undefined;
+        resolve();
+      });
+    });
+  }
+
+  /** What the status says counts, also when the body that explains it is cut short. */
+  async #refused(op: string, opened: Opened): Promise<VenturiError> {
+    const body = jsonOrText(await readSome(opened.reads, errorBody).catch(() => Buffer.alloc(0)));
+    const failure = { status: opened.status, headers: opened.headers, body };
+    const own = this.#provider.failure?.(failure);
+    return own === undefined ? httpFailure(op, failure) : wrap(op, own);
+  }
+
+  /** Some gateways answer a request for a stream with a whole JSON body, and some label a stream as JSON. */
+  async #wholeInstead(reads: Reads, pipeline: Pipeline): Promise<Delta[]> {
+    const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
+    if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body)));
+    const deltas: Delta[] = [];
+    pipeline.push(Buffer.from(body), deltas);
+    pipeline.end(deltas);
+    this.#ended(deltas);
+    return deltas;
+  }
+
+  /** Whether the stream came to its good end; takes secrets out of an error that the server sent in the stream. */
+  #ended(deltas: Delta[]): boolean {
+    const at = deltas.findIndex((delta) => delta.type === "error");
+    const failed = deltas[at];
+    if (failed?.type !== "error") return true;
+    deltas[at] = { type: "error", error: this.#secrets.scrubError(failed.error) };
+    return false;
+  }
+}
+
+/** Header names know no case, but two spellings of one would both be sent. */
+const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
+
+async function readWhole(reads: Reads, limit: number): Promise<string> {
+  const body = await readSome(reads, limit + 1);
+  if (body.length > limit) {
+    throw new VenturiError("stream.frame", "too_large", `the answer is larger than ${limit} bytes; raise maxEvent`);
+  }
+  return body.toString("utf8");
+}
+
+/** The body, or its first `limit` bytes. */
+async function readSome(reads: Reads, limit: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  while (length < limit) {
+    const arrived = reads.take();
+    if (arrived === undefined) {
+      if (reads.ended) break;
+      await reads.arrival();
+      continue;
+    }
+    pieces.push(arrived);
+    length += arrived.length;
+  }
+  return Buffer.concat(pieces).subarray(0, limit);
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    throw new VenturiError("stream.frame", "stream_error", "the provider's answer is not valid JSON");
+  }
+}
+
+function jsonOrText(body: Buffer): unknown {
+  const text = body.toString("utf8");
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

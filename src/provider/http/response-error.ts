@@ -1,0 +1,128 @@
+import type { Code } from "../../core/codes.ts";
+import { VenturiError } from "../../core/errors.ts";
+
+export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+export interface HttpFailure {
+  readonly status: number;
+  readonly headers: HttpHeaders;
+  /** Parsed JSON, or the text when it is none; cut to a bounded size. */
+  readonly body: unknown;
+}
+
+/** What an HTTP error means, in our codes, with what the server said about trying again. */
+export function httpFailure(op: string, failure: HttpFailure): VenturiError {
+  const { status, headers, body } = failure;
+  const said = errorText(body);
+  const redirected = status >= 300 && status < 400;
+  const message = redirected
+    ? `the provider redirects elsewhere (${status}), which is not followed with a key; set baseUrl to the new place`
+    : `the provider answered ${status}${said === "" ? "" : `: ${said}`}`;
+  const details = { status, ...vendorCode(body), ...requestId(headers), ...retryHints(status, headers, body) };
+  return new VenturiError(op, codeOfStatus(status), message, { details });
+}
+
+export function codeOfStatus(status: number): Code {
+  if (status === 401) return "unauthorized";
+  if (status === 402 || status === 403) return "forbidden";
+  if (status === 404) return "not_found";
+  if (status === 408) return "timeout";
+  if (status === 409) return "conflict";
+  if (status === 413) return "too_large";
+  if (status === 429) return "rate_limited";
+  if (status >= 500 && status !== 501) return "unavailable";
+  return "llm_error";
+}
+
+/**
+ * The human part of an error body, wherever a vendor puts it: `error.message`, `error` as text, `message`, `detail`
+ * (Mistral), or the text itself.
+ */
+export function errorText(body: unknown): string {
+  if (typeof body === "string") return cut(body.trim());
+  if (!isRecord(body)) return Array.isArray(body) ? errorText(body[0]) : "";
+  const { error, message, detail } = body;
+  if (isRecord(error)) return errorText(error);
+  for (const text of [error, message, detail]) {
+    if (typeof text === "string" && text !== "") return cut(text);
+  }
+  if (Array.isArray(detail)) return cut(JSON.stringify(detail));
+  return isRecord(detail) ? errorText(detail) : "";
+}
+
+/** The vendor's own word for the error, for programs: `error.code`, `error.type`, `code`, `type`. */
+export function errorCode(body: unknown): string | undefined {
+  const inner = isRecord(body) && isRecord(body.error) ? body.error : body;
+  if (!isRecord(inner)) return Array.isArray(body) ? errorCode(body[0]) : undefined;
+  for (const word of [inner.code, inner.type, inner.status]) {
+    if (typeof word === "string" && word !== "") return word;
+    if (typeof word === "number") return String(word);
+  }
+  return undefined;
+}
+
+const vendorCode = (body: unknown): { vendorCode?: string } => {
+  const code = errorCode(body);
+  return code === undefined ? {} : { vendorCode: code };
+};
+
+const requestId = (headers: HttpHeaders): { requestId?: string } => {
+  const id = header(headers, "x-request-id") ?? header(headers, "request-id");
+  return id === undefined ? {} : { requestId: id };
+};
+
+/** Waiting does not help against these, though their status says "later". */
+const exhausted = /insufficient_quota|billing|spend_limit|credit balance|quota_exceeded/i;
+
+export function retryHints(
+  status: number,
+  headers: HttpHeaders,
+  body: unknown,
+): { retryAfterMs?: number; retry?: boolean } {
+  const wait = waitOf(headers) ?? waitInBody(body);
+  const should = header(headers, "x-should-retry");
+  const hints: { retryAfterMs?: number; retry?: boolean } = {};
+  if (wait !== undefined) hints.retryAfterMs = wait;
+  if (should === "true" || should === "false") hints.retry = should === "true";
+  else if (status === 409) hints.retry = true;
+  else if (status === 429 && wait === undefined && exhausted.test(JSON.stringify(body) ?? "")) hints.retry = false;
+  return hints;
+}
+
+/** Azure sends `retry-after-ms: 0` beside `retry-after: 1`: a zero says nothing, the other one does. */
+function waitOf(headers: HttpHeaders): number | undefined {
+  const ms = Number(header(headers, "retry-after-ms") ?? Number.NaN);
+  if (ms > 0) return Math.ceil(ms);
+  const after = header(headers, "retry-after");
+  if (after === undefined) return undefined;
+  const seconds = Number(after);
+  if (Number.isFinite(seconds)) return Math.max(0, Math.ceil(seconds * 1000));
+  const date = Date.parse(after);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
+}
+
+/** Google puts `RetryInfo.retryDelay` ("20s") among the error's details; OpenRouter the headers of whoever refused. */
+function waitInBody(body: unknown): number | undefined {
+  const first = Array.isArray(body) ? body[0] : body;
+  const error = isRecord(first) && isRecord(first.error) ? first.error : undefined;
+  if (error === undefined) return undefined;
+  for (const detail of Array.isArray(error.details) ? error.details : []) {
+    const delay = isRecord(detail) ? detail.retryDelay : undefined;
+    const seconds = typeof delay === "string" ? /^([\d.]+)s$/.exec(delay)?.[1] : undefined;
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
+  }
+  const metadata = isRecord(error.metadata) ? error.metadata : {};
+  const headers = isRecord(metadata.headers) ? metadata.headers : {};
+  const reset = Number(headers["X-RateLimit-Reset"] ?? Number.NaN);
+  return Number.isFinite(reset) ? Math.max(0, reset - Date.now()) : undefined;
+}
+
+export function header(headers: HttpHeaders, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === "string" ? value : value?.[0];
+}
+
+const cut = (text: string): string => (text.length > 500 ? `${text.slice(0, 500)} …` : text);
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,107 @@
+import type { Attributes } from "@opentelemetry/api";
+import { ExportResultCode } from "@opentelemetry/core";
+import { convertLegacyHttpOptions, createOtlpHttpExportDelegate } from "@opentelemetry/otlp-exporter-base/node-http";
+import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
+import type { Drops } from "../sdk/drops.ts";
+import type { Block } from "./block.ts";
+import { encodeBlocks } from "./encoder.ts";
+
+const queueLimit = 65_536;
+const batch = 4_096;
+const delay = 1_000;
+const inFlightLimit = 4;
+
+/** Where a signal is sent, as the exporters take it. */
+export interface OtlpTarget {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+  readonly timeoutMillis: number;
+}
+
+/** Sends spans that exist as columns to the same place, over the same transport, as the SDK's exporter sends the others. */
+export class BlockQueue {
+  readonly #delegate: ReturnType<typeof createDelegate>;
+  readonly #drops: Drops;
+  #blocks: Block[] = [];
+  #waiting = 0;
+  #inFlight = new Set<Promise<void>>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(target: OtlpTarget, resource: Attributes, drops: Drops) {
+    this.#delegate = createDelegate(target, resource);
+    this.#drops = drops;
+  }
+
+  add(block: Block): void {
+    if (this.#waiting + block.size > queueLimit) {
+      this.#drops.count("spans", "queue_full", block.size);
+      return;
+    }
+    this.#blocks.push(block);
+    this.#waiting += block.size;
+    if (this.#waiting >= batch) this.#send();
+    else this.#timer ??= setTimeout(() => this.#send(), delay).unref();
+  }
+
+  /** Resolves when everything that was added has been sent or given up. */
+  async flush(): Promise<void> {
+    while (this.#blocks.length > 0 || this.#inFlight.size > 0) {
+      this.#send();
+      await Promise.race(this.#inFlight);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.flush();
+    await this.#delegate.shutdown();
+  }
+
+  #send(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    while (this.#blocks.length > 0 && this.#inFlight.size < inFlightLimit) {
+      const blocks = this.#take();
+      const sending: Promise<void> = this.#export(blocks).then(() => {
+        this.#inFlight.delete(sending);
+        if (this.#waiting >= batch) this.#send();
+        else if (this.#blocks.length > 0) this.#timer ??= setTimeout(() => this.#send(), delay).unref();
+      });
+      this.#inFlight.add(sending);
+    }
+  }
+
+  #take(): Block[] {
+    let size = 0;
+    let count = 0;
+    while (count < this.#blocks.length && size < batch) size += this.#blocks[count++]?.size ?? 0;
+    return this.#blocks.splice(0, count);
+  }
+
+  /** Never rejects. What is in flight still counts as waiting, so that a collector that hangs bounds memory too. */
+  #export(blocks: readonly Block[]): Promise<void> {
+    const size = blocks.reduce((sum, block) => sum + block.size, 0);
+    return new Promise<boolean>((resolve) => {
+      this.#delegate.export(blocks, (result) => resolve(result.code === ExportResultCode.SUCCESS));
+    })
+      .catch(() => false)
+      .then((sent) => {
+        this.#waiting -= size;
+        if (!sent) this.#drops.count("spans", "export_failed", size);
+      });
+  }
+}
+
+function createDelegate(target: OtlpTarget, resource: Attributes) {
+  return createOtlpHttpExportDelegate(
+    convertLegacyHttpOptions(target, "TRACES", "v1/traces", {
+      "Content-Type": "application/x-protobuf",
+    }),
+    {
+      serializeRequest: (blocks: readonly Block[]) => encodeBlocks(blocks, resource),
+      deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
+    },
+    "otlp_http_span_exporter",
+    { name: "span", countItems: (blocks) => blocks.reduce((sum, block) => sum + block.size, 0) },
+    undefined,
+  );
+}

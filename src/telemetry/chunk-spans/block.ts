@@ -1,0 +1,48 @@
+import { randomFillSync } from "node:crypto";
+import type { SpanContext } from "@opentelemetry/api";
+import type { Origin } from "../sdk/origin.ts";
+import type { AppendColumns, ChunkColumns } from "./columns.ts";
+
+/**
+ * Spans that exist as columns only. Their ids are not stored: they share a random upper half and count up in the lower one,
+ * so whoever looks at the block (encoder, ring, another exporter) sees the same ids.
+ */
+export interface Block {
+  /** The span that all of them are below. */
+  readonly parent: SpanContext;
+  readonly origin: Origin;
+  readonly idHigh: number;
+  readonly idLow: number;
+  readonly chunks: ChunkColumns | undefined;
+  readonly appends: AppendColumns | undefined;
+  /** Number of spans. */
+  readonly size: number;
+}
+
+export function chunkBlock(parent: SpanContext, origin: Origin, chunks: ChunkColumns): Block {
+  return { parent, origin, ...ids(), chunks, appends: undefined, size: chunks.count + chunks.steps.count };
+}
+
+export function appendBlock(parent: SpanContext, origin: Origin, appends: AppendColumns): Block {
+  return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
+}
+
+/** Id of the block's span number `index`: chunks or appends first, then accumulation steps. */
+export function spanIdOf(block: Block, index: number): string {
+  return hex(block.idHigh) + hex((block.idLow + index) >>> 0);
+}
+
+const hex = (value: number): string => value.toString(16).padStart(8, "0");
+
+const pool = new Uint32Array(512);
+let used = pool.length;
+
+function ids(): { idHigh: number; idLow: number } {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  // An id of all zeros is invalid, so the upper half never is.
+  const idHigh = pool[used++] || 1;
+  return { idHigh, idLow: pool[used++] ?? 0 };
+}

@@ -1,0 +1,85 @@
+import type { Attributes } from "@opentelemetry/api";
+import { attributes, spans } from "../names.ts";
+import { type Block, spanIdOf } from "./block.ts";
+import { chunkKinds } from "./columns.ts";
+
+/** One span of a block, spelled out. Times are `performance.now()` milliseconds. */
+export interface Row {
+  readonly name: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  /** Number of the row in the block that is its parent; undefined when it is the block's own parent. */
+  readonly parentRow: number | undefined;
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: Attributes;
+}
+
+/** For those who want objects: the ring's JSON, span events, processors other than our own exporter. Parents come first. */
+export function* rowsOf(block: Block): Generator<Row> {
+  yield* appendRows(block);
+  yield* chunkRows(block);
+}
+
+function* appendRows(block: Block): Generator<Row> {
+  const columns = block.appends;
+  if (columns === undefined) return;
+  for (let index = 0; index < columns.count; index++) {
+    yield {
+      name: spans.append,
+      spanId: spanIdOf(block, index),
+      parentSpanId: block.parent.spanId,
+      parentRow: undefined,
+      start: columns.start[index] ?? 0,
+      end: columns.end[index] ?? 0,
+      attributes: {
+        [attributes.appendEvents]: columns.events[index] ?? 0,
+        [attributes.appendRuns]: columns.runs[index] ?? 0,
+      },
+    };
+  }
+}
+
+function* chunkRows(block: Block): Generator<Row> {
+  const columns = block.chunks;
+  if (columns === undefined) return;
+  let previous = columns.start[0] ?? 0;
+  for (let index = 0; index < columns.count; index++) {
+    const start = columns.start[index] ?? 0;
+    yield {
+      name: spans.chunk,
+      spanId: spanIdOf(block, index),
+      parentSpanId: block.parent.spanId,
+      parentRow: undefined,
+      start,
+      end: columns.end[index] ?? 0,
+      attributes: {
+        [attributes.chunkIndex]: index,
+        [attributes.chunkKind]: chunkKinds[columns.kind[index] ?? 0] ?? "other",
+        [attributes.chunkBytes]: columns.bytes[index] ?? 0,
+        [attributes.chunkGap]: gapOf(start, previous),
+      },
+    };
+    previous = start;
+  }
+  const { steps } = columns;
+  for (let index = 0; index < steps.count; index++) {
+    const chunk = steps.chunk[index] ?? -1;
+    yield {
+      name: spans.accumulate,
+      spanId: spanIdOf(block, columns.count + index),
+      parentSpanId: chunk < 0 ? block.parent.spanId : spanIdOf(block, chunk),
+      parentRow: chunk < 0 ? undefined : chunk,
+      start: steps.start[index] ?? 0,
+      end: steps.end[index] ?? 0,
+      attributes: {
+        [attributes.accumulateCall]: steps.call[index] ?? 0,
+        [attributes.accumulateBytes]: steps.bytes[index] ?? 0,
+        [attributes.accumulateSealed]: steps.sealed[index] === 1,
+      },
+    };
+  }
+}
+
+/** Milliseconds since the chunk before, to the microsecond. */
+export const gapOf = (start: number, previous: number): number => Math.round((start - previous) * 1_000) / 1_000;

@@ -1,0 +1,78 @@
+import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+import type { Resource } from "@opentelemetry/resources";
+import type { LogRecordProcessor } from "@opentelemetry/sdk-logs";
+import {
+  ConsoleMetricExporter,
+  type MetricProducer,
+  PeriodicExportingMetricReader,
+  type PushMetricExporter,
+} from "@opentelemetry/sdk-metrics";
+import { BlockQueue, type OtlpTarget } from "../chunk-spans/block-queue.ts";
+import type { TelemetrySettings } from "../settings.ts";
+import type { Drops } from "./drops.ts";
+import { logQueue } from "./log-queue.ts";
+import { type Environment, protocolOf, type Routes } from "./routes.ts";
+import { SpanQueue } from "./span-queue.ts";
+
+/**
+ * How long one request may take, its retries included. No longer than `close` waits, so that a collector that hangs does not
+ * keep the process alive.
+ */
+const patience = 5_000;
+
+/** Everything that sends, in one module, so that it is loaded only when there is somewhere to send to. */
+export class Exporters {
+  readonly #otlp: TelemetrySettings["otlp"];
+  readonly #routes: Routes;
+  readonly #environment: Environment;
+
+  constructor(otlp: TelemetrySettings["otlp"], routes: Routes, environment: Environment) {
+    this.#otlp = otlp;
+    this.#routes = routes;
+    this.#environment = environment;
+  }
+
+  /** Unlike spans and logs always made here, since only a reader of ours knows the tally. */
+  async metrics(producer: MetricProducer, interval: number): Promise<PeriodicExportingMetricReader | undefined> {
+    const exporter = await this.#metricExporter();
+    if (exporter === undefined) return undefined;
+    return new PeriodicExportingMetricReader({
+      exporter,
+      exportIntervalMillis: interval,
+      exportTimeoutMillis: Math.min(interval, patience),
+      metricProducers: [producer],
+    });
+  }
+
+  spans(drops: Drops): SpanQueue | undefined {
+    if (this.#routes.traces !== "endpoint") return undefined;
+    return new SpanQueue(new OTLPTraceExporter(this.#target("traces")), patience, drops);
+  }
+
+  blocks(resource: Resource, drops: Drops): BlockQueue | undefined {
+    if (this.#routes.traces !== "endpoint") return undefined;
+    return new BlockQueue(this.#target("traces"), resource.attributes, drops);
+  }
+
+  logs(drops: Drops): LogRecordProcessor | undefined {
+    return this.#routes.logs === "endpoint" ? logQueue(this.#target("logs"), drops) : undefined;
+  }
+
+  async #metricExporter(): Promise<PushMetricExporter | undefined> {
+    if (this.#routes.metrics === "nowhere") return undefined;
+    if (this.#routes.metrics === "endpoint") return new OTLPMetricExporter(this.#target("metrics"));
+    const names = (this.#environment.OTEL_METRICS_EXPORTER ?? "otlp").split(",").map((name) => name.trim());
+    if (names.includes("console")) return new ConsoleMetricExporter();
+    // `prometheus` is served at /metrics anyway.
+    if (!names.includes("otlp") && !names.includes("")) return undefined;
+    if (protocolOf("METRICS", this.#environment) !== "grpc") return new OTLPMetricExporter();
+    const { OTLPMetricExporter: Grpc } = await import("@opentelemetry/exporter-metrics-otlp-grpc");
+    return new Grpc();
+  }
+
+  #target(signal: string): OtlpTarget {
+    const { endpoint, headers } = this.#otlp;
+    return { url: `${endpoint.replace(/\/+$/, "")}/v1/${signal}`, headers: { ...headers }, timeoutMillis: patience };
+  }
+}

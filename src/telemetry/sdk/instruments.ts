@@ -1,0 +1,63 @@
+import type { Attributes } from "@opentelemetry/api";
+import { buckets, metrics } from "../names.ts";
+import type { Count, Distribution, Tally } from "./meter.ts";
+
+type Histogram = (attributes: Attributes) => Distribution;
+type Counter = (attributes: Attributes) => Count;
+
+/** Every metric there is: each gives the series of an attribute set. */
+export type Instruments = ReturnType<typeof createInstruments>;
+
+export function createInstruments(tally: Tally) {
+  const seconds = (name: string, description: string, boundaries: readonly number[] = buckets.duration): Histogram =>
+    tally.histogram({ name, description, unit: "s" }, boundaries);
+  const counter = (name: string, description: string, unit = ""): Counter => tally.counter({ name, description, unit });
+  const level = (name: string, description: string): Count => tally.level({ name, description, unit: "" })(none);
+  return {
+    operationDuration: seconds(metrics.operationDuration, "Duration of a generation"),
+    timeToFirstChunk: seconds(metrics.timeToFirstChunk, "Request to first chunk", buckets.firstChunk),
+    tokenUsage: tally.histogram(
+      { name: metrics.tokenUsage, description: "Tokens of a generation", unit: "{token}" },
+      buckets.tokens,
+    ),
+    agentDuration: seconds(metrics.agentDuration, "Duration of a run"),
+    toolDuration: seconds(metrics.toolDuration, "Duration of a tool's execution"),
+    deliverDuration: seconds(metrics.deliverDuration, "How long a follower was served")(none),
+    toolCalls: counter(metrics.toolCalls, "Tool calls by outcome"),
+    eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
+    quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated"),
+    retries: counter(metrics.retries, "Generations tried again on the same model"),
+    failovers: counter(metrics.failovers, "Generations tried again on another model"),
+    retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn"),
+    runsActive: level(metrics.runsActive, "Runs under way"),
+    followersActive: level(metrics.followersActive, "Followers being served"),
+    runTiming: seconds(metrics.runTiming, "Where runs' time went, by part"),
+    timePerOutputChunk: seconds(metrics.timePerOutputChunk, "Time between two chunks", buckets.perChunk),
+    chunks: counter(metrics.chunks, "Chunks of providers' streams", "{chunk}"),
+    chunkBytes: counter(metrics.chunkBytes, "Bytes of providers' chunks", "By"),
+    appendDuration: seconds(metrics.appendDuration, "Duration of a durable append", buckets.micro)(none),
+    accumulateDuration: seconds(
+      metrics.accumulateDuration,
+      "Time to accumulate a tool-call fragment",
+      buckets.micro,
+    )(none),
+  };
+}
+
+const none: Attributes = Object.freeze({});
+
+/** Attribute sets are few and used often: each is made once, frozen and shared. */
+export class AttributeSets {
+  readonly #sets = new Map<string, Attributes>();
+
+  of(pairs: Readonly<Record<string, string | undefined>>): Attributes {
+    let key = "";
+    for (const name in pairs) if (pairs[name] !== undefined) key += `${name}\u0000${pairs[name]}\u0001`;
+    let set = this.#sets.get(key);
+    if (set === undefined) {
+      set = Object.freeze(Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined)));
+      this.#sets.set(key, set);
+    }
+    return set;
+  }
+}

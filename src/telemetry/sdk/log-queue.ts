@@ -1,0 +1,35 @@
+import { type ExportResult, ExportResultCode } from "@opentelemetry/core";
+import { OTLPLogExporter } from "@opentelemetry/exporter-logs-otlp-proto";
+import {
+  BatchLogRecordProcessor,
+  type LogRecordExporter,
+  type LogRecordProcessor,
+  type ReadableLogRecord,
+} from "@opentelemetry/sdk-logs";
+import type { OtlpTarget } from "../chunk-spans/block-queue.ts";
+import type { Drops } from "./drops.ts";
+
+const queueLimit = 4_096;
+
+/** Log records on their way to the collector, bounded, with losses counted. */
+export function logQueue(target: OtlpTarget, drops: Drops): LogRecordProcessor {
+  return new BatchLogRecordProcessor({
+    exporter: counted(new OTLPLogExporter(target), drops),
+    maxQueueSize: queueLimit,
+    scheduledDelayMillis: 1_000,
+    exportTimeoutMillis: target.timeoutMillis,
+  });
+}
+
+function counted(exporter: LogRecordExporter, drops: Drops): LogRecordExporter {
+  return {
+    export: (records: ReadableLogRecord[], done: (result: ExportResult) => void) => {
+      exporter.export(records, (result) => {
+        if (result.code !== ExportResultCode.SUCCESS) drops.count("logs", "export_failed", records.length);
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+    forceFlush: async () => exporter.forceFlush?.(),
+  };
+}

@@ -1,0 +1,62 @@
+import {
+  context,
+  createContextKey,
+  logs,
+  metrics,
+  ProxyTracerProvider,
+  propagation,
+  ROOT_CONTEXT,
+  trace,
+} from "@opentelemetry/api";
+import { envDetector, hostDetector, osDetector, serviceInstanceIdDetector } from "@opentelemetry/resources";
+import { NodeSDK } from "@opentelemetry/sdk-node";
+import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
+import { scope } from "../names.ts";
+import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
+
+/**
+ * The providers as the SDK for Node sets them up and registers them with the API, so that spans, metrics and logs of users'
+ * own tools and instrumentations go the same way and join the run's trace. One pipeline in a process can be registered; if
+ * another is, of ours or of the program around us, this one is its own.
+ */
+export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
+  if (isTaken()) return ownPipeline(pieces);
+  const { resource, sampler, spanLimits, spanProcessors, logProcessors } = pieces;
+  const sdk = new NodeSDK({
+    resource,
+    sampler,
+    spanLimits,
+    metricReaders: [...pieces.metricReaders],
+    ...(spanProcessors === undefined ? {} : { spanProcessors: atLeastOne(spanProcessors) }),
+    ...(logProcessors === undefined ? {} : { logRecordProcessors: logProcessors }),
+    ...(process.env.OTEL_NODE_RESOURCE_DETECTORS === undefined ? { resourceDetectors } : {}),
+  });
+  sdk.start();
+  const { resourceMetrics } = await pieces.metricReaders[0].collect();
+  await resourceMetrics.resource.waitForAsyncAttributes?.();
+  return {
+    tracer: trace.getTracer(scope),
+    meter: metrics.getMeter(scope),
+    logger: logProcessors?.length === 0 ? undefined : logs.getLogger(scope),
+    resource: resourceMetrics.resource,
+    close() {
+      // First of all, so that whoever opens next finds the place free however long the last export takes.
+      for (const api of [trace, metrics, logs, context, propagation]) api.disable();
+      return sdk.shutdown();
+    },
+  };
+}
+
+/** The SDK's own choice without the process: its command line may hold what `--set` was given. */
+const resourceDetectors = [serviceInstanceIdDetector, hostDetector, osDetector, envDetector];
+
+function isTaken(): boolean {
+  const probe = ROOT_CONTEXT.setValue(createContextKey(scope), true);
+  const managed = context.with(probe, () => context.active() === probe);
+  const provider = trace.getTracerProvider();
+  return managed || !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(scope) !== undefined;
+}
+
+/** Without any the SDK would make no tracer, but spans are kept in memory too. */
+const atLeastOne = (processors: NonNullable<Pieces["spanProcessors"]>) =>
+  processors.length > 0 ? processors : [new NoopSpanProcessor()];

@@ -1,0 +1,145 @@
+import type { Attributes, AttributeValue, Span } from "@opentelemetry/api";
+import type { Resource } from "@opentelemetry/resources";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import type { Block } from "../chunk-spans/block.ts";
+import { rowsOf } from "../chunk-spans/span-rows.ts";
+import { scope } from "../names.ts";
+
+interface Entry {
+  readonly parent: string | undefined;
+  readonly spans: ReadableSpan[];
+  readonly blocks: Block[];
+  size: number;
+}
+
+const spansPerRun = 20_000;
+const spansInAll = 500_000;
+
+/** The spans of the last runs, in memory, so that a trace can be seen without installing anything. */
+export class Ring {
+  readonly #capacity: number;
+  readonly #resource: Resource;
+  readonly #entries = new Map<string, Entry>();
+  #size = 0;
+
+  constructor(capacity: number, resource: Resource) {
+    this.#capacity = capacity;
+    this.#resource = resource;
+  }
+
+  /** `parent`: the run that called this one as a tool. */
+  open(run: string, parent: string | undefined): void {
+    if (this.#capacity === 0 || this.#entries.has(run)) return;
+    this.#entries.set(run, { parent, spans: [], blocks: [], size: 0 });
+    this.#evict();
+  }
+
+  span(run: string, span: Span): void {
+    const entry = this.#entries.get(run);
+    if (entry === undefined || entry.size >= spansPerRun || !isReadable(span)) return;
+    entry.spans.push(span);
+    this.#grow(entry, 1);
+  }
+
+  block(run: string, block: Block): void {
+    const entry = this.#entries.get(run);
+    if (entry === undefined || entry.size + block.size > spansPerRun) return;
+    entry.blocks.push(block);
+    this.#grow(entry, block.size);
+  }
+
+  /** The run's spans, and those of the runs it called, as an OTLP JSON document. */
+  trace(run: string): unknown | undefined {
+    if (!this.#entries.has(run)) return undefined;
+    const spans = [...this.#family(run)].flatMap((entry) => [
+      ...entry.spans.map(spanJson),
+      ...entry.blocks.flatMap(blockJson),
+    ]);
+    if (spans.length === 0) return undefined;
+    return {
+      resourceSpans: [
+        {
+          resource: { attributes: attributesJson(this.#resource.attributes) },
+          scopeSpans: [{ scope: { name: scope }, spans }],
+        },
+      ],
+    };
+  }
+
+  *#family(run: string): Generator<Entry> {
+    const wanted = new Set([run]);
+    // A run is entered after the one that called it, so one pass finds all generations.
+    for (const [name, entry] of this.#entries) {
+      if (!wanted.has(name) && !(entry.parent !== undefined && wanted.has(entry.parent))) continue;
+      wanted.add(name);
+      yield entry;
+    }
+  }
+
+  #grow(entry: Entry, size: number): void {
+    entry.size += size;
+    this.#size += size;
+    this.#evict();
+  }
+
+  #evict(): void {
+    for (const [run, entry] of this.#entries) {
+      const full = this.#entries.size > this.#capacity || (this.#size > spansInAll && this.#entries.size > 1);
+      if (!full) return;
+      this.#entries.delete(run);
+      this.#size -= entry.size;
+    }
+  }
+}
+
+/** A span that is sampled out is no more than its ids. */
+const isReadable = (span: Span): span is Span & ReadableSpan => "startTime" in span;
+
+function spanJson(span: ReadableSpan): unknown {
+  const { traceId, spanId, traceState } = span.spanContext();
+  return {
+    traceId,
+    spanId,
+    ...(traceState === undefined ? {} : { traceState: traceState.serialize() }),
+    ...(span.parentSpanContext === undefined ? {} : { parentSpanId: span.parentSpanContext.spanId }),
+    name: span.name,
+    kind: span.kind + 1,
+    startTimeUnixNano: nanos(span.startTime),
+    endTimeUnixNano: nanos(span.endTime),
+    attributes: attributesJson(span.attributes),
+    events: span.events.map((event) => ({
+      name: event.name,
+      timeUnixNano: nanos(event.time),
+      attributes: attributesJson(event.attributes ?? {}),
+    })),
+    links: span.links.map(({ context }) => ({ traceId: context.traceId, spanId: context.spanId })),
+    status: { code: span.status.code, ...(span.status.message === undefined ? {} : { message: span.status.message }) },
+  };
+}
+
+function blockJson(block: Block): unknown[] {
+  const { traceId } = block.parent;
+  return Array.from(rowsOf(block), (row) => ({
+    traceId,
+    spanId: row.spanId,
+    parentSpanId: row.parentSpanId,
+    name: row.name,
+    kind: 1,
+    startTimeUnixNano: block.origin.text(row.start),
+    endTimeUnixNano: block.origin.text(Math.max(row.start, row.end)),
+    attributes: attributesJson(row.attributes),
+    status: { code: 0 },
+  }));
+}
+
+const nanos = ([seconds, rest]: readonly [number, number]): string => `${seconds}${String(rest).padStart(9, "0")}`;
+
+const attributesJson = (attributes: Attributes): unknown[] =>
+  Object.entries(attributes).flatMap(([key, value]) => (value == null ? [] : [{ key, value: valueJson(value) }]));
+
+function valueJson(value: AttributeValue | null | undefined): unknown {
+  if (typeof value === "string") return { stringValue: value };
+  if (typeof value === "boolean") return { boolValue: value };
+  if (typeof value === "number") return Number.isInteger(value) ? { intValue: value } : { doubleValue: value };
+  return { arrayValue: { values: Array.isArray(value) ? value.map(valueJson) : [] } };
+}

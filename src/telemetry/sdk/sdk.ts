@@ -1,0 +1,116 @@
+import type { Counter, Logger, Tracer } from "@opentelemetry/api";
+import {
+  defaultResource,
+  detectResources,
+  envDetector,
+  type Resource,
+  resourceFromAttributes,
+} from "@opentelemetry/resources";
+import type { CollectionResult } from "@opentelemetry/sdk-metrics";
+import { silentLog } from "../../core/log.ts";
+import type { BlockQueue } from "../chunk-spans/block-queue.ts";
+import type { TelemetryParts, TelemetrySettings } from "../settings.ts";
+import { collector } from "./collector.ts";
+import { Drops } from "./drops.ts";
+import type { Exporters } from "./exporters.ts";
+import { AttributeSets, createInstruments, type Instruments } from "./instruments.ts";
+import { Tally } from "./meter.ts";
+import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
+import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
+import { samplerFrom } from "./sampler.ts";
+
+/** The SDK, set up: whoever measures is given its tracer. */
+export interface Sdk {
+  readonly tracer: Tracer;
+  readonly resource: Resource;
+  readonly instruments: Instruments;
+  readonly sets: AttributeSets;
+  readonly drops: Drops;
+  /** Undefined when nobody takes logs. */
+  readonly logger: Logger | undefined;
+  /** Where spans in columns go; undefined when nobody takes them that way. */
+  readonly blocks: BlockQueue | undefined;
+  /** Whether each chunk must become a span object. */
+  readonly objects: boolean;
+  counter(name: string): Counter;
+  collect(): Promise<CollectionResult>;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function createSdk(settings: TelemetrySettings, parts: TelemetryParts): Promise<Sdk> {
+  const environment = parts.environment ?? process.env;
+  const routes = routesOf(settings.otlp.endpoint, environment);
+  const exporters = sendsAnything(routes) ? await exportersFor(settings, routes, environment) : undefined;
+  const tally = new Tally();
+  const sets = new AttributeSets();
+  const drops = new Drops(tally, sets, parts.log ?? silentLog);
+  const pull = collector(tally);
+  const push = await exporters?.metrics(tally, parts.metricInterval ?? 10_000);
+  const spans = exporters?.spans(drops);
+  const logs = exporters?.logs(drops);
+  const given = parts.spanProcessors ?? [];
+  const fromEnvironment = routes.traces === "environment" && given.length === 0;
+  const pipeline = await pipelineOf(routes, {
+    resource: resourceOf(parts.version),
+    sampler: samplerFrom(environment),
+    spanLimits: { eventCountLimit: settings.maxChunkSpans + 128 },
+    spanProcessors: fromEnvironment ? undefined : present([...given, spans]),
+    metricReaders: [pull, ...present([push])],
+    logProcessors: routes.logs === "environment" ? undefined : present([logs]),
+  });
+  const objects = fromEnvironment || given.length > 0;
+  const blocks = objects ? undefined : exporters?.blocks(pipeline.resource, drops);
+  const closeLimit = parts.closeLimit ?? 5_000;
+  const flush = [...given, spans, blocks && { forceFlush: () => blocks.flush() }, logs, push];
+  return {
+    tracer: pipeline.tracer,
+    resource: pipeline.resource,
+    instruments: createInstruments(tally),
+    sets,
+    drops,
+    logger: pipeline.logger,
+    blocks,
+    objects,
+    counter: (name) => pipeline.meter.createCounter(name),
+    collect: () => pull.collect(),
+    flush: () =>
+      settled(
+        flush.map((one) => async () => one?.forceFlush()),
+        closeLimit,
+      ),
+    close: () => settled([() => pipeline.close(), async () => blocks?.close()], closeLimit),
+  };
+}
+
+/** What sends is set up and registered by the SDK for Node, which is large: it is loaded only then. */
+async function pipelineOf(routes: Routes, pieces: Pieces): Promise<Pipeline> {
+  if (!sendsAnything(routes)) return ownPipeline(pieces);
+  const { registeredPipeline } = await import("./registered-pipeline.ts");
+  return registeredPipeline(pieces);
+}
+
+function resourceOf(version: string | undefined): Resource {
+  const own = { "service.name": "venturi", ...(version === undefined ? {} : { "service.version": version }) };
+  return defaultResource()
+    .merge(resourceFromAttributes(own))
+    .merge(detectResources({ detectors: [envDetector] }));
+}
+
+async function exportersFor({ otlp }: TelemetrySettings, routes: Routes, environment: Environment): Promise<Exporters> {
+  const { Exporters } = await import("./exporters.ts");
+  return new Exporters(otlp, routes, environment);
+}
+
+const present = <T>(list: readonly (T | undefined)[]): T[] => list.filter((one) => one !== undefined);
+
+/** Waits for all of them, but no longer than `limit`. A collector that is down makes the SDK reject: that is no failure of ours. */
+async function settled(steps: readonly (() => Promise<unknown>)[], limit: number): Promise<void> {
+  const all = Promise.allSettled(steps.map(async (step) => step()));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, limit);
+  });
+  await Promise.race([all, late]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,122 @@
+import type { Delta } from "../../core/deltas.ts";
+import type { Message, Part } from "../../core/messages.ts";
+import type { TelemetrySettings } from "../settings.ts";
+import { Redactor } from "./redact.ts";
+
+const longestText = 512;
+const mostItems = 32;
+const mostCharacters = 16_384;
+
+/**
+ * What prompts, outputs, tool arguments and results become in a span: nothing, or redacted JSON in the conventions' shapes,
+ * cut down first when that is asked for. Cutting and redacting happen to values, so the JSON stays valid.
+ */
+export class Content {
+  readonly #mode: TelemetrySettings["content"];
+  readonly #redactor: Redactor;
+
+  constructor(settings: Pick<TelemetrySettings, "content" | "redact">) {
+    this.#mode = settings.content;
+    this.#redactor = new Redactor(settings.redact);
+  }
+
+  get captured(): boolean {
+    return this.#mode !== "off";
+  }
+
+  json(value: unknown): string {
+    const clean = this.#redactor.value(value);
+    if (this.#mode === "full") return stringify(clean);
+    const short = stringify(cut(clean));
+    if (short.length <= mostCharacters) return short;
+    return stringify({ truncated: true, start: short.slice(0, mostCharacters / 2) });
+  }
+
+  /** The conversation's messages, without the system's. */
+  input(messages: readonly Message[]): string {
+    return this.json(messages.filter(({ role }) => role !== "system").map(spelled));
+  }
+
+  system(messages: readonly Message[]): string | undefined {
+    const parts = messages.filter(({ role }) => role === "system").flatMap((message) => message.parts.map(spelledPart));
+    return parts.length === 0 ? undefined : this.json(parts);
+  }
+}
+
+/** Collects what a generation said, when content is captured. */
+export class Output {
+  #text = "";
+  #reasoning = "";
+  readonly #calls = new Map<number, { id: string; name: string; arguments: string }>();
+
+  push(delta: Delta): void {
+    if (delta.type === "text" || delta.type === "refusal") this.#text += delta.text;
+    else if (delta.type === "reasoning") this.#reasoning += delta.text;
+    else if (delta.type === "tool_call") {
+      const call = this.#calls.get(delta.index) ?? { id: "", name: "", arguments: "" };
+      if (delta.id !== undefined) call.id = delta.id;
+      if (delta.name !== undefined) call.name = delta.name;
+      if (delta.replace) call.arguments = "";
+      call.arguments += delta.arguments ?? "";
+      this.#calls.set(delta.index, call);
+    }
+  }
+
+  messages(finish: string): unknown {
+    const parts: unknown[] = [];
+    if (this.#reasoning !== "") parts.push({ type: "reasoning", content: this.#reasoning });
+    if (this.#text !== "") parts.push({ type: "text", content: this.#text });
+    for (const call of this.#calls.values()) {
+      parts.push({ type: "tool_call", id: call.id, name: call.name, arguments: parsed(call.arguments) });
+    }
+    return [{ role: "assistant", parts, finish_reason: finish }];
+  }
+}
+
+/** Parsed, so that secrets are found under their keys. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+const spelled = (message: Message) => ({ role: message.role, parts: message.parts.map(spelledPart) });
+
+function spelledPart(part: Part): unknown {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return { type: part.type, content: part.text };
+    case "tool_call":
+      return { type: "tool_call", id: part.call, name: part.name, arguments: part.arguments };
+    case "tool_result":
+      return { type: "tool_call_response", id: part.call, response: part.output };
+    case "image":
+      return { type: "blob", mime_type: part.mediaType, modality: "image" };
+    case "opaque":
+      return { type: "opaque", wire: part.wire };
+  }
+}
+
+function cut(value: unknown): unknown {
+  if (typeof value === "string")
+    return value.length > longestText ? `${cleanEnd(value.slice(0, longestText))}…` : value;
+  if (Array.isArray(value)) {
+    if (value.length <= mostItems) return value.map(cut);
+    // The newest say most about what happens next.
+    return [`${value.length - mostItems} left out`, ...value.slice(-mostItems).map(cut)];
+  }
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, mostItems)
+      .map(([key, item]) => [key, cut(item)]),
+  );
+}
+
+/** Not half a surrogate pair. */
+const cleanEnd = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
+
+const stringify = (value: unknown): string => JSON.stringify(value) ?? "null";

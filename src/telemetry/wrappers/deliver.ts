@@ -1,0 +1,157 @@
+import { performance } from "node:perf_hooks";
+import { type Span, trace } from "@opentelemetry/api";
+import { encodedSize, isTerminal, type RunEvent } from "../../core/events.ts";
+import type { RunRequest } from "../../core/journal.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { FollowOptions, Runs } from "../../core/runs.ts";
+import { attributes, spans } from "../names.ts";
+import { originNow } from "../sdk/origin.ts";
+import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { endSpan, type Measure } from "./instrumentation.ts";
+import { cancelled, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
+
+/** The runs, with a span for every follower. */
+export function measuredRuns(measure: Measure, runs: Runs, open: Set<Delivery>): Runs {
+  return {
+    start: (request, options) => runs.start(within(request), options),
+    follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
+    get: (run) => runs.get(run),
+    list: (query) => runs.list(query),
+    cancel: (run, reason) => runs.cancel(run, reason),
+    signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
+    agents: () => runs.agents(),
+  };
+}
+
+/** A program that starts a run in a span of its own finds the run below it. */
+function within(request: RunRequest): RunRequest {
+  const around = request.traceparent === undefined ? trace.getActiveSpan()?.spanContext() : undefined;
+  return around === undefined ? request : { ...request, traceparent: formatTraceparent(around) };
+}
+
+type Batch = readonly RunEvent[];
+
+/** One follower being served. What passes between its taking a batch and its asking for the next is time it held us up. */
+export class Delivery implements AsyncIterableIterator<Batch, undefined, undefined> {
+  readonly #measure: Measure;
+  readonly #run: string;
+  readonly #channel: string;
+  readonly #signal: AbortSignal | undefined;
+  readonly #source: () => AsyncIterable<Batch>;
+  readonly #open: Set<Delivery>;
+  readonly #origin = originNow();
+  #inner: AsyncIterator<Batch> | undefined;
+  #span: Span | undefined;
+  #started = 0;
+  #given: Batch | undefined;
+  #givenAt = 0;
+  #events = 0;
+  #bytes = 0;
+  #stalled = 0;
+  /** It has been given the terminal event: nothing follows, so it may leave. */
+  #complete = false;
+  #over = false;
+
+  constructor(
+    measure: Measure,
+    follower: { run: string; options: FollowOptions | undefined },
+    source: () => AsyncIterable<Batch>,
+    open: Set<Delivery>,
+  ) {
+    this.#measure = measure;
+    this.#run = follower.run;
+    this.#channel = follower.options?.channel ?? "library";
+    this.#signal = follower.options?.signal;
+    this.#source = source;
+    this.#open = open;
+    keepOne(this);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Batch, undefined>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    try {
+      this.#inner ??= this.#start();
+      this.#taken();
+      return this.#inner.next().then(this.#read, this.#failed);
+    } catch (thrown) {
+      this.end(outcomeOf(thrown, this.#signal));
+      return Promise.reject(thrown);
+    }
+  }
+
+  async return(): Promise<IteratorResult<Batch, undefined>> {
+    this.end(this.#complete ? good : cancelled);
+    await this.#inner?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  end(outcome: Outcome): void {
+    if (this.#over) return;
+    this.#over = true;
+    if (this.#inner === undefined) return;
+    this.#taken();
+    this.#open.delete(this);
+    const { instruments } = this.#measure.sdk;
+    const now = performance.now();
+    instruments.followersActive.value--;
+    instruments.deliverDuration.record((now - this.#started) / 1_000);
+    const span = this.#span ?? this.#begin(undefined);
+    span.setAttribute(attributes.deliverEvents, this.#events);
+    span.setAttribute(attributes.deliverBytes, this.#bytes);
+    span.setAttribute(attributes.deliverStalled, Math.round(this.#stalled * 1_000) / 1_000);
+    mark(span, outcome);
+    endSpan(this.#measure, this.#run, span, this.#origin.time(now));
+  }
+
+  #start(): AsyncIterator<Batch> {
+    this.#started = performance.now();
+    this.#open.add(this);
+    this.#measure.sdk.instruments.followersActive.value++;
+    return this.#source()[Symbol.asyncIterator]();
+  }
+
+  readonly #read = (step: IteratorResult<Batch>): IteratorResult<Batch, undefined> => {
+    if (step.done) {
+      this.end(good);
+      return { done: true, value: undefined };
+    }
+    this.#span ??= this.#begin(step.value);
+    this.#events += step.value.length;
+    const last = step.value.at(-1);
+    if (last !== undefined && isTerminal(last)) this.#complete = true;
+    this.#given = step.value;
+    this.#givenAt = performance.now();
+    return step;
+  };
+
+  readonly #failed = (thrown: unknown): never => {
+    this.end(outcomeOf(thrown, this.#signal));
+    throw thrown;
+  };
+
+  /** The batch is through: by now its events have been encoded if anyone did, so their size costs nothing. */
+  #taken(): void {
+    if (this.#given === undefined) return;
+    this.#stalled += performance.now() - this.#givenAt;
+    for (const event of this.#given) this.#bytes += encodedSize(event);
+    this.#given = undefined;
+  }
+
+  /** Below the run's root: of a run under way here, or as its first event tells it. */
+  #begin(batch: Batch | undefined): Span {
+    const first = batch?.[0];
+    const told = first?.type === "run.started" ? parseTraceparent(first.trace) : undefined;
+    return this.#measure.sdk.tracer.startSpan(
+      `${spans.deliver} ${this.#channel}`,
+      {
+        startTime: this.#origin.time(this.#started),
+        attributes: { [attributes.channel]: this.#channel, [attributes.run]: this.#run },
+      },
+      contextOf(this.#measure.traces.spanContext(this.#run) ?? told),
+    );
+  }
+}

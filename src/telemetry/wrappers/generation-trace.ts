@@ -1,0 +1,257 @@
+import { performance } from "node:perf_hooks";
+import { type Attributes, type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
+import type { Delta, FinishReason } from "../../core/deltas.ts";
+import type {
+  ChunkKind,
+  Generation,
+  GenerationContext,
+  GenerationRequest,
+  StreamObserver,
+} from "../../core/provider.ts";
+import { mergeUsage, type Usage } from "../../core/usage.ts";
+import { chunkBlock } from "../chunk-spans/block.ts";
+import { ChunkColumns } from "../chunk-spans/columns.ts";
+import { rowsOf } from "../chunk-spans/span-rows.ts";
+import { attributes, spans } from "../names.ts";
+import type { Distribution } from "../sdk/meter.ts";
+import { type Origin, originNow } from "../sdk/origin.ts";
+import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { Output } from "./content.ts";
+import { emitBlock, endSpan, type Measure } from "./instrumentation.ts";
+import { cancelled, errorType, failed, mark, type Outcome } from "./outcome.ts";
+import type { ProviderMetrics } from "./provider-metrics.ts";
+import type { RoundTrace } from "./round-trace.ts";
+import type { Pending, RunTrace } from "./run-trace.ts";
+
+/** One generation as it is measured: its span, its chunks, its figures. */
+export class GenerationTrace implements StreamObserver, Pending {
+  readonly #measure: Measure;
+  readonly #metrics: ProviderMetrics;
+  readonly #request: GenerationRequest;
+  readonly #run: string;
+  readonly #trace: RunTrace | undefined;
+  readonly #round: RoundTrace | undefined;
+  readonly #origin: Origin;
+  readonly #span: Span;
+  readonly context: Context;
+  readonly #columns: ChunkColumns | undefined;
+  readonly #output: Output | undefined;
+  readonly #between: Distribution;
+  readonly #started = performance.now();
+  #chunks = 0;
+  #firstAt = 0;
+  #lastAt = 0;
+  /** The provider reports its chunks itself; one that does not has a chunk per read. */
+  #reported = false;
+  #usage: Usage | undefined;
+  #finish: FinishReason | undefined;
+  #outcome: Outcome | undefined;
+  #ended = false;
+
+  constructor(measure: Measure, metrics: ProviderMetrics, request: GenerationRequest, context: GenerationContext) {
+    this.#measure = measure;
+    this.#metrics = metrics;
+    this.#request = request;
+    this.#between = metrics.between(request.model);
+    this.#run = context.run;
+    this.#trace = measure.traces.get(context.run);
+    this.#round = this.#trace?.round(context.round);
+    this.#origin = this.#trace?.origin ?? originNow();
+    if (this.#round !== undefined) this.#round.provider = metrics.name;
+    const parent = this.#round?.context ?? contextOf(parseTraceparent(context.traceparent));
+    this.#span = measure.sdk.tracer.startSpan(
+      `${spans.chat} ${request.model}`,
+      {
+        kind: SpanKind.CLIENT,
+        startTime: this.#origin.time(this.#started),
+        attributes: asked(request, context, metrics),
+      },
+      parent,
+    );
+    this.context = trace.setSpan(parent, this.#span);
+    if (this.#span.isRecording()) {
+      if (measure.settings.chunks !== "metrics") this.#columns = new ChunkColumns(measure.settings.maxChunkSpans);
+      if (measure.content.captured) this.#output = this.#captureInput();
+    }
+    this.#trace?.pending.add(this);
+    this.#round?.generating();
+  }
+
+  get traceparent(): string {
+    return formatTraceparent(this.#span.spanContext());
+  }
+
+  streaming(value: boolean): void {
+    this.#span.setAttribute(attributes.requestStream, value);
+  }
+
+  chunk(kind: ChunkKind, bytes: number, start: number, end: number): void {
+    this.#reported = true;
+    this.#count(kind, bytes, start, end);
+  }
+
+  accumulated(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
+    this.#metrics.accumulated.record((end - start) / 1_000);
+    this.#columns?.step(chunk < 0 && !this.#reported ? this.#chunks - 1 : chunk, call, bytes, sealed, start, end);
+  }
+
+  quirk(name: string): void {
+    this.#metrics.quirk(name);
+  }
+
+  /** Everything one read brought. */
+  read(deltas: readonly Delta[]): void {
+    if (!this.#reported) this.#countRead(deltas);
+    for (const delta of deltas) {
+      if (delta.type === "usage") this.#usage = mergeUsage(this.#usage, delta.usage);
+      else if (delta.type === "done") this.#finish = delta.finish;
+      else if (delta.type === "response") this.#response(delta.id, delta.model);
+      else if (delta.type === "error") this.#outcome = failed(delta.error.code, delta.error.ops.join(": "));
+      this.#output?.push(delta);
+    }
+  }
+
+  whole(generation: Generation): void {
+    this.#usage = generation.usage;
+    this.#finish = generation.finish;
+    this.#response(generation.id, generation.model);
+    for (const part of generation.parts) {
+      if (part.type === "text" || part.type === "reasoning") this.#output?.push({ type: part.type, text: part.text });
+    }
+  }
+
+  /** The consumer went away: no harm done if the generation was over. */
+  left(): void {
+    this.end(this.#finish === undefined ? cancelled : undefined);
+  }
+
+  abandon(): void {
+    this.left();
+  }
+
+  end(outcome: Outcome | undefined): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#trace?.pending.delete(this);
+    const ending = this.#outcome ?? outcome ?? { kind: "good" };
+    const now = performance.now();
+    mark(this.#span, ending);
+    if (this.#span.isRecording()) this.#describe();
+    this.#emitChunks();
+    this.#round?.touch();
+    this.#round?.generated();
+    endSpan(this.#measure, this.#run, this.#span, this.#origin.time(now));
+    this.#metrics.generation(this.#request.model, errorType(ending), {
+      seconds: (now - this.#started) / 1_000,
+      firstChunk: this.#chunks === 0 ? undefined : (this.#firstAt - this.#started) / 1_000,
+      usage: this.#usage,
+    });
+  }
+
+  #count(kind: ChunkKind, bytes: number, start: number, end: number): void {
+    if (this.#chunks++ === 0) this.#firstAt = start;
+    else this.#between.record((start - this.#lastAt) / 1_000);
+    this.#lastAt = start;
+    const index = this.#metrics.chunk(kind, bytes);
+    this.#columns?.chunk(index, bytes, start, end);
+  }
+
+  #countRead(deltas: readonly Delta[]): void {
+    const first = deltas[0];
+    if (first === undefined) return;
+    let size = 0;
+    for (const delta of deltas) {
+      if ("text" in delta) size += delta.text.length;
+      else if (delta.type === "tool_call") size += delta.arguments?.length ?? 0;
+    }
+    const now = performance.now();
+    this.#count(kindOf(first), size, now, now);
+  }
+
+  #response(id: string | undefined, model: string | undefined): void {
+    if (id !== undefined) this.#span.setAttribute(attributes.responseId, id);
+    if (model !== undefined) this.#span.setAttribute(attributes.responseModel, model);
+  }
+
+  #captureInput(): Output {
+    const { content } = this.#measure;
+    this.#span.setAttribute(attributes.inputMessages, content.input(this.#request.messages));
+    const system = content.system(this.#request.messages);
+    if (system !== undefined) this.#span.setAttribute(attributes.systemInstructions, system);
+    return new Output();
+  }
+
+  #describe(): void {
+    const said: Attributes = {};
+    if (this.#finish !== undefined) said[attributes.finishReasons] = [this.#finish];
+    if (this.#chunks > 0) {
+      said[attributes.timeToFirstChunk] = Math.round((this.#firstAt - this.#started) * 1_000) / 1e6;
+      said[attributes.chunks] = this.#chunks;
+    }
+    const suppressed = this.#columns?.suppressed ?? 0;
+    if (suppressed > 0) said[attributes.suppressed] = suppressed;
+    for (const [field, key] of usageKeys) {
+      const tokens = this.#usage?.[field];
+      if (tokens !== undefined) said[key] = tokens;
+    }
+    if (this.#output !== undefined) {
+      said[attributes.outputMessages] = this.#measure.content.json(this.#output.messages(this.#finish ?? "error"));
+    }
+    this.#span.setAttributes(said);
+  }
+
+  #emitChunks(): void {
+    if (this.#columns === undefined || this.#columns.count === 0) return;
+    const block = chunkBlock(this.#span.spanContext(), this.#origin, this.#columns);
+    if (this.#measure.settings.chunks === "spans") {
+      emitBlock(this.#measure, this.#run, block, this.context);
+      return;
+    }
+    for (const row of rowsOf(block)) {
+      if (row.name === spans.chunk) this.#span.addEvent(row.name, row.attributes, this.#origin.time(row.start));
+    }
+  }
+}
+
+const usageKeys = [
+  ["inputTokens", attributes.inputTokens],
+  ["outputTokens", attributes.outputTokens],
+  ["cacheReadTokens", attributes.cacheReadTokens],
+  ["cacheWriteTokens", attributes.cacheWriteTokens],
+  ["reasoningTokens", attributes.reasoningTokens],
+] as const;
+
+/** What is known before anything was sent; samplers read it. */
+function asked(request: GenerationRequest, context: GenerationContext, metrics: ProviderMetrics): Attributes {
+  const { options } = request;
+  const known: Attributes = {
+    [attributes.operation]: "chat",
+    [attributes.provider]: metrics.name,
+    [attributes.requestModel]: request.model,
+    [attributes.agent]: context.agent,
+    [attributes.providerKey]: metrics.key,
+    ...metrics.server,
+  };
+  if (context.session !== undefined) known[attributes.conversation] = context.session;
+  if (options.temperature !== undefined) known[attributes.requestTemperature] = options.temperature;
+  if (options.topP !== undefined) known[attributes.requestTopP] = options.topP;
+  if (options.maxTokens !== undefined) known[attributes.requestMaxTokens] = options.maxTokens;
+  if (options.seed !== undefined) known[attributes.requestSeed] = options.seed;
+  if (options.stop !== undefined) known[attributes.requestStop] = [...options.stop];
+  if (options.reasoning?.effort !== undefined) known[attributes.requestReasoning] = options.reasoning.effort;
+  return known;
+}
+
+function kindOf(delta: Delta): ChunkKind {
+  switch (delta.type) {
+    case "text":
+    case "reasoning":
+    case "tool_call":
+    case "usage":
+    case "done":
+    case "error":
+      return delta.type;
+    default:
+      return "other";
+  }
+}

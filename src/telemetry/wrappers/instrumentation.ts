@@ -1,0 +1,50 @@
+import { type Context, type Span, trace } from "@opentelemetry/api";
+import type { Block } from "../chunk-spans/block.ts";
+import { rowsOf } from "../chunk-spans/span-rows.ts";
+import type { Origin } from "../sdk/origin.ts";
+import type { Ring } from "../sdk/ring.ts";
+import type { Sdk } from "../sdk/sdk.ts";
+import type { TelemetrySettings } from "../settings.ts";
+import type { Content } from "./content.ts";
+import type { Traces } from "./traces.ts";
+
+/** What every wrapper needs. */
+export interface Measure {
+  readonly sdk: Sdk;
+  readonly settings: TelemetrySettings;
+  readonly content: Content;
+  readonly ring: Ring;
+  readonly traces: Traces;
+}
+
+/** Ends a span at a time of ours and keeps it for the ring. */
+export function endSpan(measure: Measure, run: string, span: Span, time: ReturnType<Origin["time"]>): void {
+  if (!span.isRecording()) return;
+  span.end(time);
+  measure.ring.span(run, span);
+}
+
+/** Sends a block on its way: as it is, or span by span where somebody wants objects. */
+export function emitBlock(measure: Measure, run: string, block: Block, parent: Context): void {
+  if (block.size === 0) return;
+  if (measure.sdk.objects) {
+    emitObjects(measure, run, block, parent);
+    return;
+  }
+  measure.sdk.blocks?.add(block);
+  measure.ring.block(run, block);
+}
+
+function emitObjects(measure: Measure, run: string, block: Block, parent: Context): void {
+  const made: Span[] = [];
+  for (const row of rowsOf(block)) {
+    const above = row.parentRow === undefined ? undefined : made[row.parentRow];
+    const span = measure.sdk.tracer.startSpan(
+      row.name,
+      { startTime: block.origin.time(row.start), attributes: row.attributes },
+      above === undefined ? parent : trace.setSpan(parent, above),
+    );
+    made.push(span);
+    endSpan(measure, run, span, block.origin.time(Math.max(row.start, row.end)));
+  }
+}

@@ -1,0 +1,55 @@
+import { performance } from "node:perf_hooks";
+import type { Append, Attempt, Journal } from "../../core/journal.ts";
+import type { Measure } from "./instrumentation.ts";
+
+/** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
+export function measuredJournal(measure: Measure, journal: Journal, queued: WeakSet<Attempt>): Journal {
+  const durations = measure.sdk.instruments.appendDuration;
+  const { keepWire, wire } = journal;
+  return {
+    lease: journal.lease,
+    async append(batch) {
+      const start = performance.now();
+      try {
+        return await journal.append(batch);
+      } finally {
+        const end = performance.now();
+        durations.record((end - start) / 1_000);
+        noteAppend(measure, batch, start, end);
+      }
+    },
+    async claim(worker, limit) {
+      const claims = await journal.claim(worker, limit);
+      for (const claim of claims) queued.add(claim.attempt);
+      return claims;
+    },
+    read: (run, after, limit) => journal.read(run, after, limit),
+    readMany: (cursors, limit) => journal.readMany(cursors, limit),
+    onHint: (callback) => journal.onHint(callback),
+    enqueue: (item) => journal.enqueue(item),
+    heartbeat: (worker) => journal.heartbeat(worker),
+    held: (worker) => journal.held(worker),
+    release(attempt) {
+      // Given back, the run is no longer this process's to measure.
+      measure.traces.get(attempt.run)?.abandon();
+      return journal.release(attempt);
+    },
+    signal: (run, id, kind, body) => journal.signal(run, id, kind, body),
+    signals: (run, after) => journal.signals(run, after),
+    signalsMany: (cursors) => journal.signalsMany(cursors),
+    get: (run) => journal.get(run),
+    list: (query) => journal.list(query),
+    restore: (recording) => journal.restore(recording),
+    prune: (options) => journal.prune(options),
+    ping: () => journal.ping(),
+    close: () => journal.close(),
+    ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
+    ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
+  };
+}
+
+function noteAppend(measure: Measure, batch: readonly Append[], start: number, end: number): void {
+  for (const { attempt, events } of batch) {
+    if (events.length > 0) measure.traces.get(attempt.run)?.appended(events.length, batch.length, start, end);
+  }
+}

@@ -1,0 +1,65 @@
+import { type Logger, SeverityNumber } from "@opentelemetry/api";
+import type { Log } from "../../core/log.ts";
+import { contextOf } from "../sdk/traceparent.ts";
+import type { LogLevel } from "../settings.ts";
+import type { Measure } from "./instrumentation.ts";
+import { Redactor } from "./redact.ts";
+
+type Level = keyof Log;
+type Fields = Readonly<Record<string, unknown>>;
+
+const order: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
+const severities = {
+  debug: SeverityNumber.DEBUG,
+  info: SeverityNumber.INFO,
+  warn: SeverityNumber.WARN,
+  error: SeverityNumber.ERROR,
+} as const;
+
+/** The log, with trace and span ids on lines that name a run, and each line sent to the collector too. */
+export function measuredLog(measure: Measure, log: Log): Log {
+  const redactor = new Redactor(measure.settings.redact);
+  const least = order.indexOf(measure.settings.logs.level);
+  const { logger } = measure.sdk;
+  const write = (level: Level) => (message: string, fields?: Fields) => {
+    if (order.indexOf(level) < least) return;
+    const run = fields?.run;
+    const span = typeof run === "string" ? measure.traces.spanContext(run) : undefined;
+    const ids = span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
+    const clean = fields === undefined ? {} : (redactor.value(plain(fields)) as Fields); // a record in, a record out
+    const text = redactor.text(message);
+    log[level](text, { ...clean, ...ids });
+    if (logger !== undefined) emit(logger, { level, text, fields: clean, span });
+  };
+  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+}
+
+function emit(
+  logger: Logger,
+  line: { level: Level; text: string; fields: Fields; span: Parameters<typeof contextOf>[0] },
+): void {
+  const attributes = Object.fromEntries(
+    Object.entries(line.fields).map(([key, value]) => [key, simple(value)] as const),
+  );
+  logger.emit({
+    severityNumber: severities[line.level],
+    severityText: line.level,
+    body: line.text,
+    attributes,
+    context: contextOf(line.span),
+  });
+}
+
+/** Errors by their own JSON, so that neither a cause nor a stack goes out. */
+const plain = (fields: Fields): Fields =>
+  Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [
+      key,
+      value instanceof Error ? ("toJSON" in value ? JSON.parse(JSON.stringify(value)) : value.message) : value,
+    ]),
+  );
+
+const simple = (value: unknown): string | number | boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+    ? value
+    : (JSON.stringify(value) ?? "");

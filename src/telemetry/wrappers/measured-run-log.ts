@@ -1,0 +1,123 @@
+import type { EventBody, RunEvent } from "../../core/events.ts";
+import type { Attempt, Claim, RunLog } from "../../core/journal.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { Measure } from "./instrumentation.ts";
+import { RunTrace } from "./run-trace.ts";
+import { countRejected, toolFinished } from "./tool.ts";
+
+export interface RunLogFacts {
+  readonly history: readonly RunEvent[];
+  readonly queued: boolean;
+}
+
+/**
+ * A run's log that is read along: run and round spans are a view of the events. The terminal event ends the trace once it
+ * is durable, so that its own append is still part of it.
+ */
+export class MeasuredLog implements RunLog {
+  readonly #inner: RunLog;
+  readonly #measure: Measure;
+  readonly #claim: Claim;
+  readonly #queued: boolean;
+  #trace: RunTrace | undefined;
+  #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
+
+  constructor(measure: Measure, inner: RunLog, claim: Claim, facts: RunLogFacts) {
+    this.#measure = measure;
+    this.#inner = inner;
+    this.#claim = claim;
+    this.#queued = facts.queued;
+    const started = facts.history.find((event) => event.type === "run.started");
+    if (started !== undefined) {
+      this.#open({ agent: started.agent, config: started.config, earlier: started.trace, resumed: true });
+    }
+    if (inner.signal.aborted) this.#trace?.abandon();
+    else inner.signal.addEventListener("abort", () => this.#trace?.abandon(), { once: true });
+    keepOne(this);
+  }
+
+  get attempt(): Attempt {
+    return this.#inner.attempt;
+  }
+
+  get head(): number {
+    return this.#inner.head;
+  }
+
+  get signal(): AbortSignal {
+    return this.#inner.signal;
+  }
+
+  get pressure(): Promise<void> | undefined {
+    return this.#inner.pressure;
+  }
+
+  write(body: EventBody): RunEvent {
+    // Most events are these, and they say nothing that is not measured elsewhere.
+    if (body.type === "text.delta" || body.type === "tool_call.delta") return this.#inner.write(body);
+    return this.#inner.write(this.#seen(body));
+  }
+
+  async flush(): Promise<void> {
+    try {
+      await this.#inner.flush();
+    } finally {
+      this.#finish();
+    }
+  }
+
+  async step(body: EventBody): Promise<RunEvent> {
+    try {
+      return await this.#inner.step(this.#seen(body));
+    } finally {
+      this.#finish();
+    }
+  }
+
+  async park(seenSignals: number): Promise<void> {
+    try {
+      await this.#inner.park(seenSignals);
+    } finally {
+      this.#trace?.parked();
+    }
+  }
+
+  #seen(body: EventBody): EventBody {
+    switch (body.type) {
+      case "run.started":
+        this.#open({ agent: body.agent, config: body.config, earlier: undefined, resumed: false });
+        return this.#trace === undefined ? body : { ...body, trace: this.#trace.traceparent };
+      case "round.started":
+        this.#trace?.roundStarted(body);
+        return body;
+      case "round.retracted":
+        this.#trace?.roundRetracted(body);
+        return body;
+      case "round.finished":
+        this.#trace?.roundFinished(body);
+        return body;
+      case "tool.finished":
+        if (this.#trace !== undefined) toolFinished(this.#measure, this.#trace, body);
+        return body;
+      case "tool_call.rejected":
+        countRejected(this.#measure, body);
+        return body;
+      case "run.finished":
+      case "run.failed":
+        this.#ending = body;
+        return body;
+      default:
+        return body;
+    }
+  }
+
+  #open(facts: { agent: string; config: string | undefined; earlier: string | undefined; resumed: boolean }): void {
+    this.#trace = new RunTrace(this.#measure, this.#claim, { ...facts, queued: this.#queued });
+  }
+
+  #finish(): void {
+    if (this.#ending === undefined) return;
+    this.#trace?.finished(this.#ending);
+    this.#ending = undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Attributes } from "@opentelemetry/api";
+import type { ChunkKind } from "../../core/provider.ts";
+import type { Usage } from "../../core/usage.ts";
+import { chunkKinds } from "../chunk-spans/columns.ts";
+import { attributes, labels, providerName } from "../names.ts";
+import type { AttributeSets, Instruments } from "../sdk/instruments.ts";
+import type { Count, Distribution } from "../sdk/meter.ts";
+
+const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // the keys are the kinds
+
+interface ModelSets {
+  readonly all: Attributes;
+  readonly input: Attributes;
+  readonly output: Attributes;
+}
+
+/** The figures of one provider, with the series of its chunks at hand. */
+export class ProviderMetrics {
+  /** As the conventions name it. */
+  readonly name: string;
+  /** As the config names it. */
+  readonly key: string;
+  readonly server: Attributes;
+  readonly accumulated: Distribution;
+  readonly #instruments: Instruments;
+  readonly #sets: AttributeSets;
+  readonly #chunks: Count[];
+  readonly #bytes: Count[];
+  readonly #between = new Map<string, Distribution>();
+  readonly #models = new Map<string, ModelSets>();
+
+  constructor(
+    instruments: Instruments,
+    sets: AttributeSets,
+    provider: { key: string; type: string; server: Attributes },
+  ) {
+    this.name = providerName(provider.type);
+    this.key = provider.key;
+    this.server = provider.server;
+    this.#instruments = instruments;
+    this.#sets = sets;
+    const ofKind = (kind: string) => sets.of({ [attributes.provider]: this.name, [labels.kind]: kind });
+    this.#chunks = chunkKinds.map((kind) => instruments.chunks(ofKind(kind)));
+    this.#bytes = chunkKinds.map((kind) => instruments.chunkBytes(ofKind(kind)));
+    this.accumulated = instruments.accumulateDuration;
+  }
+
+  /** Counts a chunk; answers the kind's number. */
+  chunk(kind: ChunkKind, bytes: number): number {
+    const index = kindIndexes[kind];
+    const chunks = this.#chunks[index];
+    const size = this.#bytes[index];
+    if (chunks !== undefined) chunks.value++;
+    if (size !== undefined) size.value += bytes;
+    return index;
+  }
+
+  between(model: string): Distribution {
+    let series = this.#between.get(model);
+    if (series === undefined) {
+      series = this.#instruments.timePerOutputChunk(this.#setsOf(model, undefined).all);
+      this.#between.set(model, series);
+    }
+    return series;
+  }
+
+  quirk(name: string): void {
+    this.#instruments.quirks(this.#sets.of({ [attributes.provider]: this.name, [labels.quirk]: name })).value++;
+  }
+
+  generation(
+    model: string,
+    error: string | undefined,
+    figures: { seconds: number; firstChunk: number | undefined; usage: Usage | undefined },
+  ): void {
+    const { operationDuration, timeToFirstChunk, tokenUsage } = this.#instruments;
+    const { all, input, output } = this.#setsOf(model, error);
+    const { firstChunk, usage } = figures;
+    operationDuration(all).record(figures.seconds);
+    if (firstChunk !== undefined) timeToFirstChunk(all).record(firstChunk);
+    if (usage?.inputTokens !== undefined) tokenUsage(input).record(usage.inputTokens);
+    if (usage?.outputTokens !== undefined) tokenUsage(output).record(usage.outputTokens);
+  }
+
+  #setsOf(model: string, error: string | undefined): ModelSets {
+    const key = error === undefined ? model : `${error} ${model}`;
+    let known = this.#models.get(key);
+    if (known === undefined) {
+      const pairs = {
+        [attributes.operation]: "chat",
+        [attributes.provider]: this.name,
+        [attributes.requestModel]: model,
+        [attributes.errorType]: error,
+      };
+      known = {
+        all: this.#sets.of(pairs),
+        input: this.#sets.of({ ...pairs, [attributes.tokenType]: "input" }),
+        output: this.#sets.of({ ...pairs, [attributes.tokenType]: "output" }),
+      };
+      this.#models.set(key, known);
+    }
+    return known;
+  }
+}

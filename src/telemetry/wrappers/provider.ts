@@ -1,0 +1,155 @@
+import { type Attributes, context as active } from "@opentelemetry/api";
+import type { Delta } from "../../core/deltas.ts";
+import { keepOne } from "../../core/keep-one.ts";
+import type { GenerationContext, GenerationRequest, Provider, StreamObserver } from "../../core/provider.ts";
+import { attributes } from "../names.ts";
+import { GenerationTrace } from "./generation-trace.ts";
+import type { Measure } from "./instrumentation.ts";
+import { good, outcomeOf } from "./outcome.ts";
+import { ProviderMetrics } from "./provider-metrics.ts";
+
+/** The provider, with a span around every generation and an observer on its stream. */
+export function measuredProvider(measure: Measure, name: { key: string; type: string }, provider: Provider): Provider {
+  const { instruments, sets } = measure.sdk;
+  const metrics = new ProviderMetrics(instruments, sets, { ...name, server: serverOf(provider.endpoint) });
+  const begin = (request: GenerationRequest, context: GenerationContext): GenerationTrace => {
+    const generation = new GenerationTrace(measure, metrics, request, context);
+    context.traceparent = generation.traceparent;
+    const { observer } = context;
+    // One that is left from an earlier generation with the same context has ended.
+    const others = observer instanceof GenerationTrace ? undefined : observer;
+    context.observer = others === undefined ? generation : both(generation, others);
+    return generation;
+  };
+  const { stream, generate } = provider;
+  return {
+    capabilities: provider.capabilities,
+    ...(provider.endpoint === undefined ? {} : { endpoint: provider.endpoint }),
+    ...(stream === undefined
+      ? {}
+      : {
+          stream: (request: GenerationRequest, context: GenerationContext) =>
+            new MeasuredStream(
+              () => begin(request, context),
+              () => stream.call(provider, request, context),
+              context.signal,
+            ),
+        }),
+    ...(generate === undefined
+      ? {}
+      : {
+          async generate(request: GenerationRequest, context: GenerationContext) {
+            const trace = begin(request, context);
+            trace.streaming(false);
+            try {
+              const generation = await active.with(trace.context, () => generate.call(provider, request, context));
+              trace.whole(generation);
+              trace.end(good);
+              return generation;
+            } catch (thrown) {
+              trace.end(outcomeOf(thrown, context.signal));
+              throw thrown;
+            }
+          },
+        }),
+  };
+}
+
+type Batch = readonly Delta[];
+
+/** Begins when it is first read, as a generator does; one promise and no closure a read. */
+class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefined> {
+  readonly #begin: () => GenerationTrace;
+  readonly #open: () => AsyncIterable<Batch>;
+  readonly #signal: AbortSignal;
+  #trace: GenerationTrace | undefined;
+  #inner: AsyncIterator<Batch> | undefined;
+  #over = false;
+
+  constructor(begin: () => GenerationTrace, open: () => AsyncIterable<Batch>, signal: AbortSignal) {
+    this.#begin = begin;
+    this.#open = open;
+    this.#signal = signal;
+    keepOne(this);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  next(): Promise<IteratorResult<Batch, undefined>> {
+    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+    try {
+      const read = this.#inner === undefined ? this.#start() : this.#inner.next();
+      return read.then(this.#read, this.#failed);
+    } catch (thrown) {
+      this.#end(thrown);
+      return Promise.reject(thrown);
+    }
+  }
+
+  async return(): Promise<IteratorResult<Batch, undefined>> {
+    this.#over = true;
+    this.#trace?.left();
+    await this.#inner?.return?.();
+    return { done: true, value: undefined };
+  }
+
+  /** The first read sends the request, so it alone runs in the generation's context: a client's own span is below it. */
+  #start(): Promise<IteratorResult<Batch>> {
+    this.#trace = this.#begin();
+    this.#trace.streaming(true);
+    return active.with(this.#trace.context, () => {
+      this.#inner = this.#open()[Symbol.asyncIterator]();
+      return this.#inner.next();
+    });
+  }
+
+  readonly #read = (step: IteratorResult<Batch>): IteratorResult<Batch, undefined> => {
+    if (step.done) {
+      this.#over = true;
+      this.#trace?.end(undefined);
+      return { done: true, value: undefined };
+    }
+    this.#trace?.read(step.value);
+    return step;
+  };
+
+  readonly #failed = (thrown: unknown): never => {
+    this.#end(thrown);
+    throw thrown;
+  };
+
+  #end(thrown: unknown): void {
+    this.#over = true;
+    this.#trace?.end(outcomeOf(thrown, this.#signal));
+  }
+}
+
+function both(first: StreamObserver, second: StreamObserver): StreamObserver {
+  const { bytes } = second;
+  return {
+    chunk(kind, size, start, end) {
+      first.chunk(kind, size, start, end);
+      second.chunk(kind, size, start, end);
+    },
+    accumulated(chunk, call, size, sealed, start, end) {
+      first.accumulated(chunk, call, size, sealed, start, end);
+      second.accumulated(chunk, call, size, sealed, start, end);
+    },
+    quirk(name) {
+      first.quirk(name);
+      second.quirk(name);
+    },
+    ...(bytes === undefined ? {} : { bytes: (read: Uint8Array) => bytes.call(second, read) }),
+  };
+}
+
+function serverOf(endpoint: string | undefined): Attributes {
+  if (endpoint === undefined || !URL.canParse(endpoint)) return {};
+  const { hostname, port, protocol } = new URL(endpoint);
+  return {
+    [attributes.serverAddress]: hostname,
+    [attributes.serverPort]: Number(port) || (protocol === "http:" ? 80 : 443),
+  };
+}

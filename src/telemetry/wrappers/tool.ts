@@ -1,0 +1,234 @@
+import { performance } from "node:perf_hooks";
+import { context as active, type Context, type Span, trace } from "@opentelemetry/api";
+import { keepOne } from "../../core/keep-one.ts";
+import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/tool.ts";
+import { attributes, labels, spans } from "../names.ts";
+import { type Origin, originNow } from "../sdk/origin.ts";
+import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { endSpan, type Measure } from "./instrumentation.ts";
+import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
+import type { RoundTrace } from "./round-trace.ts";
+import type { Body, Pending, RunTrace } from "./run-trace.ts";
+
+/** The tool, with a span around every execution, in which it runs: spans that it makes of its own are below. */
+export function measuredTool(measure: Measure, tool: Tool): Tool {
+  return {
+    ...declared(tool),
+    call(input, context) {
+      const execution = new Execution(measure, tool, context);
+      context.traceparent = execution.traceparent;
+      execution.asked(input);
+      let result: ReturnType<Tool["call"]>;
+      try {
+        result = active.with(execution.context, () => tool.call(input, context));
+      } catch (thrown) {
+        execution.settled(outcomeOf(thrown, context.signal), undefined);
+        throw thrown;
+      }
+      return followed(execution, result, context.signal);
+    },
+  };
+}
+
+/** What a tool says of itself, read by name: a tool may be an instance of a class, whose getters a spread would lose. */
+function declared(tool: Tool): Omit<Tool, "call"> {
+  return {
+    name: tool.name,
+    description: tool.description,
+    parameters: tool.parameters,
+    ...(tool.effect === undefined ? {} : { effect: tool.effect }),
+    ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
+    ...(tool.approval === undefined ? {} : { approval: tool.approval }),
+    ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),
+    ...(tool.maxOutput === undefined ? {} : { maxOutput: tool.maxOutput }),
+  };
+}
+
+function followed(
+  execution: Execution,
+  result: ReturnType<Tool["call"]>,
+  signal: AbortSignal,
+): ReturnType<Tool["call"]> {
+  if (isPromise(result)) {
+    return result.then(
+      (output) => {
+        execution.settled(good, output);
+        return output;
+      },
+      (thrown) => {
+        execution.settled(outcomeOf(thrown, signal), undefined);
+        throw thrown;
+      },
+    );
+  }
+  if (isIterable(result)) return iterated(execution, within(execution.context, result), signal);
+  execution.settled(good, result);
+  return result;
+}
+
+async function* iterated(
+  execution: Execution,
+  pieces: AsyncIterable<string, ToolOutput>,
+  signal: AbortSignal,
+): AsyncGenerator<string, ToolOutput> {
+  let outcome: Outcome = cancelled;
+  let output: ToolOutput;
+  try {
+    output = yield* pieces;
+    outcome = good;
+    return output;
+  } catch (thrown) {
+    outcome = outcomeOf(thrown, signal);
+    throw thrown;
+  } finally {
+    execution.settled(outcome, output);
+  }
+}
+
+/** A generator's body runs in the context of whoever asks for the next piece. */
+function within(
+  context: Context,
+  pieces: AsyncIterable<string, ToolOutput>,
+): AsyncIterableIterator<string, ToolOutput, undefined> {
+  const inner = active.with(context, () => pieces[Symbol.asyncIterator]());
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => active.with(context, () => inner.next()),
+    return: async (value) =>
+      active.with(context, () => inner.return?.(value)) ?? { done: true as const, value: await value },
+  };
+}
+
+const isPromise = (value: unknown): value is Promise<ToolOutput> =>
+  typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+const isIterable = (value: unknown): value is AsyncIterable<string, ToolOutput> =>
+  typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+
+/**
+ * One execution of a tool. Its span is ended at the time the tool settled, but only once `tool.finished` has told how it went
+ * and the generation has ended, since how early the tool was is not known before. A tool that is left behind is ended by that
+ * event too, and its late result changes nothing.
+ */
+class Execution implements Pending {
+  readonly call: string;
+  readonly traceparent: string;
+  readonly context: Context;
+  readonly #measure: Measure;
+  readonly #run: string;
+  readonly #trace: RunTrace | undefined;
+  readonly #round: RoundTrace | undefined;
+  readonly #origin: Origin;
+  readonly #tool: string;
+  readonly #span: Span;
+  readonly #started = performance.now();
+  #settledAt: number | undefined;
+  #outcome: Outcome = cancelled;
+  #ended = false;
+
+  constructor(measure: Measure, tool: Tool, context: ToolContext) {
+    this.#measure = measure;
+    this.#run = context.run;
+    this.#tool = tool.name;
+    this.call = context.call;
+    this.#trace = measure.traces.get(context.run);
+    this.#round = this.#trace?.round(context.round);
+    this.#origin = this.#trace?.origin ?? originNow();
+    const above = this.#round?.context ?? contextOf(parseTraceparent(context.traceparent));
+    this.#span = measure.sdk.tracer.startSpan(
+      `${spans.tool} ${tool.name}`,
+      {
+        startTime: this.#origin.time(this.#started),
+        attributes: {
+          [attributes.operation]: "execute_tool",
+          [attributes.toolName]: tool.name,
+          [attributes.toolType]: "function",
+          [attributes.toolCall]: context.call,
+          [attributes.toolDescription]: tool.description,
+          [attributes.toolEffect]: tool.effect ?? "effectful",
+          [attributes.toolAttempt]: context.attempt,
+          [attributes.agent]: context.agent,
+        },
+      },
+      above,
+    );
+    this.context = trace.setSpan(above, this.#span);
+    this.traceparent = formatTraceparent(this.#span.spanContext());
+    this.#trace?.pending.add(this);
+    keepOne(this);
+  }
+
+  asked(input: unknown): void {
+    const { content } = this.#measure;
+    if (!content.captured || !this.#span.isRecording()) return;
+    this.#span.setAttribute(attributes.toolArguments, content.json(input));
+  }
+
+  settled(outcome: Outcome, output: ToolOutput): void {
+    if (this.#ended || this.#settledAt !== undefined) return;
+    this.#settledAt = performance.now();
+    this.#outcome = outcome;
+    const { content, sdk } = this.#measure;
+    if (content.captured && outcome.kind === "good" && this.#span.isRecording()) {
+      this.#span.setAttribute(attributes.toolResult, content.json(output instanceof RichOutput ? output.text : output));
+    }
+    const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
+    sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000);
+    // Nobody will tell how it went if no run's events pass by here.
+    if (this.#trace === undefined) this.#end();
+  }
+
+  told(body: Body<"tool.finished">): void {
+    if (this.#ended) return;
+    this.settled(body.ok ? good : failed(body.error?.code ?? "tool_failed", body.error?.op ?? ""), body.output);
+    const { instruments, sets } = this.#measure.sdk;
+    this.#round?.whenGenerated((generatedAt) => {
+      if (this.#ended) return;
+      const saved = generatedAt === undefined ? 0 : Math.round((generatedAt - this.#started) * 1_000) / 1_000;
+      this.#span.setAttribute(attributes.toolEager, saved > 0);
+      if (saved > 0) {
+        this.#span.setAttribute(attributes.toolSaved, saved);
+        instruments.eagerSaved(sets.of(labelsOf(body))).record(saved / 1_000);
+      }
+      this.#end();
+    });
+  }
+
+  abandon(): void {
+    this.settled(cancelled, undefined);
+    this.#end();
+  }
+
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#trace?.pending.delete(this);
+    mark(this.#span, this.#outcome);
+    this.#round?.touch();
+    endSpan(this.#measure, this.#run, this.#span, this.#origin.time(this.#settledAt ?? performance.now()));
+  }
+}
+
+/** A `tool.finished` passed: it tells its execution, if there was one here, and is counted. */
+export function toolFinished(measure: Measure, runTrace: RunTrace, body: Body<"tool.finished">): void {
+  for (const pending of runTrace.pending) {
+    if (pending instanceof Execution && pending.call === body.call) pending.told(body);
+  }
+  measure.sdk.instruments.toolCalls(measure.sdk.sets.of(labelsOf(body))).value++;
+}
+
+function labelsOf(body: Body<"tool.finished">): Record<string, string> {
+  const outcome = body.ok ? "ok" : (body.error?.code ?? "tool_failed");
+  return { [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome };
+}
+
+export function countRejected(measure: Measure, body: Body<"tool_call.rejected">): void {
+  const { instruments, sets } = measure.sdk;
+  const outcome = body.error.code;
+  const set = sets.of({ [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome });
+  instruments.toolCalls(set).value++;
+}
+
+/** A name that the model made up must not become a series of its own. */
+const toolLabel = (name: string, outcome: string): string => (outcome === "tool_not_found" ? "_unknown" : name);

@@ -1,0 +1,115 @@
+import { expect } from "chai";
+import { z } from "zod";
+import type { VenturiError } from "../../../src/core/errors.ts";
+import { silentLog } from "../../../src/core/log.ts";
+import { type AnyPlugin, definePlugin, type PluginContext } from "../../../src/core/plugin.ts";
+import { noTelemetry } from "../../../src/core/telemetry.ts";
+import type { Tool, ToolContext } from "../../../src/core/tool.ts";
+import { Instances } from "../../../src/host/build/instances.ts";
+import { toolsOf } from "../../../src/host/build/tools.ts";
+import type { ToolEntry } from "../../../src/host/config/entries.ts";
+import { type Config, loadConfig } from "../../../src/host/config/load.ts";
+import { VirtualClock } from "../../../src/testing/clock.ts";
+import { preamble, testFolder } from "../folder.ts";
+
+const entryOf = (plugin: unknown): ToolEntry => ({
+  name: "mine",
+  type: "some-tool",
+  options: {},
+  loaded: { plugin: plugin as AnyPlugin, from: "here", version: "1.0.0" },
+});
+const tool: Tool = {
+  name: "one",
+  description: "one",
+  parameters: z.strictObject({}),
+  effect: "effectful",
+  call: () => "done",
+};
+
+describe("instances of plugins", () => {
+  const folder = testFolder();
+  const clock = new VirtualClock();
+  let config: Config;
+  beforeEach(async () => {
+    config = await loadConfig({ file: folder.write({ "a.yaml": preamble }) });
+  });
+  const instances = () => new Instances(config, silentLog, clock, () => expect.fail("no runs here"));
+  const make = (create: (options: unknown, context: PluginContext) => unknown) =>
+    instances().make(
+      "tool",
+      entryOf({
+        ...definePlugin({ name: "some-tool", kind: "tool", options: z.strictObject({}), create: () => tool }),
+        create,
+      }),
+    );
+  const failure = (promise: Promise<unknown>) =>
+    promise.then(
+      () => expect.fail("it did not fail"),
+      (thrown: VenturiError) => thrown,
+    );
+
+  it("get their key, the folder of the config and the plugins of the box", async () => {
+    let seen: PluginContext | undefined;
+    await make((_options, context) => {
+      seen = context;
+      return tool;
+    });
+    expect([seen?.name, seen?.folder]).to.deep.equal(["mine", folder.path(".").replace(/\/\.$/, "")]);
+    expect((await seen?.plugin("clock"))?.kind).to.equal("tool");
+    expect((await failure(seen?.plugin("nothing") ?? Promise.resolve())).code).to.equal("plugin_failed");
+  });
+
+  it("that hang are given up and named", async () => {
+    const making = failure(make(() => new Promise(() => {})));
+    await clock.advance(60_000);
+    expect((await making).message).to.equal("plugin some-tool (mine): not ready after 60 s");
+    expect(clock.pending).to.equal(0);
+  });
+
+  it("that come too late are closed", async () => {
+    const late = Promise.withResolvers<unknown>();
+    const closed = Promise.withResolvers<void>();
+    const making = failure(make(() => late.promise));
+    await clock.advance(60_000);
+    await making;
+    late.resolve({ ...tool, close: closed.resolve });
+    await closed.promise;
+  });
+
+  it("that are nothing are named", async () => {
+    expect((await failure(make(() => undefined))).message).to.equal("plugin some-tool (mine): create returned nothing");
+  });
+
+  it("a tool goes by its key, with what the config says of it", async () => {
+    const [only] = toolsOf(
+      { ...entryOf({ options: z.strictObject({}) }), effect: "pure", timeout: 5, approval: "always", maxOutput: 9 },
+      tool,
+      noTelemetry,
+    )();
+    expect(only).to.deep.include({ name: "mine", effect: "pure", timeout: 5, approval: "always", maxOutput: 9 });
+    expect(only?.call({}, {} as ToolContext)).to.equal("done");
+  });
+
+  it("a tool whose plugin read a key itself says what became of it", () => {
+    const entry = {
+      ...entryOf({ options: z.strictObject({ timeout: z.number(), approval: z.string() }) }),
+      timeout: 5,
+    };
+    const [only] = toolsOf({ ...entry, approval: "once" }, { ...tool, timeout: 7 }, noTelemetry)();
+    expect(only).to.deep.include({ timeout: 7, approval: "once" });
+  });
+
+  it("the tools of a source keep their names and, as long as they are there, their identity", () => {
+    let list: readonly Tool[] = [tool];
+    const tools = toolsOf(
+      { ...entryOf({ options: z.strictObject({}) }), effect: "pure" },
+      { list: () => list },
+      noTelemetry,
+    );
+    const [first] = tools();
+    expect(first).to.deep.include({ name: "one", effect: "pure" });
+    list = [tool, { ...tool, name: "two", exclusive: true }];
+    expect(tools().map(({ name }) => name)).to.deep.equal(["one", "two"]);
+    expect(tools()[0]).to.equal(first);
+  });
+});

@@ -1,0 +1,85 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { expect } from "chai";
+import type { VenturiError } from "../../../src/core/errors.ts";
+import { PluginLoader } from "../../../src/host/build/plugin-loader.ts";
+import { sample, testFolder } from "../folder.ts";
+
+const failure = async (promise: Promise<unknown>): Promise<VenturiError> =>
+  promise.then(
+    () => expect.fail("it did not fail"),
+    (thrown: VenturiError) => thrown,
+  );
+
+describe("the plugin loader", () => {
+  const folder = testFolder();
+
+  it("finds the plugins of the box by their folder", async () => {
+    const loader = new PluginLoader();
+    expect(loader.names()).to.include("clock");
+    const { plugin, from, version } = await loader.get("clock");
+    expect([plugin.name, plugin.kind, from]).to.deep.equal(["clock", "tool", "box"]);
+    expect(version).to.match(/^\d+\.\d+\.\d+$/);
+  });
+
+  it("loads a plugin from a path", async () => {
+    const loader = new PluginLoader();
+    const { plugin, from } = await loader.add(sample("tool"), "/");
+    expect(plugin.name).to.equal("sample-tool");
+    expect(from).to.equal(sample("tool"));
+    expect((await loader.get("sample-tool")).plugin).to.equal(plugin);
+  });
+
+  it("loads a plugin from an npm package that is installed above the config", async () => {
+    const home = folder.path("node_modules/@acme/jira");
+    mkdirSync(home, { recursive: true });
+    const exports = { ".": { import: { types: "./no.d.ts", default: "./main.js" } } };
+    writeFileSync(`${home}/package.json`, JSON.stringify({ version: "4.5.6", type: "module", exports }));
+    writeFileSync(`${home}/main.js`, `export { default } from ${JSON.stringify(pathToFileURL(sample("tool")).href)};`);
+    const loaded = await new PluginLoader().add("@acme/jira", folder.path("deep/config"));
+    expect([loaded.plugin.name, loaded.from, loaded.version]).to.deep.equal(["sample-tool", "@acme/jira", "4.5.6"]);
+  });
+
+  it("refuses a second plugin with the same name, naming both", async () => {
+    const loader = new PluginLoader();
+    await loader.add(sample("tool"), "/");
+    const error = await failure(loader.add(sample("twin"), "/"));
+    expect(error.code).to.equal("plugin_failed");
+    expect(error.message).to.include(sample("tool")).and.include(sample("twin")).and.include('"sample-tool"');
+  });
+
+  it("refuses a plugin that takes the name of one in the box", async () => {
+    const error = await failure(new PluginLoader().add(sample("shadow"), "/"));
+    expect(error.message).to.match(/its name "clock" is already taken by the box/);
+  });
+
+  const broken: [string, string, RegExp][] = [
+    ["a module without a plugin as its default export", sample("broken-export"), /default export is no plugin/],
+    ["a module that throws", sample("broken-throws"), /its database driver is missing/],
+    ["a path that does not exist", "./nowhere", /nowhere does not exist/],
+    ["a package that is not installed", "@acme/absent", /npm install @acme\/absent/],
+  ];
+  for (const [what, specifier, message] of broken) {
+    it(`${what} is a plugin_failed that names the plugin`, async () => {
+      const error = await failure(new PluginLoader().add(specifier, folder.path(".")));
+      expect(error.code).to.equal("plugin_failed");
+      expect(error.message).to.match(message).and.include(specifier);
+    });
+  }
+
+  it("a folder that is not built yet says so", async () => {
+    folder.write({ "plugin/package.json": JSON.stringify({ exports: "./dist/index.js" }) });
+    const error = await failure(new PluginLoader().add("./plugin", folder.path(".")));
+    expect(error.message).to.match(/neither \.\/dist\/index\.js nor .* build it first/);
+  });
+
+  it("a package.json that is no JSON is named", async () => {
+    folder.write({ "plugin/package.json": "{" });
+    const error = await failure(new PluginLoader().add("./plugin", folder.path(".")));
+    expect(error.message).to.match(/package\.json can't be read/);
+  });
+
+  it("a name outside the box is a plugin_failed", async () => {
+    expect((await failure(new PluginLoader().get("../src"))).code).to.equal("plugin_failed");
+  });
+});

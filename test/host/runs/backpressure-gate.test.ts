@@ -1,0 +1,34 @@
+import { expect } from "chai";
+import type { RunEvent } from "../../../src/core/events.ts";
+import { Pace } from "../../../src/host/runs/backpressure.ts";
+
+const event = (seq: number): RunEvent => ({ type: "text.delta", run: "r", seq, at: 0, round: 1, text: "x" });
+
+describe("a run's pace", () => {
+  it("is set by its first reader alone", () => {
+    const pace = new Pace();
+    expect([pace.take(), pace.take()]).to.deep.equal([true, false]);
+  });
+
+  it("holds the run back when the reader is 256 events behind, until it has caught up or left", async () => {
+    const pace = new Pace();
+    const batches = (async function* () {
+      for (let seq = 1; seq <= 300; seq += 100) yield Array.from({ length: 100 }, (_, index) => event(seq + index));
+    })();
+    const reader = pace.follow(batches)[Symbol.asyncIterator]();
+    for (let seq = 1; seq <= 255; seq++) pace.wrote(event(seq));
+    expect(pace.gate()).to.equal(undefined);
+    for (let seq = 256; seq <= 300; seq++) pace.wrote(event(seq));
+    const held = pace.gate();
+    expect(held).to.be.instanceOf(Promise);
+    await reader.next();
+    await reader.next(); // the first hundred are read
+    await held;
+    expect(pace.gate()).to.equal(undefined);
+    for (let seq = 301; seq <= 600; seq++) pace.wrote(event(seq));
+    const again = pace.gate();
+    await reader.return?.();
+    await again;
+    expect(pace.gate()).to.equal(undefined);
+  });
+});

@@ -1,0 +1,75 @@
+import { expect } from "chai";
+import type { RunEvent } from "../../../src/core/events.ts";
+import { silentLog } from "../../../src/core/log.ts";
+import { type Host, openHost } from "../../../src/host/open.ts";
+import { freshSchema, sharedCluster } from "../../plugins/postgres/shared.ts";
+import { testFolder } from "../folder.ts";
+
+const config = (journal: object) =>
+  JSON.stringify({
+    version: 1,
+    providers: { demo: { type: "simulator", pace: 20 } },
+    agents: { teller: { model: "demo/count-5000" }, silent: { model: "demo/count-5!stall@2" } },
+    journal,
+    channels: {},
+    telemetry: "off",
+  });
+
+const cancels = 24;
+
+describe("a cancel given to another replica", () => {
+  const folder = testFolder();
+  const sqlite = async () => ({ type: "sqlite", path: folder.path("runs.db") });
+  const postgres = async () => ({ type: "postgres", url: (await sharedCluster()).url, schema: freshSchema() });
+  const journals = {
+    sqlite,
+    "sqlite, every hint lost": async () => ({ ...(await sqlite()), watch: "1h" }),
+    postgres,
+    "postgres behind a pooler": async () => ({ ...(await postgres()), pooler: true }),
+    "postgres, every hint lost": async () => ({ ...(await postgres()), pooler: true, poll: "1h" }),
+  };
+
+  for (const [name, journal] of Object.entries(journals)) {
+    it(`ends the run within a second: ${name}`, async () => {
+      const configFile = folder.write({ "venturi.yaml": config(await journal()) });
+      const hosts: Host[] = [];
+      try {
+        for (let count = 0; count < 2; count++) hosts.push(await openHost({ configFile, env: {}, log: silentLog }));
+        const [owner, other] = hosts;
+        if (!owner || !other) throw new Error("not open");
+        const took = await Promise.all(Array.from({ length: cancels }, (_, index) => cancelOne(owner, other, index)));
+        took.sort((left, right) => left - right);
+        const p50 = took[took.length / 2] ?? Number.NaN;
+        const max = took.at(-1) ?? Number.NaN;
+        console.log(`      ${cancels} cancels: p50 ${p50.toFixed(0)} ms, max ${max.toFixed(0)} ms`);
+        expect(max).to.be.lessThan(1_000);
+      } finally {
+        for (const host of hosts) await host.close();
+      }
+    });
+  }
+});
+
+/** From the word given on one replica to the terminal event that is committed on the other, ms. */
+async function cancelOne(owner: Host, other: Host, index: number): Promise<number> {
+  const { run } = await owner.runs.start({ agent: index % 2 ? "silent" : "teller", input: { text: "go" } });
+  let start = Number.NaN;
+  let last: RunEvent | undefined;
+  const given: Promise<void>[] = [];
+  for await (const batch of owner.runs.follow(run)) {
+    last = batch.at(-1);
+    if (given.length > 0 || !batch.some(({ type }) => type === "text.delta")) continue;
+    // Spread over a poll's period: each meets it at another point.
+    const wait = (index * 500) / cancels;
+    given.push(
+      new Promise((resolve) => setTimeout(resolve, wait)).then(async () => {
+        start = performance.now();
+        await other.runs.signal(run, "cancel", { reason: "enough" });
+      }),
+    );
+  }
+  const took = performance.now() - start;
+  await Promise.all(given);
+  expect(last).to.have.nested.property("error.code", "stream_interrupted");
+  return took;
+}

@@ -1,0 +1,77 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { type Host, openHost } from "../../../src/host/open.ts";
+import { Agent, type Chunk } from "../../../src/library/agent.ts";
+
+const yaml = `
+version: 1
+providers:
+  demo: { type: simulator, pace: 0 }
+tools:
+  clock: { type: clock }
+  calculator: { type: calculator }
+agents:
+  assistant: { model: demo/small, instructions: "You help.", tools: [clock, calculator] }
+journal: { type: memory }
+channels: {}
+telemetry: off
+`;
+
+describe("runs over a real provider, the memory journal and the loop", () => {
+  let folder: string;
+  let host: Host;
+  let agent: Agent;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), "venturi-"));
+    const configFile = join(folder, "venturi.yaml");
+    await writeFile(configFile, yaml);
+    host = await openHost({ configFile, env: {} });
+    agent = new Agent("assistant", host.runs);
+  });
+
+  after(async () => {
+    await host.close();
+    await rm(folder, { recursive: true });
+  });
+
+  it("streams chunks, the last one with finish", async () => {
+    const chunks: Chunk[] = [];
+    for await (const chunk of agent.streamExecute("What is 12 * 12?")) chunks.push(chunk);
+    expect(chunks.at(-1)).to.have.property("finish", "stop");
+    expect(chunks.filter((chunk) => chunk.finish !== undefined || chunk.err)).to.have.length(1);
+    expect(chunks.map((chunk) => chunk.content ?? "").join("")).to.contain("144");
+    expect(chunks.flatMap((chunk) => chunk.toolCalls ?? [])[0]).to.include({ name: "calculator" });
+  });
+
+  it("keeps a session's conversation", async () => {
+    await agent.execute("My name is Ada.", { session: "s1" });
+    const { run } = await agent.execute("Hello again", { session: "s1" });
+    expect((await host.runs.get(run)).session).to.equal("s1");
+  });
+
+  it("refuses an unknown agent, an empty input and an unknown variable before anything streams", async () => {
+    for (const [name, input, code] of [
+      ["nobody", "x", "not_found"],
+      ["assistant", "", "invalid_input"],
+      ["assistant", { text: "x", variables: { nope: 1 } }, "invalid_input"],
+    ] as const) {
+      const error = await new Agent(name, host.runs).execute(input).then(
+        () => undefined,
+        (thrown) => thrown,
+      );
+      expect(error, String(name)).to.have.property("code", code);
+    }
+  });
+
+  it("keeps 100 concurrent runs apart", async () => {
+    const results = await Promise.all(
+      Array.from({ length: 100 }, (_, index) => agent.execute(`What is ${index} + 1000?`)),
+    );
+    results.forEach((result, index) => {
+      expect(result.output).to.contain(String(index + 1000));
+    });
+  });
+});
