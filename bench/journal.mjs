@@ -69,12 +69,12 @@ async function measure(journal) {
     Array.from({ length: runs }, async (_, number) => {
       const request = { agent: "bench", input: {} };
       const item = { run: `run_${number}`, session: undefined, request, claimFor: "bench" };
-      return committer.openLog((await journal.enqueue(item)).claim.attempt);
+      return committer.openLog((await journal.enqueue(item)).claim.ownership);
     }),
   );
   const latencies = [];
   const following = logs.map(async (log) => {
-    for await (const batch of followers.follow(log.attempt.run)) {
+    for await (const batch of followers.follow(log.ownership.run)) {
       const now = performance.now();
       for (const event of batch) if (event.type === "text.delta") latencies.push(now - Number(event.text.slice(0, 20)));
     }

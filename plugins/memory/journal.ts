@@ -1,6 +1,5 @@
 import {
   type Append,
-  type Attempt,
   type Claim,
   type Clock,
   type Cursor,
@@ -10,6 +9,7 @@ import {
   type Journal,
   type KeptWire,
   type ListQuery,
+  type Ownership,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -56,16 +56,16 @@ export class MemoryJournal implements Journal {
     this.#keep = options.keep;
   }
 
-  async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     this.#usable("journal.append");
-    const fenced = new Set<Attempt>();
+    const fenced = new Set<Ownership>();
     let work = false;
     for (const item of batch) {
-      const stored = this.#runs.get(item.attempt.run);
+      const stored = this.#runs.get(item.ownership.run);
       if (stored && mayWrite(stored, item)) work = this.#write(stored, item) || work;
-      else if (!stored || !isThere(stored, item)) fenced.add(item.attempt);
+      else if (!stored || !isThere(stored, item)) fenced.add(item.ownership);
     }
-    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run) });
+    this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
     return fenced;
   }
 
@@ -127,16 +127,16 @@ export class MemoryJournal implements Journal {
     this.#workers.set(worker, this.#clock.now());
   }
 
-  async held(worker: string): Promise<Attempt[]> {
+  async held(worker: string): Promise<Ownership[]> {
     this.#usable("journal.held");
     const running = [...this.#open.values()].filter((run) => run.state === "running" && run.worker === worker);
     return running.map((stored) => attemptOf(stored, worker));
   }
 
-  async release(attempt: Attempt): Promise<void> {
+  async release(ownership: Ownership): Promise<void> {
     this.#usable("journal.release");
-    const stored = this.#open.get(attempt.run);
-    if (stored?.state !== "running" || stored.epoch !== attempt.epoch) return;
+    const stored = this.#open.get(ownership.run);
+    if (stored?.state !== "running" || stored.epoch !== ownership.epoch) return;
     stored.state = "ready";
     this.#hint({ work: true, events: () => false });
   }
@@ -227,7 +227,7 @@ export class MemoryJournal implements Journal {
 
   /** Answers whether others may find something to claim after it. */
   #write(stored: StoredRun, item: Append): boolean {
-    addEvents(stored, item.events, item.attempt.epoch);
+    addEvents(stored, item.events, item.ownership.epoch);
     stored.updatedAt = this.#clock.now();
     if (item.state === undefined) return false;
     const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);

@@ -1,11 +1,11 @@
 import type { RunRequest, RunState } from "venturi/plugin";
 import {
   type Append,
-  type Attempt,
   type Claim,
   type Enqueue,
   encodeEvent,
   type KeptWire,
+  type Ownership,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -57,17 +57,17 @@ export function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch:
 }
 
 /** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */
-const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.attempt.head);
+const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.ownership.head);
 
 /** The fence: the run is mine, and what I wrote last is what is there. */
 export const mayWrite = (stored: StoredRun, item: Append): boolean =>
-  stored.state === "running" && stored.epoch === item.attempt.epoch && stored.events.length === baseOf(item);
+  stored.state === "running" && stored.epoch === item.ownership.epoch && stored.events.length === baseOf(item);
 
 /** Whether the very same item went in before, so that repeating it after a lost answer is no fence. */
 export function isThere(stored: StoredRun, item: Append): boolean {
-  const { epoch } = item.attempt;
+  const { epoch } = item.ownership;
   if (item.events.length === 0) {
-    return stored.epoch === epoch && stored.events.length === item.attempt.head && stored.state !== "running";
+    return stored.epoch === epoch && stored.events.length === item.ownership.head && stored.state !== "running";
   }
   return item.events.every((event) => {
     const there = stored.events[event.seq - 1];
@@ -83,10 +83,10 @@ export function claimFor(stored: StoredRun, worker: string, now: number): Claim 
   stored.worker = worker;
   stored.state = "running";
   stored.updatedAt = now;
-  return { attempt: attemptOf(stored, worker), request: stored.request, signals: stored.signals.length };
+  return { ownership: attemptOf(stored, worker), request: stored.request, signals: stored.signals.length };
 }
 
-export const attemptOf = (stored: StoredRun, worker: string): Attempt => ({
+export const attemptOf = (stored: StoredRun, worker: string): Ownership => ({
   run: stored.run,
   session: stored.session,
   epoch: stored.epoch,

@@ -1,6 +1,5 @@
 import {
   type Append,
-  type Attempt,
   type Claim,
   type Cursor,
   type Enqueue,
@@ -8,6 +7,7 @@ import {
   type Journal,
   type KeptWire,
   type ListQuery,
+  type Ownership,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -23,10 +23,10 @@ import {
   type RecordRow,
   type SignalRow,
   type StoredRow,
-  toAttempt,
   toClaim,
   toColumns,
   toEvents,
+  toOwnership,
   toRow,
   toSignal,
 } from "./rows.ts";
@@ -51,9 +51,9 @@ export class PostgresJournal implements Journal {
     this.#sql = statements(database.schema);
   }
 
-  async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     const op = "journal.append";
-    const change = { work: batch.some(mayFreeWork), events: batch.map((item) => item.attempt.run) };
+    const change = { work: batch.some(mayFreeWork), events: batch.map((item) => item.ownership.run) };
     const columns = toColumns(batch);
     const values = [...columns, this.#hints.channel, this.#hints.payload(change)];
     const [answer] = await this.#database.query<{ moved: number; places: number[] | null }>(
@@ -67,8 +67,8 @@ export class PostgresJournal implements Journal {
     }
     const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.settle, columns.slice(0, 5));
     const done = new Set([...(answer?.places ?? []), ...(there?.places ?? [])]);
-    const fenced = new Set<Attempt>();
-    for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.attempt); // places count from 1
+    const fenced = new Set<Ownership>();
+    for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.ownership); // places count from 1
     this.#hints.tell(change);
     return fenced;
   }
@@ -119,14 +119,14 @@ export class PostgresJournal implements Journal {
     await this.#database.query("journal.heartbeat", this.#sql.heartbeat, [worker]);
   }
 
-  async held(worker: string): Promise<Attempt[]> {
+  async held(worker: string): Promise<Ownership[]> {
     const rows = await this.#database.query<ClaimRow>("journal.held", this.#sql.held, [worker]);
-    return rows.map((row) => toAttempt(row, worker));
+    return rows.map((row) => toOwnership(row, worker));
   }
 
-  async release(attempt: Attempt): Promise<void> {
+  async release(ownership: Ownership): Promise<void> {
     const change = { work: true };
-    const values = [attempt.run, attempt.epoch, this.#hints.channel, this.#hints.payload(change)];
+    const values = [ownership.run, ownership.epoch, this.#hints.channel, this.#hints.payload(change)];
     const freed = await this.#database.query("journal.release", this.#sql.release, values);
     if (freed.length > 0) this.#hints.tell(change);
   }
@@ -231,8 +231,8 @@ export class PostgresJournal implements Journal {
     const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
     if (!added) return this.#refused(item, ask);
     if (added.state === "running" && claimFor !== null) {
-      const attempt = { run, session: item.session, epoch: 1, worker: claimFor, head: 0 };
-      return { run, existing: false, claim: { attempt, request, signals: 0 } };
+      const ownership = { run, session: item.session, epoch: 1, worker: claimFor, head: 0 };
+      return { run, existing: false, claim: { ownership, request, signals: 0 } };
     }
     change.work = !added.busy;
     return { run, existing: false };
@@ -263,8 +263,8 @@ export class PostgresJournal implements Journal {
 }
 
 /** Whether others may find something to claim after it. */
-const mayFreeWork = ({ state, attempt }: Append): boolean =>
-  state === "ready" || state === "waiting" || (state === "done" && attempt.session !== undefined);
+const mayFreeWork = ({ state, ownership }: Append): boolean =>
+  state === "ready" || state === "waiting" || (state === "done" && ownership.session !== undefined);
 
 const isDuplicate = (thrown: unknown): boolean =>
   thrown instanceof Error && "code" in thrown && thrown.code === "23505";

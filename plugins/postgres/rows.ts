@@ -1,8 +1,8 @@
 import {
   type Append,
-  type Attempt,
   type Claim,
   encodeEvent,
+  type Ownership,
   type RunEvent,
   type RunRequest,
   type RunRow,
@@ -59,11 +59,11 @@ export function toColumns(batch: readonly Append[]): string[] {
   const states: string[] = [];
   const seen: number[] = [];
   const outcomes: string[] = [];
-  for (const { attempt, events, state, seenSignals } of batch) {
+  for (const { ownership, events, state, seenSignals } of batch) {
     const last = events.at(-1);
-    const head = last?.seq ?? attempt.head;
-    runs.push(quoted(attempt.run));
-    epochs.push(attempt.epoch);
+    const head = last?.seq ?? ownership.head;
+    runs.push(quoted(ownership.run));
+    epochs.push(ownership.epoch);
     bases.push(head - events.length);
     heads.push(head);
     bodies.push(events.map(encodeEvent).join("\n"));
@@ -91,7 +91,7 @@ export function toEvents(records: readonly RecordRow[], after: number, limit: nu
   return events;
 }
 
-export const toAttempt = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Attempt => ({
+export const toOwnership = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Ownership => ({
   run: row.run,
   session: row.session ?? undefined,
   epoch: row.epoch,
@@ -100,7 +100,7 @@ export const toAttempt = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "hea
 });
 
 export const toClaim = (row: ClaimRow, worker: string): Claim => ({
-  attempt: toAttempt(row, worker),
+  ownership: toOwnership(row, worker),
   request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
   signals: row.signals,
 });

@@ -1,6 +1,5 @@
 import {
   type Append,
-  type Attempt,
   type Claim,
   type Cursor,
   type Enqueue,
@@ -8,6 +7,7 @@ import {
   type Journal,
   type KeptWire,
   type ListQuery,
+  type Ownership,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -16,7 +16,7 @@ import {
 } from "venturi/plugin";
 import { Grouped } from "./grouped.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
-import { toAttempt, toClaim, toColumns, toEvents, toRestoreRow, toRow, toSignal } from "./rows.ts";
+import { toClaim, toColumns, toEvents, toOwnership, toRestoreRow, toRow, toSignal } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;
@@ -36,15 +36,15 @@ export class SqliteJournal implements Journal {
     this.#enqueues = new Grouped((rows) => this.#thread.ask("enqueue", rows));
   }
 
-  async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     const { fenced, work } = await this.#thread.ask("append", toColumns(batch));
-    const attempts = new Set<Attempt>();
+    const owners = new Set<Ownership>();
     for (const index of fenced) {
       const item = batch[index];
-      if (item) attempts.add(item.attempt);
+      if (item) owners.add(item.ownership);
     }
-    this.#hint({ work, events: (run) => batch.some((item) => item.attempt.run === run) });
-    return attempts;
+    this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
+    return owners;
   }
 
   async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
@@ -92,13 +92,13 @@ export class SqliteJournal implements Journal {
     await this.#thread.ask("heartbeat", worker);
   }
 
-  async held(worker: string): Promise<Attempt[]> {
+  async held(worker: string): Promise<Ownership[]> {
     const held = await this.#thread.ask("held", worker);
-    return held.map((row) => toAttempt(row, worker));
+    return held.map((row) => toOwnership(row, worker));
   }
 
-  async release(attempt: Attempt): Promise<void> {
-    const released = await this.#thread.ask("release", attempt.run, attempt.epoch);
+  async release(ownership: Ownership): Promise<void> {
+    const released = await this.#thread.ask("release", ownership.run, ownership.epoch);
     if (released) this.#hint({ work: true, events: () => false });
   }
 

@@ -12,7 +12,7 @@ export interface AppendColumns {
   readonly heads: readonly number[];
   /** JSON lines; empty without events. */
   readonly bodies: readonly string[];
-  /** Those that end the attempt, by index. */
+  /** Those that end the ownership, by index. */
   readonly ends: ReadonlyMap<number, AttemptEnd>;
 }
 

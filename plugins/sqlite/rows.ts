@@ -1,8 +1,8 @@
 import {
   type Append,
-  type Attempt,
   type Claim,
   encodeEvent,
+  type Ownership,
   type Recording,
   type RunEvent,
   type RunRequest,
@@ -18,12 +18,12 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   const heads: number[] = [];
   const bodies: string[] = [];
   const ends = new Map<number, AttemptEnd>();
-  for (const { attempt, events, state, seenSignals = 0 } of batch) {
+  for (const { ownership, events, state, seenSignals = 0 } of batch) {
     const last = events.at(-1);
-    const head = last?.seq ?? attempt.head;
+    const head = last?.seq ?? ownership.head;
     if (state !== undefined) ends.set(runs.length, { state, seenSignals, outcome: outcomeOf(last) });
-    runs.push(attempt.run);
-    epochs.push(attempt.epoch);
+    runs.push(ownership.run);
+    epochs.push(ownership.epoch);
     bases.push(head - events.length);
     heads.push(head);
     bodies.push(events.map(encodeEvent).join("\n"));
@@ -80,7 +80,7 @@ export function toEvents(records: readonly RecordRow[], after: number, limit: nu
   return events;
 }
 
-export const toAttempt = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Attempt => ({
+export const toOwnership = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Ownership => ({
   run: row.run,
   session: row.session ?? undefined,
   epoch: row.epoch,
@@ -89,7 +89,7 @@ export const toAttempt = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "hea
 });
 
 export const toClaim = (row: ClaimRow, worker: string): Claim => ({
-  attempt: toAttempt(row, worker),
+  ownership: toOwnership(row, worker),
   request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
   signals: row.signals,
 });

@@ -10,7 +10,7 @@ const Asked = z.strictObject({
 });
 
 /** A request may lower the agent's limits, never raise them. */
-export function tighten(limits: Limits, asked: Readonly<Record<string, unknown>> | undefined): Limits {
+export function lowerLimits(limits: Limits, asked: Readonly<Record<string, unknown>> | undefined): Limits {
   if (asked === undefined) return limits;
   const parsed = Asked.safeParse(asked);
   if (!parsed.success) {

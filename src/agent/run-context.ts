@@ -15,7 +15,7 @@ export interface RunParts {
   readonly agent: AgentDefinition;
   readonly request: RunRequest;
   readonly log: RunLog;
-  /** What the run has written before this attempt. */
+  /** What the run has written before the current owner took it up. */
   readonly history: readonly RunEvent[];
   /** The session's conversation before this run. */
   readonly session: readonly Message[];
@@ -52,7 +52,7 @@ export class RunContext {
   }
 
   get run(): string {
-    return this.parts.log.attempt.run;
+    return this.parts.log.ownership.run;
   }
 
   get signal(): AbortSignal {

@@ -40,6 +40,6 @@ function ownCommand(): string {
 }
 
 function answersFromSimulator(host: Host, agent: string): boolean {
-  const first = host.generation().agents.get(agent)?.model.targets[0];
+  const first = host.revision().agents.get(agent)?.model.targets[0];
   return first !== undefined && host.config.providers[first.provider]?.type === "simulator";
 }

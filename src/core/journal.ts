@@ -5,7 +5,7 @@ import type { GenerationOptions, ToolChoice, ToolSpec } from "./provider.ts";
  * One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event, moved
  * on by whoever appends once the append has resolved.
  */
-export interface Attempt {
+export interface Ownership {
   readonly run: string;
   readonly session: string | undefined;
   readonly epoch: number;
@@ -36,7 +36,7 @@ export interface RunRequest {
 }
 
 export interface Append {
-  readonly attempt: Attempt;
+  readonly ownership: Ownership;
   readonly events: readonly RunEvent[];
   readonly state?: "ready" | "waiting" | "done";
   /** With `state: "waiting"`: parks only if no more signals than these have come; otherwise the run stays ready. */
@@ -75,7 +75,7 @@ export interface KeptWire {
 }
 
 export interface Claim {
-  readonly attempt: Attempt;
+  readonly ownership: Ownership;
   readonly request: RunRequest;
   /** How many signals had come when it was claimed. */
   readonly signals: number;
@@ -138,10 +138,10 @@ export interface Journal {
   /** A worker that has not been heard of for this long, neither by heartbeat nor by what it wrote, has lost its runs, ms. */
   readonly lease: number;
   /**
-   * All or nothing per item, in order. Resolves when durable, with the attempts that were fenced off. May be repeated with
+   * All or nothing per item, in order. Resolves when durable, with the owners that were fenced. May be repeated with
    * the same items after a rejection: an item that is already there, with the same epoch and events, counts as done.
    */
-  append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>>;
+  append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>>;
   read(run: string, after: number, limit: number): Promise<RunEvent[]>;
   readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
   onHint(callback: (hint: Hint) => void): () => void;
@@ -153,9 +153,9 @@ export interface Journal {
   claim(worker: string, limit: number): Promise<Claim[]>;
   heartbeat(worker: string): Promise<void>;
   /** Everything that is running under this worker's name. A claim whose answer was lost is found here. */
-  held(worker: string): Promise<Attempt[]>;
+  held(worker: string): Promise<Ownership[]>;
   /** Gives a run back, unfinished, to whoever claims it next. */
-  release(attempt: Attempt): Promise<void>;
+  release(ownership: Ownership): Promise<void>;
   /** False when the run has ended or the id was seen before. Unknown runs reject with `not_found`. */
   signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean>;
   signals(run: string, after: number): Promise<Signal[]>;
@@ -186,21 +186,21 @@ export interface SignalFeed {
   subscribe(after: number, callback: (signal: Signal) => void): () => void;
 }
 
-/** Where the loop writes. Assigns `seq`, `run` and `at`; a log belongs to an attempt and stops with it. */
+/** Where the loop writes. Assigns `seq`, `run` and `at`; a log belongs to one owner and ends with it. */
 export interface RunLog {
-  readonly attempt: Attempt;
+  readonly ownership: Ownership;
   /** The seq of the last event written, committed or not. */
   readonly head: number;
-  /** Aborts when the attempt is fenced off or the journal gave up. */
+  /** Aborts when the owner is fenced or the journal gave up. */
   readonly signal: AbortSignal;
   /** Set while more waits to be committed than a run may hold in memory: await it before writing on. */
   readonly pressure: Promise<void> | undefined;
-  /** Goes into the next group commit. Takes the object over: pass a fresh one. After the attempt has ended it does nothing. */
+  /** Goes into the next group commit. Takes the object over: pass a fresh one. A no-op once the ownership has ended. */
   write(event: EventBody): RunEvent;
-  /** Resolves when everything written so far is durable; rejects when the attempt was fenced. */
+  /** Resolves when everything written so far is durable; rejects when the owner was fenced. */
   flush(): Promise<void>;
   /** Writes and waits: for events that someone will act on. */
   step(event: EventBody): Promise<RunEvent>;
-  /** Parks the run until a signal beyond `seenSignals` comes; the attempt is over then, and someone will claim it anew. */
+  /** Parks the run until a signal beyond `seenSignals` comes; this ends the ownership, and someone will claim the run anew. */
   park(seenSignals: number): Promise<void>;
 }

@@ -14,7 +14,7 @@ export interface Telemetry {
   provider(name: string, type: string, provider: Provider): Provider;
   tool(tool: Tool): Tool;
   journal(journal: Journal): Journal;
-  /** `history`: what the run has already written, before this attempt. */
+  /** `history`: what the run has already written, before the current owner took it up. */
   runLog(log: RunLog, claim: Claim, history: readonly RunEvent[]): RunLog;
   runs(runs: Runs): Runs;
   log(log: Log): Log;

@@ -6,8 +6,8 @@ import type { Runs } from "../core/runs.ts";
 import { noTelemetry, type Telemetry } from "../core/telemetry.ts";
 import { hostContainer, provideJournal } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
-import type { ConfigGeneration } from "./build/revision.ts";
-import { Generations, type ReloadOutcome } from "./build/revisions.ts";
+import type { ConfigRevision } from "./build/revision.ts";
+import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { openLog } from "./log.ts";
@@ -29,7 +29,7 @@ export interface OpenOptions {
 
 /** Everything but the server: what the service, the commands and the library work with. */
 export interface Host {
-  /** As it was at the start. What a reload changes is in `generation().config`. */
+  /** As it was at the start. What a reload changes is in `revision().config`. */
   readonly config: Config;
   readonly journal: Journal;
   readonly runs: Runs;
@@ -42,11 +42,11 @@ export interface Host {
   active(): number;
   /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
   drain(ms: number): Promise<void>;
-  generation(): ConfigGeneration;
+  revision(): ConfigRevision;
   /** Makes the channels' plugins, in the order of the config, for a server to mount. */
   openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
   reload(): Promise<ReloadOutcome>;
-  /** Stops runs, then closes generations, channels and the journal, last of all the telemetry. */
+  /** Stops runs, then closes revisions, channels and the journal, last of all the telemetry. */
   close(): Promise<void>;
 }
 
@@ -70,14 +70,14 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(() => instances.close());
     const journal = telemetry.journal(await instances.make("journal", config.journal));
     provideJournal(container, journal);
-    const generations = container.resolve(Generations);
-    await generations.start(config);
-    undo.push(() => generations.close());
+    const revisions = container.resolve(Revisions);
+    await revisions.start(config);
+    undo.push(() => revisions.close());
     const { activeRuns } = config.limits;
     const admission = new Admission({ ...serviceLimits(config.limits), clock });
     const opened = await openRuns({
       journal,
-      generations,
+      revisions,
       telemetry,
       clock,
       log,
@@ -97,8 +97,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       admission,
       active: opened.active,
       drain: opened.drain,
-      generation: () => generations.current,
-      reload: () => generations.reload(loading),
+      revision: () => revisions.current,
+      reload: () => revisions.reload(loading),
       openChannels: async () => {
         const channels = [];
         for (const entry of Object.values(config.channels)) {

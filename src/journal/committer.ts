@@ -1,15 +1,15 @@
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
-import type { Append, Attempt, Journal } from "../core/journal.ts";
+import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
-import { AttemptLog, type LogOwner } from "./run-log.ts";
+import { type LogOwner, OwnedLog } from "./run-log.ts";
 
 /** Told what this process writes, as it becomes durable. */
 export interface CommitListener {
-  opened(attempt: Attempt): void;
-  committed(attempt: Attempt, events: readonly RunEvent[]): void;
-  closed(attempt: Attempt): void;
+  opened(ownership: Ownership): void;
+  committed(ownership: Ownership, events: readonly RunEvent[]): void;
+  closed(ownership: Ownership): void;
 }
 
 export interface CommitterOptions {
@@ -47,7 +47,7 @@ export class Committer implements LogOwner {
   readonly #pace: number;
   readonly #maxWaiting: number;
   readonly #patience: number;
-  #dirty: AttemptLog[] = [];
+  #dirty: OwnedLog[] = [];
   #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
   #urgent = false;
   #restUntil = 0;
@@ -65,9 +65,9 @@ export class Committer implements LogOwner {
     this.#patience = options.patience ?? 120_000;
   }
 
-  openLog(attempt: Attempt): AttemptLog {
-    this.#listener?.opened(attempt);
-    return new AttemptLog(attempt, this);
+  openLog(ownership: Ownership): OwnedLog {
+    this.#listener?.opened(ownership);
+    return new OwnedLog(ownership, this);
   }
 
   /** Stops trying a failing engine; what waits for it fails. */
@@ -77,7 +77,7 @@ export class Committer implements LogOwner {
     );
   }
 
-  changed(log: AttemptLog, urgent: boolean): void {
+  changed(log: OwnedLog, urgent: boolean): void {
     if (!log.listed) {
       log.listed = true;
       this.#dirty.push(log);
@@ -86,8 +86,8 @@ export class Committer implements LogOwner {
     if (this.#phase === "idle" || (this.#phase === "resting" && this.#urgent)) this.#schedule();
   }
 
-  closed(log: AttemptLog): void {
-    this.#listener?.closed(log.attempt);
+  closed(log: OwnedLog): void {
+    this.#listener?.closed(log.ownership);
   }
 
   #schedule(): void {
@@ -112,7 +112,7 @@ export class Committer implements LogOwner {
     const logs = this.#dirty;
     this.#dirty = [];
     const batch: Append[] = [];
-    const open: AttemptLog[] = [];
+    const open: OwnedLog[] = [];
     for (const log of logs) {
       log.listed = false;
       if (log.ended) continue;
@@ -127,7 +127,7 @@ export class Committer implements LogOwner {
     else this.#phase = "idle";
   }
 
-  async #commit(logs: readonly AttemptLog[], batch: readonly Append[]): Promise<void> {
+  async #commit(logs: readonly OwnedLog[], batch: readonly Append[]): Promise<void> {
     if (batch.length === 0) return;
     const start = this.clock.monotonic();
     try {
@@ -145,21 +145,21 @@ export class Committer implements LogOwner {
     }
   }
 
-  #settle(logs: readonly AttemptLog[], batch: readonly Append[], fenced: ReadonlySet<Attempt>): void {
+  #settle(logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>): void {
     for (const [index, log] of logs.entries()) {
       const item = batch[index];
       if (item === undefined) continue;
-      if (fenced.has(log.attempt)) {
-        log.fail(fencedOff(log.attempt));
+      if (fenced.has(log.ownership)) {
+        log.fail(fencedOff(log.ownership));
         continue;
       }
-      if (item.events.length > 0) this.#listener?.committed(log.attempt, item.events);
+      if (item.events.length > 0) this.#listener?.committed(log.ownership, item.events);
       log.committed(item);
     }
   }
 
   /** Tries until the engine takes it: repeating an append that went in after all is harmless by the port's contract. */
-  async #append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+  async #append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     const deadline = this.clock.monotonic() + this.#patience;
     for (let tries = 0; ; tries++) {
       try {
@@ -177,7 +177,7 @@ export class Committer implements LogOwner {
   }
 }
 
-const fencedOff = (attempt: Attempt): VenturiError =>
+const fencedOff = (ownership: Ownership): VenturiError =>
   new VenturiError(op, "conflict", "another worker has taken the run over", {
-    details: { fenced: true, run: attempt.run, epoch: attempt.epoch },
+    details: { fenced: true, run: ownership.run, epoch: ownership.epoch },
   });

@@ -3,7 +3,7 @@ import type { RunEvent } from "../core/events.ts";
 const envelope = 96;
 
 /** About how many bytes an event takes, without encoding it: only its long fields are looked at. */
-export function weigh(event: RunEvent): number {
+export function eventSize(event: RunEvent): number {
   switch (event.type) {
     case "text.delta":
     case "refusal.delta":

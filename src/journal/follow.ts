@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from "../core/clock.ts";
 import type { RunEvent } from "../core/events.ts";
-import type { Attempt, Cursor, Hint, Journal } from "../core/journal.ts";
+import type { Cursor, Hint, Journal, Ownership } from "../core/journal.ts";
 import type { CommitListener } from "./committer.ts";
 import { Follower } from "./follower.ts";
 
@@ -30,7 +30,7 @@ export class Followers implements CommitListener {
   readonly #patience: number;
   readonly #byRun = new Map<string, Set<Follower>>();
   /** Attempts of this process, whose commits are handed over. */
-  readonly #local = new Map<string, Attempt>();
+  readonly #local = new Map<string, Ownership>();
   /** Runs with readers that are written elsewhere. */
   readonly #remote = new Set<string>();
   readonly #wanted = new Set<string>();
@@ -73,28 +73,28 @@ export class Followers implements CommitListener {
     return count;
   }
 
-  opened(attempt: Attempt): void {
-    this.#local.set(attempt.run, attempt);
-    this.#remote.delete(attempt.run);
+  opened(ownership: Ownership): void {
+    this.#local.set(ownership.run, ownership);
+    this.#remote.delete(ownership.run);
     this.#watch();
     // What another process wrote between the last look and this claim is not handed over by anyone.
-    for (const follower of this.#byRun.get(attempt.run) ?? []) {
-      if (follower.position < attempt.head) follower.miss();
+    for (const follower of this.#byRun.get(ownership.run) ?? []) {
+      if (follower.position < ownership.head) follower.miss();
     }
   }
 
-  committed(attempt: Attempt, events: readonly RunEvent[]): void {
-    const followers = this.#byRun.get(attempt.run);
+  committed(ownership: Ownership, events: readonly RunEvent[]): void {
+    const followers = this.#byRun.get(ownership.run);
     if (followers) for (const follower of followers) follower.hand(events);
   }
 
-  closed(attempt: Attempt): void {
-    if (this.#local.get(attempt.run) !== attempt) return;
-    this.#local.delete(attempt.run);
-    if (!this.#byRun.has(attempt.run)) return;
-    this.#remote.add(attempt.run);
+  closed(ownership: Ownership): void {
+    if (this.#local.get(ownership.run) !== ownership) return;
+    this.#local.delete(ownership.run);
+    if (!this.#byRun.has(ownership.run)) return;
+    this.#remote.add(ownership.run);
     this.#watch();
-    this.#look([attempt.run]);
+    this.#look([ownership.run]);
   }
 
   close(): void {

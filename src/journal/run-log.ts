@@ -1,9 +1,9 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import { type EventBody, isTerminal, type RunEvent } from "../core/events.ts";
-import type { Append, Attempt, RunLog } from "../core/journal.ts";
+import type { Append, Ownership, RunLog } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
-import { weigh } from "./event-size.ts";
+import { eventSize } from "./event-size.ts";
 
 /** Who commits what logs hold. */
 export interface LogOwner {
@@ -11,20 +11,20 @@ export interface LogOwner {
   /** Bytes that one log may hold uncommitted before it asks its writer to wait. */
   readonly maxUncommitted: number;
   /** The log has something to commit; `urgent` when someone waits for it. */
-  changed(log: AttemptLog, urgent: boolean): void;
-  closed(log: AttemptLog): void;
+  changed(log: OwnedLog, urgent: boolean): void;
+  closed(log: OwnedLog): void;
 }
 
 interface Waiter {
-  /** Resolved when this is durable; infinite = when the attempt's end is. */
+  /** Resolved when this is durable; Infinity = when the end of the ownership is. */
   readonly seq: number;
   readonly resolve: () => void;
   readonly reject: (error: VenturiError) => void;
 }
 
-/** The log of one attempt: its buffer is its own and dies with it, so a fenced attempt's events can never go in later. */
-export class AttemptLog implements RunLog {
-  readonly attempt: Attempt;
+/** The log of one owner. The buffer dies with it, so events of a fenced owner can never be written later. */
+export class OwnedLog implements RunLog {
+  readonly ownership: Ownership;
   /** Bytes not yet taken into a commit. */
   waiting = 0;
   /** Whether the owner has it on its list. */
@@ -39,9 +39,9 @@ export class AttemptLog implements RunLog {
   readonly #owner: LogOwner;
   readonly #controller = new AbortController();
 
-  constructor(attempt: Attempt, owner: LogOwner) {
-    this.attempt = attempt;
-    this.#head = attempt.head;
+  constructor(ownership: Ownership, owner: LogOwner) {
+    this.ownership = ownership;
+    this.#head = ownership.head;
     this.#owner = owner;
     keepOne(this);
   }
@@ -58,20 +58,20 @@ export class AttemptLog implements RunLog {
     return this.#pressure?.promise;
   }
 
-  /** Whether the attempt is over: terminal event or park committed, fenced, or given up. */
+  /** Whether the ownership is over: terminal event or park committed, fenced, or given up. */
   get ended(): boolean {
     return this.#state === "ended";
   }
 
   write(body: EventBody): RunEvent {
     const event = body as RunEvent; // completed in place on the next lines: a copy per token would be the hot path's largest cost
-    event.run = this.attempt.run;
+    event.run = this.ownership.run;
     event.at = this.#owner.clock.now();
     event.seq = this.#head + 1;
     if (this.#state !== "open") return event;
     this.#head += 1;
     this.#buffer.push(event);
-    const bytes = weigh(event);
+    const bytes = eventSize(event);
     this.waiting += bytes;
     this.#uncommitted += bytes;
     if (this.#uncommitted > this.#owner.maxUncommitted) this.#press();
@@ -82,7 +82,7 @@ export class AttemptLog implements RunLog {
 
   flush(): Promise<void> {
     if (this.signal.aborted) return Promise.reject(this.signal.reason);
-    if (this.#head === this.attempt.head && this.#parking === undefined) return Promise.resolve();
+    if (this.#head === this.ownership.head && this.#parking === undefined) return Promise.resolve();
     return new Promise((resolve, reject) => {
       this.#waiters.push({ seq: this.#parking === undefined ? this.#head : Number.POSITIVE_INFINITY, resolve, reject });
       this.#owner.changed(this, true);
@@ -97,7 +97,9 @@ export class AttemptLog implements RunLog {
 
   park(seenSignals: number): Promise<void> {
     if (this.#state !== "open") {
-      return Promise.reject(new VenturiError("journal.park", "internal", "the attempt has ended; it cannot be parked"));
+      return Promise.reject(
+        new VenturiError("journal.park", "internal", "the ownership has ended; it cannot be parked"),
+      );
     }
     this.#state = "ending";
     this.#parking = seenSignals;
@@ -110,20 +112,20 @@ export class AttemptLog implements RunLog {
     this.#buffer = [];
     this.waiting = 0;
     if (this.#parking !== undefined) {
-      return { attempt: this.attempt, events, state: "waiting", seenSignals: this.#parking };
+      return { ownership: this.ownership, events, state: "waiting", seenSignals: this.#parking };
     }
     return this.#state === "ending"
-      ? { attempt: this.attempt, events, state: "done" }
-      : { attempt: this.attempt, events };
+      ? { ownership: this.ownership, events, state: "done" }
+      : { ownership: this.ownership, events };
   }
 
   /** The item is durable. */
   committed(item: Append): void {
     const last = item.events.at(-1);
-    if (last) this.attempt.head = last.seq;
-    const durable = item.state === undefined ? this.attempt.head : Number.POSITIVE_INFINITY;
+    if (last) this.ownership.head = last.seq;
+    const durable = item.state === undefined ? this.ownership.head : Number.POSITIVE_INFINITY;
     if (item.state !== undefined) this.#end();
-    for (const event of item.events) this.#uncommitted -= weigh(event);
+    for (const event of item.events) this.#uncommitted -= eventSize(event);
     if (this.#uncommitted <= this.#owner.maxUncommitted) this.#relieve();
     let settled = 0;
     for (const waiter of this.#waiters) {
@@ -134,7 +136,7 @@ export class AttemptLog implements RunLog {
     if (settled > 0) this.#waiters.splice(0, settled);
   }
 
-  /** Nothing more goes in: the attempt was fenced, or the journal gave up. */
+  /** Nothing more goes in: the owner was fenced, or the journal gave up. */
   fail(error: VenturiError): void {
     if (this.#state === "ended") return;
     this.#end();

@@ -2,15 +2,15 @@ import { randomUUID } from "node:crypto";
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
-import type { Attempt, Claim, Hint, Journal, RunLog, SignalFeed } from "../core/journal.ts";
+import type { Claim, Hint, Journal, Ownership, RunLog, SignalFeed } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
 import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
-import type { AttemptLog } from "./run-log.ts";
+import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
-import { Holdings } from "./stray-leases.ts";
+import { StrayLeases } from "./stray-leases.ts";
 
-/** One attempt at a run. */
+/** A run while one worker owns it. */
 export interface Work {
   readonly claim: Claim;
   /** Everything the run has written so far. */
@@ -19,7 +19,7 @@ export interface Work {
   readonly signals: SignalFeed;
   /**
    * Aborts when this worker has to let go of the run: another has taken it over, the journal gave up, or the worker stops.
-   * The run is not over then: stop where you are and write nothing more, the next attempt goes on.
+   * The run is not over then: stop where you are and write nothing more, the next owner goes on.
    */
   readonly signal: AbortSignal;
 }
@@ -67,7 +67,7 @@ export class Worker {
   readonly #watch: WorkWatch | undefined;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
-  readonly #holdings: Holdings;
+  readonly #holdings: StrayLeases;
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
@@ -88,7 +88,7 @@ export class Worker {
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
     this.#signals = new SignalWatch(options.journal);
-    this.#holdings = new Holdings(options.journal, this.name, (attempt) => this.#active.has(keyOf(attempt)));
+    this.#holdings = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));
   }
 
   /** How many more runs it can take. */
@@ -118,17 +118,17 @@ export class Worker {
   /** Takes a run that was claimed for this worker, such as by `enqueue`. */
   offer(claim: Claim): void {
     if (this.#stopping.signal.aborted) {
-      this.#holdings.release(claim.attempt);
+      this.#holdings.release(claim.ownership);
       return;
     }
     const controller = new AbortController();
-    this.#watch?.begin(claim.attempt.run);
+    this.#watch?.begin(claim.ownership.run);
     const done = this.#work(claim, controller).finally(() => {
-      this.#active.delete(keyOf(claim.attempt));
-      this.#watch?.end(claim.attempt.run);
+      this.#active.delete(keyOf(claim.ownership));
+      this.#watch?.end(claim.ownership.run);
       if (this.#claimAgain && this.room > 0) this.#claim();
     });
-    this.#active.set(keyOf(claim.attempt), { controller, done });
+    this.#active.set(keyOf(claim.ownership), { controller, done });
   }
 
   /** Takes no more work, lets go of the runs under way and gives them back. */
@@ -144,19 +144,19 @@ export class Worker {
   }
 
   async #work(claim: Claim, controller: AbortController): Promise<void> {
-    const log = this.#committer.openLog(claim.attempt);
+    const log = this.#committer.openLog(claim.ownership);
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
-    const feed = new RunSignals(claim.attempt.run, []);
+    const feed = new RunSignals(claim.ownership.run, []);
     try {
       const known =
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
-      const history = await this.#patiently(() => readHistory(this.#journal, claim.attempt), controller.signal);
+      const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
       feed.add(known);
       this.#signals.add(feed);
       await this.#execute({ claim, history, log, signals: feed, signal: controller.signal });
     } catch (thrown) {
-      this.#report(claim.attempt, thrown, controller.signal);
+      this.#report(claim.ownership, thrown, controller.signal);
     } finally {
       this.#signals.remove(feed);
       log.signal.removeEventListener("abort", release);
@@ -164,18 +164,18 @@ export class Worker {
     }
   }
 
-  /** An attempt that is still open goes back with everything it wrote; one that failed is given back if it is still ours. */
-  async #letGo(log: AttemptLog): Promise<void> {
+  /** A run that is still owned goes back with everything it wrote; one that failed is given back if it is still ours. */
+  async #letGo(log: OwnedLog): Promise<void> {
     try {
       await log.flush();
     } catch {
-      // fenced or given up: what was not committed is lost with the attempt, as it should be
+      // fenced or given up: what was not committed is lost with the ownership, as intended
     }
     const finished = log.ended && !log.signal.aborted;
     log.abandon();
     if (finished) return;
     await this.#cool();
-    await this.#holdings.release(log.attempt);
+    await this.#holdings.release(log.ownership);
   }
 
   /** A run that fails at once would otherwise be claimed, failed and given back as fast as the processor can. */
@@ -183,9 +183,9 @@ export class Worker {
     if (!this.#stopping.signal.aborted) await sleep(this.#clock, this.#poll, this.#stopping.signal).catch(() => {});
   }
 
-  #report(attempt: Attempt, thrown: unknown, signal: AbortSignal): void {
+  #report(ownership: Ownership, thrown: unknown, signal: AbortSignal): void {
     const error = wrap("worker.execute", thrown);
-    const fields = { run: attempt.run, epoch: attempt.epoch, code: error.code, error: error.message };
+    const fields = { run: ownership.run, epoch: ownership.epoch, code: error.code, error: error.message };
     if (signal.aborted) this.#log.info("a run was let go of", fields);
     else this.#log.error("a run could not be worked on; it is given back", fields);
   }
@@ -251,4 +251,4 @@ export class Worker {
   }
 }
 
-const keyOf = (attempt: Attempt): string => `${attempt.run} ${attempt.epoch}`;
+const keyOf = (ownership: Ownership): string => `${ownership.run} ${ownership.epoch}`;

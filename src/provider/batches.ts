@@ -3,10 +3,10 @@ import type { VenturiError } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
 import type { Pipeline } from "./decode.ts";
 import type { Exchange } from "./http/exchange.ts";
-import type { Reads } from "./http/read-buffer.ts";
+import type { ReadBuffer } from "./http/read-buffer.ts";
 
 /** An answer under way, or one that came in one piece. */
-export type Answer = { readonly reads: Reads; readonly pipeline: Pipeline } | { readonly whole: Delta[] };
+export type Answer = { readonly reads: ReadBuffer; readonly pipeline: Pipeline } | { readonly whole: Delta[] };
 
 export interface DeltaSource {
   /** Called when the stream is first read. */
@@ -87,7 +87,7 @@ export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, un
     }
   }
 
-  #decode(reads: Reads, pipeline: Pipeline): Step | undefined {
+  #decode(reads: ReadBuffer, pipeline: Pipeline): Step | undefined {
     for (;;) {
       this.#exchange?.check();
       const read = reads.take();

@@ -1,11 +1,11 @@
-import type { Attempt } from "../core/journal.ts";
+import type { Ownership } from "../core/journal.ts";
 import type { Telemetry } from "../core/telemetry.ts";
 import { Ring } from "./sdk/ring.ts";
 import { createSdk } from "./sdk/sdk.ts";
 import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
 import { Content } from "./wrappers/content.ts";
 import { type Delivery, measuredRuns } from "./wrappers/deliver.ts";
-import type { Measure } from "./wrappers/instrumentation.ts";
+import type { Instrumentation } from "./wrappers/instrumentation.ts";
 import { measuredJournal } from "./wrappers/journal.ts";
 import { measuredLog } from "./wrappers/log.ts";
 import { MeasuredLog } from "./wrappers/measured-run-log.ts";
@@ -19,14 +19,14 @@ export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./
 /** Measurement with OpenTelemetry. Importing this loads the SDK, so import it only when something is to be measured. */
 export async function createTelemetry(settings: TelemetrySettings, parts: TelemetryParts): Promise<Telemetry> {
   const sdk = await createSdk(settings, parts);
-  const measure: Measure = {
+  const measure: Instrumentation = {
     sdk,
     settings,
     content: new Content(settings),
     ring: new Ring(settings.ring, sdk.resource),
     traces: new Traces(),
   };
-  const queued = new WeakSet<Attempt>();
+  const queued = new WeakSet<Ownership>();
   const deliveries = new Set<Delivery>();
   const counters = new Map<string, ReturnType<typeof sdk.counter>>();
   return {
@@ -34,7 +34,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
     tool: (tool) => measuredTool(measure, tool),
     journal: (journal) => measuredJournal(measure, journal, queued),
     runLog: (log, claim, history) =>
-      new MeasuredLog(measure, log, claim, { history, queued: queued.has(claim.attempt) }),
+      new MeasuredLog(measure, log, claim, { history, queued: queued.has(claim.ownership) }),
     runs: (runs) => measuredRuns(measure, runs, deliveries),
     log: (log) => measuredLog(measure, log),
     count(name, attributes) {

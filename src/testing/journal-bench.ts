@@ -1,5 +1,5 @@
 import type { EventBody, RunEvent } from "../core/events.ts";
-import type { Append, Attempt, Claim, Enqueue, Journal } from "../core/journal.ts";
+import type { Append, Claim, Enqueue, Journal, Ownership } from "../core/journal.ts";
 import type { JournalSubject } from "./journal.ts";
 
 let count = 0;
@@ -52,10 +52,10 @@ export async function claimed(journal: Journal, rest: Partial<Enqueue> = {}): Pr
   return claim;
 }
 
-/** Events that continue the attempt; what is appended moves it on. */
-export function eventsAfter(attempt: Attempt, bodies: readonly EventBody[]): RunEvent[] {
+/** Events that continue the ownership; what is appended moves it on. */
+export function eventsAfter(ownership: Ownership, bodies: readonly EventBody[]): RunEvent[] {
   return bodies.map((body, index) => {
-    const event = { ...body, run: attempt.run, seq: attempt.head + 1 + index, at: 1_700_000_000_000 + index };
+    const event = { ...body, run: ownership.run, seq: ownership.head + 1 + index, at: 1_700_000_000_000 + index };
     return event as RunEvent; // a body with its place is an event
   });
 }
@@ -64,22 +64,22 @@ export const text = (content: string): EventBody => ({ type: "text.delta", round
 const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
 export const end: EventBody = { type: "run.finished", finish: "stop", output: "", usage: {}, rounds: 1, timing };
 
-/** Appends and, unless fenced, moves the attempt on; says whether it went in. */
+/** Appends and, unless fenced, moves the ownership on; says whether it went in. */
 export async function put(
   journal: Journal,
-  attempt: Attempt,
+  ownership: Ownership,
   bodies: readonly EventBody[],
   rest: Partial<Append> = {},
 ): Promise<boolean> {
-  const events = eventsAfter(attempt, bodies);
-  const fenced = await journal.append([{ attempt, events, ...rest }]);
-  if (fenced.has(attempt)) return false;
-  attempt.head += events.length;
+  const events = eventsAfter(ownership, bodies);
+  const fenced = await journal.append([{ ownership, events, ...rest }]);
+  if (fenced.has(ownership)) return false;
+  ownership.head += events.length;
   return true;
 }
 
-export const finish = (journal: Journal, attempt: Attempt): Promise<boolean> =>
-  put(journal, attempt, [end], { state: "done" });
+export const finish = (journal: Journal, ownership: Ownership): Promise<boolean> =>
+  put(journal, ownership, [end], { state: "done" });
 
 /** Claims until something comes: leases run out by the engine's clock, which a test cannot move. */
 export async function claimWhenFree(journal: Journal, worker: string): Promise<Claim> {

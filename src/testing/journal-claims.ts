@@ -20,7 +20,7 @@ export function claimCases(bench: JournalBench): void {
       assert.equal(existing, false);
       const [claim, ...more] = await journal.claim("w", 10);
       assert.deepEqual(claim?.request, request);
-      assert.deepEqual(claim?.attempt, { run, session: undefined, epoch: 1, worker: "w", head: 0 });
+      assert.deepEqual(claim?.ownership, { run, session: undefined, epoch: 1, worker: "w", head: 0 });
       assert.deepEqual(more, []);
       const row = await journal.get(run);
       assert.deepEqual([row?.state, row?.agent, row?.request], ["running", "a", request]);
@@ -56,11 +56,11 @@ export function claimCases(bench: JournalBench): void {
     it("refuses a second run of a busy session when told to, and takes it once the first has ended", async () => {
       const journal = await bench.open();
       const session = freshName("session");
-      const { attempt } = await claimed(journal, { session });
+      const { ownership } = await claimed(journal, { session });
       const item = enqueueing({ session, whenBusy: "conflict" });
       await assert.rejects(journal.enqueue(item), { code: "conflict" });
       assert.equal(await journal.get(item.run), undefined);
-      await finish(journal, attempt);
+      await finish(journal, ownership);
       assert.equal((await journal.enqueue(item)).existing, false);
     });
   });
@@ -68,13 +68,13 @@ export function claimCases(bench: JournalBench): void {
   describe("claim", () => {
     it("raises the epoch by one each time and says where the run stands", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [text("a"), text("b")]);
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [text("a"), text("b")]);
       for (const epoch of [2, 3, 4]) {
         const [held] = await journal.held(epoch === 2 ? "worker-1" : "w");
         if (held) await journal.release(held);
         const claim = await claimWhenFree(journal, "w");
-        assert.deepEqual([claim.attempt.epoch, claim.attempt.head], [epoch, 2]);
+        assert.deepEqual([claim.ownership.epoch, claim.ownership.head], [epoch, 2]);
       }
     });
 
@@ -95,59 +95,59 @@ export function claimCases(bench: JournalBench): void {
       const claims = asked.flat();
       // A claimer skips rows that another has locked, so a last look is due.
       claims.push(...(await journal.claim("last", 30)));
-      assert.deepEqual(new Set(claims.map(({ attempt }) => attempt.run)), runs);
+      assert.deepEqual(new Set(claims.map(({ ownership }) => ownership.run)), runs);
       assert.equal(claims.length, 30);
     });
 
     it("leaves the runs of a worker that beats, and takes those of one that stopped", async () => {
       const journal = await bench.open(400);
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [text("a")]);
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [text("a")]);
       for (let n = 0; n < 8; n++) {
         await journal.heartbeat("worker-1");
         assert.deepEqual(await journal.claim("worker-2", 10), []);
         await new Promise((resolve) => setTimeout(resolve, 75));
       }
       const claim = await claimWhenFree(journal, "worker-2");
-      assert.deepEqual([claim.attempt.run, claim.attempt.epoch, claim.attempt.head], [attempt.run, 2, 1]);
-      assert.equal(await put(journal, attempt, [text("zombie")]), false);
+      assert.deepEqual([claim.ownership.run, claim.ownership.epoch, claim.ownership.head], [ownership.run, 2, 1]);
+      assert.equal(await put(journal, ownership, [text("zombie")]), false);
     });
 
     it("does not take a run from a worker that claims again after a long silence, unless someone did", async () => {
       const journal = await bench.open(100);
-      const { attempt } = await claimed(journal);
+      const { ownership } = await claimed(journal);
       await new Promise((resolve) => setTimeout(resolve, 150));
       assert.deepEqual(await journal.claim("worker-1", 10), []);
-      assert.equal(await put(journal, attempt, [text("still mine")]), true);
+      assert.equal(await put(journal, ownership, [text("still mine")]), true);
     });
 
     it("says what a worker holds", async () => {
       const journal = await bench.open();
-      const { attempt: first } = await claimed(journal);
-      const { attempt: second } = await claimed(journal, { claimFor: "worker-2" });
-      const { attempt: third } = await claimed(journal);
+      const { ownership: first } = await claimed(journal);
+      const { ownership: second } = await claimed(journal, { claimFor: "worker-2" });
+      const { ownership: third } = await claimed(journal);
       await finish(journal, third);
       assert.deepEqual(await journal.held("worker-1"), [first]);
       await journal.release(second);
       assert.deepEqual(await journal.held("worker-2"), []);
     });
 
-    it("a release of an attempt that was fenced changes nothing", async () => {
+    it("a release of an ownership that was fenced changes nothing", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await journal.release(attempt);
+      const { ownership } = await claimed(journal);
+      await journal.release(ownership);
       const next = await claimWhenFree(journal, "worker-2");
-      await journal.release(attempt);
+      await journal.release(ownership);
       assert.deepEqual(await journal.claim("worker-3", 10), []);
-      assert.equal(await put(journal, next.attempt, [text("a")]), true);
+      assert.equal(await put(journal, next.ownership, [text("a")]), true);
     });
 
     it("an append with state ready gives the run back with its events", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [text("a")], { state: "ready" });
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [text("a")], { state: "ready" });
       const claim = await claimWhenFree(journal, "worker-2");
-      assert.deepEqual([claim.attempt.run, claim.attempt.head], [attempt.run, 1]);
+      assert.deepEqual([claim.ownership.run, claim.ownership.head], [ownership.run, 1]);
     });
   });
 
@@ -160,12 +160,12 @@ export function claimCases(bench: JournalBench): void {
       for (let n = 0; n < 4; n++) runs.push((await journal.enqueue(enqueueing({ session, claimFor: "w" }))).run);
       const order: string[] = [];
       const [first] = await journal.held("w");
-      let attempt = first;
-      while (attempt) {
+      let ownership = first;
+      while (ownership) {
         assert.deepEqual(await journal.claim("w2", 10), []);
-        order.push(attempt.run);
-        await finish(journal, attempt);
-        [attempt] = (await journal.claim("w", 10)).map((claim) => claim.attempt);
+        order.push(ownership.run);
+        await finish(journal, ownership);
+        [ownership] = (await journal.claim("w", 10)).map((claim) => claim.ownership);
       }
       assert.deepEqual(order, runs);
     });
@@ -173,9 +173,9 @@ export function claimCases(bench: JournalBench): void {
     it("wait for a run that is parked, too", async () => {
       const journal = await bench.open();
       const session = freshName("session");
-      const { attempt } = await claimed(journal, { session });
+      const { ownership } = await claimed(journal, { session });
       await journal.enqueue(enqueueing({ session }));
-      await put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 });
+      await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 });
       assert.deepEqual(await journal.claim("w", 10), []);
     });
 
@@ -208,7 +208,7 @@ export function claimCases(bench: JournalBench): void {
       await journal.signal(run, "c", "cancel", {});
       const claims = await journal.claim("w", 10);
       assert.deepEqual(
-        claims.map((claim) => [claim.attempt.run, claim.signals]),
+        claims.map((claim) => [claim.ownership.run, claim.signals]),
         [[run, 1]],
       );
     });

@@ -7,18 +7,18 @@ export function readCases(bench: JournalBench): void {
   describe("read", () => {
     it("gives exactly the events after a place, at most so many, however they were grouped", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
+      const { ownership } = await claimed(journal);
       for (const size of [1, 3, 1, 5, 2]) {
         await put(
           journal,
-          attempt,
+          ownership,
           Array.from({ length: size }, () => text("x")),
         );
       }
       const seqs = Array.from({ length: 12 }, (_, n) => n + 1);
       for (let after = 0; after <= 13; after++) {
         for (const limit of [1, 2, 4, 12, 100]) {
-          const events = await journal.read(attempt.run, after, limit);
+          const events = await journal.read(ownership.run, after, limit);
           assert.deepEqual(
             events.map((event) => event.seq),
             seqs.slice(after, after + limit),
@@ -30,20 +30,20 @@ export function readCases(bench: JournalBench): void {
 
     it("finds any place of a long run that was written by turns with others, and settles a repeated append there", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      const { attempt: other } = await claimed(journal);
+      const { ownership } = await claimed(journal);
+      const { ownership: other } = await claimed(journal);
       let early: Append | undefined;
       for (let n = 0; n < 130; n++) {
         const bodies = Array.from({ length: (n % 5) + 1 }, () => text(`${n}`));
-        const item = { attempt: { ...attempt }, events: eventsAfter(attempt, bodies) };
+        const item = { ownership: { ...ownership }, events: eventsAfter(ownership, bodies) };
         if (n === 40) early = item;
-        await put(journal, attempt, bodies);
+        await put(journal, ownership, bodies);
         await put(journal, other, bodies);
       }
       const seqs = Array.from({ length: 390 }, (_, n) => n + 1);
       for (let after = 0; after <= 391; after += 13) {
         for (const limit of [1, 63, 64, 65, 1000]) {
-          const events = await journal.read(attempt.run, after, limit);
+          const events = await journal.read(ownership.run, after, limit);
           assert.deepEqual(
             events.map((event) => event.seq),
             seqs.slice(after, after + limit),
@@ -54,34 +54,34 @@ export function readCases(bench: JournalBench): void {
       assert.equal((await journal.append([early])).size, 0);
       const changed = early.events.map((event) => ({ ...event, at: 1 }));
       assert.equal((await journal.append([{ ...early, events: changed }])).size, 1);
-      assert.equal((await journal.get(attempt.run))?.head, 390);
+      assert.equal((await journal.get(ownership.run))?.head, 390);
     });
 
     it("reads many runs at once, leaving out those with nothing new", async () => {
       const journal = await bench.open();
-      const attempts = [];
+      const owners = [];
       for (let n = 0; n < 4; n++) {
-        const { attempt } = await claimed(journal);
-        attempts.push(attempt);
+        const { ownership } = await claimed(journal);
+        owners.push(ownership);
         await put(
           journal,
-          attempt,
+          ownership,
           Array.from({ length: n }, () => text("x")),
         );
       }
-      const cursors = [...attempts.map(({ run }) => ({ run, after: 1 })), { run: "nobody", after: 0 }];
+      const cursors = [...owners.map(({ run }) => ({ run, after: 1 })), { run: "nobody", after: 0 }];
       const found = await journal.readMany(cursors, 1);
-      const seen = attempts.map(({ run }) => found.get(run)?.map((event) => event.seq));
+      const seen = owners.map(({ run }) => found.get(run)?.map((event) => event.seq));
       assert.deepEqual(seen, [undefined, undefined, [2], [2]]);
     });
 
     it("is the same from another replica the moment the append has resolved", async () => {
       const journal = await bench.open();
       const other = await bench.reopen();
-      const { attempt } = await claimed(journal);
+      const { ownership } = await claimed(journal);
       for (let n = 1; n <= 20; n++) {
-        await put(journal, attempt, [text("x")]);
-        assert.equal((await other.read(attempt.run, 0, 100)).length, n);
+        await put(journal, ownership, [text("x")]);
+        assert.equal((await other.read(ownership.run, 0, 100)).length, n);
       }
     });
   });
@@ -90,12 +90,12 @@ export function readCases(bench: JournalBench): void {
     it("tell of events, signals and work, here and on another replica", async () => {
       const journal = await bench.open();
       for (const listener of [journal, await bench.reopen()]) {
-        const { attempt } = await claimed(journal);
-        const event = hinted(listener, (hint) => hint.events(attempt.run));
-        await put(journal, attempt, [text("x")]);
+        const { ownership } = await claimed(journal);
+        const event = hinted(listener, (hint) => hint.events(ownership.run));
+        await put(journal, ownership, [text("x")]);
         await event;
-        const signal = hinted(listener, (hint) => hint.signals?.(attempt.run) ?? false);
-        await journal.signal(attempt.run, freshName("signal"), "message", {});
+        const signal = hinted(listener, (hint) => hint.signals?.(ownership.run) ?? false);
+        await journal.signal(ownership.run, freshName("signal"), "message", {});
         await signal;
         const work = hinted(listener, (hint) => hint.work);
         await journal.enqueue(enqueueing());
@@ -136,24 +136,24 @@ export function readCases(bench: JournalBench): void {
     it("filters by agent, session, state and outcome", async () => {
       const journal = await bench.open();
       const session = freshName("session");
-      const { attempt } = await claimed(journal, { session });
+      const { ownership } = await claimed(journal, { session });
       const { run: waiting } = await journal.enqueue(enqueueing({ session, request: { agent: "b", input: {} } }));
-      await finish(journal, attempt);
+      await finish(journal, ownership);
       const names = async (query: Parameters<typeof journal.list>[0]) =>
         (await journal.list(query)).runs.map((row) => row.run);
       assert.deepEqual(await names({ agent: "b" }), [waiting]);
-      assert.deepEqual(await names({ session, oldestFirst: true }), [attempt.run, waiting]);
-      assert.deepEqual(await names({ state: "done" }), [attempt.run]);
-      assert.deepEqual(await names({ outcome: "finished" }), [attempt.run]);
+      assert.deepEqual(await names({ session, oldestFirst: true }), [ownership.run, waiting]);
+      assert.deepEqual(await names({ state: "done" }), [ownership.run]);
+      assert.deepEqual(await names({ outcome: "finished" }), [ownership.run]);
       assert.deepEqual(await names({ outcome: "failed" }), []);
       assert.deepEqual(await names({ session: "nobody" }), []);
     });
 
     it("tells when a run came and when it last moved", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [text("a")]);
-      const row = await journal.get(attempt.run);
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [text("a")]);
+      const row = await journal.get(ownership.run);
       assert.ok(row && row.createdAt <= row.updatedAt && Math.abs(row.updatedAt - Date.now()) < 60_000);
       assert.equal(await journal.get("nobody"), undefined);
     });
@@ -162,13 +162,13 @@ export function readCases(bench: JournalBench): void {
   describe("prune", () => {
     it("removes ended runs beyond the newest, with all that is theirs, and never one that has not ended", async () => {
       const journal = await bench.open();
-      const { attempt: open } = await claimed(journal);
+      const { ownership: open } = await claimed(journal);
       const ended: string[] = [];
       for (let n = 0; n < 5; n++) {
-        const { attempt } = await claimed(journal, { key: `key-${n}` });
-        await journal.signal(attempt.run, "m", "message", {});
-        await finish(journal, attempt);
-        ended.push(attempt.run);
+        const { ownership } = await claimed(journal, { key: `key-${n}` });
+        await journal.signal(ownership.run, "m", "message", {});
+        await finish(journal, ownership);
+        ended.push(ownership.run);
       }
       assert.equal(await journal.prune({ keep: 2 }), 3);
       assert.equal(await journal.prune({ keep: 2 }), 0);
@@ -181,8 +181,8 @@ export function readCases(bench: JournalBench): void {
 
     it("removes ended runs that are older than asked", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await finish(journal, attempt);
+      const { ownership } = await claimed(journal);
+      await finish(journal, ownership);
       await claimed(journal);
       assert.equal(await journal.prune({ olderThan: 60_000 }), 0);
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -195,11 +195,11 @@ export function readCases(bench: JournalBench): void {
     it("keeps raw bytes with a run, where the journal can", async () => {
       const journal = await bench.open();
       if (!journal.keepWire || !journal.wire) return;
-      const { attempt } = await claimed(journal);
+      const { ownership } = await claimed(journal);
       const bytes = new Uint8Array([0, 1, 2, 255, 10, 13]);
-      await journal.keepWire(attempt.run, 1, 1, "openai", bytes);
-      await journal.keepWire(attempt.run, 2, 1, "openai", new Uint8Array());
-      const kept = await journal.wire(attempt.run);
+      await journal.keepWire(ownership.run, 1, 1, "openai", bytes);
+      await journal.keepWire(ownership.run, 2, 1, "openai", new Uint8Array());
+      const kept = await journal.wire(ownership.run);
       assert.deepEqual(
         kept.map((wire) => [wire.round, wire.attempt, wire.wire, [...wire.bytes]]),
         [

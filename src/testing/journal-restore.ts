@@ -64,9 +64,9 @@ export function restoreCases(bench: JournalBench): void {
       await new Promise((resolve) => setTimeout(resolve, 120));
       assert.deepEqual(await journal.claim("w", 10), []);
       await journal.signal(recording.run, "wake", "message", { text: "go on" });
-      const { attempt, signals } = await claimWhenFree(journal, "w");
-      assert.deepEqual([attempt.run, attempt.epoch, attempt.head, signals], [recording.run, 2, 1, 2]);
-      assert.equal(await put(journal, attempt, [text("b")]), true);
+      const { ownership, signals } = await claimWhenFree(journal, "w");
+      assert.deepEqual([ownership.run, ownership.epoch, ownership.head, signals], [recording.run, 2, 1, 2]);
+      assert.equal(await put(journal, ownership, [text("b")]), true);
     });
 
     it("refuses an id that is taken and a session that is busy, and leaves both as they are", async () => {
@@ -85,13 +85,13 @@ export function restoreCases(bench: JournalBench): void {
 
 function recordingOf(bodies: Parameters<typeof eventsAfter>[1], run = freshName("run")): Recording {
   const session = freshName("session");
-  const attempt = { run, session, epoch: 1, worker: "", head: 0 };
+  const ownership = { run, session, epoch: 1, worker: "", head: 0 };
   return {
     run,
     session,
     request,
     signals: [{ id: "s", kind: "message", body: { text: "hé\n" } }],
     wires: [{ round: 1, attempt: 1, wire: "openai-chat", bytes: Uint8Array.from([1, 0, 255]) }],
-    events: eventsAfter(attempt, bodies),
+    events: eventsAfter(ownership, bodies),
   };
 }

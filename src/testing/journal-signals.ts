@@ -36,9 +36,9 @@ export function signalCases(bench: JournalBench): void {
 
     it("are refused after the end, and not_found for a run nobody knows", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await finish(journal, attempt);
-      assert.equal(await journal.signal(attempt.run, "a", "cancel", {}), false);
+      const { ownership } = await claimed(journal);
+      await finish(journal, ownership);
+      assert.equal(await journal.signal(ownership.run, "a", "cancel", {}), false);
       await assert.rejects(journal.signal("nobody", "a", "cancel", {}), { code: "not_found" });
     });
 
@@ -63,51 +63,51 @@ export function signalCases(bench: JournalBench): void {
   describe("parking", () => {
     it("keeps the run from being claimed until a signal comes", async () => {
       const journal = await bench.open(100);
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 });
-      assert.equal((await journal.get(attempt.run))?.state, "waiting");
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 });
+      assert.equal((await journal.get(ownership.run))?.state, "waiting");
       await new Promise((resolve) => setTimeout(resolve, 150));
       assert.deepEqual(await journal.claim("w", 10), []);
-      await journal.signal(attempt.run, "a", "approve", {});
+      await journal.signal(ownership.run, "a", "approve", {});
       const claim = await claimWhenFree(journal, "w");
-      assert.deepEqual([claim.attempt.run, claim.attempt.head, claim.signals], [attempt.run, 1, 1]);
+      assert.deepEqual([claim.ownership.run, claim.ownership.head, claim.signals], [ownership.run, 1, 1]);
     });
 
     it("with fewer signals seen than have come leaves the run ready, with its events", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await journal.signal(attempt.run, "a", "message", {});
-      assert.equal(await put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 }), true);
+      const { ownership } = await claimed(journal);
+      await journal.signal(ownership.run, "a", "message", {});
+      assert.equal(await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 }), true);
       const claim = await claimWhenFree(journal, "w");
-      assert.deepEqual([claim.attempt.run, claim.attempt.head], [attempt.run, 1]);
+      assert.deepEqual([claim.ownership.run, claim.ownership.head], [ownership.run, 1]);
     });
 
     it("never loses a signal that comes at the same moment", async () => {
       const journal = await bench.open();
       const other = await bench.reopen();
       for (let round = 0; round < 20; round++) {
-        const { attempt } = await claimed(journal);
+        const { ownership } = await claimed(journal);
         await Promise.all([
-          put(journal, attempt, [text("a")], { state: "waiting", seenSignals: 0 }),
-          other.signal(attempt.run, "a", "approve", {}),
+          put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 }),
+          other.signal(ownership.run, "a", "approve", {}),
         ]);
         const claim = await claimWhenFree(journal, "w");
-        assert.equal(claim.attempt.run, attempt.run);
-        await finish(journal, claim.attempt);
+        assert.equal(claim.ownership.run, ownership.run);
+        await finish(journal, claim.ownership);
       }
     });
 
-    it("ends the attempt: it cannot write on", async () => {
+    it("ends the ownership: it cannot write on", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [], { state: "waiting", seenSignals: 0 });
-      assert.equal(await put(journal, attempt, [text("x")]), false);
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [], { state: "waiting", seenSignals: 0 });
+      assert.equal(await put(journal, ownership, [text("x")]), false);
     });
 
     it("repeated after a lost answer is done", async () => {
       const journal = await bench.open();
-      const { attempt } = await claimed(journal);
-      const park = { attempt, events: [], state: "waiting" as const, seenSignals: 0 };
+      const { ownership } = await claimed(journal);
+      const park = { ownership, events: [], state: "waiting" as const, seenSignals: 0 };
       assert.equal((await journal.append([park])).size, 0);
       assert.equal((await journal.append([park])).size, 0);
     });

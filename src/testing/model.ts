@@ -61,7 +61,7 @@ export class ScriptedModel implements Provider {
     this.#clock = clock;
   }
 
-  /** Generations that are being read right now. */
+  /** Revisions that are being read right now. */
   get open(): number {
     return this.#open;
   }

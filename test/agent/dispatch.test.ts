@@ -63,7 +63,7 @@ describe("dispatch", () => {
     expect(bench.terminal).to.have.nested.property("error.code", "llm_error");
   });
 
-  it("cancels what ran early when the generation is retracted, and counts only the new attempt", async () => {
+  it("cancels what ran early when the generation is retracted, and counts only the new ownership", async () => {
     const started = deferred();
     const ran: unknown[] = [];
     const slow = tool("slow", (input, { signal }) => {

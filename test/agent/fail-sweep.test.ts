@@ -183,7 +183,7 @@ async function overJournal(setup: Setup, clock: VirtualClock, at: number) {
   const request = { agent: "tester", input: { text: "go" } };
   const { claim } = await journal.enqueue({ run: "run-1", session: undefined, request, claimFor: "w" });
   if (claim === undefined) throw new Error("the run was not claimed");
-  const log = committer.openLog(claim.attempt);
+  const log = committer.openLog(claim.ownership);
   const parts = {
     agent: agentOf(setup),
     request,

@@ -12,7 +12,7 @@ import { runAgent } from "../../src/agent/run-agent.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/events.ts";
 import { isTerminal } from "../../src/core/events.ts";
-import type { Attempt, RunLog, RunRequest, Signal } from "../../src/core/journal.ts";
+import type { Ownership, RunLog, RunRequest, Signal } from "../../src/core/journal.ts";
 import { type Log, silentLog } from "../../src/core/log.ts";
 import type { Message } from "../../src/core/messages.ts";
 import type { Provider } from "../../src/core/provider.ts";
@@ -21,7 +21,7 @@ import type { Tool } from "../../src/core/tool.ts";
 /** A log that keeps what is written, and lets a test look at each event as it is written. */
 export class ArrayLog implements RunLog {
   readonly events: RunEvent[] = [];
-  readonly attempt: Attempt;
+  readonly ownership: Ownership;
   readonly controller = new AbortController();
   onEvent: (event: RunEvent) => void = () => {};
   readonly #clock: Clock;
@@ -30,7 +30,7 @@ export class ArrayLog implements RunLog {
   constructor(clock: Clock, history: readonly RunEvent[] = []) {
     this.#clock = clock;
     this.events.push(...history);
-    this.attempt = { run: "run-1", session: undefined, epoch: 1, worker: "w", head: history.length };
+    this.ownership = { run: "run-1", session: undefined, epoch: 1, worker: "w", head: history.length };
   }
 
   get head(): number {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { defaultLimits } from "../../src/agent/definition.ts";
-import { tighten } from "../../src/agent/request-limits.ts";
+import { lowerLimits } from "../../src/agent/request-limits.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";
@@ -66,15 +66,15 @@ describe("limits", () => {
 
   it("may be lowered by a request, never raised", () => {
     const limits = { ...defaultLimits, tokens: 100 };
-    expect(tighten(limits, { maxToolRounds: 3, maxToolCalls: 1_000, tokens: 50, time: 10 })).to.include({
+    expect(lowerLimits(limits, { maxToolRounds: 3, maxToolCalls: 1_000, tokens: 50, time: 10 })).to.include({
       maxToolRounds: 3,
       maxToolCalls: 64,
       tokens: 50,
       time: 10,
     });
-    expect(tighten(limits, { tokens: 500 })).to.include({ tokens: 100 });
+    expect(lowerLimits(limits, { tokens: 500 })).to.include({ tokens: 100 });
     for (const wrong of [{ tokens: -1 }, { onLimit: "error" }, { maxToolRounds: "3" }]) {
-      expect(() => tighten(limits, wrong))
+      expect(() => lowerLimits(limits, wrong))
         .to.throw()
         .with.property("code", "invalid_input");
     }

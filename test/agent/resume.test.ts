@@ -143,7 +143,7 @@ describe("a run taken up after a crash", () => {
     expect(resumed.of("message.added")).to.have.length(1);
   });
 
-  it("asks for a fitting answer once in all, not once an attempt", async () => {
+  it("asks for a fitting answer once in all, not once an ownership", async () => {
     const agent = { output: { type: "object", required: ["n"] } };
     const { events } = await killedAfter("message.added", { model: new ScriptedModel([["no"]]), agent });
     const model = new ScriptedModel([["still no"]]);

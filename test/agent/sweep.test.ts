@@ -45,7 +45,7 @@ function check(events: readonly RunEvent[], lost: readonly RunEvent[] = []): voi
   expect(events.filter(isTerminal)).to.have.length(1);
   expect(events.at(-1)).to.satisfy(isTerminal);
   expect(events.map((event) => event.seq)).to.deep.equal(events.map((_, index) => index + 1));
-  // What a killed attempt had started in a generation that was cut is retracted with it; nobody is left to finish it.
+  // What a killed owner had started in a generation that was cut is retracted with it; nobody is left to finish it.
   const kept = lost.some(({ type }) => type === "tool.started") ? events.slice(lost.length) : events;
   const of = (type: string) => kept.flatMap((event) => (event.type === type && "call" in event ? [event.call] : []));
   expect(of("tool.finished").sort()).to.include.members(of("tool.started").sort());

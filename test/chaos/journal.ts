@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { type Append, type Attempt, definePlugin, type Journal } from "venturi/plugin";
+import { type Append, definePlugin, type Journal, type Ownership } from "venturi/plugin";
 import { z } from "zod";
 import { Random } from "./random.ts";
 
@@ -50,7 +50,7 @@ interface LateClaim {
 
 async function claimLate(journal: Journal, { worker, limit, random, note }: LateClaim) {
   const claims = await journal.claim(worker, limit);
-  if (!claims.some(({ attempt }) => attempt.epoch > 1)) return claims;
+  if (!claims.some(({ ownership }) => ownership.epoch > 1)) return claims;
   note("claimsHeldBack");
   await new Promise((resolve) => setTimeout(resolve, random.between(100, 1_200)));
   return claims;
@@ -60,19 +60,19 @@ async function appendStubbornly(
   journal: Journal,
   batch: readonly Append[],
   note: (what: Window) => void,
-): Promise<ReadonlySet<Attempt>> {
+): Promise<ReadonlySet<Ownership>> {
   const fenced = await journal.append(batch);
-  for (const item of batch) if (fenced.has(item.attempt)) await tryAgain(journal, item, note);
+  for (const item of batch) if (fenced.has(item.ownership)) await tryAgain(journal, item, note);
   return fenced;
 }
 
 async function tryAgain(journal: Journal, item: Append, note: (what: Window) => void): Promise<void> {
-  const { attempt, events } = item;
-  const row = await journal.get(attempt.run);
-  if (row === undefined || row.epoch === attempt.epoch || row.state !== "running" || events.length === 0) return;
+  const { ownership, events } = item;
+  const row = await journal.get(ownership.run);
+  if (row === undefined || row.epoch === ownership.epoch || row.state !== "running" || events.length === 0) return;
   if (row.head === (events[0]?.seq ?? 0) - 1) note("atUnchangedHead");
   note("headReadAgain");
   const moved = events.map((event, index) => ({ ...event, seq: row.head + index + 1 }));
-  const again = await journal.append([{ ...item, attempt: { ...attempt, head: row.head }, events: moved }]);
+  const again = await journal.append([{ ...item, ownership: { ...ownership, head: row.head }, events: moved }]);
   if (again.size === 0) note("steppedPast");
 }

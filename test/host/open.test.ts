@@ -28,11 +28,11 @@ ${extra}`;
   });
 
   const answer = async (
-    agent: ReturnType<Host["generation"]>["agents"] extends ReadonlyMap<string, infer A> ? A : never,
+    agent: ReturnType<Host["revision"]>["agents"] extends ReadonlyMap<string, infer A> ? A : never,
   ) => {
     const port = agent.model.targets[0]?.port;
     const request = { model: "small", messages: [], tools: [], options: {} };
-    const generation = await port?.generate?.(request, {
+    const revision = await port?.generate?.(request, {
       run: "r",
       round: 1,
       attempt: 1,
@@ -40,11 +40,11 @@ ${extra}`;
       signal: AbortSignal.abort(),
       timeouts: agent.model.timeout,
     });
-    return generation?.parts;
+    return revision?.parts;
   };
 
   it("builds agents from the config", async () => {
-    const { agents } = (await open(text(1))).generation();
+    const { agents } = (await open(text(1))).revision();
     const assistant = agents.get("assistant");
     expect(assistant?.model.targets.map(({ name, provider, model }) => [name, provider, model])).to.deep.equal([
       ["demo/small/2", "demo", "small/2"],
@@ -78,14 +78,14 @@ ${extra}`;
   });
 
   it("keeps two generations alive while a run holds the old one, and closes that after its last run", async () => {
-    const { generation, reload } = await open(text(1));
-    const old = generation();
+    const { revision, reload } = await open(text(1));
+    const old = revision();
     const [first, second] = [old.acquire(), old.acquire()];
     const oldAgent = old.agents.get("assistant");
     folder.write({ "venturi.yaml": text(2) });
     expect(await reload()).to.deep.include({ ok: true, restart: [] });
 
-    const current = generation();
+    const current = revision();
     expect(current).not.to.equal(old);
     expect(current.config.hash).not.to.equal(old.config.hash);
     const newAgent = current.agents.get("assistant");
@@ -102,12 +102,12 @@ ${extra}`;
     expect(current.held).to.equal(0);
   });
 
-  it("the end of the host closes every generation, held or not", async () => {
+  it("the end of the host closes every revision, held or not", async () => {
     const opened = await open(text(1));
-    opened.generation().acquire();
+    opened.revision().acquire();
     folder.write({ "venturi.yaml": text(2) });
     await opened.reload();
-    opened.generation().acquire();
+    opened.revision().acquire();
     await opened.close();
     expect(kept.filter((line) => line === "close demo")).to.have.lengthOf(2);
     expect(kept.at(-1)).to.equal("close journal");
@@ -116,8 +116,8 @@ ${extra}`;
   it("a file that is wrong changes nothing, and says so", async () => {
     const logged: unknown[] = [];
     const log: Log = { ...silentLog, error: (message, fields) => logged.push([message, fields?.code]) };
-    const { generation, reload } = await open(text(1), log);
-    const before = generation();
+    const { revision, reload } = await open(text(1), log);
+    const before = revision();
     folder.write({ "venturi.yaml": text(2, "limits: { bdy: 1 }") });
     const outcome = await reload();
     expect(outcome.ok).to.equal(false);
@@ -125,13 +125,13 @@ ${extra}`;
       /config.reload: config.load: config_invalid: .*limits\.bdy/,
     );
     expect(logged).to.deep.equal([["config.reload", "config_invalid"]]);
-    expect(generation()).to.equal(before);
+    expect(revision()).to.equal(before);
     expect(kept).not.to.include("close demo");
   });
 
-  it("a plugin that can't be made leaves the old generation in place and closes what was made of the new", async () => {
-    const { generation, reload } = await open(text(1));
-    const before = generation();
+  it("a plugin that can't be made leaves the old revision in place and closes what was made of the new", async () => {
+    const { revision, reload } = await open(text(1));
+    const before = revision();
     kept.splice(0);
     folder.write({
       "venturi.yaml": text(1).replace(
@@ -142,7 +142,7 @@ ${extra}`;
     const outcome = await reload();
     expect(outcome.ok ? undefined : outcome.error.code).to.equal("plugin_failed");
     expect(outcome.ok ? "" : outcome.error.message).to.equal("plugin sample-provider (bad): no such model server");
-    expect(generation()).to.equal(before);
+    expect(revision()).to.equal(before);
     expect(kept).to.deep.equal(["open first", "close first"]);
   });
 
@@ -153,12 +153,12 @@ ${extra}`;
   });
 
   it("two reloads at once happen one after the other", async () => {
-    const { generation, reload } = await open(text(1));
+    const { revision, reload } = await open(text(1));
     folder.write({ "venturi.yaml": text(2) });
     const [first, second] = await Promise.all([reload(), reload()]);
     expect([first?.ok, second?.ok]).to.deep.equal([true, true]);
     expect(kept.filter((line) => line === "open demo")).to.have.lengthOf(3);
-    expect(generation().config.hash).to.equal(second?.ok ? second.hash : "");
+    expect(revision().config.hash).to.equal(second?.ok ? second.hash : "");
   });
 
   it("a start that fails closes what it had opened and names the plugin", async () => {

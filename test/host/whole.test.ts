@@ -60,14 +60,14 @@ describe("a host from a config file", () => {
     expect(text).to.equal(shown).and.not.equal("");
   });
 
-  it("a run under way keeps its generation over a reload", async () => {
-    const before = host.generation();
+  it("a run under way keeps its revision over a reload", async () => {
+    const before = host.revision();
     const { run } = await host.runs.start({ agent: "assistant", input: { text: "tell me a long story" } });
     folder.write({ "venturi.yaml": config.replace("tools: [clock]", "tools: [clock], instructions: new") });
     const feed = host.runs.follow(run)[Symbol.asyncIterator]();
     await feed.next();
     expect((await host.reload()).ok).to.equal(true);
-    expect(host.generation()).not.to.equal(before);
+    expect(host.revision()).not.to.equal(before);
     let last: RunEvent | undefined;
     for (let step = await feed.next(); !step.done; step = await feed.next()) last = step.value.at(-1);
     expect(last?.type).to.equal("run.finished");

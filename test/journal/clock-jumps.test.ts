@@ -78,14 +78,14 @@ describe("a clock that jumps", () => {
         it(`${jump} does not keep a dead worker's run from being claimed`, async () => {
           const { open, skew } = await engine();
           const journal = await open();
-          const { attempt } = await claimed(journal, "dead");
+          const { ownership } = await claimed(journal, "dead");
           await skew(ms);
           const start = performance.now();
           const epochs = await claimWithin(journal, 3 * lease + 500);
           console.log(`        claimed after ${(performance.now() - start).toFixed(0)} ms (lease ${lease} ms)`);
           expect(epochs).to.deep.equal([2]);
           const zombie = await journal.append([
-            { attempt, events: [{ ...started(), run: attempt.run, seq: 1, at: 0 } as RunEvent] }, // a body and its place
+            { ownership, events: [{ ...started(), run: ownership.run, seq: 1, at: 0 } as RunEvent] }, // a body and its place
           ]);
           expect(zombie.size).to.equal(1);
         });
@@ -137,7 +137,7 @@ async function claimWithin(journal: Journal, ms: number): Promise<number[]> {
   const deadline = performance.now() + ms;
   for (;;) {
     const claims = await journal.claim("next", 10);
-    if (claims.length > 0 || performance.now() > deadline) return claims.map(({ attempt }) => attempt.epoch);
+    if (claims.length > 0 || performance.now() > deadline) return claims.map(({ ownership }) => ownership.epoch);
     await pause(20);
   }
 }

@@ -8,20 +8,20 @@ describe("Committer", () => {
   it("commits everything written in one turn together, in order, with seq from 1", async () => {
     const journal = gated();
     const { committer } = pair(journal);
-    const { attempt } = await claimed(journal);
-    const log = committer.openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership);
     log.write(started());
     log.write(delta("a"));
     log.write(delta("b"));
     await log.flush();
     expect(journal.batches).to.have.length(1);
-    expect(seqs(await journal.read(attempt.run, 0, 10))).to.deep.equal(upTo(3));
+    expect(seqs(await journal.read(ownership.run, 0, 10))).to.deep.equal(upTo(3));
   });
 
   it("has one transaction in flight for all runs; what arrives meanwhile goes into the next", async () => {
     const journal = gated();
     const { committer } = pair(journal);
-    const logs = await Promise.all([1, 2, 3].map(async () => committer.openLog((await claimed(journal)).attempt)));
+    const logs = await Promise.all([1, 2, 3].map(async () => committer.openLog((await claimed(journal)).ownership)));
     const open = journal.shut();
     const first = logs[0]?.step(started());
     await new Promise((resolve) => setImmediate(resolve));
@@ -37,7 +37,7 @@ describe("Committer", () => {
     const journal = gated();
     const clock = new VirtualClock();
     const committer = new Committer({ journal, clock });
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     log.write(started());
     await Promise.resolve();
     expect(journal.batches).to.have.length(1);
@@ -80,20 +80,20 @@ describe("Committer", () => {
     }
   });
 
-  it("a fenced attempt's log aborts, its flush rejects with conflict and nothing of it goes in", async () => {
+  it("a fenced ownership's log aborts, its flush rejects with conflict and nothing of it goes in", async () => {
     const journal = gated();
     const { committer } = pair(journal);
-    const { attempt } = await claimed(journal);
-    const log = committer.openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership);
     await log.step(started());
-    await journal.release(attempt);
+    await journal.release(ownership);
     await journal.claim("w2", 1);
     log.write(delta("late"));
     const error = await log.flush().catch((thrown) => thrown);
     expect(error).to.include({ op: "journal.append", code: "conflict" });
     expect(log.signal.aborted).to.equal(true);
     log.write(delta("later still"));
-    expect(seqs(await journal.read(attempt.run, 0, 10))).to.deep.equal([1]);
+    expect(seqs(await journal.read(ownership.run, 0, 10))).to.deep.equal([1]);
   });
 
   it("tries a failing engine again while the run waits, and nothing is lost or doubled when the answer was", async () => {
@@ -102,32 +102,32 @@ describe("Committer", () => {
       journal.failures = 2;
       journal.loseAnswer = loseAnswer;
       const { committer } = pair(journal);
-      const { attempt } = await claimed(journal);
-      const log = committer.openLog(attempt);
+      const { ownership } = await claimed(journal);
+      const log = committer.openLog(ownership);
       await log.step(started());
       await log.step(finished());
-      expect(seqs(await journal.read(attempt.run, 0, 10))).to.deep.equal([1, 2]);
-      expect((await journal.get(attempt.run))?.state).to.equal("done");
+      expect(seqs(await journal.read(ownership.run, 0, 10))).to.deep.equal([1, 2]);
+      expect((await journal.get(ownership.run))?.state).to.equal("done");
     }
   });
 
   it("gives up after its patience with journal_failed and goes on with other runs", async () => {
     const journal = gated();
     const { committer } = pair(journal, { patience: 100 });
-    const first = committer.openLog((await claimed(journal)).attempt);
+    const first = committer.openLog((await claimed(journal)).ownership);
     journal.failures = Number.POSITIVE_INFINITY;
     const error = await first.step(started()).catch((thrown) => thrown);
     expect(error).to.include({ code: "journal_failed" });
     expect(first.signal.aborted).to.equal(true);
     journal.failures = 0;
-    const second = committer.openLog((await claimed(journal)).attempt);
+    const second = committer.openLog((await claimed(journal)).ownership);
     await second.step(started());
   });
 
   it("makes a writer wait while more is uncommitted than a run may hold", async () => {
     const journal = gated();
     const { committer } = pair(journal, { maxUncommitted: 10_000 });
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     const open = journal.shut();
     log.write(delta("x".repeat(9_000)));
     expect(log.pressure).to.equal(undefined);
@@ -142,15 +142,15 @@ describe("Committer", () => {
   it("parks with what was written before it, and the park's promise is not settled by an earlier commit", async () => {
     const journal = gated();
     const { committer } = pair(journal);
-    const { attempt } = await claimed(journal);
-    const log = committer.openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership);
     const open = journal.shut();
     log.write(started());
     await new Promise((resolve) => setImmediate(resolve));
     const parked = log.park(0);
     open();
     await parked;
-    expect(await journal.get(attempt.run)).to.include({ state: "waiting", head: 1 });
+    expect(await journal.get(ownership.run)).to.include({ state: "waiting", head: 1 });
   });
 
   it("an event the engine will not have fails its own run alone", async () => {
@@ -162,8 +162,8 @@ describe("Committer", () => {
         throw new VenturiError("journal.append", "internal", "cannot be encoded");
       return append(batch);
     };
-    const bad = committer.openLog((await claimed(journal)).attempt);
-    const good = committer.openLog((await claimed(journal)).attempt);
+    const bad = committer.openLog((await claimed(journal)).ownership);
+    const good = committer.openLog((await claimed(journal)).ownership);
     const results = await Promise.allSettled([bad.step(delta("x")), good.step(started())]);
     expect(results.map((result) => result.status)).to.deep.equal(["rejected", "fulfilled"]);
   });
@@ -173,7 +173,7 @@ describe("Committer", () => {
 async function slow() {
   const journal = gated();
   const clock = new VirtualClock();
-  const log = new Committer({ journal, clock }).openLog((await claimed(journal)).attempt);
+  const log = new Committer({ journal, clock }).openLog((await claimed(journal)).ownership);
   const open = journal.shut();
   log.write(started());
   await clock.advance(0);

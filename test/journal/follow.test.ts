@@ -15,8 +15,8 @@ describe("Followers", () => {
       return read(...args);
     };
     const { committer, followers } = pair(journal);
-    const log = committer.openLog((await claimed(journal)).attempt);
-    const follower = followers.follow(log.attempt.run);
+    const log = committer.openLog((await claimed(journal)).ownership);
+    const follower = followers.follow(log.ownership.run);
     const first = follower.next();
     let turned = false;
     setImmediate(() => {
@@ -33,11 +33,11 @@ describe("Followers", () => {
   it("gives exactly what follows a cursor, then live, then ends after the terminal event", async () => {
     const journal = memory();
     const { committer, followers } = pair(journal);
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     log.write(started());
     for (let n = 0; n < 20; n++) log.write(delta(`${n}`));
     await log.flush();
-    const all = collect(followers.follow(log.attempt.run, { after: 7 }));
+    const all = collect(followers.follow(log.ownership.run, { after: 7 }));
     for (let n = 0; n < 20; n++) {
       log.write(delta(`${n}`));
       if (n % 3 === 0) await log.flush();
@@ -50,8 +50,8 @@ describe("Followers", () => {
   it("a reader that does not take its events holds few in memory and reads the rest from the store", async () => {
     const journal = memory();
     const { committer, followers } = pair(journal, { maxQueued: 10, page: 7 });
-    const log = committer.openLog((await claimed(journal)).attempt);
-    const follower = followers.follow(log.attempt.run);
+    const log = committer.openLog((await claimed(journal)).ownership);
+    const follower = followers.follow(log.ownership.run);
     for (let n = 0; n < 100; n++) {
       log.write(delta(`${n}`));
       await log.flush();
@@ -66,9 +66,9 @@ describe("Followers", () => {
   it("ends at once when the cursor is at the terminal event, and rejects an unknown run with not_found", async () => {
     const journal = memory();
     const { committer, followers } = pair(journal);
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     await log.step(finished());
-    expect(await collect(followers.follow(log.attempt.run, { after: 1 }))).to.deep.equal([]);
+    expect(await collect(followers.follow(log.ownership.run, { after: 1 }))).to.deep.equal([]);
     const error = await collect(followers.follow("nobody")).catch((thrown) => thrown);
     expect(error).to.include({ op: "journal.follow", code: "not_found" });
     expect(followers.size).to.equal(0);
@@ -77,9 +77,9 @@ describe("Followers", () => {
   it("an abort ends a waiting reader", async () => {
     const journal = memory();
     const { committer, followers } = pair(journal);
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     const controller = new AbortController();
-    const all = collect(followers.follow(log.attempt.run, { signal: controller.signal }));
+    const all = collect(followers.follow(log.ownership.run, { signal: controller.signal }));
     await log.step(started());
     controller.abort();
     expect(seqs(await all)).to.deep.equal([1]);
@@ -90,8 +90,8 @@ describe("Followers", () => {
     const journal = memory();
     const { committer } = pair(journal);
     const elsewhere = new Followers({ journal });
-    const log = committer.openLog((await claimed(journal)).attempt);
-    const all = collect(elsewhere.follow(log.attempt.run));
+    const log = committer.openLog((await claimed(journal)).ownership);
+    const all = collect(elsewhere.follow(log.ownership.run));
     for (let n = 0; n < 50; n++) {
       log.write(delta(`${n}`));
       if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -106,9 +106,9 @@ describe("Followers", () => {
     const clock = new VirtualClock();
     const committer = new Committer({ journal });
     const elsewhere = new Followers({ journal, clock });
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     await log.step(started());
-    const follower = elsewhere.follow(log.attempt.run);
+    const follower = elsewhere.follow(log.ownership.run);
     expect(seqs((await follower.next()).value ?? [])).to.deep.equal([1]);
     const next = follower.next();
     await log.step(finished());
@@ -122,15 +122,15 @@ describe("Followers", () => {
     const journal = memory();
     const here = pair(journal);
     const there = pair(journal);
-    const { attempt } = await claimed(journal);
-    const readers = [here, there].map(({ followers }) => collect(followers.follow(attempt.run)));
-    const log = here.committer.openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const readers = [here, there].map(({ followers }) => collect(followers.follow(ownership.run)));
+    const log = here.committer.openLog(ownership);
     for (let n = 0; n < 10; n++) await log.step(delta(`${n}`));
-    await journal.release(attempt);
+    await journal.release(ownership);
     log.abandon();
     const [next] = await journal.claim("w2", 1);
     if (!next) throw new Error("nothing to claim");
-    const taken = there.committer.openLog(next.attempt);
+    const taken = there.committer.openLog(next.ownership);
     for (let n = 0; n < 10; n++) await taken.step(delta(`${n}`));
     await taken.step(finished());
     for (const reader of readers) expect(seqs(await reader)).to.deep.equal(upTo(21));
@@ -139,7 +139,7 @@ describe("Followers", () => {
   it("a reader outlives an engine that fails for a while", async () => {
     const journal = gated();
     const { committer, followers } = pair(journal);
-    const log = committer.openLog((await claimed(journal)).attempt);
+    const log = committer.openLog((await claimed(journal)).ownership);
     await log.step(started());
     const read = journal.read.bind(journal);
     let failures = 2;
@@ -147,7 +147,7 @@ describe("Followers", () => {
       if (failures-- > 0) throw new Error("down");
       return read(...args);
     };
-    const all = collect(followers.follow(log.attempt.run));
+    const all = collect(followers.follow(log.ownership.run));
     await log.step(finished());
     expect(seqs(await all)).to.deep.equal([1, 2]);
   });

@@ -2,7 +2,7 @@ import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Append, Attempt, Claim, Journal } from "../../src/core/journal.ts";
+import type { Append, Claim, Journal, Ownership } from "../../src/core/journal.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { Followers } from "../../src/journal/follow.ts";
 
@@ -43,7 +43,7 @@ export class GatedJournal extends MemoryJournal {
   gate: Promise<void> | undefined;
   loseAnswer = false;
 
-  override async append(batch: readonly Append[]): Promise<ReadonlySet<Attempt>> {
+  override async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     this.batches.push(batch);
     await this.gate;
     if (this.failures > 0) {

@@ -16,7 +16,7 @@ describe("Worker", () => {
       journal,
       committer,
       execute: async ({ claim, log }) => {
-        order.push(claim.attempt.run);
+        order.push(claim.ownership.run);
         await log.step(started());
         await log.step(finished());
       },
@@ -37,7 +37,7 @@ describe("Worker", () => {
     await journal.heartbeat("dead");
     const { claim } = await journal.enqueue({ run, session: undefined, request, claimFor: "dead" });
     if (!claim) throw new Error("not claimed");
-    const log = committer.openLog(claim.attempt);
+    const log = committer.openLog(claim.ownership);
     log.write(started());
     for (let n = 0; n < 2_500; n++) log.write(delta("x"));
     await log.flush();
@@ -56,7 +56,7 @@ describe("Worker", () => {
     expect(works).to.have.length(0);
     await clock.advance(1_001);
     await collect(followers.follow(run));
-    expect(works.map((work) => work.claim.attempt.epoch)).to.deep.equal([2]);
+    expect(works.map((work) => work.claim.ownership.epoch)).to.deep.equal([2]);
     expect(seqs(works[0]?.history ?? [])).to.deep.equal(upTo(2_501));
     await worker.stop();
   });
@@ -218,7 +218,7 @@ describe("Worker", () => {
       clock,
       execute: async ({ log, claim }) => {
         await log.step(finished());
-        ended.resolve(claim.attempt.epoch);
+        ended.resolve(claim.ownership.epoch);
       },
     });
     await journal.enqueue({ run: freshRun(), session: undefined, request });

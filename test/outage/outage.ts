@@ -22,7 +22,7 @@ export interface OutageReport {
   readonly events: number;
   readonly shownBefore: number;
   readonly reconnects: number;
-  /** Runs whose first attempt simply waited. */
+  /** Runs whose first owner simply waited. */
   readonly waited: number;
   readonly reason: string;
   readonly newRunMeanwhile: number;

@@ -39,9 +39,9 @@ describe(`postgres behind ${version}`, function () {
   it("leaves nothing behind in the sessions it shares with others", async () => {
     const journal = openJournal(bouncer.url, "sessions", { pooler: true });
     journal.onHint(() => {});
-    const { attempt } = await claimed(journal, { session: "s" });
-    await put(journal, attempt, [text("a")]);
-    await finish(journal, attempt);
+    const { ownership } = await claimed(journal, { session: "s" });
+    await put(journal, ownership, [text("a")]);
+    await finish(journal, ownership);
     const clients = Array.from({ length: Bouncer.servers }, () => new pg.Client({ connectionString: bouncer.url }));
     const sessions = new Set<number>();
     for (const client of clients) {
@@ -86,14 +86,14 @@ describe(`postgres behind ${version}`, function () {
   it("in session mode nothing has to be set, and what another replica writes is heard of at once", async () => {
     const sessions = await Bouncer.start(cluster, "session");
     const [writer, reader] = [openJournal(sessions.url, "session"), openJournal(sessions.url, "session")];
-    const { attempt } = await claimed(writer);
+    const { ownership } = await claimed(writer);
     await new Promise<void>((resolve) => {
       reader.onHint(() => resolve()); // the first one comes when it listens
     });
     const heard = new Promise<boolean>((resolve) => {
-      reader.onHint((hint) => resolve(hint.events(attempt.run)));
+      reader.onHint((hint) => resolve(hint.events(ownership.run)));
     });
-    await put(writer, attempt, [text("a")]);
+    await put(writer, ownership, [text("a")]);
     expect(await heard).to.equal(true);
     await writer.close();
     await reader.close();

@@ -25,7 +25,7 @@ describe("what is measured around a run", () => {
     const log = telemetry.runLog(plain, claimOf(plain), []);
     // The committer's part: what the log wrote is appended before `step` resolves.
     plain.flush = async () => {
-      await journal.append([{ attempt: plain.attempt, events: plain.events.slice(-1) }]);
+      await journal.append([{ ownership: plain.ownership, events: plain.events.slice(-1) }]);
     };
     await log.step(started);
     await log.step(finished);

@@ -1,7 +1,7 @@
 import { defaultTimeouts } from "../../src/agent/definition.ts";
 import type { Delta } from "../../src/core/deltas.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Attempt, Claim, RunLog, RunRequest } from "../../src/core/journal.ts";
+import type { Claim, Ownership, RunLog, RunRequest } from "../../src/core/journal.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { GenerationContext, GenerationRequest, Provider } from "../../src/core/provider.ts";
 import type { Telemetry } from "../../src/core/telemetry.ts";
@@ -10,12 +10,12 @@ import type { Tool, ToolContext } from "../../src/core/tool.ts";
 /** A run's log without a journal behind it. */
 export class PlainLog implements RunLog {
   readonly events: RunEvent[] = [];
-  readonly attempt: Attempt;
+  readonly ownership: Ownership;
   readonly abort = new AbortController();
   readonly pressure = undefined;
 
   constructor(run: string, session?: string) {
-    this.attempt = { run, session, epoch: 1, worker: "test", head: 0 };
+    this.ownership = { run, session, epoch: 1, worker: "test", head: 0 };
   }
 
   get head(): number {
@@ -25,7 +25,7 @@ export class PlainLog implements RunLog {
     return this.abort.signal;
   }
   write(body: EventBody): RunEvent {
-    const event = { ...body, run: this.attempt.run, seq: this.head + 1, at: Date.now() } as RunEvent; // body + place = event
+    const event = { ...body, run: this.ownership.run, seq: this.head + 1, at: Date.now() } as RunEvent; // body + place = event
     this.events.push(event);
     return event;
   }
@@ -41,7 +41,7 @@ export class PlainLog implements RunLog {
 }
 
 export const claimOf = (log: RunLog, request: Partial<RunRequest> = {}): Claim => ({
-  attempt: log.attempt,
+  ownership: log.ownership,
   request: { agent: "assistant", input: { text: "hello" }, ...request },
   signals: 0,
 });

@@ -194,7 +194,7 @@ describe("the end of a span", () => {
     settled();
   });
 
-  it("an attempt that is fenced off or parked ends its spans and says so", async () => {
+  it("an ownership that is fenced off or parked ends its spans and says so", async () => {
     const fenced = begun("run-1");
     await fenced.log.step(started);
     fenced.log.write(roundStarted(1));
@@ -250,7 +250,7 @@ describe("the end of a span", () => {
     settled();
   });
 
-  it("a retried and a failed-over attempt are rounds of their own, and are counted", async () => {
+  it("a retried and a failed-over ownership are rounds of their own, and are counted", async () => {
     const { log } = begun();
     await log.step(started);
     log.write(roundStarted(1, 1));

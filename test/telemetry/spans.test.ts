@@ -124,8 +124,10 @@ describe("spans of a run", () => {
       const traceId = first?.type === "run.started" ? first.trace?.split("-")[1] : undefined;
       const own = receiver.spans.filter((span) => span.traceId === traceId);
       expect(named(own, "venturi.chunk")).to.have.length(12);
-      expect(named(own, "invoke_agent assistant")[0]?.attributes["venturi.run.id"]).to.equal(log.attempt.run);
-      expect(named(own, "execute_tool echo")[0]?.attributes["gen_ai.tool.call.id"]).to.equal(`call-${log.attempt.run}`);
+      expect(named(own, "invoke_agent assistant")[0]?.attributes["venturi.run.id"]).to.equal(log.ownership.run);
+      expect(named(own, "execute_tool echo")[0]?.attributes["gen_ai.tool.call.id"]).to.equal(
+        `call-${log.ownership.run}`,
+      );
     }
   });
 

@@ -39,7 +39,7 @@ describe("at every event of a measured run with two rounds and two tools", () =>
       tools: tools.map((each) => telemetry.tool(each)),
       policy: { grace: 1_000, onUncertain: "fail" },
       history,
-      around: (log) => telemetry.runLog(log, { attempt: log.attempt, request, signals: 0 }, history),
+      around: (log) => telemetry.runLog(log, { ownership: log.ownership, request, signals: 0 }, history),
     });
   }
 
@@ -77,7 +77,7 @@ describe("at every event of a measured run with two rounds and two tools", () =>
       released.log.onEvent = (event) => event.seq === at && released.release.abort();
       await released.run();
       // The worker's part: what is released goes back to the journal.
-      await telemetry.journal({ release: async () => {} } as never).release(released.log.attempt);
+      await telemetry.journal({ release: async () => {} } as never).release(released.log.ownership);
       settled(at);
     }
     console.log(`      ${spans.ended.length} spans ended over 3 × ${whole - 1} stopped runs, none open, none orphaned`);

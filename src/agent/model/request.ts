@@ -7,7 +7,7 @@ import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { compact } from "./compact.ts";
 import { estimateTokens } from "./estimate.ts";
-import { withoutForeignProofs } from "./vendor-proofs.ts";
+import { withoutForeignSignatures } from "./vendor-proofs.ts";
 
 /** The tools of one round: the agent's, the client's, and `read_result` once something was cut. */
 export function toolsFor(run: RunContext): ToolTable {
@@ -32,7 +32,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;
   const asked: GenerationRequest = {
     model: target.model,
-    messages: [...system, ...withoutForeignProofs(messages, target.provider)],
+    messages: [...system, ...withoutForeignSignatures(messages, target.provider)],
     tools: tools.specs,
     options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
     ...(toolChoice === undefined ? {} : { toolChoice }),

@@ -4,7 +4,7 @@ import type { Message, Part } from "../../core/messages.ts";
  * The conversation as a provider may see it: signatures, encrypted reasoning and vendors' own parts are accepted only by
  * the provider that gave them, even among those that speak one wire; another one refuses the whole request. What was said and called stays.
  */
-export function withoutForeignProofs(messages: readonly Message[], provider: string): Message[] {
+export function withoutForeignSignatures(messages: readonly Message[], provider: string): Message[] {
   return messages.map(({ provider: speaker, ...message }) =>
     speaker === undefined || speaker === provider ? message : { ...message, parts: message.parts.flatMap(unproven) },
   );

@@ -6,8 +6,8 @@ import { Log } from "../../core/log.ts";
 import { Telemetry } from "../../core/telemetry.ts";
 import { Config } from "../config/load.ts";
 import { Instances, RunsLater } from "./instances.ts";
-import { ConfigGeneration } from "./revision.ts";
-import { Generations, OpenGeneration } from "./revisions.ts";
+import { ConfigRevision } from "./revision.ts";
+import { OpenRevision, Revisions } from "./revisions.ts";
 
 export interface HostParts {
   readonly config: Config;
@@ -26,9 +26,9 @@ export function hostContainer(parts: HostParts): DependencyContainer {
   host.register(Telemetry, { useValue: parts.telemetry });
   host.register(RunsLater, { useValue: parts.runs });
   host.register(Instances, Instances, { lifecycle: Lifecycle.ContainerScoped });
-  host.register(ConfigGeneration, ConfigGeneration, { lifecycle: Lifecycle.ContainerScoped });
-  host.register(OpenGeneration, { useValue: (config: Config) => openGeneration(host, config) });
-  host.register(Generations, Generations, { lifecycle: Lifecycle.ContainerScoped });
+  host.register(ConfigRevision, ConfigRevision, { lifecycle: Lifecycle.ContainerScoped });
+  host.register(OpenRevision, { useValue: (config: Config) => openRevision(host, config) });
+  host.register(Revisions, Revisions, { lifecycle: Lifecycle.ContainerScoped });
   return host;
 }
 
@@ -37,9 +37,9 @@ export function provideJournal(host: DependencyContainer, journal: Journal): voi
   host.register(Journal, { useValue: journal });
 }
 
-/** What stands in a child container lives as long as its generation. */
-function openGeneration(host: DependencyContainer, config: Config): Promise<ConfigGeneration> {
+/** What stands in a child container lives as long as its revision. */
+function openRevision(host: DependencyContainer, config: Config): Promise<ConfigRevision> {
   const child = host.createChildContainer();
   child.register(Config, { useValue: config });
-  return child.resolve(ConfigGeneration).open();
+  return child.resolve(ConfigRevision).open();
 }

@@ -14,11 +14,11 @@ import { Instances } from "./instances.ts";
 import { toolsOf } from "./tools.ts";
 
 /**
- * Everything that one reading of the config made: providers, tools and agents. A run holds the generation it started
- * with until it ends; a generation that has been replaced closes its plugins when the last run lets go.
+ * Everything that one reading of the config made: providers, tools and agents. A run holds the revision it started
+ * with until it ends; a revision that has been replaced closes its plugins when the last run lets go.
  */
 @injectable()
-export class ConfigGeneration {
+export class ConfigRevision {
   readonly config: Config;
   readonly #instances: Instances;
   readonly #telemetry: Telemetry;
@@ -68,7 +68,7 @@ export class ConfigGeneration {
     return this.#held;
   }
 
-  /** Holds the generation; the result, called once or more, lets go. */
+  /** Holds the revision; the result, called once or more, lets go. */
   acquire(): () => void {
     this.#held++;
     let holding = true;

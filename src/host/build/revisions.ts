@@ -6,14 +6,14 @@ import { Log } from "../../core/log.ts";
 import { Telemetry } from "../../core/telemetry.ts";
 import { type Config, type LoadOptions, loadConfig } from "../config/load.ts";
 import { find, plain } from "../config/tree.ts";
-import type { ConfigGeneration } from "./revision.ts";
+import type { ConfigRevision } from "./revision.ts";
 
-/** Makes a generation of its own container, opened. */
-export type OpenGeneration = (config: Config) => Promise<ConfigGeneration>;
-export const OpenGeneration = Symbol("OpenGeneration");
+/** Makes a revision of its own container, opened. */
+export type OpenRevision = (config: Config) => Promise<ConfigRevision>;
+export const OpenRevision = Symbol("OpenRevision");
 
-export interface Lease {
-  readonly generation: ConfigGeneration;
+export interface HeldRevision {
+  readonly revision: ConfigRevision;
   release(): void;
 }
 
@@ -25,18 +25,18 @@ export type ReloadOutcome =
 /** Made once, when the process starts. */
 const needRestart = ["journal", "server", "channels", "telemetry", "limits", "dataFolder"];
 
-/** The generation that new runs get, and the way to the next one. */
+/** The revision that new runs get, and the way to the next one. */
 @injectable()
-export class Generations {
-  readonly #open: OpenGeneration;
+export class Revisions {
+  readonly #open: OpenRevision;
   readonly #log: Log;
   readonly #telemetry: Telemetry;
-  #current: ConfigGeneration | undefined;
+  #current: ConfigRevision | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
-  readonly #retiring = new Set<ConfigGeneration>();
+  readonly #retiring = new Set<ConfigRevision>();
 
   constructor(
-    @inject(OpenGeneration) open: OpenGeneration,
+    @inject(OpenRevision) open: OpenRevision,
     @inject(Log) log: Log,
     @inject(Telemetry) telemetry: Telemetry,
   ) {
@@ -49,28 +49,28 @@ export class Generations {
     this.#current = await this.#open(config);
   }
 
-  get current(): ConfigGeneration {
-    if (this.#current === undefined) throw new Error("the first generation is not open yet");
+  get current(): ConfigRevision {
+    if (this.#current === undefined) throw new Error("the first revision is not open yet");
     return this.#current;
   }
 
-  /** Holds the current generation for a run. */
-  acquire(): Lease {
-    const generation = this.current;
-    return { generation, release: generation.acquire() };
+  /** Holds the current revision for a run. */
+  acquire(): HeldRevision {
+    const revision = this.current;
+    return { revision, release: revision.acquire() };
   }
 
-  /** Reads the config anew and swaps. When anything is wrong with it nothing changes, and the log and a metric say so. */
+  /** ReadBuffer the config anew and swaps. When anything is wrong with it nothing changes, and the log and a metric say so. */
   reload(options: LoadOptions): Promise<ReloadOutcome> {
     const reloaded = this.#reloading.then(() => this.#reload(options));
     this.#reloading = reloaded;
     return reloaded;
   }
 
-  /** Closes all generations. Runs have ended or been given back by now; nothing is waited for. */
+  /** Closes all revisions. Runs have ended or been given back by now; nothing is waited for. */
   async close(): Promise<void> {
     await this.#reloading;
-    await Promise.all([...this.#retiring, this.current].map((generation) => generation.close()));
+    await Promise.all([...this.#retiring, this.current].map((revision) => revision.close()));
   }
 
   async #reload(options: LoadOptions): Promise<ReloadOutcome> {
@@ -91,7 +91,7 @@ export class Generations {
     }
   }
 
-  #retire(old: ConfigGeneration): void {
+  #retire(old: ConfigRevision): void {
     this.#retiring.add(old);
     old
       .retire()

@@ -6,7 +6,7 @@ const page = 1_000;
  * How often a run has asked about a call. An answer is to one question: a call found unfinished after a crash is asked about
  * again, and the answer to that must not be taken for a repetition of the first.
  */
-export async function questionsAbout(journal: Journal, run: string, call: string): Promise<number> {
+export async function approvalsRequested(journal: Journal, run: string, call: string): Promise<number> {
   let count = 0;
   let after = 0;
   for (;;) {

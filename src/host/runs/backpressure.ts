@@ -5,7 +5,7 @@ const eventsAhead = 256;
 const charactersAhead = 1024 * 1024;
 
 /** Holds a run back to the speed of one reader: the run asks before it reads on from its provider. */
-export class Pace {
+export class BackpressureGate {
   #events = 0;
   #characters = 0;
   #over = false;

@@ -3,7 +3,7 @@ import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkInput } from "../../agent/inputs.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { Breakers } from "../../agent/model/chain.ts";
-import { tighten } from "../../agent/request-limits.ts";
+import { lowerLimits } from "../../agent/request-limits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
@@ -16,15 +16,15 @@ import type { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
 import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
-import type { Generations } from "../build/revisions.ts";
-import { questionsAbout } from "./approval-count.ts";
-import { Pace } from "./backpressure.ts";
+import type { Revisions } from "../build/revisions.ts";
+import { approvalsRequested } from "./approval-count.ts";
+import { BackpressureGate } from "./backpressure.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface RunsParts {
   /** Measured already. */
   readonly journal: Journal;
-  readonly generations: Generations;
+  readonly revisions: Revisions;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly log: Log;
@@ -63,7 +63,7 @@ class HostRuns implements Runs {
   readonly #worker: Worker;
   readonly #sessions: Sessions;
   readonly #breakers: Breakers;
-  readonly #paces = new Map<string, Pace>();
+  readonly #paces = new Map<string, BackpressureGate>();
   readonly #interrupt = new AbortController();
   #draining = false;
 
@@ -97,7 +97,7 @@ class HostRuns implements Runs {
     const op = "run.start";
     if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
     const agent = this.#agent(request.agent);
-    tighten(agent.limits, request.limits);
+    lowerLimits(agent.limits, request.limits);
     const input = checkInput(agent, request.input);
     checkTargets(agent, request);
     const run = newRunId(this.#parts.clock.now());
@@ -109,7 +109,7 @@ class HostRuns implements Runs {
       ...(options.key === undefined ? {} : { key: options.key }),
       ...(this.#worker.room > 0 ? { claimFor: this.#worker.name } : {}),
     });
-    if (options.paced && !enqueued.existing) this.#paces.set(run, new Pace());
+    if (options.paced && !enqueued.existing) this.#paces.set(run, new BackpressureGate());
     if (enqueued.claim) this.#worker.offer(enqueued.claim);
     return { run: enqueued.run, existing: enqueued.existing };
   }
@@ -122,7 +122,7 @@ class HostRuns implements Runs {
   }
 
   /** Gone with its reader: a run that another replica works on is never executed here. */
-  async *#paced(run: string, pace: Pace, batches: AsyncIterable<readonly RunEvent[]>) {
+  async *#paced(run: string, pace: BackpressureGate, batches: AsyncIterable<readonly RunEvent[]>) {
     try {
       yield* pace.follow(batches);
     } finally {
@@ -150,11 +150,11 @@ class HostRuns implements Runs {
   async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomBytes(9).toString("base64url")) {
     const { journal } = this.#parts;
     if (kind !== "approve") return journal.signal(run, id, kind, body);
-    return journal.signal(run, `${id}:${await questionsAbout(journal, run, String(body.call))}`, kind, body);
+    return journal.signal(run, `${id}:${await approvalsRequested(journal, run, String(body.call))}`, kind, body);
   }
 
   agents(): readonly AgentInfo[] {
-    return [...this.#parts.generations.current.agents.values()].map(infoOf);
+    return [...this.#parts.revisions.current.agents.values()].map(infoOf);
   }
 
   async drain(ms: number): Promise<void> {
@@ -188,18 +188,18 @@ class HostRuns implements Runs {
   async #execute(work: Work): Promise<void> {
     const { claim, history } = work;
     const { telemetry, clock } = this.#parts;
-    const { run } = claim.attempt;
-    const lease = this.#parts.generations.acquire();
+    const { run } = claim.ownership;
+    const lease = this.#parts.revisions.acquire();
     const pace = this.#paces.get(run);
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = pace === undefined ? measured : pacedLog(measured, pace);
-      const agent = lease.generation.agents.get(claim.request.agent);
+      const agent = lease.revision.agents.get(claim.request.agent);
       if (agent === undefined) return await failMissing(log, claim.request, history);
       const { session } = claim.request;
       await runAgent(
         {
-          agent: { ...agent, limits: tighten(agent.limits, claim.request.limits) },
+          agent: { ...agent, limits: lowerLimits(agent.limits, claim.request.limits) },
           request: claim.request,
           log,
           history,
@@ -218,7 +218,7 @@ class HostRuns implements Runs {
   }
 
   #agent(name: string): AgentDefinition {
-    const { agents } = this.#parts.generations.current;
+    const { agents } = this.#parts.revisions.current;
     const agent = agents.get(name);
     if (agent !== undefined) return agent;
     const known = [...agents.keys()].join(", ") || "none";
@@ -242,13 +242,13 @@ async function failMissing(log: RunLog, request: RunRequest, history: readonly R
 }
 
 /** The same log, with what passes counted. */
-function pacedLog(log: RunLog, pace: Pace): RunLog {
+function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
   const counted = (event: RunEvent) => {
     pace.wrote(event);
     return event;
   };
   return {
-    attempt: log.attempt,
+    ownership: log.ownership,
     signal: log.signal,
     get head() {
       return log.head;

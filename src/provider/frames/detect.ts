@@ -15,7 +15,7 @@ const longest = 256;
  * An event stream, unless the body begins like JSON: Gemini without `alt=sse` streams one array, and servers answer with a
  * bare error object under the event stream's name.
  */
-export class SniffedFrames implements Frames {
+export class DetectedFrames implements Frames {
   readonly #limit: number;
   #chosen: Frames | undefined;
   #held: Uint8Array = new Uint8Array(0);

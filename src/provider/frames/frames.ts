@@ -1,5 +1,5 @@
 import type { Frame, Wire } from "../../core/plugin.ts";
-import { SniffedFrames } from "./detect.ts";
+import { DetectedFrames } from "./detect.ts";
 import { JsonArrayFrames } from "./json-array.ts";
 import { NdjsonFrames } from "./ndjson.ts";
 
@@ -16,7 +16,7 @@ export const defaultMaxEvent = 16 * 1024 * 1024;
 export function framesOf(framing: Wire["framing"], limit: number = defaultMaxEvent): Frames {
   switch (framing) {
     case "sse":
-      return new SniffedFrames(limit);
+      return new DetectedFrames(limit);
     case "ndjson":
       return new NdjsonFrames(limit);
     case "json-array":

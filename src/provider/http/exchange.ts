@@ -4,7 +4,7 @@ import { keepOne } from "../../core/keep-one.ts";
 import type { GenerationContext } from "../../core/provider.ts";
 import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
-import { Reads } from "./read-buffer.ts";
+import { ReadBuffer } from "./read-buffer.ts";
 import type { HttpHeaders } from "./response-error.ts";
 
 export interface Post {
@@ -16,7 +16,7 @@ export interface Post {
 export interface Opened {
   readonly status: number;
   readonly headers: HttpHeaders;
-  readonly reads: Reads;
+  readonly reads: ReadBuffer;
 }
 
 interface Waiting {
@@ -39,7 +39,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #stopped: VenturiError | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #waiting: Waiting | undefined;
-  #reads: Reads | undefined;
+  #reads: ReadBuffer | undefined;
   #drain: NodeJS.Timeout | undefined;
 
   constructor(op: "provider.stream" | "provider.generate", context: GenerationContext) {
@@ -115,7 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
     if (status < 200) return; // more is to come
-    this.#reads = new Reads(controller, this.#onRead);
+    this.#reads = new ReadBuffer(controller, this.#onRead);
     this.#waiting?.resolve({ status, headers, reads: this.#reads });
   }
 

@@ -10,7 +10,7 @@ import { defaultMaxEvent } from "../frames/frames.ts";
 import { openConnections } from "./connections.ts";
 import { Exchange, type Opened, type Post } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
-import type { Reads } from "./read-buffer.ts";
+import type { ReadBuffer } from "./read-buffer.ts";
 import { type HttpFailure, header, httpFailure } from "./response-error.ts";
 import { Secrets } from "./secrets.ts";
 
@@ -145,7 +145,7 @@ class Client {
   }
 
   /** Some gateways answer a request for a stream with a whole JSON body, and some label a stream as JSON. */
-  async #wholeInstead(reads: Reads, pipeline: Pipeline): Promise<Delta[]> {
+  async #wholeInstead(reads: ReadBuffer, pipeline: Pipeline): Promise<Delta[]> {
     const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
     if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body)));
     const deltas: Delta[] = [];
@@ -171,7 +171,7 @@ const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, s
 
 const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
 
-async function readWhole(reads: Reads, limit: number): Promise<string> {
+async function readWhole(reads: ReadBuffer, limit: number): Promise<string> {
   const body = await readSome(reads, limit + 1);
   if (body.length > limit) {
     throw new VenturiError("stream.frame", "too_large", `the answer is larger than ${limit} bytes; raise maxEvent`);
@@ -180,7 +180,7 @@ async function readWhole(reads: Reads, limit: number): Promise<string> {
 }
 
 /** The body, or its first `limit` bytes. */
-async function readSome(reads: Reads, limit: number): Promise<Buffer> {
+async function readSome(reads: ReadBuffer, limit: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
   while (length < limit) {

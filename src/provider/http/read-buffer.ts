@@ -11,7 +11,7 @@ const enough = 64 * 1024;
  * What has arrived and not been taken: `take` gives everything in one piece, and only when nothing has come is there
  * something to await, so that there is one promise per wait, not one per chunk. Past 64 KiB the source has to wait.
  */
-export class Reads {
+export class ReadBuffer {
   readonly #source: Source;
   readonly #arrived: () => void;
   #pieces: Buffer[] = [];

@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import type { Log } from "../../core/log.ts";
 import { labels, metrics } from "../names.ts";
 import type { AttributeSets } from "./instruments.ts";
-import type { Tally } from "./meter.ts";
+import type { Meter } from "./meter.ts";
 
 export type Signal = "spans" | "logs";
 export type DropReason = "queue_full" | "export_failed";
@@ -11,15 +11,15 @@ const quiet = 60_000;
 
 /** Counts telemetry that is lost, and says so at most once a minute. */
 export class Drops {
-  readonly #dropped: ReturnType<Tally["counter"]>;
+  readonly #dropped: ReturnType<Meter["counter"]>;
   readonly #sets: AttributeSets;
   readonly #log: Log;
   #toldAt = Number.NEGATIVE_INFINITY;
   #untold = 0;
   total = 0;
 
-  constructor(tally: Tally, sets: AttributeSets, log: Log) {
-    this.#dropped = tally.counter({ name: metrics.dropped, description: "Telemetry that was dropped", unit: "" });
+  constructor(meter: Meter, sets: AttributeSets, log: Log) {
+    this.#dropped = meter.counter({ name: metrics.dropped, description: "Telemetry that was dropped", unit: "" });
     this.#sets = sets;
     this.#log = log;
   }

@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
 import { buckets, metrics } from "../names.ts";
-import type { Count, Distribution, Tally } from "./meter.ts";
+import type { Count, Distribution, Meter } from "./meter.ts";
 
 type Histogram = (attributes: Attributes) => Distribution;
 type Counter = (attributes: Attributes) => Count;
@@ -8,15 +8,15 @@ type Counter = (attributes: Attributes) => Count;
 /** Every metric there is: each gives the series of an attribute set. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
-export function createInstruments(tally: Tally) {
+export function createInstruments(meter: Meter) {
   const seconds = (name: string, description: string, boundaries: readonly number[] = buckets.duration): Histogram =>
-    tally.histogram({ name, description, unit: "s" }, boundaries);
-  const counter = (name: string, description: string, unit = ""): Counter => tally.counter({ name, description, unit });
-  const level = (name: string, description: string): Count => tally.level({ name, description, unit: "" })(none);
+    meter.histogram({ name, description, unit: "s" }, boundaries);
+  const counter = (name: string, description: string, unit = ""): Counter => meter.counter({ name, description, unit });
+  const level = (name: string, description: string): Count => meter.level({ name, description, unit: "" })(none);
   return {
     operationDuration: seconds(metrics.operationDuration, "Duration of a generation"),
     timeToFirstChunk: seconds(metrics.timeToFirstChunk, "Request to first chunk", buckets.firstChunk),
-    tokenUsage: tally.histogram(
+    tokenUsage: meter.histogram(
       { name: metrics.tokenUsage, description: "Tokens of a generation", unit: "{token}" },
       buckets.tokens,
     ),
@@ -26,8 +26,8 @@ export function createInstruments(tally: Tally) {
     toolCalls: counter(metrics.toolCalls, "Tool calls by outcome"),
     eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
     quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated"),
-    retries: counter(metrics.retries, "Generations tried again on the same model"),
-    failovers: counter(metrics.failovers, "Generations tried again on another model"),
+    retries: counter(metrics.retries, "Revisions tried again on the same model"),
+    failovers: counter(metrics.failovers, "Revisions tried again on another model"),
     retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn"),
     runsActive: level(metrics.runsActive, "Runs under way"),
     followersActive: level(metrics.followersActive, "Followers being served"),

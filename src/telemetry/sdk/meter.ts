@@ -53,9 +53,9 @@ interface CounterFamily extends Family<Count> {
 
 /**
  * All metrics of ours. A record through the SDK hashes its attributes anew each time (≈ 2 µs); whoever holds a series of a
- * tally adds a number. Readers see it like any instrument.
+ * meter adds a number. Readers see it like any instrument.
  */
-export class Tally implements MetricProducer {
+export class Meter implements MetricProducer {
   readonly #started: HrTime = hrTime();
   readonly #counters: CounterFamily[] = [];
   readonly #histograms: (Family<Distribution> & { readonly boundaries: readonly number[] })[] = [];

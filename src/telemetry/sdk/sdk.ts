@@ -14,7 +14,7 @@ import { collector } from "./collector.ts";
 import { Drops } from "./drops.ts";
 import type { Exporters } from "./exporters.ts";
 import { AttributeSets, createInstruments, type Instruments } from "./instruments.ts";
-import { Tally } from "./meter.ts";
+import { Meter } from "./meter.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
@@ -42,11 +42,11 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const environment = parts.environment ?? process.env;
   const routes = routesOf(settings.otlp.endpoint, environment);
   const exporters = sendsAnything(routes) ? await exportersFor(settings, routes, environment) : undefined;
-  const tally = new Tally();
+  const meter = new Meter();
   const sets = new AttributeSets();
-  const drops = new Drops(tally, sets, parts.log ?? silentLog);
-  const pull = collector(tally);
-  const push = await exporters?.metrics(tally, parts.metricInterval ?? 10_000);
+  const drops = new Drops(meter, sets, parts.log ?? silentLog);
+  const pull = collector(meter);
+  const push = await exporters?.metrics(meter, parts.metricInterval ?? 10_000);
   const spans = exporters?.spans(drops);
   const logs = exporters?.logs(drops);
   const given = parts.spanProcessors ?? [];
@@ -66,7 +66,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   return {
     tracer: pipeline.tracer,
     resource: pipeline.resource,
-    instruments: createInstruments(tally),
+    instruments: createInstruments(meter),
     sets,
     drops,
     logger: pipeline.logger,

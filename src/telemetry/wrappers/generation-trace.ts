@@ -17,7 +17,7 @@ import type { Distribution } from "../sdk/meter.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { Output } from "./content.ts";
-import { emitBlock, endSpan, type Measure } from "./instrumentation.ts";
+import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { cancelled, errorType, failed, mark, type Outcome } from "./outcome.ts";
 import type { ProviderMetrics } from "./provider-metrics.ts";
 import type { RoundTrace } from "./round-trace.ts";
@@ -25,7 +25,7 @@ import type { Pending, RunTrace } from "./run-trace.ts";
 
 /** One generation as it is measured: its span, its chunks, its figures. */
 export class GenerationTrace implements StreamObserver, Pending {
-  readonly #measure: Measure;
+  readonly #measure: Instrumentation;
   readonly #metrics: ProviderMetrics;
   readonly #request: GenerationRequest;
   readonly #run: string;
@@ -48,7 +48,12 @@ export class GenerationTrace implements StreamObserver, Pending {
   #outcome: Outcome | undefined;
   #ended = false;
 
-  constructor(measure: Measure, metrics: ProviderMetrics, request: GenerationRequest, context: GenerationContext) {
+  constructor(
+    measure: Instrumentation,
+    metrics: ProviderMetrics,
+    request: GenerationRequest,
+    context: GenerationContext,
+  ) {
     this.#measure = measure;
     this.#metrics = metrics;
     this.#request = request;

@@ -9,7 +9,7 @@ import type { Content } from "./content.ts";
 import type { Traces } from "./traces.ts";
 
 /** What every wrapper needs. */
-export interface Measure {
+export interface Instrumentation {
   readonly sdk: Sdk;
   readonly settings: TelemetrySettings;
   readonly content: Content;
@@ -18,14 +18,14 @@ export interface Measure {
 }
 
 /** Ends a span at a time of ours and keeps it for the ring. */
-export function endSpan(measure: Measure, run: string, span: Span, time: ReturnType<Origin["time"]>): void {
+export function endSpan(measure: Instrumentation, run: string, span: Span, time: ReturnType<Origin["time"]>): void {
   if (!span.isRecording()) return;
   span.end(time);
   measure.ring.span(run, span);
 }
 
 /** Sends a block on its way: as it is, or span by span where somebody wants objects. */
-export function emitBlock(measure: Measure, run: string, block: Block, parent: Context): void {
+export function emitBlock(measure: Instrumentation, run: string, block: Block, parent: Context): void {
   if (block.size === 0) return;
   if (measure.sdk.objects) {
     emitObjects(measure, run, block, parent);
@@ -35,7 +35,7 @@ export function emitBlock(measure: Measure, run: string, block: Block, parent: C
   measure.ring.block(run, block);
 }
 
-function emitObjects(measure: Measure, run: string, block: Block, parent: Context): void {
+function emitObjects(measure: Instrumentation, run: string, block: Block, parent: Context): void {
   const made: Span[] = [];
   for (const row of rowsOf(block)) {
     const above = row.parentRow === undefined ? undefined : made[row.parentRow];

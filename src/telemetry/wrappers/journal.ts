@@ -1,9 +1,9 @@
 import { performance } from "node:perf_hooks";
-import type { Append, Attempt, Journal } from "../../core/journal.ts";
-import type { Measure } from "./instrumentation.ts";
+import type { Append, Journal, Ownership } from "../../core/journal.ts";
+import type { Instrumentation } from "./instrumentation.ts";
 
 /** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
-export function measuredJournal(measure: Measure, journal: Journal, queued: WeakSet<Attempt>): Journal {
+export function measuredJournal(measure: Instrumentation, journal: Journal, queued: WeakSet<Ownership>): Journal {
   const durations = measure.sdk.instruments.appendDuration;
   const { keepWire, wire } = journal;
   return {
@@ -20,7 +20,7 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
     },
     async claim(worker, limit) {
       const claims = await journal.claim(worker, limit);
-      for (const claim of claims) queued.add(claim.attempt);
+      for (const claim of claims) queued.add(claim.ownership);
       return claims;
     },
     read: (run, after, limit) => journal.read(run, after, limit),
@@ -29,10 +29,10 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
     enqueue: (item) => journal.enqueue(item),
     heartbeat: (worker) => journal.heartbeat(worker),
     held: (worker) => journal.held(worker),
-    release(attempt) {
+    release(ownership) {
       // Given back, the run is no longer this process's to measure.
-      measure.traces.get(attempt.run)?.abandon();
-      return journal.release(attempt);
+      measure.traces.get(ownership.run)?.abandon();
+      return journal.release(ownership);
     },
     signal: (run, id, kind, body) => journal.signal(run, id, kind, body),
     signals: (run, after) => journal.signals(run, after),
@@ -48,8 +48,8 @@ export function measuredJournal(measure: Measure, journal: Journal, queued: Weak
   };
 }
 
-function noteAppend(measure: Measure, batch: readonly Append[], start: number, end: number): void {
-  for (const { attempt, events } of batch) {
-    if (events.length > 0) measure.traces.get(attempt.run)?.appended(events.length, batch.length, start, end);
+function noteAppend(measure: Instrumentation, batch: readonly Append[], start: number, end: number): void {
+  for (const { ownership, events } of batch) {
+    if (events.length > 0) measure.traces.get(ownership.run)?.appended(events.length, batch.length, start, end);
   }
 }

@@ -1,7 +1,7 @@
 import type { EventBody, RunEvent } from "../../core/events.ts";
-import type { Attempt, Claim, RunLog } from "../../core/journal.ts";
+import type { Claim, Ownership, RunLog } from "../../core/journal.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import type { Measure } from "./instrumentation.ts";
+import type { Instrumentation } from "./instrumentation.ts";
 import { RunTrace } from "./run-trace.ts";
 import { countRejected, toolFinished } from "./tool.ts";
 
@@ -16,13 +16,13 @@ export interface RunLogFacts {
  */
 export class MeasuredLog implements RunLog {
   readonly #inner: RunLog;
-  readonly #measure: Measure;
+  readonly #measure: Instrumentation;
   readonly #claim: Claim;
   readonly #queued: boolean;
   #trace: RunTrace | undefined;
   #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
 
-  constructor(measure: Measure, inner: RunLog, claim: Claim, facts: RunLogFacts) {
+  constructor(measure: Instrumentation, inner: RunLog, claim: Claim, facts: RunLogFacts) {
     this.#measure = measure;
     this.#inner = inner;
     this.#claim = claim;
@@ -36,8 +36,8 @@ export class MeasuredLog implements RunLog {
     keepOne(this);
   }
 
-  get attempt(): Attempt {
-    return this.#inner.attempt;
+  get ownership(): Ownership {
+    return this.#inner.ownership;
   }
 
   get head(): number {

@@ -4,12 +4,16 @@ import { keepOne } from "../../core/keep-one.ts";
 import type { GenerationContext, GenerationRequest, Provider, StreamObserver } from "../../core/provider.ts";
 import { attributes } from "../names.ts";
 import { GenerationTrace } from "./generation-trace.ts";
-import type { Measure } from "./instrumentation.ts";
+import type { Instrumentation } from "./instrumentation.ts";
 import { good, outcomeOf } from "./outcome.ts";
 import { ProviderMetrics } from "./provider-metrics.ts";
 
 /** The provider, with a span around every generation and an observer on its stream. */
-export function measuredProvider(measure: Measure, name: { key: string; type: string }, provider: Provider): Provider {
+export function measuredProvider(
+  measure: Instrumentation,
+  name: { key: string; type: string },
+  provider: Provider,
+): Provider {
   const { instruments, sets } = measure.sdk;
   const metrics = new ProviderMetrics(instruments, sets, { ...name, server: serverOf(provider.endpoint) });
   const begin = (request: GenerationRequest, context: GenerationContext): GenerationTrace => {

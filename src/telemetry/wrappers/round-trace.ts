@@ -2,7 +2,7 @@ import { performance } from "node:perf_hooks";
 import { type Context, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { attributes, labels, providerName, spans } from "../names.ts";
-import { endSpan, type Measure } from "./instrumentation.ts";
+import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import type { RunTrace } from "./run-trace.ts";
 
 interface RoundFacts {
@@ -20,7 +20,7 @@ export class RoundTrace {
   readonly span: Span;
   readonly context: Context;
   readonly #facts: RoundFacts;
-  readonly #measure: Measure;
+  readonly #measure: Instrumentation;
   readonly #run: RunTrace;
   #lastAt = performance.now();
   #code: string | undefined;
@@ -30,7 +30,7 @@ export class RoundTrace {
   /** The conventions' name of the provider, told by the generation. */
   provider: string;
 
-  constructor(measure: Measure, run: RunTrace, facts: RoundFacts) {
+  constructor(measure: Instrumentation, run: RunTrace, facts: RoundFacts) {
     this.#measure = measure;
     this.#run = run;
     this.#facts = facts;

@@ -7,7 +7,7 @@ import { AppendColumns } from "../chunk-spans/columns.ts";
 import { attributes, labels, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
-import { emitBlock, endSpan, type Measure } from "./instrumentation.ts";
+import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
 
@@ -21,14 +21,14 @@ export interface Pending {
 export interface RunFacts {
   readonly agent: string;
   readonly config: string | undefined;
-  /** Where the run was before, when another attempt takes it up. */
+  /** Where the run was before, when another owner takes it up. */
   readonly earlier: string | undefined;
   readonly resumed: boolean;
   /** Waited in line, so that whoever asked for it is not waiting for it, unless that was a tool. */
   readonly queued: boolean;
 }
 
-/** One attempt at a run: its root span and whatever is open below it. */
+/** A run while this process owns it: its root span and whatever is open below it. */
 export class RunTrace {
   readonly run: string;
   readonly agent: string;
@@ -38,14 +38,14 @@ export class RunTrace {
   readonly traceparent: string;
   readonly origin = originNow();
   readonly pending = new Set<Pending>();
-  readonly #measure: Measure;
+  readonly #measure: Instrumentation;
   readonly #started = performance.now();
   readonly #appends: AppendColumns | undefined;
   #round: RoundTrace | undefined;
   #ended = false;
 
-  constructor(measure: Measure, claim: Claim, facts: RunFacts) {
-    const { run, session } = claim.attempt;
+  constructor(measure: Instrumentation, claim: Claim, facts: RunFacts) {
+    const { run, session } = claim.ownership;
     this.#measure = measure;
     this.run = run;
     this.agent = facts.agent;
@@ -127,13 +127,13 @@ export class RunTrace {
     );
   }
 
-  /** The attempt stopped until somebody answers; another one goes on. */
+  /** The owner stopped until somebody answers; another one goes on. */
   parked(): void {
     this.span.setAttribute(attributes.parked, true);
     this.#end(good);
   }
 
-  /** The attempt stopped without an end of the run: fenced off, given back, or the process is closing. */
+  /** The owner stopped without an end of the run: fenced off, given back, or the process is closing. */
   abandon(): void {
     if (this.#ended) return;
     this.span.setAttribute(attributes.abandoned, true);

@@ -5,13 +5,13 @@ import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../
 import { attributes, labels, spans } from "../names.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
-import { endSpan, type Measure } from "./instrumentation.ts";
+import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
 import type { RoundTrace } from "./round-trace.ts";
 import type { Body, Pending, RunTrace } from "./run-trace.ts";
 
 /** The tool, with a span around every execution, in which it runs: spans that it makes of its own are below. */
-export function measuredTool(measure: Measure, tool: Tool): Tool {
+export function measuredTool(measure: Instrumentation, tool: Tool): Tool {
   return {
     ...declared(tool),
     call(input, context) {
@@ -115,7 +115,7 @@ class Execution implements Pending {
   readonly call: string;
   readonly traceparent: string;
   readonly context: Context;
-  readonly #measure: Measure;
+  readonly #measure: Instrumentation;
   readonly #run: string;
   readonly #trace: RunTrace | undefined;
   readonly #round: RoundTrace | undefined;
@@ -127,7 +127,7 @@ class Execution implements Pending {
   #outcome: Outcome = cancelled;
   #ended = false;
 
-  constructor(measure: Measure, tool: Tool, context: ToolContext) {
+  constructor(measure: Instrumentation, tool: Tool, context: ToolContext) {
     this.#measure = measure;
     this.#run = context.run;
     this.#tool = tool.name;
@@ -211,7 +211,7 @@ class Execution implements Pending {
 }
 
 /** A `tool.finished` passed: it tells its execution, if there was one here, and is counted. */
-export function toolFinished(measure: Measure, runTrace: RunTrace, body: Body<"tool.finished">): void {
+export function toolFinished(measure: Instrumentation, runTrace: RunTrace, body: Body<"tool.finished">): void {
   for (const pending of runTrace.pending) {
     if (pending instanceof Execution && pending.call === body.call) pending.told(body);
   }
@@ -223,7 +223,7 @@ function labelsOf(body: Body<"tool.finished">): Record<string, string> {
   return { [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome };
 }
 
-export function countRejected(measure: Measure, body: Body<"tool_call.rejected">): void {
+export function countRejected(measure: Instrumentation, body: Body<"tool_call.rejected">): void {
   const { instruments, sets } = measure.sdk;
   const outcome = body.error.code;
   const set = sets.of({ [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome });

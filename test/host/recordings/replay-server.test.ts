@@ -7,13 +7,13 @@ import { claimed, delta, finished, memory, started } from "../../journal/setup.t
 describe("serveReplay", () => {
   it("serves a recorded run's events as SSE, from where the client was", async () => {
     const journal = memory();
-    const { attempt } = await claimed(journal);
-    const log = new Committer({ journal }).openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const log = new Committer({ journal }).openLog(ownership);
     log.write(started());
     log.write(delta("a"));
     await log.step(finished("a"));
     const speed = Number.POSITIVE_INFINITY;
-    const server = await serveReplay(new Recordings(journal), attempt.run, { port: 0, speed });
+    const server = await serveReplay(new Recordings(journal), ownership.run, { port: 0, speed });
     const ids = async (headers: Record<string, string>) =>
       [...(await (await fetch(server.url, { headers })).text()).matchAll(/^id: (\d+)\nevent: (.+)$/gm)].map(
         ([, id, type]) => `${id} ${type}`,

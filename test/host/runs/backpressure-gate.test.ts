@@ -1,17 +1,17 @@
 import { expect } from "chai";
 import type { RunEvent } from "../../../src/core/events.ts";
-import { Pace } from "../../../src/host/runs/backpressure.ts";
+import { BackpressureGate } from "../../../src/host/runs/backpressure.ts";
 
 const event = (seq: number): RunEvent => ({ type: "text.delta", run: "r", seq, at: 0, round: 1, text: "x" });
 
 describe("a run's pace", () => {
   it("is set by its first reader alone", () => {
-    const pace = new Pace();
+    const pace = new BackpressureGate();
     expect([pace.take(), pace.take()]).to.deep.equal([true, false]);
   });
 
   it("holds the run back when the reader is 256 events behind, until it has caught up or left", async () => {
-    const pace = new Pace();
+    const pace = new BackpressureGate();
     const batches = (async function* () {
       for (let seq = 1; seq <= 300; seq += 100) yield Array.from({ length: 100 }, (_, index) => event(seq + index));
     })();

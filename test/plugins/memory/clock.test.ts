@@ -9,8 +9,8 @@ describe("a clock that jumps", () => {
       let jump = 0;
       const clock = { ...systemClock, now: () => Date.now() + jump };
       const journal = new MemoryJournal({ clock, keep: 10, lease: 10_000 });
-      const { attempt } = await claimed(journal);
-      await put(journal, attempt, [text("a")]);
+      const { ownership } = await claimed(journal);
+      await put(journal, ownership, [text("a")]);
       jump = hours * 3_600_000;
       // The worker that beats keeps its runs …
       await journal.heartbeat("worker-1");
@@ -18,8 +18,8 @@ describe("a clock that jumps", () => {
       // … and one that does not loses them, although its last sign may lie in the future.
       jump += hours * 3_600_000;
       const [next] = await journal.claim("worker-2", 10);
-      expect(next?.attempt).to.include({ run: attempt.run, epoch: 2, head: 1 });
-      expect(await put(journal, attempt, [text("zombie")])).to.equal(false);
+      expect(next?.ownership).to.include({ run: ownership.run, epoch: 2, head: 1 });
+      expect(await put(journal, ownership, [text("zombie")])).to.equal(false);
     });
   }
 });

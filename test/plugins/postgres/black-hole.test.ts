@@ -35,15 +35,15 @@ describe("postgres behind a wire that swallows everything", () => {
 
   it("where only the listening connection is deaf, followers get their events by the poll", async () => {
     const journal = await direct();
-    const { attempt } = await claimed(journal);
+    const { ownership } = await claimed(journal);
     const remote = await throughWire();
     await new Promise<void>((resolve) => {
       remote.onHint(() => resolve());
     });
     wire.swallow();
     wire.pass();
-    const seen = new Followers({ journal: remote }).follow(attempt.run)[Symbol.asyncIterator]();
-    await put(journal, attempt, [text("a")]);
+    const seen = new Followers({ journal: remote }).follow(ownership.run)[Symbol.asyncIterator]();
+    await put(journal, ownership, [text("a")]);
     const from = performance.now();
     const { value } = await seen.next();
     expect(value?.map((event) => event.seq)).to.deep.equal([1]);

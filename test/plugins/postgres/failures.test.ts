@@ -46,10 +46,10 @@ describe("postgres migrations", () => {
       ];
       await query(url, setup.join(";\n"));
       const journal = openJournal(url, schema);
-      const { attempt } = await claimed(journal);
-      expect(await put(journal, attempt, [text("a")])).to.equal(true);
-      await journal.keepWire(attempt.run, 1, 1, "w", new Uint8Array([1]));
-      expect(await finish(journal, attempt)).to.equal(true);
+      const { ownership } = await claimed(journal);
+      expect(await put(journal, ownership, [text("a")])).to.equal(true);
+      await journal.keepWire(ownership.run, 1, 1, "w", new Uint8Array([1]));
+      expect(await finish(journal, ownership)).to.equal(true);
       await journal.close();
     });
   }
@@ -116,13 +116,13 @@ describe("postgres failures", function () {
       const journal = openJournal(cluster.url, "j", { connectTimeout: 500 });
       const followers = new Followers({ journal });
       const committer = new Committer({ journal, listener: followers });
-      const { attempt } = await claimed(journal);
-      const log = committer.openLog(attempt);
+      const { ownership } = await claimed(journal);
+      const log = committer.openLog(ownership);
       const remote = openJournal(cluster.url, "j", { connectTimeout: 500 });
       const elsewhere = new Followers({ journal: remote, poll: 100 });
       const seen: number[] = [];
       const following = (async () => {
-        for await (const batch of elsewhere.follow(attempt.run)) seen.push(...batch.map((event) => event.seq));
+        for await (const batch of elsewhere.follow(ownership.run)) seen.push(...batch.map((event) => event.seq));
       })();
       for (let n = 0; n < 20; n++) {
         if (n === 7 || n === 13) {
@@ -146,8 +146,8 @@ describe("postgres failures", function () {
     const wire = await Wire.to(cluster.port);
     const journal = openJournal(cluster.urlAt(wire.port), freshSchema(), { timeout: 400, connectTimeout: 400 });
     const committer = new Committer({ journal });
-    const { attempt } = await claimed(journal);
-    const log = committer.openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership);
     await log.step(text("before"));
     // The request gets through, the answer does not: the one case in which nobody can know without looking.
     wire.swallowAnswers();
@@ -155,7 +155,7 @@ describe("postgres failures", function () {
     setTimeout(() => wire.pass(), 600);
     await step;
     await log.step({ ...end });
-    expect((await journal.read(attempt.run, 0, 10)).map((event) => event.seq)).to.deep.equal([1, 2, 3]);
+    expect((await journal.read(ownership.run, 0, 10)).map((event) => event.seq)).to.deep.equal([1, 2, 3]);
     await journal.close();
     await wire.close();
   });

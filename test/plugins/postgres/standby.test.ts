@@ -27,8 +27,8 @@ describe("postgres with a standby", function () {
 
   it("of several hosts the one that takes writes is used, wherever it stands", async () => {
     const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
-    const { attempt } = await claimed(journal);
-    const rows = await ask(primary, "SELECT 1 FROM j.runs WHERE run = $1", [attempt.run]);
+    const { ownership } = await claimed(journal);
+    const rows = await ask(primary, "SELECT 1 FROM j.runs WHERE run = $1", [ownership.run]);
     expect(rows).to.have.length(1);
     await journal.close();
   });
@@ -60,7 +60,7 @@ describe("postgres with a standby", function () {
 
   it("a standby that is gone makes commits wait, and not connections pile up", async () => {
     const journal = openJournal(primary.url, "j", { timeout: 200, connectTimeout: 1_000 });
-    const log = new Committer({ journal }).openLog((await claimed(journal)).attempt);
+    const log = new Committer({ journal }).openLog((await claimed(journal)).ownership);
     await standby.crash();
     const step = log.step(text("waits"));
     for (let beats = 0; beats < 8; beats++) {
@@ -77,8 +77,8 @@ describe("postgres with a standby", function () {
   it("the primary is killed and the standby promoted: runs wait, go on, and nothing acknowledged is lost", async () => {
     const journal = openJournal(both(), "j", { connectTimeout: 1_000 });
     const committer = new Committer({ journal });
-    const { attempt } = await claimed(journal);
-    const log = committer.openLog(attempt);
+    const { ownership } = await claimed(journal);
+    const log = committer.openLog(ownership);
     for (let n = 0; n < 10; n++) await log.step(text(`${n}`));
     await primary.kill();
     // Its processes outlive it for a moment, and answer.
@@ -88,7 +88,7 @@ describe("postgres with a standby", function () {
     await waiting;
     await log.step({ ...end });
     await journal.ping();
-    const stored = await journal.read(attempt.run, 0, 100);
+    const stored = await journal.read(ownership.run, 0, 100);
     expect(stored.map((event) => event.seq)).to.deep.equal(Array.from({ length: 12 }, (_, n) => n + 1));
     await journal.close();
   });

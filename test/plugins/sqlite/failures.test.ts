@@ -14,36 +14,36 @@ describe("sqlite failures", () => {
   it("a full disk is journal_failed, loses nothing acknowledged, and goes on once there is room", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file, { maxSize: 256 * 1024 });
-    const { attempt: old } = await claimed(journal);
+    const { ownership: old } = await claimed(journal);
     await put(journal, old, [text("x".repeat(150_000))]);
     await finish(journal, old);
-    const { attempt } = await claimed(journal);
+    const { ownership } = await claimed(journal);
     let kept = 0;
     const failure = await (async () => {
-      for (; ; kept++) await put(journal, attempt, [text("y".repeat(10_000))]);
+      for (; ; kept++) await put(journal, ownership, [text("y".repeat(10_000))]);
     })().catch((thrown) => thrown);
     expect(failure).to.include({ code: "journal_failed" });
     expect(failure.message).to.include("is full; make room or prune old runs");
-    expect(await journal.read(attempt.run, 0, 1_000)).to.have.length(kept);
+    expect(await journal.read(ownership.run, 0, 1_000)).to.have.length(kept);
     expect(await journal.prune({ keep: 0 })).to.equal(1);
-    expect(await put(journal, attempt, [text("z")])).to.equal(true);
+    expect(await put(journal, ownership, [text("z")])).to.equal(true);
     await journal.close();
   });
 
   it("a locked file makes a run wait, and it goes on when the lock is gone", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file, { busyTimeout: 20 });
-    const { attempt } = await claimed(journal);
+    const { ownership } = await claimed(journal);
     const other = new DatabaseSync(file);
     other.exec("BEGIN EXCLUSIVE");
     const failure = await journal.heartbeat("w").catch((thrown) => thrown);
     expect(failure.message).to.include("another process keeps it locked");
-    const log = new Committer({ journal }).openLog(attempt);
+    const log = new Committer({ journal }).openLog(ownership);
     const step = log.step({ type: "text.delta", round: 1, text: "a" });
     await expectPending(step);
     other.exec("ROLLBACK");
     await step;
-    expect(await journal.read(attempt.run, 0, 10)).to.have.length(1);
+    expect(await journal.read(ownership.run, 0, 10)).to.have.length(1);
     other.close();
     await journal.close();
   });
@@ -52,8 +52,8 @@ describe("sqlite failures", () => {
     const file = freshFile(folder);
     const busyTimeout = 300;
     const journal = await openFile(file, { busyTimeout });
-    const { attempt } = await claimed(journal);
-    await put(journal, attempt, [text("a")]);
+    const { ownership } = await claimed(journal);
+    await put(journal, ownership, [text("a")]);
     const other = new DatabaseSync(file);
     const timed = async (ask: () => Promise<unknown>) => {
       const start = performance.now();
@@ -66,7 +66,7 @@ describe("sqlite failures", () => {
       const { took, failure } = await timed(() => journal.ping());
       expect(took).to.be.lessThan(busyTimeout);
       expect(String(failure)).to.include("another process keeps it locked");
-      expect(await journal.read(attempt.run, 0, 10)).to.have.length(1);
+      expect(await journal.read(ownership.run, 0, 10)).to.have.length(1);
       other.exec("ROLLBACK");
       await journal.ping();
     }
@@ -77,15 +77,15 @@ describe("sqlite failures", () => {
   it("a corrupt file is told, with what to do", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
-    const { attempt } = await claimed(journal);
-    for (let n = 0; n < 50; n++) await put(journal, attempt, [text("x".repeat(2_000))]);
+    const { ownership } = await claimed(journal);
+    for (let n = 0; n < 50; n++) await put(journal, ownership, [text("x".repeat(2_000))]);
     await journal.close();
     const whole = readFileSync(file);
     const damaged = Buffer.from(whole);
     damaged.fill(0xff, 4_096);
     writeFileSync(file, damaged);
     const failure = await openFile(file)
-      .then((opened) => opened.read(attempt.run, 0, 100).finally(() => opened.close()))
+      .then((opened) => opened.read(ownership.run, 0, 100).finally(() => opened.close()))
       .catch((thrown) => thrown);
     expect(failure).to.include({ code: "journal_failed" });
     expect(failure.message).to.include("it is corrupt; restore it from a backup");
@@ -94,8 +94,8 @@ describe("sqlite failures", () => {
   it("a file that was mended is used again without a restart", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
-    const { attempt } = await claimed(journal);
-    await put(journal, attempt, [text("a")]);
+    const { ownership } = await claimed(journal);
+    await put(journal, ownership, [text("a")]);
     await journal.close();
     const whole = readFileSync(file);
     writeFileSync(file, Buffer.alloc(100, 1));
@@ -104,7 +104,7 @@ describe("sqlite failures", () => {
     const failure = await again.ping().catch((thrown) => thrown);
     expect(failure.message).to.include("no SQLite database");
     writeFileSync(file, whole);
-    expect(await again.read(attempt.run, 0, 10)).to.have.length(1);
+    expect(await again.read(ownership.run, 0, 10)).to.have.length(1);
     await again.close();
   });
 
@@ -135,11 +135,11 @@ describe("sqlite failures", () => {
 
   it("a question that fails is told to its asker alone", async () => {
     const journal = await openFile(freshFile(folder));
-    const { attempt } = await claimed(journal);
-    await put(journal, attempt, [text("a")]);
+    const { ownership } = await claimed(journal);
+    await put(journal, ownership, [text("a")]);
     const failure = await journal.read({} as string, 0, 1).catch((thrown) => thrown); // what no caller should do
     expect(failure).to.include({ code: "journal_failed" });
-    expect(await journal.read(attempt.run, 0, 10)).to.have.length(1);
+    expect(await journal.read(ownership.run, 0, 10)).to.have.length(1);
     await journal.close();
   });
 });

@@ -12,12 +12,12 @@ async function write(run: string): Promise<void> {
   const request = { agent: "a", input: {} };
   const { claim } = await journal.enqueue({ run, session: undefined, request, claimFor: name });
   if (!claim) throw new Error("not claimed");
-  const log = committer.openLog(claim.attempt);
+  const log = committer.openLog(claim.ownership);
   for (let n = 0; ; n++) {
     log.write({ type: "text.delta", round: 1, text: "x".repeat(n % 300) });
     if (n % 5 !== 0) continue;
     await log.flush();
-    process.stdout.write(`${run} ${log.attempt.head}\n`);
+    process.stdout.write(`${run} ${log.ownership.head}\n`);
   }
 }
 

@@ -36,10 +36,10 @@ describe("sqlite migrations", () => {
         expect(await journal.prune({ keep: 0 })).to.equal(2);
         expect(await journal.read("other", 0, 1_000)).to.have.length(500);
       }
-      const { attempt } = await claimed(journal);
-      expect(await put(journal, attempt, [text("a")])).to.equal(true);
-      await journal.keepWire(attempt.run, 1, 1, "w", new Uint8Array([1]));
-      expect(await finish(journal, attempt)).to.equal(true);
+      const { ownership } = await claimed(journal);
+      expect(await put(journal, ownership, [text("a")])).to.equal(true);
+      await journal.keepWire(ownership.run, 1, 1, "w", new Uint8Array([1]));
+      expect(await finish(journal, ownership)).to.equal(true);
       await journal.close();
       const now = new DatabaseSync(file);
       expect(now.prepare("PRAGMA user_version").get()?.user_version).to.equal(migrations.length);
