@@ -62,4 +62,4 @@ function outcome(end: TerminalEvent, agent: string, run: string): unknown {
 
 /** Another worker goes on with the calling run, and will find this one by its key: it must not be stopped. */
 const isHandover = (reason: unknown): boolean =>
-  reason instanceof VenturiError && ["shutting_down", "journal_failed", "conflict"].includes(reason.code);
+  VenturiError.isInstance(reason) && ["shutting_down", "journal_failed", "conflict"].includes(reason.code);

@@ -132,7 +132,7 @@ async function openTop(path: string): Promise<{ handle: FileHandle; path: string
 
 /** What went wrong, in words that give nothing away about what lies outside. */
 export function explain(thrown: unknown, name: string): VenturiError {
-  if (thrown instanceof VenturiError) return thrown;
+  if (VenturiError.isInstance(thrown)) return thrown;
   const code = codeOf(thrown);
   const failed = (message: string) => new VenturiError("tool.call", "tool_failed", message);
   if (code === "ENOENT") return failed(`"${name}" does not exist`);

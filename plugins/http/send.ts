@@ -117,7 +117,7 @@ export class Sender {
 
   /** Never the library's own error: that carries the request, and the request carries the credentials. */
   #explain(thrown: unknown): VenturiError {
-    if (thrown instanceof VenturiError) return thrown;
+    if (VenturiError.isInstance(thrown)) return thrown;
     const message = thrown instanceof Error ? thrown.message : "";
     if (/is not allowed\. Because/.test(message)) {
       return new VenturiError(op, "tool_denied", "the host is at a private address; the config would have to allow it");

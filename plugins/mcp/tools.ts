@@ -62,7 +62,7 @@ async function callRemote(
     return toOutput(result, offer.redact);
   } catch (thrown) {
     if (context.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the call was cancelled");
-    if (thrown instanceof VenturiError) throw thrown;
+    if (VenturiError.isInstance(thrown)) throw thrown;
     await offer.connection.suspect(client);
     const gone = isConnectionClosed(thrown);
     const message = gone ? "the MCP server stopped during the call; it is being restarted" : messageOf(thrown);

@@ -88,7 +88,7 @@ export class Database {
         const { link } = await opening;
         return await work(link);
       } catch (thrown) {
-        if (thrown instanceof VenturiError) throw thrown; // an answer of ours, not of the connection
+        if (VenturiError.isInstance(thrown)) throw thrown; // an answer of ours, not of the connection
         if (isConnectionLost(thrown)) this.#drop(opening);
         if (isTransient(thrown) && tries < transientTries) continue;
         const { message, unusable } = explain(thrown);

@@ -57,7 +57,7 @@ export default definePlugin({
       await journal.ping();
     } catch (thrown) {
       // A database that cannot be reached now is waited for; one that will never do is told at once.
-      if (!(thrown instanceof VenturiError) || thrown.details?.unusable === true) {
+      if (!VenturiError.isInstance(thrown) || thrown.details?.unusable === true) {
         await journal.close();
         throw thrown;
       }

@@ -256,7 +256,7 @@ export class PostgresJournal implements Journal {
     try {
       return await this.#database.query<Row>(op, text, values);
     } catch (thrown) {
-      if (thrown instanceof VenturiError && isDuplicate(thrown.cause)) return [];
+      if (VenturiError.isInstance(thrown) && isDuplicate(thrown.cause)) return [];
       throw thrown;
     }
   }

@@ -40,7 +40,7 @@ export async function openDirectory(jail: Jail, path: string): Promise<Directory
     };
   } catch (thrown) {
     await handle?.close();
-    if (thrown instanceof VenturiError) throw thrown;
+    if (VenturiError.isInstance(thrown)) throw thrown;
     throw new VenturiError("tool.call", "tool_failed", `"${path}" is no folder in the workspace`, { cause: thrown });
   }
 }

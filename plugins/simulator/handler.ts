@@ -34,7 +34,7 @@ export function handlerOf(parts: Parts): Handler {
     const entry = parts.requests.open(request, response, () => ending.byServer || parts.listener.closed);
     const served = { ...parts, request, response, entry, ending };
     serve(served).catch((thrown: unknown) => {
-      const failure = { status: thrown instanceof VenturiError ? thrown.status : 400, message: messageOf(thrown) };
+      const failure = { status: VenturiError.isInstance(thrown) ? thrown.status : 400, message: messageOf(thrown) };
       if (response.headersSent) return response.destroy();
       const wire = wires.find((candidate) => candidate.name === entry.wire) ?? openai;
       return sendJson(served, { status: failure.status, body: wire.failure(failure) });

@@ -65,7 +65,7 @@ export class HookChain {
         value = ((await this.#inTime(call(hooks, value))) as T | undefined) ?? value;
       } catch (thrown) {
         // A VenturiError is the hook's own word (a denial); anything else is a broken plugin.
-        if (thrown instanceof VenturiError) throw wrap(op, thrown);
+        if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
         if (thrown instanceof TooSlow)
           throw new VenturiError(op, "plugin_failed", `a hook took longer than ${this.#patience} ms`);
         throw new VenturiError(op, "plugin_failed", "a hook threw", { cause: thrown });

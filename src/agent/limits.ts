@@ -17,7 +17,7 @@ export class LimitReached extends VenturiError {
 
 /** The limit behind an error, if it was one of this run's own; another run's is an error like any other. */
 export function limitIn(error: VenturiError): LimitName | undefined {
-  for (let at: unknown = error; at instanceof VenturiError; at = at.cause)
+  for (let at: unknown = error; VenturiError.isInstance(at); at = at.cause)
     if (at instanceof LimitReached) return at.limit;
   return undefined;
 }

@@ -101,7 +101,7 @@ function report(thrown: unknown): number {
   const error = wrap("cli.run", thrown);
   const isConfig = error.code === "config_invalid";
   process.stderr.write(isConfig ? `${error.message}\n` : `${error}\n`);
-  if (!(thrown instanceof VenturiError) && thrown instanceof Error && process.env.VENTURI_DEBUG !== undefined) {
+  if (!VenturiError.isInstance(thrown) && thrown instanceof Error && process.env.VENTURI_DEBUG !== undefined) {
     process.stderr.write(`${thrown.stack}\n`);
   }
   return error.exit;

@@ -15,7 +15,7 @@ export function configure(command: Command): void {
           options.json ? `${JSON.stringify({ ok: true, ...facts(config) })}\n` : `${sentence(config)}\n`,
         );
       } catch (thrown) {
-        if (options.json === undefined || !(thrown instanceof VenturiError)) throw thrown;
+        if (options.json === undefined || !VenturiError.isInstance(thrown)) throw thrown;
         process.stdout.write(`${JSON.stringify({ ok: false, error: thrown })}\n`);
         process.exitCode = thrown.exit;
       }

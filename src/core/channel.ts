@@ -11,8 +11,6 @@ export interface Caller {
 /** What a channel mounts on. `Server` is the HTTP server's type; `venturi/plugin` names it. */
 export interface ChannelHost<Server = unknown> {
   readonly server: Server;
-  /** Every run of the host, whoever asks. Requests go through `runsFor`. */
-  readonly runs: Runs;
   readonly log: Log;
   readonly limits: {
     /** Most bytes that may wait in memory for one slow reader. */

@@ -7,6 +7,9 @@ export interface ErrorJson {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
+/** In the global symbol registry, so that every copy of this package shares it; `instanceof` knows one copy only. */
+const brand = Symbol.for("venturi.error");
+
 export interface ErrorContext {
   readonly cause?: unknown;
   /** Facts for programs, safe to show to a client: never a secret, never a stack. */
@@ -18,6 +21,11 @@ export interface ErrorContext {
  * `cause` stays inside the process; only `toJSON` reaches a client.
  */
 export class VenturiError extends Error {
+  /** Whether `value` is a VenturiError, also one of another copy of this package, as a plugin may bring. */
+  static isInstance(value: unknown): value is VenturiError {
+    return typeof value === "object" && value !== null && brand in value && isCode((value as VenturiError).code);
+  }
+
   override readonly name = "VenturiError";
   readonly op: string;
   readonly code: Code;
@@ -30,10 +38,14 @@ export class VenturiError extends Error {
     this.details = context.details;
   }
 
+  get [brand](): true {
+    return true;
+  }
+
   /** The chain of operations, outermost first, each once. */
   get ops(): string[] {
     const ops: string[] = [];
-    for (let error: unknown = this; error instanceof VenturiError; error = error.cause) {
+    for (let error: unknown = this; VenturiError.isInstance(error); error = error.cause) {
       if (!ops.includes(error.op)) ops.push(error.op);
     }
     return ops;
@@ -66,7 +78,7 @@ export class VenturiError extends Error {
  * `fallback`. Wrapping twice with the same op adds nothing.
  */
 export function wrap(op: string, thrown: unknown, fallback: Code = "internal"): VenturiError {
-  if (thrown instanceof VenturiError) {
+  if (VenturiError.isInstance(thrown)) {
     if (thrown.op === op) return thrown;
     const details = thrown.details === undefined ? {} : { details: thrown.details };
     return new VenturiError(op, thrown.code, thrown.message, { cause: thrown, ...details });

@@ -177,25 +177,6 @@ export type EventBody = Body<RunEvent>;
 export const isTerminal = (event: RunEvent): event is TerminalEvent =>
   event.type === "run.finished" || event.type === "run.failed";
 
-/** Events that must be committed before anyone acts on them. */
-const steps: ReadonlySet<EventType> = new Set([
-  "run.started",
-  "tool_call.ready",
-  "tool_call.rejected",
-  "tool.started",
-  "tool.finished",
-  "approval.requested",
-  "approval.resolved",
-  "message.added",
-  "context.compacted",
-  "round.retracted",
-  "generation.finished",
-  "round.finished",
-  "run.finished",
-  "run.failed",
-]);
-export const isStep = (type: EventType): boolean => steps.has(type);
-
 /** The event's JSON, made once however many journals and clients ask for it. */
 export function encodeEvent(event: RunEvent): string {
   let json = Encoded.of(event);

@@ -54,7 +54,12 @@ export interface Wire {
   decoder(): Decoder;
 }
 
+/** Version of the contract between the host and its plugins. Raised when an existing plugin would no longer work. */
+export const pluginApi = 1;
+
 export interface Plugin<K extends PluginKind = PluginKind, Options = never, Server = unknown> {
+  /** The `pluginApi` it was written for, set by `definePlugin`. */
+  readonly api: number;
   readonly name: string;
   readonly kind: K;
   readonly description?: string;
@@ -87,5 +92,6 @@ export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Ser
       `"${definition.name}" is no plugin name; use a-z, 0-9 and -`,
     );
   }
-  return definition as Plugin<K, z.output<Schema>, Server>; // the schema's output is what create takes, by the signature above
+  const plugin = { api: pluginApi, ...definition };
+  return plugin as Plugin<K, z.output<Schema>, Server>; // the schema's output is what create takes, by the signature above
 }

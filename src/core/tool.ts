@@ -34,8 +34,19 @@ export interface ToolImage {
 /** A plain value is told to the model as text (a string as it is, anything else as JSON). */
 export type ToolOutput = unknown;
 
+/** Shared by all copies of this package, as a plugin may bring its own. */
+const richOutput = Symbol.for("venturi.rich-output");
+
 /** An output with more than text. */
 export class RichOutput {
+  static isInstance(value: unknown): value is RichOutput {
+    return typeof value === "object" && value !== null && richOutput in value;
+  }
+
+  get [richOutput](): true {
+    return true;
+  }
+
   readonly text: string;
   readonly images: readonly ToolImage[];
   constructor(text: string, images: readonly ToolImage[] = []) {

@@ -10,7 +10,7 @@ export function parseUntrusted(text: string, depth: number): unknown {
     // A reviver costs several times the parsing, so only text that could hold such a key pays for it.
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
   } catch (thrown) {
-    if (thrown instanceof VenturiError) throw thrown;
+    if (VenturiError.isInstance(thrown)) throw thrown;
     throw new VenturiError(op, "invalid_input", "this is no valid JSON", { cause: thrown });
   }
 }

@@ -2,7 +2,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 
 /** What went wrong with a request, in our words, whether a handler, a schema or the HTTP server itself said it. */
 export function httpError(thrown: unknown): VenturiError {
-  if (thrown instanceof VenturiError) return thrown;
+  if (VenturiError.isInstance(thrown)) return thrown;
   const { statusCode, message } = (thrown ?? {}) as { statusCode?: unknown; message?: unknown }; // the server's errors have these
   if (statusCode === 413)
     return new VenturiError("request.parse", "too_large", "the body is larger than limits.body allows");

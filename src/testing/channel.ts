@@ -117,8 +117,9 @@ async function openTestHost(plugin: AnyPlugin, options: Readonly<Record<string, 
   });
   server.setSerializerCompiler(() => (data) => JSON.stringify(data));
   server.setErrorHandler((thrown, _request, reply) => {
-    const error =
-      thrown instanceof VenturiError ? thrown : new VenturiError("server.handle", "internal", String(thrown));
+    const error = VenturiError.isInstance(thrown)
+      ? thrown
+      : new VenturiError("server.handle", "internal", String(thrown));
     return reply.code(error.status).send({ error });
   });
   await server.register(websocket);
@@ -138,7 +139,6 @@ async function openTestHost(plugin: AnyPlugin, options: Readonly<Record<string, 
   const channel = (await plugin.create(plugin.options.parse(options), context)) as Channel<FastifyInstance>; // its kind is channel
   const host: ChannelHost<FastifyInstance> = {
     server,
-    runs,
     log: silentLog,
     limits: { slowReader: 1024 * 1024, keepAlive: 15_000, stalled: 60_000 },
     caller: () => caller,

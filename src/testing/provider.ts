@@ -115,7 +115,7 @@ export function providerContract(name: string, subject: ProviderSubject): void {
       for (let cut = 0; cut < complete; cut += steps) {
         sending(bytes.subarray(0, cut));
         const { deltas, error } = await outcome(provider);
-        assert.ok(error instanceof VenturiError, `cut at ${cut}`);
+        assert.ok(VenturiError.isInstance(error), `cut at ${cut}`);
         assert.equal(error.code, "stream_error", `cut at ${cut}`);
         assert.ok(!deltas.some(isEnd), `cut at ${cut}`);
       }
@@ -220,7 +220,7 @@ async function outcome(provider: Provider, signal?: AbortSignal): Promise<{ delt
       }
     }
   } catch (thrown) {
-    if (!(thrown instanceof VenturiError)) throw thrown;
+    if (!VenturiError.isInstance(thrown)) throw thrown;
     return { deltas, error: thrown };
   }
   return { deltas };

@@ -42,4 +42,22 @@ describe("VenturiError", () => {
       expect([error.status, error.exit, error.retryable]).to.deep.equal([facts.status, facts.exit, facts.retryable]);
     }
   });
+
+  it("of another copy of the package is one all the same, with its code", async () => {
+    const copy = (await import(`${"../../src/core/errors.js"}?copy`)) as typeof import("../../src/core/errors.ts"); // the same module, loaded twice
+    const error = new copy.VenturiError("provider.stream", "rate_limited", "slow down", { details: { retryAfter: 2 } });
+    expect(error).not.to.be.instanceOf(VenturiError);
+    expect(VenturiError.isInstance(error)).to.equal(true);
+    const outer = wrap("agent.run", error, "plugin_failed");
+    expect([outer.code, outer.retryable, outer.details]).to.deep.equal(["rate_limited", true, { retryAfter: 2 }]);
+    expect(outer.ops).to.deep.equal(["agent.run", "provider.stream"]);
+  });
+
+  it("is neither a look-alike nor one with a code that does not exist", () => {
+    const lookAlike = { name: "VenturiError", op: "x", code: "rate_limited", message: "no" };
+    const unknown = { [Symbol.for("venturi.error")]: true, code: "made_up" };
+    for (const value of [lookAlike, unknown, null, undefined, "rate_limited"]) {
+      expect(VenturiError.isInstance(value)).to.equal(false);
+    }
+  });
 });

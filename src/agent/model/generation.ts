@@ -149,6 +149,6 @@ class AbortableReader {
 }
 
 function asProviderError(thrown: unknown): VenturiError {
-  if (thrown instanceof VenturiError) return thrown;
+  if (VenturiError.isInstance(thrown)) return thrown;
   return new VenturiError("provider.stream", "plugin_failed", "the provider plugin threw", { cause: thrown });
 }

@@ -164,7 +164,7 @@ async function drain(
 }
 
 function succeeded(value: unknown): Outcome {
-  const rich = value instanceof RichOutput ? value : undefined;
+  const rich = RichOutput.isInstance(value) ? value : undefined;
   const text = rich?.text ?? asText(value);
   const output =
     text.length > longestKept ? `${text.slice(0, longestKept)}\n[the output was longer and is lost]` : text;
@@ -189,7 +189,7 @@ const failed = (error: VenturiError): Outcome => ({
 });
 
 function toolError(tool: Tool, thrown: unknown): VenturiError {
-  if (thrown instanceof VenturiError) return wrap("tool.call", thrown);
+  if (VenturiError.isInstance(thrown)) return wrap("tool.call", thrown);
   const message = thrown instanceof Error ? thrown.message : String(thrown);
   return new VenturiError("tool.call", "tool_failed", `${tool.name}: ${message}`, { cause: thrown });
 }

@@ -118,7 +118,7 @@ const wireIn = (plugin: AnyPlugin): string | undefined => Object.keys(plugin.wir
 
 function failed(op: string, { name, type }: PluginEntry, thrown: unknown): VenturiError {
   const what = name === type ? `plugin ${type}` : `plugin ${type} (${name})`;
-  const code = thrown instanceof VenturiError ? thrown.code : "plugin_failed";
+  const code = VenturiError.isInstance(thrown) ? thrown.code : "plugin_failed";
   const details = { plugin: type, name, ...(code === "plugin_failed" ? {} : { code }) };
   return new VenturiError(op, "plugin_failed", `${what}: ${messageOf(thrown)}`, { cause: thrown, details });
 }

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, VenturiError } from "../../core/errors.ts";
-import type { AnyPlugin } from "../../core/plugin.ts";
+import { type AnyPlugin, pluginApi } from "../../core/plugin.ts";
 
 const op = "plugin.load";
 
@@ -103,7 +103,17 @@ function pluginIn(module: unknown, name: string): AnyPlugin {
   ) {
     throw failed(name, "its default export is no plugin; write `export default definePlugin({ … })`");
   }
+  checkApi(plugin, name);
   return plugin as AnyPlugin;
+}
+
+/** A plugin of another API version may load and then fail anywhere; it is refused with the versions named. */
+function checkApi({ api }: Partial<AnyPlugin>, name: string): void {
+  if (api === undefined || api === pluginApi) return;
+  const message = `plugin ${name} is written for plugin API ${api}, and this Venturi has ${pluginApi}`;
+  const advice =
+    typeof api === "number" && api > pluginApi ? "update venturi" : "install a newer version of the plugin";
+  throw new VenturiError(op, "config_invalid", `${message}; ${advice}`, { details: { plugin: name } });
 }
 
 function locate(specifier: string, folder: string): { entry: string; version: string } {

@@ -199,7 +199,6 @@ async function mount(
     await app.register(async (scope) => {
       const host: ChannelHost<FastifyInstance> = {
         server: scope,
-        runs: parts.runs,
         log: parts.log,
         limits: { slowReader, keepAlive, stalled },
         caller: (request) => callers.of(request),

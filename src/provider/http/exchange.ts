@@ -81,7 +81,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** What went wrong, seen from outside: a limit, the caller's abort, or else what was thrown. */
   failure(thrown: unknown): VenturiError {
     if (this.#stopped !== undefined) return this.#stopped;
-    if (thrown instanceof VenturiError) return wrap(this.#op, thrown);
+    if (VenturiError.isInstance(thrown)) return wrap(this.#op, thrown);
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
     const details = code === undefined ? {} : { details: { reason: code } };
     const words = thrown instanceof Error ? thrown.message || code : String(thrown);
@@ -144,7 +144,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #onAbort = (): void => {
     const reason: unknown = this.#context.signal.reason;
     this.#stop(
-      reason instanceof VenturiError
+      VenturiError.isInstance(reason)
         ? wrap(this.#op, reason)
         : new VenturiError(this.#op, "stream_interrupted", "the generation was cancelled"),
     );

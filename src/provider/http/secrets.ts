@@ -18,7 +18,7 @@ export class Secrets {
     const details = error.details === undefined ? undefined : JSON.stringify(error.details);
     const cleanDetails = details === undefined ? undefined : this.scrub(details);
     const message = this.scrub(error.message);
-    const causeIsSafe = error.cause === undefined || error.cause instanceof VenturiError;
+    const causeIsSafe = error.cause === undefined || VenturiError.isInstance(error.cause);
     if (message === error.message && cleanDetails === details && causeIsSafe) return error;
     return new VenturiError(error.op, error.code, message, {
       ...(cleanDetails !== undefined && { details: JSON.parse(cleanDetails) as Record<string, unknown> }), // it was one before

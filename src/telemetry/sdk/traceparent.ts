@@ -1,14 +1,13 @@
 import { type Context, ROOT_CONTEXT, type SpanContext, trace } from "@opentelemetry/api";
-
-const pattern = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(?:-.*)?$/;
+import { parseTraceParent } from "@opentelemetry/core";
+import { traceparentOf } from "../../core/trace-context.ts";
 
 /** W3C trace context in and out. A header that is not valid is as good as none. */
 export function parseTraceparent(header: string | undefined): SpanContext | undefined {
-  const match = header === undefined ? null : pattern.exec(header);
-  if (match === null || header?.startsWith("ff")) return undefined;
-  const [, traceId = "", spanId = "", flags = "00"] = match;
-  const context = { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & 1, isRemote: true };
-  return trace.isSpanContextValid(context) ? context : undefined;
+  const valid = traceparentOf(header);
+  const parsed = valid === undefined ? null : parseTraceParent(valid);
+  // Only the sampled flag is ours to pass on; the others belong to whoever set them.
+  return parsed === null ? undefined : { ...parsed, traceFlags: parsed.traceFlags & 1, isRemote: true };
 }
 
 export const formatTraceparent = ({ traceId, spanId, traceFlags }: SpanContext): string =>

@@ -14,7 +14,7 @@ export const cancelled: Outcome = { kind: "cancelled" };
 /** Cancelled is the signal's doing, unless the signal itself says that something failed (a timeout, a limit). */
 export function outcomeOf(thrown: unknown, signal: AbortSignal | undefined): Outcome {
   const cause = signal?.aborted ? signal.reason : thrown;
-  if (cause instanceof VenturiError) return failed(cause.code, cause.ops.join(": "));
+  if (VenturiError.isInstance(cause)) return failed(cause.code, cause.ops.join(": "));
   if (signal?.aborted) return cancelled;
   return failed("plugin_failed", "");
 }

@@ -171,7 +171,10 @@ class Execution implements Pending {
     this.#outcome = outcome;
     const { content, sdk } = this.#measure;
     if (content.captured && outcome.kind === "good" && this.#span.isRecording()) {
-      this.#span.setAttribute(attributes.toolResult, content.json(output instanceof RichOutput ? output.text : output));
+      this.#span.setAttribute(
+        attributes.toolResult,
+        content.json(RichOutput.isInstance(output) ? output.text : output),
+      );
     }
     const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
     sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000);

@@ -53,6 +53,23 @@ describe("the plugin loader", () => {
     expect(error.message).to.match(/its name "clock" is already taken by the box/);
   });
 
+  it("refuses a plugin of another plugin API, saying which of the two to update", async () => {
+    const write = (api: number) => {
+      const file = folder.path(`api-${api}.mjs`);
+      const text = `export default { api: ${api}, name: "later-${api}", kind: "tool", options: { safeParse() {} }, create() {} };`;
+      writeFileSync(file, text);
+      return file;
+    };
+    const newer = await failure(new PluginLoader().add(write(2), "/"));
+    expect([newer.code, newer.message]).to.deep.equal([
+      "config_invalid",
+      `plugin ${folder.path("api-2.mjs")} is written for plugin API 2, and this Venturi has 1; update venturi`,
+    ]);
+    const older = await failure(new PluginLoader().add(write(0), "/"));
+    expect(older.message).to.match(/install a newer version of the plugin$/);
+    expect((await new PluginLoader().add(write(1), "/")).plugin.name).to.equal("later-1");
+  });
+
   const broken: [string, string, RegExp][] = [
     ["a module without a plugin as its default export", sample("broken-export"), /default export is no plugin/],
     ["a module that throws", sample("broken-throws"), /its database driver is missing/],

@@ -1,0 +1,35 @@
+import { parseTraceParent } from "@opentelemetry/core";
+import { expect } from "chai";
+import { traceparentOf } from "../../src/core/trace-context.ts";
+import { parseTraceparent } from "../../src/telemetry/sdk/traceparent.ts";
+
+const trace = "0af7651916cd43dd8448eb211c80319c";
+const span = "b7ad6b7169203331";
+const headers = [
+  `00-${trace}-${span}-01`,
+  `00-${trace}-${span}-ff`,
+  `01-${trace}-${span}-01`,
+  `01-${trace}-${span}-01-more`,
+  `cc-${trace}-${span}-00-a-b`,
+  `00-${trace}-${span}-01-more`,
+  `ff-${trace}-${span}-01`,
+  `00-${"0".repeat(32)}-${span}-01`,
+  `00-${trace}-${"0".repeat(16)}-01`,
+  `00-${trace.toUpperCase()}-${span}-01`,
+  `00-${trace}-${span}`,
+  `00-${trace}-${span}-1`,
+  `0-${trace}-${span}-01`,
+  "",
+  "nonsense",
+];
+
+describe("a traceparent header", () => {
+  for (const header of headers) {
+    it(`${header || "(empty)"} means the same to the server, the telemetry and OpenTelemetry itself`, () => {
+      const theirs = parseTraceParent(header);
+      expect(traceparentOf(header) !== undefined).to.equal(theirs !== null);
+      const ours = parseTraceparent(header);
+      expect([ours?.traceId, ours?.spanId]).to.deep.equal([theirs?.traceId, theirs?.spanId]);
+    });
+  }
+});
