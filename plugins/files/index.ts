@@ -23,7 +23,7 @@ export type FilesOptions = z.output<typeof options>;
 export default definePlugin({
   name: "files",
   kind: "tool",
-  description: "ReadBuffer, lists, searches and writes files under one folder",
+  description: "Reads, lists, searches and writes files under one folder",
   options,
   async create(options, context): Promise<ToolSource & { close(): Promise<void> }> {
     const root = await openRoot(options, context.folder);

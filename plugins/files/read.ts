@@ -12,7 +12,7 @@ const parameters = z.strictObject({
 export const readTool = (root: Root, name: string): Tool =>
   defineTool({
     name: `${name}_read`,
-    description: "ReadBuffer a text file below the root folder, whole or a range of lines.",
+    description: "Reads a text file below the root folder, whole or a range of lines.",
     parameters,
     effect: "pure",
     call: ({ path, from, lines }) =>

@@ -1,4 +1,4 @@
-/** ReadBuffer of JSON that came over the network: a wrong type reads as empty, so a wire needs no checks of its own. */
+/** Reads of JSON that came over the network: a wrong type reads as empty, so a wire needs no checks of its own. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export const isRecord = (value: unknown): value is JsonRecord =>

@@ -4,7 +4,7 @@ import { Scenario, type ScenarioInput } from "./scenario.ts";
 
 const op = "simulator.scenario";
 
-/** ReadBuffer scenarios from YAML files; every problem is told with its file, line and column, all at once. */
+/** Reads scenarios from YAML files; every problem is told with its file, line and column, all at once. */
 export async function readScenarios(files: readonly string[]): Promise<Scenario[]> {
   const found = await Promise.all(files.map(readScenarioFile));
   const problems = found.flatMap((file) => file.problems);

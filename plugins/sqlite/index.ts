@@ -25,7 +25,7 @@ export default definePlugin({
     if (file !== ":memory:") await makeFolder(dirname(file));
     const journal = new SqliteJournal({ ...options, file });
     try {
-      // ReadBuffer: a file that another process has locked at this moment is waited for later.
+      // Reads: a file that another process has locked at this moment is waited for later.
       await journal.read("", 0, 1);
     } catch (thrown) {
       await journal.close();

@@ -1,4 +1,5 @@
 import { VenturiError, wrap } from "../core/errors.ts";
+import type { PendingCall } from "../core/events.ts";
 import type { Signal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { textMessage } from "../core/messages.ts";
@@ -14,7 +15,7 @@ import { Dispatcher } from "./tools/dispatch.ts";
 import { Repetition } from "./tools/repetition.ts";
 import type { ToolTable } from "./tools/tool-table.ts";
 
-/** Ends after which asking again would end the same way. */
+/** Finish reasons after which asking again would end the same way. */
 const cutEnds: ReadonlySet<string> = new Set(["length", "content_filter", "refusal"]);
 
 /** Rounds of generating and running tools, from wherever the run's events left it to its terminal event. */
@@ -65,7 +66,7 @@ export class Loop {
   release(reason: VenturiError): void {
     this.#released = true;
     this.#run.abort(reason);
-    this.#run.silence();
+    this.#run.fence();
   }
 
   async run(): Promise<void> {
@@ -106,19 +107,32 @@ export class Loop {
     if (denied !== undefined) throw denied;
   }
 
+  /** Rounds until the run is over. A resumed run starts at the step its events ended in. */
   async #rounds(): Promise<Ending> {
-    const { state } = this.#run;
+    let closed = this.#run.state.settled;
     for (;;) {
       this.#run.throwIfAborted();
       const tools = toolsFor(this.#run);
-      // Only a resumed run finds a round that was finished and nothing said of what follows.
-      const over = state.settled && this.#conclude(state.settled, tools);
-      if (over) return over;
-      if (state.round?.generated === undefined) await this.#generate(tools);
-      else this.#resumeTools(tools);
-      const ending = await this.#settle(tools);
+      const round = closed ?? (await this.#round(tools));
+      closed = undefined;
+      const ending = this.#decide(round, tools);
       if (ending) return ending;
     }
+  }
+
+  /** Generates, runs the tools that were called, closes the round. */
+  async #round(tools: ToolTable): Promise<RoundState> {
+    if (this.#run.state.round?.generated === undefined) await this.#generate(tools);
+    else this.#resumeTools(tools);
+    const { round } = this.#run.state;
+    if (round?.generated === undefined) {
+      throw new VenturiError("agent.run", "internal", "the round has no finished generation");
+    }
+    await this.#runTools(round, tools);
+    const { finish, usage } = round.generated;
+    await this.#run.step({ type: "round.finished", round: round.number, finish, usage });
+    this.#run.throwIfAborted();
+    return round;
   }
 
   async #generate(tools: ToolTable): Promise<void> {
@@ -155,53 +169,50 @@ export class Loop {
     for (const call of round.pending) this.#dispatcher.sealed(call);
   }
 
-  /** Runs the round's calls to their results, closes the round, and says whether the run is over. */
-  async #settle(tools: ToolTable): Promise<Ending | undefined> {
-    const { state } = this.#run;
-    const round = state.round;
-    if (round?.generated === undefined)
-      throw new VenturiError("agent.run", "internal", "a round without its generation");
-    const limit = this.#limitOn(round, tools, state.toolRounds);
-    if (limit) await this.#dispatcher?.cancel(limit);
-    else await this.#runCalls();
-    const over = limit ?? this.#repetition.limitOn(round);
-    const { finish, usage } = round.generated;
-    await this.#run.step({ type: "round.finished", round: round.number, finish, usage });
+  /** Runs the round's calls to their results, or none of them where a limit forbids it; `#decide` then ends the run. */
+  async #runTools(round: RoundState, tools: ToolTable): Promise<void> {
+    const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds);
+    if (limit) {
+      await this.#dispatcher?.cancel(limit);
+      return;
+    }
+    this.#abortOnRejection(round);
+    this.#dispatcher?.release();
+    await this.#dispatcher?.settled();
     this.#run.throwIfAborted();
-    if (over) throw over;
-    return this.#conclude(round, tools);
   }
 
-  /** The limit that keeps the round's calls from being executed; the client's own are never executed here anyway. */
-  #limitOn(round: RoundState, tools: ToolTable, rounds: number): LimitReached | undefined {
+  /** What follows a closed round: the end of the run, or undefined for another round. Throws when a limit ends the run. */
+  #decide(round: RoundState, tools: ToolTable): Ending | undefined {
+    const finish = round.generated?.finish ?? "other";
+    const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds - 1);
+    if (limit) throw limit;
+    const calls = clientCalls(round, tools);
+    if (calls.length > 0) return { finish: "tool_calls", calls };
+    const last = this.#limitOnRounds(round, finish);
+    if (last) throw last;
+    const goesOn = round.calls.size > 0 || this.#messages.length > 0 || finish === "pause";
+    return goesOn ? undefined : this.#answer(finish, round.text);
+  }
+
+  /** The limit on executing the round's calls after `rounds` earlier rounds of calls. The client executes its own. */
+  #limitOnTools(round: RoundState, tools: ToolTable, rounds: number): LimitReached | undefined {
     const own = round.inOrder.filter((call) => !tools.isClient(call.name));
     return own.length > 0 ? limitOnCalls(this.#run, own, rounds) : undefined;
   }
 
-  /** Whether the run is over after this round. */
-  #conclude(round: RoundState, tools: ToolTable): Ending | undefined {
-    const finish = round.generated?.finish ?? "other";
-    const calls = round.pending
-      .filter((call) => tools.isClient(call.name))
-      .map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));
-    if (calls.length > 0) return { finish: "tool_calls", calls };
-    const over = this.#limitAfter(round, tools, finish);
-    if (over) throw over;
-    if (round.calls.size > 0 || this.#messages.length > 0 || finish === "pause") return undefined;
-    return this.#end(finish, round.text);
-  }
-
-  /** The limit that keeps the run from another generation, also where a resumed run finds the round settled. */
-  #limitAfter(round: RoundState, tools: ToolTable, finish: string): LimitReached | undefined {
+  /** The limit on another generation after this round. */
+  #limitOnRounds(round: RoundState, finish: string): LimitReached | undefined {
     const { state, agent } = this.#run;
-    if (round.pending.length > 0)
-      return this.#limitOn(round, tools, state.toolRounds - 1) ?? noMoreRounds(agent.limits);
-    // A vendor that pauses to be asked on is a round like one with calls; otherwise it could go on for ever.
+    // Calls that were left unexecuted before a restart, under limits that have been raised since.
+    if (round.pending.length > 0) return noMoreRounds(agent.limits);
+    // A vendor's pause counts as a round of calls; a model that always pauses would never end.
     if (finish === "pause" && state.toolRounds > agent.limits.maxToolRounds) return noMoreRounds(agent.limits);
     return this.#repetition.limitOn(round) ?? tokenLimit(this.#run);
   }
 
-  #end(finish: string, text: string): Ending | undefined {
+  /** The ending with this text as the answer; undefined when the model is asked again for one that fits the schema. */
+  #answer(finish: string, text: string): Ending | undefined {
     const schema = this.#run.parts.request.output?.schema ?? this.#run.agent.output;
     if (schema === undefined) return { finish };
     const answer = structured(text, schema);
@@ -212,17 +223,10 @@ export class Loop {
     return undefined;
   }
 
-  async #runCalls(): Promise<void> {
-    this.#abortOnRejection();
-    this.#dispatcher?.release();
-    await this.#dispatcher?.settled();
-    this.#run.throwIfAborted();
-  }
-
-  #abortOnRejection(): void {
+  #abortOnRejection(round: RoundState): void {
     if (this.#run.agent.toolPolicy.onError !== "abort") return;
-    for (const call of this.#run.state.round?.inOrder ?? []) {
-      if (call.rejected) throw new VenturiError("tool.call", call.rejected.code, call.rejected.err);
+    for (const { rejected } of round.inOrder) {
+      if (rejected) throw new VenturiError("tool.call", rejected.code, rejected.err);
     }
   }
 
@@ -251,3 +255,8 @@ export class Loop {
     await this.#run.hooks.afterGeneration(generation, round.number);
   }
 }
+
+const clientCalls = (round: RoundState, tools: ToolTable): PendingCall[] =>
+  round.pending
+    .filter((call) => tools.isClient(call.name))
+    .map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));

@@ -34,7 +34,7 @@ export class RunContext {
   readonly time: TimeKeeper;
   readonly hooks: HookChain;
   readonly #controller = new AbortController();
-  #silent = false;
+  #fenced = false;
 
   constructor(parts: RunParts) {
     this.parts = parts;
@@ -64,18 +64,18 @@ export class RunContext {
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** The run is another worker's now: nothing is written any more, whatever still goes on here. */
-  silence(): void {
-    this.#silent = true;
+  /** Another worker owns the run now: every later write is refused. */
+  fence(): void {
+    this.#fenced = true;
   }
 
-  get silent(): boolean {
-    return this.#silent;
+  get fenced(): boolean {
+    return this.#fenced;
   }
 
   /** Written and applied; committed with the next group. */
   emit(body: EventBody): RunEvent {
-    if (this.#silent) throw this.signal.reason;
+    if (this.#fenced) throw this.signal.reason;
     const event = this.parts.log.write(body);
     this.state.apply(event);
     return event;

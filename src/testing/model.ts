@@ -61,7 +61,7 @@ export class ScriptedModel implements Provider {
     this.#clock = clock;
   }
 
-  /** Revisions that are being read right now. */
+  /** Generations that are being read right now. */
   get open(): number {
     return this.#open;
   }

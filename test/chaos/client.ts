@@ -70,7 +70,7 @@ async function start(urls: readonly string[], text: string, random: Random, dead
   }
 }
 
-/** ReadBuffer one connection's worth of events, checking each against what is there already. */
+/** Reads one connection's worth of events, checking each against what is there already. */
 async function read(
   url: string,
   run: string,

@@ -100,7 +100,7 @@ describe("venturi replay, export, import and prune", function () {
     writeFileSync(file, out);
     const again = config(folder, "again", { providers: { demo: { type: "simulator", pace: 0, scenarios: [file] } } });
     const second = await venturi(["run", "helper", "What is 17 * 23?", "--json", "--config", again]);
-    // ReadBuffer may fall together differently and tools end sooner or later, so texts and types are compared as a whole.
+    // Reads may fall together differently and tools end sooner or later, so texts and types are compared as a whole.
     const shape = (all: readonly RunEvent[]) => [
       all.map((event) => (event.type === "text.delta" ? event.text : "")).join(""),
       ...all.flatMap((event) => (event.type.endsWith(".delta") ? [] : [event.type])).sort(),

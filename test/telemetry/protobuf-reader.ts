@@ -1,4 +1,4 @@
-/** ReadBuffer OTLP's protobuf by hand, so that what is sent is judged by the wire format and not by the code that wrote it. */
+/** Reads OTLP's protobuf by hand, so that what is sent is judged by the wire format and not by the code that wrote it. */
 export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;

@@ -101,7 +101,7 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
 }
 
 /**
- * ReadBuffer a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
+ * Reads a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
  * behind. One promise and no closure a batch, one listener in all.
  */
 class AbortableReader {

@@ -120,7 +120,7 @@ async function callTool(
   const progress = (text: string) => {
     told += text.length;
     // A tool may call this from a timer of its own, where a throw would end the process.
-    if (settled() || run.silent || text === "" || told > longestProgress) return;
+    if (settled() || run.fenced || text === "" || told > longestProgress) return;
     run.emit({ type: "tool.output", round, call: call.call, text });
   };
   const context: ToolContext = {

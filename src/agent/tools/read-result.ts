@@ -9,7 +9,7 @@ const longestPiece = 32_000;
 export function readResultTool(state: RunState): Tool {
   return {
     name: "read_result",
-    description: "ReadBuffer a piece of an earlier tool result that was cut.",
+    description: "Reads a piece of an earlier tool result that was cut.",
     parameters: z.strictObject({
       call: z.string().describe("the id of the call whose result was cut"),
       offset: z.number().int().min(0).describe("where to begin, in characters"),

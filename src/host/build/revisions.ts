@@ -60,7 +60,7 @@ export class Revisions {
     return { revision, release: revision.acquire() };
   }
 
-  /** ReadBuffer the config anew and swaps. When anything is wrong with it nothing changes, and the log and a metric say so. */
+  /** Reads the config anew and swaps. When anything is wrong with it nothing changes, and the log and a metric say so. */
   reload(options: LoadOptions): Promise<ReloadOutcome> {
     const reloaded = this.#reloading.then(() => this.#reload(options));
     this.#reloading = reloaded;

@@ -40,7 +40,7 @@ export interface LoadOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** ReadBuffer and checks the configuration; rejects with one `config_invalid` that tells everything that is wrong. */
+/** Reads and checks the configuration; rejects with one `config_invalid` that tells everything that is wrong. */
 export async function loadConfig({ file, set = [], env = process.env }: LoadOptions): Promise<Config> {
   const problems: Problem[] = [];
   const root = readWithIncludes(file, problems);

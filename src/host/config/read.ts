@@ -14,7 +14,7 @@ const missing = "does not exist";
 const whatNext = "; `venturi init` writes one to begin with, --config FILE names another";
 const isMissing = ({ problem }: { problem: string }): boolean => problem === missing;
 
-/** ReadBuffer one YAML file. Problems are added to `problems`; undefined when the file can't be used at all. */
+/** Reads one YAML file. Problems are added to `problems`; undefined when the file can't be used at all. */
 export function readYaml(file: string, problems: Problem[], named: Place = at(file)): MapNode | undefined {
   const text = readText(file);
   if (typeof text !== "string") {

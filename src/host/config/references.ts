@@ -5,7 +5,7 @@ import { didYouMean } from "./suggest.ts";
 import { find, keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
 /**
- * What one key says about another: names must exist, and an open door needs a lock. ReadBuffer the tree, not the checked
+ * What one key says about another: names must exist, and an open door needs a lock. Reads the tree, not the checked
  * settings, so that these problems are told together with all others; what has the wrong shape is left to the schema.
  */
 export function checkReferences(root: MapNode, problems: Problem[]): void {

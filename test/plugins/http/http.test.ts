@@ -111,7 +111,7 @@ describe("http", () => {
     source = await open({
       hosts: ["x.test"],
       operations: {
-        get: { description: "ReadBuffer it there", url: "https://x.test/" },
+        get: { description: "Reads it there", url: "https://x.test/" },
         post: { description: "Adds to it", url: "https://x.test/", method: "POST" },
         put: { description: "Puts it there", url: "https://x.test/", method: "PUT", effect: "idempotent" },
       },

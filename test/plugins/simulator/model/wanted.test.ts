@@ -25,7 +25,7 @@ const shop = [
     ["city"],
   ),
   tool("search_web", "Searches the web.", { query: string, limit: { type: "integer" } }, ["query"]),
-  tool("read_file", "ReadBuffer a text file.", { path: string }),
+  tool("read_file", "Reads a text file.", { path: string }),
   tool("list_files", "Lists files and folders.", { path: string }, []),
   tool("fetch", "Fetches a page.", { url: { type: "string", format: "uri" } }),
   tool("send_email", "Sends an email.", { to: { type: "string", format: "email" }, subject: string }),
