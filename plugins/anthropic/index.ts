@@ -27,6 +27,7 @@ export default definePlugin({
       name: "anthropic",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
+      wireName,
       options,
       request: (request, mode) => ({
         url: urlOf(options.baseUrl),
@@ -38,6 +39,11 @@ export default definePlugin({
         body: { ...bodyOf(request, options.version), stream: mode === "stream" },
       }),
       collect: (json) => collectWith(new AnthropicDecoder(), json),
+      // There is no mode for JSON without a schema.
+      ignores: ({ options: { seed }, output }) => [
+        ...(seed === undefined ? [] : ["seed"]),
+        ...(output !== undefined && output.schema === undefined ? ["response_format"] : []),
+      ],
     }),
 });
 

@@ -43,14 +43,15 @@ export function bodyOf(request: GenerationRequest, version: string): Body {
 /** A budget is the older way to ask for thinking, an effort the newer; models take one or the other. */
 function thinkingOf(reasoning: GenerationRequest["options"]["reasoning"]): Body | undefined {
   if (reasoning?.budget !== undefined) return { type: "enabled", budget_tokens: reasoning.budget };
-  return reasoning?.effort === undefined ? undefined : { type: "adaptive" };
+  return reasoning?.effort === undefined || reasoning.effort === "none" ? undefined : { type: "adaptive" };
 }
 
 function outputOf(request: GenerationRequest): Body {
   const { effort, budget } = request.options.reasoning ?? {};
   const output: Body = {};
-  if (effort !== undefined && budget === undefined) output.effort = effort === "minimal" ? "low" : effort;
-  if (request.output !== undefined)
+  if (effort !== undefined && effort !== "none" && budget === undefined)
+    output.effort = effort === "minimal" ? "low" : effort;
+  if (request.output?.schema !== undefined)
     output.format = { type: "json_schema", schema: outputSchema(request.output.schema) };
   return output;
 }

@@ -1,153 +1,133 @@
-import type { GenerationOptions, Message, Part, RunRequest, ToolChoice } from "venturi/plugin";
+import {
+  type GenerationOptions,
+  type KnownFields,
+  type Native,
+  nativeOf,
+  type OutputFormat,
+  type RunRequest,
+} from "venturi/plugin";
 import { z } from "zod";
-import { callArguments, imagePart, invalid } from "./content.ts";
+import { chatWire } from "./chat-content.ts";
+import { ChatMessage, toMessages } from "./chat-messages.ts";
+import { Choice, chosen, LegacyFunctions, legacySpecs, Tools, toolSpecs } from "./chat-tools.ts";
+import { effortOf } from "./content.ts";
 
-const TextContent = z.looseObject({ type: z.literal("text"), text: z.string() });
-const Content = z.union([
-  z.string(),
-  z.array(
-    z.discriminatedUnion("type", [
-      TextContent,
-      z.looseObject({ type: z.literal("image_url"), image_url: z.looseObject({ url: z.string() }) }),
-      z.looseObject({ type: z.literal("refusal"), refusal: z.string() }),
-    ]),
-  ),
-]);
-const Call = z.looseObject({
-  id: z.string(),
-  type: z.literal("function").default("function"),
-  function: z.looseObject({ name: z.string(), arguments: z.string() }),
-});
-const ChatMessage = z.discriminatedUnion("role", [
-  z.looseObject({ role: z.enum(["system", "developer"]), content: Content }),
-  z.looseObject({ role: z.literal("user"), content: Content }),
+const Format = z.union([
+  z.looseObject({ type: z.enum(["text", "json_object"]) }),
   z.looseObject({
-    role: z.literal("assistant"),
-    content: Content.nullish(),
-    tool_calls: z.array(Call).nullish(),
+    type: z.literal("json_schema"),
+    json_schema: z.looseObject({ name: z.string(), schema: z.record(z.string(), z.unknown()).optional() }),
   }),
-  z.looseObject({ role: z.literal("tool"), tool_call_id: z.string(), content: Content }),
-]);
-type ChatMessage = z.output<typeof ChatMessage>;
-
-const Choice = z.union([
-  z.enum(["auto", "none", "required"]),
-  z.looseObject({ type: z.literal("function"), function: z.looseObject({ name: z.string() }) }),
+  z.looseObject({ type: z.string().refine((type) => !["text", "json_object", "json_schema"].includes(type)) }),
 ]);
 
 export const ChatRequest = z.looseObject({
   model: z.string().describe("the agent's name"),
   messages: z.array(ChatMessage).min(1),
   stream: z.boolean().nullish(),
-  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
-  tools: z
-    .array(
-      z.looseObject({
-        type: z.literal("function"),
-        function: z.looseObject({
-          name: z.string(),
-          description: z.string().optional(),
-          parameters: z.record(z.string(), z.unknown()).optional(),
-        }),
-      }),
-    )
-    .nullish()
-    .describe("tools of the client: returned as tool calls, never run here"),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  tools: Tools.nullish().describe("tools of the client: returned as tool calls, never run here"),
   tool_choice: Choice.nullish(),
-  response_format: z
-    .discriminatedUnion("type", [
-      z.looseObject({ type: z.literal("text") }),
-      z.looseObject({
-        type: z.literal("json_schema"),
-        json_schema: z.looseObject({ name: z.string(), schema: z.record(z.string(), z.unknown()) }),
-      }),
-    ])
-    .nullish(),
-  n: z.literal(1).nullish(),
+  functions: LegacyFunctions.nullish().describe("the old form of tools"),
+  function_call: z.union([z.enum(["auto", "none"]), z.looseObject({ name: z.string() })]).nullish(),
+  response_format: Format.nullish(),
+  n: z.number().int().positive().nullish(),
   temperature: z.number().nullish(),
   top_p: z.number().nullish(),
   max_tokens: z.number().int().nullish(),
   max_completion_tokens: z.number().int().nullish(),
   stop: z.union([z.string(), z.array(z.string())]).nullish(),
   seed: z.number().int().nullish(),
-  reasoning_effort: z.enum(["minimal", "low", "medium", "high"]).nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
+  reasoning_effort: z.string().nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 
+/** Fields that the run carries or that are about this connection alone. */
+const carried: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "stream",
+  "stream_options",
+  "tools",
+  "tool_choice",
+  "functions",
+  "function_call",
+  "n",
+  "temperature",
+  "top_p",
+  "max_tokens",
+  "max_completion_tokens",
+  "seed",
+]);
+const translated: ReadonlySet<string> = new Set(["stop", "metadata"]);
+
+/** What the API does when nothing is said. */
+const defaults = {
+  frequency_penalty: 0,
+  presence_penalty: 0,
+  logprobs: false,
+  top_logprobs: 0,
+  parallel_tool_calls: true,
+  service_tier: "auto",
+  store: false,
+  verbosity: "medium",
+};
+
+function known({ response_format, reasoning_effort }: ChatRequest): KnownFields {
+  const also = new Set(translated);
+  if (response_format?.type === "text") also.add("response_format");
+  if (effortOf(reasoning_effort) !== undefined) also.add("reasoning_effort");
+  return { carried, defaults, translated: also };
+}
+
+/** Whether the client speaks of functions instead of tools, and so reads the answer. */
+export const isLegacy = (body: ChatRequest): boolean => body.functions != null && body.tools == null;
+
 export function toRunRequest(body: ChatRequest): RunRequest {
-  const format = body.response_format;
+  const format = outputOf(body.response_format);
+  const legacyChoice = typeof body.function_call === "object" && body.function_call !== null;
+  const choice =
+    body.tool_choice ?? (legacyChoice ? undefined : (body.function_call as "auto" | "none" | null | undefined));
+  const tools = [...toolSpecs(body.tools ?? []), ...legacySpecs(body.functions ?? [])];
   return {
     agent: body.model,
     input: { messages: toMessages(body.messages) },
     options: generationOptions(body),
     ...(body.metadata ? { metadata: body.metadata } : {}),
-    ...(body.tools?.length
-      ? {
-          clientTools: body.tools.map(({ function: tool }) => ({
-            name: tool.name,
-            description: tool.description ?? "",
-            parameters: tool.parameters ?? { type: "object", properties: {} },
-          })),
-        }
-      : {}),
-    ...(body.tool_choice ? { toolChoice: toolChoice(body.tool_choice) } : {}),
-    ...(format?.type === "json_schema"
-      ? { output: { name: format.json_schema.name, schema: format.json_schema.schema } }
-      : {}),
+    ...(tools.length > 0 ? { clientTools: tools } : {}),
+    ...(legacyChoice ? { toolChoice: { name: (body.function_call as { name: string }).name } } : chosen(choice)),
+    ...format,
+    ...nativeOf(chatWire, format.output === undefined ? body : { ...body, response_format: undefined }, known(body)),
+    ...((body.n ?? 1) > 1 ? { unsent: ["n"] } : {}),
   };
 }
 
-function toMessages(messages: readonly ChatMessage[]): Message[] {
-  const names = new Map<string, string>();
-  return messages.map((message) => toMessage(message, names));
+/** A format that is not known here, or says no more than the default, is kept for the same wire. */
+function outputOf(format: ChatRequest["response_format"]): { output?: OutputFormat } {
+  if (format == null) return {};
+  const native: Native = { wire: chatWire, fields: {} };
+  if (format.type === "json_object") return { output: { name: "answer", native } };
+  if (!isSchema(format) || format.json_schema.schema === undefined) return {};
+  const { name, schema } = format.json_schema;
+  const own = nativeOf(chatWire, format.json_schema, schemaFields);
+  return { output: { name, schema, native: own.native ?? native } };
 }
 
-function toMessage(message: ChatMessage, names: Map<string, string>): Message {
-  switch (message.role) {
-    case "system":
-    case "developer":
-      return { role: "system", parts: parts(message.content) };
-    case "user":
-      return { role: "user", parts: parts(message.content) };
-    case "assistant": {
-      const calls = (message.tool_calls ?? []).map((call): Part => {
-        names.set(call.id, call.function.name);
-        const { name, arguments: text } = call.function;
-        return { type: "tool_call", call: call.id, name, arguments: callArguments(text) };
-      });
-      return { role: "assistant", parts: [...parts(message.content ?? ""), ...calls] };
-    }
-    case "tool": {
-      const call = message.tool_call_id;
-      const name = names.get(call);
-      if (name === undefined) throw invalid(`no tool call before has the id "${call}"`);
-      const output = parts(message.content).map((part) => (part.type === "text" ? part.text : ""));
-      return { role: "tool", parts: [{ type: "tool_result", call, name, ok: true, output: output.join("") }] };
-    }
-  }
-}
+type SchemaFormat = Extract<z.output<typeof Format>, { type: "json_schema" }>;
+const isSchema = (format: { type: string }): format is SchemaFormat => format.type === "json_schema";
 
-function parts(content: z.output<typeof Content>): Part[] {
-  if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
-  return content.map((item): Part => {
-    if (item.type === "text") return { type: "text", text: item.text };
-    if (item.type === "refusal") return { type: "text", text: item.refusal };
-    return imagePart(item.image_url.url);
-  });
-}
+const schemaFields = { carried: new Set(["name", "schema"]), at: "json_schema.", defaults: { strict: false } };
 
 function generationOptions(body: ChatRequest): GenerationOptions {
   const maxTokens = body.max_completion_tokens ?? body.max_tokens;
+  const effort = effortOf(body.reasoning_effort);
   return {
     ...(body.temperature != null ? { temperature: body.temperature } : {}),
     ...(body.top_p != null ? { topP: body.top_p } : {}),
     ...(maxTokens != null ? { maxTokens } : {}),
     ...(body.stop != null ? { stop: typeof body.stop === "string" ? [body.stop] : body.stop } : {}),
     ...(body.seed != null ? { seed: body.seed } : {}),
-    ...(body.reasoning_effort != null ? { reasoning: { effort: body.reasoning_effort } } : {}),
+    ...(effort !== undefined ? { reasoning: { effort } } : {}),
   };
 }
-
-const toolChoice = (choice: z.output<typeof Choice>): ToolChoice =>
-  typeof choice === "string" ? choice : { name: choice.function.name };

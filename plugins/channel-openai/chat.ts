@@ -5,12 +5,15 @@ import { failureFrame, replyToFailure } from "./errors.ts";
 import type { Options } from "./index.ts";
 
 /** `POST /chat/completions`. */
-export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect }: Options): void {
+export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Chat Completions; model is an agent", tags: ["openai"], body: ChatRequest };
   server.post("/chat/completions", { schema }, async (request, reply) => {
     const { body } = request;
-    const served = await startRun({ host, request, reply, channel: "openai", onDisconnect }, toRunRequest(body));
+    const served = await startRun(
+      { host, request, reply, channel: "openai", onDisconnect, compat },
+      toRunRequest(body),
+    );
     const chat = { run: served.run, model: body.model, includeUsage: body.stream_options?.include_usage === true };
     if (body.stream) {
       await streamRun(served, chatProjection(chat), failureFrame);

@@ -12,7 +12,8 @@ import {
 
 /** OpenAI's shape of an error. */
 export function errorBody(error: ErrorJson): { error: Record<string, unknown> } {
-  return { error: { message: error.err, type: typeOf(fromJson(error).status), param: null, code: error.code } };
+  const param = error.details?.param ?? null;
+  return { error: { message: error.err, type: typeOf(fromJson(error).status), param, code: error.code } };
 }
 
 export const failureFrame = (error: VenturiError): string => dataFrame(errorBody(error.toJSON()));

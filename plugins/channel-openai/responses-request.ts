@@ -129,7 +129,7 @@ function toMessages(items: readonly Item[]): Message[] {
       add(role === "developer" ? "system" : role, contentParts(content));
     } else if (item.type === "function_call") {
       names.set(item.call_id, item.name);
-      const parsed = callArguments(item.arguments);
+      const parsed = callArguments(item.arguments) ?? {};
       add("assistant", [{ type: "tool_call", call: item.call_id, name: item.name, arguments: parsed }]);
     } else if (item.type === "function_call_output") {
       const name = names.get(item.call_id);

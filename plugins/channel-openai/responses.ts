@@ -17,7 +17,7 @@ import { ResponseProjection, wholeResponse } from "./responses-projection.ts";
 import { ResponsesRequest, toRunRequest } from "./responses-request.ts";
 
 /** `POST /responses`. A response's id names its run; `previous_response_id` goes on in that run's session. */
-export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnect }: Options): void {
+export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Responses; model is an agent", tags: ["openai"], body: ResponsesRequest };
   server.post("/responses", { schema }, async (request, reply) => {
@@ -25,7 +25,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     const previous = await earlier(host.runsFor(request), body.previous_response_id);
     const session = previous?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
     const served = await startRun(
-      { host, request, reply, channel: "openai", onDisconnect },
+      { host, request, reply, channel: "openai", onDisconnect, compat },
       { ...toRunRequest(body, previous?.calls ?? []), ...(session === undefined ? {} : { session }) },
     );
     const response = { run: served.run, model: body.model, previous: body.previous_response_id ?? null };

@@ -1,4 +1,5 @@
 import {
+  type Effort,
   type GenerationOptions,
   type GenerationRequest,
   list,
@@ -29,7 +30,7 @@ export function bodyOf(request: GenerationRequest): Body {
   if (reasoning !== undefined) config.thinkingConfig = thinkingOf(reasoning, request.model);
   if (request.output !== undefined) {
     config.responseMimeType = "application/json";
-    config.responseJsonSchema = request.output.schema;
+    if (request.output.schema !== undefined) config.responseJsonSchema = request.output.schema;
   }
   const body: Body = { contents: contentsOf(request.messages, request.model) };
   const system = request.messages.filter((message) => message.role === "system").map(textOf);
@@ -71,7 +72,26 @@ function thinkingOf(reasoning: NonNullable<GenerationOptions["reasoning"]>, mode
   if (budget !== undefined) return { includeThoughts: true, thinkingBudget: budget };
   if (effort === undefined) return { includeThoughts: true };
   if (/gemini-2/.test(model)) return { includeThoughts: true, thinkingBudget: budgets[effort] };
-  return { includeThoughts: true, thinkingLevel: effort };
+  return { includeThoughts: true, thinkingLevel: levels[effort] };
 }
 
-const budgets = { minimal: 512, low: 1_024, medium: 8_192, high: 24_576 } as const;
+const budgets = {
+  none: 0,
+  minimal: 512,
+  low: 1_024,
+  medium: 8_192,
+  high: 24_576,
+  xhigh: 24_576,
+  max: 24_576,
+} as const satisfies Record<Effort, number>;
+
+/** The later models cannot be kept from thinking. */
+const levels = {
+  none: "minimal",
+  minimal: "minimal",
+  low: "low",
+  medium: "medium",
+  high: "high",
+  xhigh: "high",
+  max: "high",
+} as const satisfies Record<Effort, string>;

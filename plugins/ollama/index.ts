@@ -27,6 +27,7 @@ export default definePlugin({
         headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
         body: { ...bodyOf(request), stream: mode === "stream" },
       }),
+      ignores: ({ toolChoice }) => (toolChoice === "required" ? ["tool_choice"] : []),
       collect: (json) => collectWith(new OllamaDecoder(), json),
     }),
 });

@@ -25,7 +25,7 @@ export function bodyOf(request: GenerationRequest): Body {
     model: request.model,
     messages: request.messages.flatMap(messagesOf),
     ...(tools.length === 0 ? {} : { tools }),
-    ...(request.output === undefined ? {} : { format: request.output.schema }),
+    ...(request.output === undefined ? {} : { format: request.output.schema ?? "json" }),
     ...(reasoning === undefined ? {} : { think: thinkOf(request.model, reasoning.effort) }),
     ...(Object.keys(settings).length === 0 ? {} : { options: settings }),
     ...rest,
@@ -46,8 +46,10 @@ const toolOf = (tool: ToolSpec): Body => ({
 
 /** gpt-oss grades its thinking; other models only think or do not. */
 function thinkOf(model: string, effort: string | undefined): string | boolean {
+  if (effort === "none") return false;
   if (effort === undefined || !model.includes("gpt-oss")) return true;
-  return effort === "minimal" ? "low" : effort;
+  if (effort === "minimal") return "low";
+  return effort === "xhigh" || effort === "max" ? "high" : effort;
 }
 
 function messagesOf(message: Message): Body[] {

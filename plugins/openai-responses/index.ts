@@ -35,8 +35,17 @@ export default definePlugin({
       name: "openai-responses",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
+      wireName,
       options,
-      request: (request, mode) => ({ url, headers, body: bodyOf(request, options, mode) }),
+      request: (request, mode) => ({
+        url,
+        headers: { ...headers, ...request.native?.headers },
+        body: bodyOf(request, options, mode),
+      }),
+      ignores: ({ options: { stop, seed } }) => [
+        ...(stop?.length ? ["stop"] : []),
+        ...(seed === undefined ? [] : ["seed"]),
+      ],
       collect: (json) => collectWith(new ResponsesDecoder(), json),
     });
   },

@@ -1,4 +1,12 @@
-import { type GenerationRequest, isStrictSchema, list, type ToolChoice, type ToolSpec } from "venturi/plugin";
+import {
+  type GenerationRequest,
+  isStrictSchema,
+  list,
+  type OutputFormat,
+  type ToolChoice,
+  type ToolSpec,
+  withNative,
+} from "venturi/plugin";
 import type { ResponsesOptions } from "./index.ts";
 import { inputOf } from "./input.ts";
 
@@ -18,8 +26,7 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   const tools = [...request.tools.map(toolOf), ...list(more)];
   if (tools.length > 0) body.tools = tools;
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
-  if (request.output !== undefined)
-    body.text = { format: { type: "json_schema", ...request.output, strict: isStrictSchema(request.output.schema) } };
+  if (request.output !== undefined) body.text = { format: formatOf(request.output) };
   if (temperature !== undefined) body.temperature = temperature;
   if (topP !== undefined) body.top_p = topP;
   if (maxTokens !== undefined) body.max_output_tokens = maxTokens;
@@ -30,16 +37,27 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   const thinks = body.reasoning !== undefined || thinking.test(request.model.replace(/^.*\//, ""));
   // Without a stored response the model's thinking survives to the next round only if it comes along enciphered.
   if (!options.store && thinks) body.include = ["reasoning.encrypted_content"];
-  return Object.assign(body, rest);
+  return withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
 }
 
-const toolOf = ({ name, description, parameters }: ToolSpec): Body => ({
-  type: "function",
-  name,
-  description,
-  parameters,
-  strict: false,
-});
+/** A client of this wire has said itself whether its schema is strict. */
+function formatOf({ name, schema, native }: OutputFormat): Body {
+  if (schema === undefined) return { type: "json_object" };
+  const strict = native === undefined ? { strict: isStrictSchema(schema) } : {};
+  return withNative({ type: "json_schema", name, schema, ...strict }, native);
+}
+
+const toolOf = ({ name, description, parameters, native }: ToolSpec): Body =>
+  withNative(
+    {
+      type: "function",
+      name,
+      ...(description !== "" && { description }),
+      parameters,
+      ...(native === undefined && { strict: false }),
+    },
+    native,
+  );
 
 const choiceOf = (choice: ToolChoice): unknown =>
   typeof choice === "string" ? choice : { type: "function", name: choice.name };

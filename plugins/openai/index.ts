@@ -41,8 +41,13 @@ export default definePlugin({
       name: "openai",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
+      wireName,
       options,
-      request: (request, mode) => ({ url, headers, body: bodyOf(request, options, mode) }),
+      request: (request, mode) => ({
+        url,
+        headers: { ...headers, ...request.native?.headers },
+        body: bodyOf(request, options, mode),
+      }),
       collect: (json) => collectWith(new ChatDecoder(), json),
       failure: refusedKey,
     });

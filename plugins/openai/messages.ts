@@ -1,4 +1,4 @@
-import { type ImagePart, type Message, type Part, record, textOf } from "venturi/plugin";
+import { type ImagePart, type Message, type OpaquePart, type Part, record, textOf, withNative } from "venturi/plugin";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
 import type { OpenAiOptions } from "./index.ts";
@@ -9,30 +9,42 @@ type Body = Record<string, unknown>;
 export function messagesOf(messages: readonly Message[], options: OpenAiOptions): Body[] {
   const idOf = callIds(options);
   return messages.flatMap<Body>((message) => {
-    if (message.role === "system") return { role: "system", content: textOf(message) };
-    if (message.role === "user") return { role: "user", content: userContent(message.parts) };
-    return message.role === "assistant" ? assistant(message, options.sendReasoning, idOf) : results(message, idOf);
+    if (message.role === "tool") return results(message, idOf);
+    const body =
+      message.role === "assistant"
+        ? assistant(message, options.sendReasoning, idOf)
+        : { role: message.role, content: contentOf(message.parts) };
+    return withNative(body, message.native);
   });
 }
 
-/** Plain text stays a string, which every server takes; a list only where there is an image. */
-function userContent(parts: readonly Part[]): unknown {
-  const content: Body[] = [];
-  for (const part of parts) {
-    if (part.type === "text") content.push({ type: "text", text: part.text });
-    else if (part.type === "image") content.push(imageOf(part));
-  }
-  const onlyText = content.every((part) => part.type === "text");
-  return onlyText ? content.map((part) => part.text).join("") : content;
+/** Plain text stays a string, which every server takes; a list only where there is something else, or a client wrote one. */
+function contentOf(parts: readonly Part[]): unknown {
+  const content = parts.flatMap(itemOf);
+  const plain = content.every((item) => item.type === "text") && !parts.some(isListed);
+  return plain ? content.map((item) => item.text).join("") : content;
 }
 
-const imageOf = (part: ImagePart): Body => ({
-  type: "image_url",
-  image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}` },
-});
+const isListed = (part: Part): boolean =>
+  part.type === "text" ? part.native !== undefined : isOwn(part) && record(part.data).type !== undefined;
+
+const isOwn = (part: Part): part is OpaquePart => part.type === "opaque" && part.wire === wireName;
+
+function itemOf(part: Part): Body[] {
+  if (part.type === "text") return [withNative({ type: "text", text: part.text }, part.native)];
+  if (part.type === "image") return [imageOf(part)];
+  return isOwn(part) && record(part.data).type !== undefined ? [record(part.data)] : [];
+}
+
+const imageOf = (part: ImagePart): Body =>
+  withNative(
+    { type: "image_url", image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}` } },
+    part.native,
+  );
 
 function assistant(message: Message, sendReasoning: OpenAiOptions["sendReasoning"], idOf: IdOf): Body {
-  const text = textOf(message);
+  const listed = message.parts.some(isListed);
+  const text = listed ? contentOf(message.parts) : textOf(message);
   const calls = message.parts.flatMap((part) => (part.type === "tool_call" ? [callOf(part, idOf)] : []));
   const body: Body = { role: "assistant", content: text === "" && calls.length > 0 ? null : text };
   if (calls.length > 0) body.tool_calls = calls;
@@ -48,9 +60,9 @@ function callOf(part: Extract<Part, { type: "tool_call" }>, idOf: IdOf): Body {
     function: { name: part.name, arguments: JSON.stringify(part.arguments) },
   };
   // Gemini's compatible endpoint signs calls there and refuses the next turn without it.
-  return part.signature === undefined
-    ? call
-    : { ...call, extra_content: { google: { thought_signature: part.signature } } };
+  const signed =
+    part.signature === undefined ? {} : { extra_content: { google: { thought_signature: part.signature } } };
+  return withNative({ ...call, ...signed }, part.native);
 }
 
 const fields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "reasoning_text"]);
@@ -58,7 +70,8 @@ const fields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "
 /** Reasoning goes back where it came from: in OpenRouter's list when there was one, else in the field of that vendor. */
 function addReasoning(body: Body, parts: readonly Part[]): void {
   for (const part of parts) {
-    if (part.type === "opaque" && part.wire === wireName) Object.assign(body, record(part.data));
+    // With a type it is an item of the content.
+    if (isOwn(part) && record(part.data).type === undefined) Object.assign(body, record(part.data));
   }
   if (body.reasoning_details !== undefined) return;
   for (const part of parts) {
@@ -73,7 +86,7 @@ function results(message: Message, idOf: IdOf): Body[] {
   const images: Body[] = [];
   for (const part of message.parts) {
     if (part.type !== "tool_result") continue;
-    out.push({ role: "tool", tool_call_id: idOf(part.call), content: part.output });
+    out.push(withNative({ role: "tool", tool_call_id: idOf(part.call), content: part.output }, part.native));
     for (const image of part.images ?? []) images.push(imageOf(image));
   }
   if (images.length > 0) out.push({ role: "user", content: images });

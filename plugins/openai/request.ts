@@ -1,4 +1,12 @@
-import { type GenerationRequest, isStrictSchema, list, type ToolChoice, type ToolSpec } from "venturi/plugin";
+import {
+  type GenerationRequest,
+  isStrictSchema,
+  list,
+  type OutputFormat,
+  type ToolChoice,
+  type ToolSpec,
+  withNative,
+} from "venturi/plugin";
 import type { OpenAiOptions } from "./index.ts";
 import { messagesOf } from "./messages.ts";
 
@@ -6,7 +14,7 @@ type Body = Record<string, unknown>;
 
 /**
  * The body of /chat/completions. Keys that are not ours go in as they are and win over what we made of the others; `tools`
- * among them (the vendor's own) come after the agent's.
+ * among them (the vendor's own) come after the agent's. A client's own fields of this wire go over everything.
  */
 export function bodyOf(request: GenerationRequest, options: OpenAiOptions, mode: "stream" | "whole"): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, tools: more, ...rest } = request.options;
@@ -16,24 +24,25 @@ export function bodyOf(request: GenerationRequest, options: OpenAiOptions, mode:
   const tools = [...request.tools.map(toolOf), ...list(more)];
   if (tools.length > 0) body.tools = tools;
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
-  if (request.output !== undefined)
-    body.response_format = {
-      type: "json_schema",
-      json_schema: { ...request.output, strict: isStrictSchema(request.output.schema) },
-    };
+  if (request.output !== undefined) body.response_format = formatOf(request.output);
   if (temperature !== undefined) body.temperature = temperature;
   if (topP !== undefined) body.top_p = topP;
   if (maxTokens !== undefined) body[options.maxTokensKey] = maxTokens;
   if (stop !== undefined && stop.length > 0) body.stop = stop;
   if (seed !== undefined) body.seed = seed;
   if (reasoning?.effort !== undefined) body.reasoning_effort = reasoning.effort;
-  return Object.assign(body, rest);
+  return withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
 }
 
-const toolOf = ({ name, description, parameters }: ToolSpec): Body => ({
-  type: "function",
-  function: { name, description, parameters },
-});
+/** A client of this wire has said itself whether its schema is strict. */
+function formatOf({ name, schema, native }: OutputFormat): Body {
+  if (schema === undefined) return { type: "json_object" };
+  const format = { name, schema, ...(native === undefined && { strict: isStrictSchema(schema) }) };
+  return withNative({ type: "json_schema", json_schema: format }, native);
+}
+
+const toolOf = ({ name, description, parameters, native }: ToolSpec): Body =>
+  withNative({ type: "function", function: { name, ...(description !== "" && { description }), parameters } }, native);
 
 const choiceOf = (choice: ToolChoice): unknown =>
   typeof choice === "string" ? choice : { type: "function", function: { name: choice.name } };

@@ -15,7 +15,7 @@ import { Dispatcher } from "./tools/dispatch.ts";
 import { Repetition } from "./tools/repetition.ts";
 import type { ToolTable } from "./tools/tool-table.ts";
 
-/** Finish reasons after which asking again would end the same way. */
+/** Finish reasons after which asking again would end the same way: the run ends so too, without an object. */
 const cutEnds: ReadonlySet<string> = new Set(["length", "content_filter", "refusal"]);
 
 /** Rounds of generating and running tools, from wherever the run's events left it to its terminal event. */
@@ -213,11 +213,12 @@ export class Loop {
 
   /** The ending with this text as the answer; undefined when the model is asked again for one that fits the schema. */
   #answer(finish: string, text: string): Ending | undefined {
-    const schema = this.#run.parts.request.output?.schema ?? this.#run.agent.output;
+    const asked = this.#run.parts.request.output;
+    const schema = asked === undefined ? this.#run.agent.output : asked.schema;
     if (schema === undefined) return { finish };
     const answer = structured(text, schema);
     if (answer.ok) return { finish, object: answer.object };
-    if (cutEnds.has(finish)) throw unfit(`the model ended with "${finish}"`);
+    if (cutEnds.has(finish)) return { finish };
     if (this.#run.state.repaired) throw unfit(answer.problem);
     this.#run.emit({ type: "message.added", message: textMessage("user", repairRequest(answer.problem)) });
     return undefined;

@@ -65,6 +65,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     model: z.string(),
     provider: z.string().exactOptional(),
     attempt: z.number().int(),
+    /** What of the request this model is not told: its wire has no place for it. */
+    warnings: z.array(z.string()).exactOptional(),
   }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional() }),
   event("refusal.delta", { ...inRound, text: z.string() }),

@@ -1,5 +1,6 @@
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
-import type { GenerationOptions, ToolChoice, ToolSpec } from "./provider.ts";
+import type { Native, NativeRequest } from "./native.ts";
+import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
 
 /**
  * One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event, moved
@@ -27,7 +28,12 @@ export interface RunRequest {
   /** Tools of the client: offered to the model, never run here, returned as calls. */
   readonly clientTools?: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
-  readonly output?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
+  readonly output?: OutputFormat;
+  /** What the client said in its own wire and nothing above carries: for providers that speak the same one. */
+  readonly native?: NativeRequest;
+  readonly nativeChoice?: Native;
+  /** Fields that the channel itself has no place for; reported with those that the provider has none for. */
+  readonly unsent?: readonly string[];
   /** W3C trace context that came in with the request. */
   readonly traceparent?: string;
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };

@@ -1,4 +1,7 @@
 import { z } from "zod";
+import { Native } from "./native.ts";
+
+const native = Native.exactOptional();
 
 /** What a conversation is made of. Parts keep the order in which the model produced them. */
 export const TextPart = z.strictObject({
@@ -6,6 +9,7 @@ export const TextPart = z.strictObject({
   text: z.string(),
   /** Gemini signs text parts too; goes back on the same part, byte for byte. */
   signature: z.string().exactOptional(),
+  native,
 });
 export type TextPart = z.output<typeof TextPart>;
 
@@ -15,6 +19,7 @@ export const ImagePart = z.strictObject({
   /** Base64, or `url`; exactly one of the two. */
   data: z.string().exactOptional(),
   url: z.string().exactOptional(),
+  native,
 });
 export type ImagePart = z.output<typeof ImagePart>;
 
@@ -36,6 +41,7 @@ export const ToolCallPart = z.strictObject({
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   signature: z.string().exactOptional(),
+  native,
 });
 export type ToolCallPart = z.output<typeof ToolCallPart>;
 
@@ -47,6 +53,7 @@ export const ToolResultPart = z.strictObject({
   /** What the model is told. */
   output: z.string(),
   images: z.array(ImagePart).exactOptional(),
+  native,
 });
 export type ToolResultPart = z.output<typeof ToolResultPart>;
 
@@ -69,6 +76,7 @@ export const Message = z.strictObject({
   parts: z.array(Part),
   /** Whose model said it, as the config names the provider: its signatures go back to that provider alone. */
   provider: z.string().exactOptional(),
+  native,
 });
 export type Message = z.output<typeof Message>;
 

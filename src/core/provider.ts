@@ -1,5 +1,6 @@
 import type { Delta, FinishReason } from "./deltas.ts";
 import type { Message, Part } from "./messages.ts";
+import type { Native, NativeRequest } from "./native.ts";
 import type { Usage } from "./usage.ts";
 
 export interface Capabilities {
@@ -15,9 +16,15 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema of the arguments object. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** The client's own definition. Whole and untranslated, it is a tool that only the vendor knows (`web_search`). */
+  readonly native?: Native;
 }
 
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
+
+/** How much to think. Each provider takes the nearest that its models know. */
+export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
+export type Effort = (typeof efforts)[number];
 
 /**
  * Settings of a generation. The named ones are translated to each wire; any other key goes into the request body as it is.
@@ -28,8 +35,15 @@ export interface GenerationOptions {
   readonly maxTokens?: number;
   readonly stop?: readonly string[];
   readonly seed?: number;
-  readonly reasoning?: { readonly effort?: "minimal" | "low" | "medium" | "high"; readonly budget?: number };
+  readonly reasoning?: { readonly effort?: Effort; readonly budget?: number };
   readonly [key: string]: unknown;
+}
+
+/** Structured output: a JSON Schema the text must fit; without one, any JSON object. */
+export interface OutputFormat {
+  readonly name: string;
+  readonly schema?: Readonly<Record<string, unknown>>;
+  readonly native?: Native;
 }
 
 export interface GenerationRequest {
@@ -38,9 +52,12 @@ export interface GenerationRequest {
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
-  /** Structured output: a JSON Schema the text must fit. */
-  readonly output?: { readonly name: string; readonly schema: Readonly<Record<string, unknown>> };
+  readonly output?: OutputFormat;
   readonly options: GenerationOptions;
+  /** The client's own fields, always in the wire of the provider that is asked; they go over everything else. */
+  readonly native?: NativeRequest;
+  /** The client's own tool choice, in the same way, for as long as `toolChoice` is asked. */
+  readonly nativeChoice?: Native;
 }
 
 export interface Timeouts {
@@ -99,7 +116,22 @@ export interface Provider {
   readonly capabilities: Capabilities;
   /** Base URL of what is asked, for those who measure. */
   readonly endpoint?: string;
+  /** The wire that it speaks, as `venturi decode` names it: what a client said in that wire goes on unchanged. */
+  readonly wire?: string;
+  /** What a client asked for that this wire has no place for, in the client's words; the run reports it. */
+  ignores?(request: GenerationRequest): readonly string[];
   stream?(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]>;
   generate?(request: GenerationRequest, context: GenerationContext): Promise<Generation>;
 }
 export const Provider = Symbol("Provider");
+
+/** Everything of a provider but its generations, for those who wrap them. */
+export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {
+  const { capabilities, endpoint, wire, ignores } = provider;
+  return {
+    capabilities,
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(wire === undefined ? {} : { wire }),
+    ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
+  };
+}

@@ -11,11 +11,16 @@ export interface AgentInfo {
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** What becomes of fields that cannot reach the model: reported, or refused. */
+export type Compat = "report" | "strict";
+
 export interface StartOptions {
   /** Idempotency key, already scoped to the caller. */
   readonly key?: string;
   /** The run waits for this follower when it falls behind, instead of leaving it to the journal. */
   readonly paced?: boolean;
+  /** `strict`: a field that a model of the agent would not be told is refused with `invalid_input`. */
+  readonly compat?: Compat;
 }
 
 export interface FollowOptions {

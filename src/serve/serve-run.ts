@@ -3,10 +3,11 @@ import type { ChannelHost } from "../core/channel.ts";
 import { type VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent, TerminalEvent } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
-import type { Runs } from "../core/runs.ts";
+import type { Compat, Runs } from "../core/runs.ts";
 import { traceparentOf } from "../core/trace-context.ts";
 import { readerGone, terminalOf } from "./reader.ts";
 import { type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
+import { warningsHeader, warningsText } from "./warnings.ts";
 
 /** What serving a run needs of a Fastify request and its reply. */
 export interface HttpRequest {
@@ -37,18 +38,20 @@ export interface Opening {
   readonly reply: HttpReply;
   readonly channel: string;
   readonly onDisconnect: "continue" | "cancel";
+  /** What becomes of fields that cannot reach the model; reported when absent. */
+  readonly compat?: Compat;
 }
 
 /** Starts a run for a request: in its trace, under its Idempotency-Key, and named in its response. */
 export async function startRun(opening: Opening, request: RunRequest): Promise<ServedRun & { existing: boolean }> {
-  const { host, reply, channel, onDisconnect } = opening;
+  const { host, reply, channel, onDisconnect, compat } = opening;
   const { headers } = opening.request;
   const runs = host.runsFor(opening.request);
   const traceparent = traceparentOf(headers.traceparent);
   const key = headers["idempotency-key"];
   const { run, existing } = await runs.start(
     { ...request, onDisconnect, ...(traceparent === undefined ? {} : { traceparent }) },
-    typeof key === "string" && key !== "" ? { key } : {},
+    { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
   );
   reply.header("x-venturi-run", run);
   return { host, runs, run, reply, channel, onDisconnect, existing };
@@ -93,9 +96,25 @@ async function* ending(
 /** The run's terminal event; undefined when the client left before it came. */
 export async function awaitRun(served: ServedRun): Promise<TerminalEvent | undefined> {
   const { runs, run, reply, channel } = served;
-  const last = await terminalOf(runs.follow(run, { signal: readerGone(reply.raw), channel }));
+  const last = await terminalOf(noted(runs.follow(run, { signal: readerGone(reply.raw), channel }), reply));
   if (last === undefined) await clientLeft(served);
   return last;
+}
+
+/** The run, with what its models were not told noted in the response's header. */
+async function* noted(
+  batches: AsyncIterable<readonly RunEvent[]>,
+  reply: HttpReply,
+): AsyncGenerator<readonly RunEvent[]> {
+  const fields = new Set<string>();
+  for await (const batch of batches) {
+    for (const event of batch) {
+      if (event.type !== "round.started" || event.warnings === undefined) continue;
+      for (const field of event.warnings) fields.add(field);
+      reply.header(warningsHeader, warningsText(fields));
+    }
+    yield batch;
+  }
 }
 
 async function clientLeft({ runs, run, onDisconnect }: ServedRun): Promise<void> {

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { encodeEvent, type RunEvent } from "../core/events.ts";
+import { warningsHeader, warningsText } from "./warnings.ts";
 
 /** What the writer needs of a Fastify reply. */
 export interface SseReply {
@@ -148,6 +149,7 @@ export async function writeBatches(
     let text = "";
     for (const event of batch) {
       if (event.type === "run.started" && event.trace !== undefined) writer.header("traceparent", event.trace);
+      if (event.type === "round.started" && event.warnings) writer.header(warningsHeader, warningsText(event.warnings));
       text += project(event);
       if (text.length < piece) continue;
       const full = writer.write(text);

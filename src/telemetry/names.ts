@@ -103,6 +103,7 @@ export const metrics = {
   toolCalls: "venturi.tool.calls",
   eagerSaved: "venturi.tool.eager.saved",
   quirks: "venturi.wire.quirks",
+  unsentFields: "venturi.request.unsent_fields",
   retries: "venturi.retries",
   failovers: "venturi.failovers",
   retractions: "venturi.retractions",

@@ -33,6 +33,7 @@ describe("the loop", () => {
           { type: "text", text: "Let me see. " },
           { type: "tool_call", call: "call-add-0", name: "add", arguments: { a: 1, b: 2 } },
         ],
+        provider: "p0",
       },
       { role: "tool", parts: [{ type: "tool_result", call: "call-add-0", name: "add", ok: true, output: "3" }] },
     ]);

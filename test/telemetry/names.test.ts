@@ -32,6 +32,7 @@ const promised = {
     "venturi.tool.calls",
     "venturi.tool.eager.saved",
     "venturi.wire.quirks",
+    "venturi.request.unsent_fields",
     "venturi.retries",
     "venturi.failovers",
     "venturi.retractions",

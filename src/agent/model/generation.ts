@@ -9,6 +9,7 @@ import type { ToolTable } from "../tools/tool-table.ts";
 import { streamOf } from "./capabilities.ts";
 import { type CallSink, DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
+import { fitTo, unsentTo } from "./fit.ts";
 
 export interface Attempt {
   readonly target: ModelTarget;
@@ -36,14 +37,14 @@ const readsPerTurn = 256;
 /** One model call from request to `generation.finished`, telling every piece as it comes. */
 export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
   const { target, round } = attempt;
-  run.emit({ type: "round.started", round, model: target.name, provider: target.provider, attempt: attempt.attempt });
+  const request = begin(run, attempt);
   const context = contextOf(run, attempt);
   run.time.enter("providerWait");
   let writer: DeltaWriter | undefined;
   let reader: AbortableReader | undefined;
   try {
     let reads = 0;
-    reader = new AbortableReader(streamOf(target.port, attempt.request, context), run.signal);
+    reader = new AbortableReader(streamOf(target.port, request, context), run.signal);
     for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
       // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
@@ -63,6 +64,22 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     reader?.close();
     run.time.enter("runtime");
   }
+}
+
+/** Tells that the model is asked, and what of the request it is not told. */
+function begin(run: RunContext, { target, round, attempt, request: asked }: Attempt): GenerationRequest {
+  const { request } = fitTo(target.port, asked);
+  const warnings = unsentTo(target.port, asked, run.parts.request);
+  const { name: model, provider } = target;
+  run.emit({
+    type: "round.started",
+    round,
+    model,
+    provider,
+    attempt,
+    ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+  });
+  return request;
 }
 
 function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {

@@ -36,6 +36,8 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
     tools: tools.specs,
     options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
     ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(toolChoice === undefined || request.nativeChoice === undefined ? {} : { nativeChoice: request.nativeChoice }),
+    ...(request.native === undefined ? {} : { native: request.native }),
     ...(output === undefined ? {} : { output }),
   };
   return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);

@@ -5,9 +5,11 @@ import type { Message, Part } from "../../core/messages.ts";
  * the provider that gave them, even among those that speak one wire; another one refuses the whole request. What was said and called stays.
  */
 export function withoutForeignSignatures(messages: readonly Message[], provider: string): Message[] {
-  return messages.map(({ provider: speaker, ...message }) =>
-    speaker === undefined || speaker === provider ? message : { ...message, parts: message.parts.flatMap(unproven) },
-  );
+  return messages.map((message) => {
+    const { provider: speaker, ...rest } = message;
+    if (speaker === undefined || speaker === provider) return message;
+    return { ...rest, parts: message.parts.flatMap(unproven) };
+  });
 }
 
 function unproven(part: Part): Part[] {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { defaultLimits, defaultTimeouts, defaultToolPolicy } from "../../agent/definition.ts";
+import { efforts } from "../../core/provider.ts";
 import { Duration, Size } from "../../core/units.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown());
@@ -13,7 +14,7 @@ export const GenerationOptions = z.looseObject({
   seed: z.number().int().optional().describe("For providers that can repeat themselves."),
   reasoning: z
     .strictObject({
-      effort: z.enum(["minimal", "low", "medium", "high"]).optional().describe("How much to think."),
+      effort: z.enum(efforts).optional().describe("How much to think."),
       budget: z.number().int().positive().optional().describe("Most tokens to think with."),
     })
     .optional()

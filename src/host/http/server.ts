@@ -91,7 +91,7 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
   const origins = settings.cors?.origins ?? [];
   if (origins.length > 0) {
     const { default: cors } = await import("@fastify/cors");
-    const exposed = ["x-venturi-run", "traceparent", "retry-after", "location"];
+    const exposed = ["x-venturi-run", "venturi-warnings", "traceparent", "retry-after", "location"];
     await app.register(cors, {
       origin: origins.includes("*") ? true : origins,
       exposedHeaders: exposed,

@@ -1,7 +1,7 @@
 import { messageOf } from "../../core/errors.ts";
 import type { Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
-import type { GenerationContext, Provider, StreamObserver } from "../../core/provider.ts";
+import { type GenerationContext, type Provider, type StreamObserver, withoutGenerations } from "../../core/provider.ts";
 
 /** Past this a stream's bytes are let go: better no recording than one that is cut. */
 const mostBytes = 16 * 1024 * 1024;
@@ -18,7 +18,7 @@ export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
   const stream = provider.stream?.bind(provider);
   if (stream === undefined || keeper.journal.keepWire === undefined) return provider;
   return {
-    capabilities: provider.capabilities,
+    ...withoutGenerations(provider),
     ...(provider.generate === undefined ? {} : { generate: provider.generate.bind(provider) }),
     async *stream(request, context) {
       const recording = new Recording(context.observer);

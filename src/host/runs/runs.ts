@@ -3,6 +3,7 @@ import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkInput } from "../../agent/inputs.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { Breakers } from "../../agent/model/chain.ts";
+import { checkFields } from "../../agent/model/fit.ts";
 import { lowerLimits } from "../../agent/request-limits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
@@ -100,6 +101,7 @@ class HostRuns implements Runs {
     lowerLimits(agent.limits, request.limits);
     const input = checkInput(agent, request.input);
     checkTargets(agent, request);
+    if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
     const enqueued = await this.#parts.journal.enqueue({
       run,

@@ -19,11 +19,15 @@ export interface HttpProvider {
   readonly name: string;
   readonly capabilities: Capabilities;
   readonly wire: Wire;
+  /** The wire's name in `wires`; the vendor's name when absent. */
+  readonly wireName?: string;
   readonly options: HttpOptions;
   /** The request for a generation; options' `headers` and the tracing header are added to it. */
   request(request: GenerationRequest, mode: "stream" | "whole"): Post;
   /** A whole answer from its JSON. Throws a VenturiError when the JSON tells of an error. */
   collect(json: unknown): Generation;
+  /** What a client may ask for that this wire has no place for. */
+  ignores?(request: GenerationRequest): readonly string[];
   /** What a failed status means where this vendor's meaning differs from HTTP's. */
   failure?(failure: HttpFailure): VenturiError | undefined;
 }
@@ -36,12 +40,17 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const client = new Client(provider);
   const close = () => client.close();
   const generate = (request: GenerationRequest, context: GenerationContext) => client.generate(request, context);
-  const endpoint = provider.options.baseUrl;
+  const { capabilities, ignores } = provider;
+  const about = {
+    endpoint: provider.options.baseUrl,
+    wire: provider.wireName ?? provider.name,
+    ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
+  };
   if (provider.options.stream === false) {
-    return { capabilities: { ...provider.capabilities, streaming: false }, endpoint, generate, close };
+    return { ...about, capabilities: { ...capabilities, streaming: false }, generate, close };
   }
   const stream = (request: GenerationRequest, context: GenerationContext) => client.stream(request, context);
-  return { capabilities: provider.capabilities, endpoint, stream, generate, close };
+  return { ...about, capabilities, stream, generate, close };
 }
 
 class Client {

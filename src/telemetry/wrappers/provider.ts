@@ -1,7 +1,13 @@
 import { type Attributes, context as active } from "@opentelemetry/api";
 import type { Delta } from "../../core/deltas.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import type { GenerationContext, GenerationRequest, Provider, StreamObserver } from "../../core/provider.ts";
+import {
+  type GenerationContext,
+  type GenerationRequest,
+  type Provider,
+  type StreamObserver,
+  withoutGenerations,
+} from "../../core/provider.ts";
 import { attributes } from "../names.ts";
 import { GenerationTrace } from "./generation-trace.ts";
 import type { Instrumentation } from "./instrumentation.ts";
@@ -27,8 +33,7 @@ export function measuredProvider(
   };
   const { stream, generate } = provider;
   return {
-    capabilities: provider.capabilities,
-    ...(provider.endpoint === undefined ? {} : { endpoint: provider.endpoint }),
+    ...withoutGenerations(provider),
     ...(stream === undefined
       ? {}
       : {

@@ -88,6 +88,10 @@ export class RunTrace {
 
   roundStarted(body: Body<"round.started">): void {
     const before = this.#round;
+    if (body.warnings !== undefined) {
+      const set = this.#measure.sdk.sets.of({ [attributes.providerKey]: body.provider });
+      this.#measure.sdk.instruments.unsentFields(set).value += body.warnings.length;
+    }
     const round = new RoundTrace(this.#measure, this, {
       index: body.round,
       attempt: body.attempt,

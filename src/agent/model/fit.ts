@@ -1,0 +1,135 @@
+import { VenturiError } from "../../core/errors.ts";
+import type { RunRequest } from "../../core/journal.ts";
+import type { Message, Part } from "../../core/messages.ts";
+import { isWhole, type Native, untranslated } from "../../core/native.ts";
+import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
+import type { AgentDefinition } from "../definition.ts";
+
+export interface Fitted {
+  /** The request without anything in the words of another wire. */
+  readonly request: GenerationRequest;
+  /** What was taken out and reaches the model in no other way, in the client's words, each once. */
+  readonly unsent: readonly string[];
+}
+
+type Port = Pick<Provider, "wire" | "ignores">;
+
+/** The request as a provider may see it. Nothing is copied when nothing has to be taken out. */
+export function fitTo(port: Port, request: GenerationRequest): Fitted {
+  const fit = new Fit(port.wire);
+  const { native, nativeChoice, ...rest } = request;
+  const own = fit.keeps(native, "");
+  const choice = fit.keeps(nativeChoice, "");
+  const messages = fit.each(request.messages, (message) => fit.message(message));
+  const tools = fit.each(request.tools, (tool) => fit.tool(tool));
+  const output = request.output && fit.element(request.output, "response_format.");
+  if (fit.intact) return { request, unsent: [] };
+  return {
+    request: {
+      ...rest,
+      messages,
+      tools,
+      ...(output === undefined ? {} : { output }),
+      ...(own && native !== undefined ? { native } : {}),
+      ...(choice && nativeChoice !== undefined ? { nativeChoice } : {}),
+    },
+    unsent: [...fit.unsent],
+  };
+}
+
+/** What the client of a run asked for and this provider cannot be told; what the agent's own settings say is not counted. */
+export function unsentTo(port: Port, request: GenerationRequest, asked: RunRequest): readonly string[] {
+  const { unsent } = fitTo(port, request);
+  const ignored = port.ignores?.({ ...request, options: asked.options ?? {} }) ?? [];
+  const own = asked.unsent ?? [];
+  return own.length + ignored.length === 0 ? unsent : [...new Set([...own, ...unsent, ...ignored])];
+}
+
+/** With `compat: strict`, before the run starts: every model that may be asked has to take every field. */
+export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
+  const request: GenerationRequest = {
+    model: agent.model.name,
+    messages: asked.input.messages ?? [],
+    tools: asked.clientTools ?? [],
+    options: asked.options ?? {},
+    ...(asked.toolChoice === undefined ? {} : { toolChoice: asked.toolChoice }),
+    ...(asked.output === undefined ? {} : { output: asked.output }),
+    ...(asked.native === undefined ? {} : { native: asked.native }),
+    ...(asked.nativeChoice === undefined ? {} : { nativeChoice: asked.nativeChoice }),
+  };
+  for (const target of agent.model.targets) {
+    const fields = unsentTo(target.port, request, asked);
+    if (fields.length === 0) continue;
+    const message = `${target.name} cannot be told ${fields.join(", ")}; leave it out, or set compat: report on the channel`;
+    throw new VenturiError("run.start", "invalid_input", message, { details: { fields, param: fields[0] } });
+  }
+}
+
+class Fit {
+  readonly #wire: string | undefined;
+  readonly unsent = new Set<string>();
+  /** Nothing had to be taken out so far. */
+  intact = true;
+
+  constructor(wire: string | undefined) {
+    this.#wire = wire;
+  }
+
+  /** Whether the fields are in the provider's wire; if not, what is lost is noted. */
+  keeps(native: Native | undefined, at: string): boolean {
+    if (native === undefined || native.wire === this.#wire) return true;
+    this.intact = false;
+    for (const name of untranslated(native)) this.unsent.add(at + name);
+    return false;
+  }
+
+  element<Element extends { readonly native?: Native | undefined }>(element: Element, at: string): Element {
+    if (this.keeps(element.native, at)) return element;
+    const { native: _, ...rest } = element;
+    return rest as Element; // the same without its optional field
+  }
+
+  message(message: Message): Message[] {
+    // What the provider said itself goes back to it, whatever it calls its wire.
+    if (message.provider !== undefined) return [message];
+    const parts = this.each(message.parts, (part) => this.#part(part));
+    const fitted = this.element(message, "messages.");
+    return [parts === message.parts ? fitted : { ...fitted, parts }];
+  }
+
+  /** A tool that is nothing but the vendor's own cannot be offered elsewhere. */
+  tool(tool: ToolSpec): ToolSpec[] {
+    const { native } = tool;
+    if (native === undefined || native.wire === this.#wire) return [tool];
+    if (!isWhole(native) || native.translated?.includes("type")) return [this.element(tool, "tools.")];
+    this.intact = false;
+    this.unsent.add(`tools.${native.fields.type}`);
+    return [];
+  }
+
+  #part(part: Part): Part[] {
+    if (part.type === "opaque") {
+      if (part.wire === this.#wire) return [part];
+      this.intact = false;
+      this.unsent.add(`messages.content.${typeOf(part.data)}`);
+      return [];
+    }
+    return part.type === "reasoning" ? [part] : [this.element(part, "messages.content.")];
+  }
+
+  /** The list, changed only where an item is. */
+  each<Item>(items: readonly Item[], fit: (item: Item) => Item[]): Item[] {
+    let changed = false;
+    const fitted = items.flatMap((item) => {
+      const kept = fit(item);
+      if (kept.length !== 1 || kept[0] !== item) changed = true;
+      return kept;
+    });
+    return changed ? fitted : (items as Item[]); // not changed by anyone: the request is read-only
+  }
+}
+
+const typeOf = (data: unknown): string => {
+  const type = typeof data === "object" && data !== null && "type" in data ? data.type : undefined;
+  return typeof type === "string" ? type : "part";
+};
