@@ -70,6 +70,6 @@ async function providerOf(plugin: AnyPlugin, baseUrl: string, context: PluginCon
   if (plugin.kind !== "provider") {
     throw new VenturiError("simulator.create", "plugin_failed", `"${plugin.name}" is a ${plugin.kind}, not a provider`);
   }
-  const parsed = await plugin.options.parseAsync({ baseUrl, apiKey: "simulator" });
+  const parsed = await plugin.options.parseAsync({ baseUrl, apiKey: "simulated-0000" });
   return (await plugin.create(parsed, context)) as Instance<Provider>; // its kind says so
 }

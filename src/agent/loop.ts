@@ -9,7 +9,7 @@ import { requestFor, toolsFor } from "./model/request.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
 import { interrupted, type RunContext } from "./run-context.ts";
 import type { RoundState } from "./state/round-state.ts";
-import { type Ending, writeEndOf, writeFinished } from "./terminal.ts";
+import { type Ending, logEnd, writeEndOf, writeFinished } from "./terminal.ts";
 import { Approvals } from "./tools/approvals.ts";
 import { Dispatcher } from "./tools/dispatch.ts";
 import { Repetition } from "./tools/repetition.ts";
@@ -71,6 +71,7 @@ export class Loop {
 
   async run(): Promise<void> {
     const { log } = this.#run.parts;
+    let failure: VenturiError | undefined;
     try {
       await this.#begin();
       const ending = await this.#rounds();
@@ -80,14 +81,16 @@ export class Loop {
       const error = wrap("agent.run", this.#run.signal.aborted ? this.#run.signal.reason : thrown);
       await this.#dispatcher?.cancel(error);
       if (this.#released) return;
+      failure = error;
       await writeEndOf(this.#run, error);
     }
     await log.flush();
+    logEnd(this.#run, failure);
   }
 
   async #begin(): Promise<void> {
     const { request } = this.#run.parts;
-    if (this.#run.state.started) return;
+    if (this.#run.state.started) return this.#resume();
     let asked = request;
     let denied: unknown;
     try {
@@ -105,6 +108,14 @@ export class Loop {
       ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
     });
     if (denied !== undefined) throw denied;
+  }
+
+  #resume(): void {
+    const { history, clock, logger } = this.#run.parts;
+    const { run, epoch, worker } = this.#run.parts.log.ownership;
+    const idleMs = Math.max(0, clock.now() - (history.at(-1)?.at ?? clock.now()));
+    logger.info("run resumed", { run, agent: this.#run.agent.name, epoch, worker, events: history.length, idleMs });
+    this.#run.emit({ type: "run.resumed", epoch });
   }
 
   /** Rounds until the run is over. A resumed run starts at the step its events ended in. */

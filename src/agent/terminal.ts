@@ -1,7 +1,9 @@
-import type { VenturiError } from "../core/errors.ts";
+import { reasonsOf, type VenturiError } from "../core/errors.ts";
 import type { PendingCall } from "../core/events.ts";
+import type { Spent } from "../core/usage.ts";
 import { limitIn } from "./limits.ts";
 import type { RunContext } from "./run-context.ts";
+import type { RunState } from "./state/run-state.ts";
 
 /** How a run ended well. */
 export interface Ending {
@@ -19,10 +21,44 @@ export function writeFinished(run: RunContext, ending: Ending): void {
     ...(ending.object === undefined ? {} : { object: ending.object }),
     ...(ending.calls === undefined ? {} : { calls: ending.calls }),
     usage: state.usage,
+    ...spent(state),
     rounds: state.roundNumber,
     timing: time.total(),
   });
 }
+
+/** One line per run, once its end is durable. `failure` has the causes, which the event must not show. */
+export function logEnd(run: RunContext, failure: VenturiError | undefined): void {
+  const { terminal, started, model } = run.state;
+  if (terminal === undefined) return;
+  const { usage, rounds, timing } = terminal;
+  const fields = {
+    run: run.run,
+    agent: run.agent.name,
+    ...callerOf(run),
+    provider: model?.split("/", 1)[0],
+    model,
+    ms: Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0)),
+    rounds,
+    inputTokens: usage.inputTokens,
+    outputTokens: usage.outputTokens,
+    trace: started?.trace?.split("-")[1],
+  };
+  const { logger } = run.parts;
+  if (terminal.type === "run.finished") return logger.info("run finished", { ...fields, finish: terminal.finish });
+  const { code, op, err } = terminal.error;
+  const reason = failure === undefined ? err : reasonsOf(failure).join(": ");
+  logger.warn("run failed", { ...fields, code, op, reason });
+}
+
+function callerOf({ parts: { request } }: RunContext): Record<string, unknown> {
+  return {
+    ...(request.session === undefined ? {} : { session: request.session }),
+    ...(request.parent === undefined ? {} : { parent: request.parent.run }),
+  };
+}
+
+const spent = ({ spending: { parts } }: RunState): { spent?: Spent } => (parts === undefined ? {} : { spent: parts });
 
 /** The terminal event of a run that something stopped. A limit may be a good end, by `onLimit`; all else is a failure. */
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
@@ -38,6 +74,7 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     error: error.toJSON(),
     output: state.output,
     usage: state.usage,
+    ...spent(state),
     rounds: state.roundNumber,
     timing: time.total(),
   });

@@ -98,6 +98,27 @@ export function fromJson(json: ErrorJson): VenturiError {
   return error ?? new VenturiError(json.op, code, json.err, context);
 }
 
+/** What each error of the chain says, outermost first; one that only repeats what is said already is left out. */
+export function reasonsOf(thrown: unknown): string[] {
+  const reasons: string[] = [];
+  const seen = new Set<unknown>();
+  for (let error = thrown; error !== undefined && error !== null && !seen.has(error); ) {
+    seen.add(error);
+    const text = describe(error);
+    if (!reasons.some((known) => known.includes(text))) reasons.push(text);
+    error = error instanceof Error ? error.cause : undefined;
+  }
+  return reasons;
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof Error) || VenturiError.isInstance(error)) return messageOf(error);
+  const { code } = error as NodeJS.ErrnoException;
+  const message = error.message === "" ? error.name : error.message;
+  const named = error.name === "Error" || message === error.name ? message : `${error.name}: ${message}`;
+  return typeof code === "string" && !named.includes(code) ? `${named} (${code})` : named;
+}
+
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message || thrown.name;
   return typeof thrown === "string" ? thrown : "an unknown value was thrown";

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Code, isCode } from "./codes.ts";
 import { Message } from "./messages.ts";
-import { Usage } from "./usage.ts";
+import { Spent, Usage } from "./usage.ts";
 
 /**
  * A run is a list of these. `seq` counts 1, 2, 3 … without a gap within a run; a terminal event is the last one, and there
@@ -67,6 +67,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     attempt: z.number().int(),
     /** What of the request this model is not told: its wire has no place for it. */
     warnings: z.array(z.string()).exactOptional(),
+    /** Models of the chain that were passed over because their provider's breaker is open. */
+    skipped: z.array(z.string()).exactOptional(),
   }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional() }),
   event("refusal.delta", { ...inRound, text: z.string() }),
@@ -114,12 +116,18 @@ export const RunEvent = z.discriminatedUnion("type", [
     ms: z.number(),
     /** How much earlier than the end of the generation the tool started, when it did. */
     savedMs: z.number().exactOptional(),
+    /** Tokens that the tool itself used, such as those of an agent it called. */
+    usage: Usage.exactOptional(),
   }),
   event("approval.requested", {
     ...ofCall,
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
     reason: z.string().exactOptional(),
+    /** When silence becomes a no, ms since the epoch. */
+    until: z.number().exactOptional(),
+    /** Whose question it is when a tool passes on another run's; `call` is then this run's own name for it. */
+    origin: z.strictObject({ run: z.string(), call: z.string(), agent: z.string() }).exactOptional(),
   }),
   event("approval.resolved", {
     ...ofCall,
@@ -133,6 +141,18 @@ export const RunEvent = z.discriminatedUnion("type", [
   event("message.added", { ...base, message: Message, signal: z.number().int().exactOptional() }),
   /** Older turns were replaced by a summary, to fit the model's context. */
   event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
+  /** A worker took the run up again after another had died or given it back. */
+  event("run.resumed", { ...base, epoch: z.number().int() }),
+  /** An attempt at a generation failed. With `retryMs` the same model is asked again after that time. */
+  event("generation.failed", {
+    ...inRound,
+    attempt: z.number().int(),
+    model: z.string(),
+    error: ErrorBody,
+    /** What the provider charges for it, as reported or estimated from what arrived. */
+    usage: Usage.exactOptional(),
+    retryMs: z.number().exactOptional(),
+  }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
   /** The generation's good end: durable before an effectful tool starts, so that a resumed run does not generate again. */
   event("generation.finished", {
@@ -155,6 +175,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** Calls left to the client. */
     calls: z.array(PendingCall).exactOptional(),
     usage: Usage,
+    spent: Spent.exactOptional(),
     rounds: z.number().int(),
     timing: Timing,
   }),
@@ -163,6 +184,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody,
     output: z.string(),
     usage: Usage,
+    spent: Spent.exactOptional(),
     rounds: z.number().int(),
     timing: Timing,
   }),

@@ -12,6 +12,19 @@ export const Usage = z.strictObject({
 });
 export type Usage = z.output<typeof Usage>;
 
+/** The parts of a run's usage; they add up to it. Absent when one model's good generations are all there is. */
+export const Spent = z.array(
+  z.strictObject({
+    /** `generation`: good ones of a model. `failed`: attempts that came to nothing. `tool`: what a tool used by itself. */
+    by: z.enum(["generation", "failed", "tool"]),
+    /** The model, or the tool. */
+    name: z.string(),
+    count: z.number().int(),
+    usage: Usage,
+  }),
+);
+export type Spent = z.output<typeof Spent>;
+
 const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
 /** Providers repeat growing totals: later values overwrite earlier ones, field by field. */

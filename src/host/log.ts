@@ -25,7 +25,8 @@ export async function openLog({ level, format }: TelemetrySettings["logs"]): Pro
 export function textLog(least: Level | "silent", write: (line: string) => void): Log {
   const line = (name: Level) => (message: string, fields?: Fields) => {
     if (least === "silent" || levels.indexOf(name) < levels.indexOf(least)) return;
-    const rest = Object.entries(fields ?? {}).map(([key, value]) => ` ${key}=${textOf(value)}`);
+    const known = Object.entries(fields ?? {}).filter(([, value]) => value !== undefined);
+    const rest = known.map(([key, value]) => ` ${key}=${textOf(value)}`);
     write(`${new Date().toISOString().slice(11, 23)} ${name.padEnd(5)} ${message}${rest.join("")}\n`);
   };
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };

@@ -121,6 +121,8 @@ export class Worker {
       this.#holdings.release(claim.ownership);
       return;
     }
+    const { run, epoch } = claim.ownership;
+    if (epoch > 1) this.#log.info("run taken over", { run, epoch, worker: this.name });
     const controller = new AbortController();
     this.#watch?.begin(claim.ownership.run);
     const done = this.#work(claim, controller).finally(() => {

@@ -62,8 +62,8 @@ describe("the model chain", () => {
     const logger = { ...silentLog, warn: (message: string, fields: unknown) => warnings.push([message, fields]) };
     const models = [new ScriptedModel([[say.fail("unauthorized")]]), new ScriptedModel([["second"]])];
     const bench = await run({ model: models, logger });
-    const fields = { run: bench.terminal.run, model: "p0/m", next: "p1/m", code: "unauthorized" };
-    expect(warnings).to.deep.equal([["another model is asked", fields]]);
+    const fields = { run: bench.terminal.run, model: "p0/m", next: "p1/m", code: "unauthorized", status: undefined };
+    expect(warnings).to.deep.equal([["another model is asked", { ...fields, reason: "p0/m: scripted" }]]);
   });
 
   it("fails after something was shown, unless it may retract", async () => {

@@ -99,15 +99,16 @@ describe("tool failures are told to the model and do not end the run", () => {
     expect(result?.output).to.contain("tool_failed");
   });
 
-  it("stand in the logs with their codes, without arguments or outputs", async () => {
+  it("stand in the logs with their codes and reasons, without arguments or outputs", async () => {
     const warned: unknown[] = [];
     const logger = { ...silentLog, warn: (message: string, fields?: object) => void warned.push([message, fields]) };
     const model = new ScriptedModel([[say.call(0, "nothing", { key: "k" }), say.call(1, "broken", {})], ["ok"]]);
     await run({ model, tools: [tool("broken", () => Promise.reject(new Error("no")))], logger });
-    expect(warned).to.deep.equal([
-      ["tool call rejected", { run: "run-1", tool: "nothing", code: "tool_not_found" }],
-      ["tool failed", { run: "run-1", tool: "broken", code: "tool_failed" }],
-    ]);
+    const [rejected, failed] = warned as [string, Record<string, unknown>][];
+    expect(rejected?.[1]).to.include({ run: "run-1", tool: "nothing", code: "tool_not_found" });
+    expect(rejected?.[1].reason).to.contain('there is no tool "nothing"');
+    expect(failed?.[1]).to.include({ run: "run-1", tool: "broken", code: "tool_failed", reason: "broken: no" });
+    expect(warned.map((line) => JSON.stringify(line)).join()).not.to.contain('"k"');
   });
 
   it("onError abort ends the run with the tool's error", async () => {

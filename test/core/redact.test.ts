@@ -3,11 +3,17 @@ import { redactor } from "../../src/core/redact.ts";
 
 describe("redactor", () => {
   it("replaces each secret by its name, a longer one before one that is part of it", () => {
-    const redact = redactor({ SHORT: "secret", LONG: "secret-and-more", UNSET: undefined });
-    expect(redact("a secret-and-more, a secret, a secre")).to.equal("a [LONG], a [SHORT], a secre");
+    const redact = redactor({ SHORT: "hunter2!", LONG: "hunter2!-and-more", UNSET: undefined });
+    expect(redact("a hunter2!-and-more, a hunter2!, a hunter2")).to.equal("a [LONG], a [SHORT], a hunter2");
+  });
+
+  it("masks whole secrets: a short one inside a longer word is another word, a long one is masked wherever it stands", () => {
+    const redact = redactor({ KEY: "summer24", TOKEN: "sk-0123456789abcdef" });
+    expect(redact("midsummer24 summer24-ish (summer24)")).to.equal("midsummer24 summer24-ish ([KEY])");
+    expect(redact("xsk-0123456789abcdefx")).to.equal("x[TOKEN]x");
   });
 
   it("leaves values alone that are too short to be secrets", () => {
-    expect(redactor({ ONE: "1", EMPTY: "" })("1 + 1")).to.equal("1 + 1");
+    expect(redactor({ ONE: "1", EMPTY: "", WORD: "secret" })("1 + 1, no secret")).to.equal("1 + 1, no secret");
   });
 });

@@ -4,18 +4,31 @@ import type { VenturiError } from "../../core/errors.ts";
 const threshold = 5;
 const pause = 30_000;
 
+/** Told when the breaker opens, lets a call through to probe, or closes. */
+export type BreakerListener = (
+  change: "opened" | "probed" | "closed",
+  facts: Readonly<Record<string, unknown>>,
+) => void;
+
 /**
  * One per provider. After five failures in a row that say the provider itself is in trouble, it is left alone for half a
  * minute; then one call may probe it, and its outcome decides.
  */
 export class Breaker {
   readonly #clock: Clock;
+  readonly #changed: BreakerListener;
   #failures = 0;
   #openedAt: number | undefined;
   #probing = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, changed: BreakerListener = () => {}) {
     this.#clock = clock;
+    this.#changed = changed;
+  }
+
+  /** How long it stays open, ms. */
+  get leftMs(): number {
+    return this.#openedAt === undefined ? 0 : Math.max(0, this.#openedAt + pause - this.#clock.monotonic());
   }
 
   get state(): "closed" | "open" | "half-open" {
@@ -29,10 +42,12 @@ export class Breaker {
     if (state === "closed") return true;
     if (state === "open" || this.#probing) return false;
     this.#probing = true;
+    this.#changed("probed", {});
     return true;
   }
 
   succeeded(): void {
+    if (this.#openedAt !== undefined) this.#changed("closed", {});
     this.#failures = 0;
     this.#openedAt = undefined;
     this.#probing = false;
@@ -42,7 +57,11 @@ export class Breaker {
     this.#probing = false;
     if (!blames(error)) return;
     this.#failures += 1;
-    if (this.#failures >= threshold) this.#openedAt = this.#clock.monotonic();
+    if (this.#failures < threshold) return;
+    if (this.state !== "open") {
+      this.#changed("opened", { failures: this.#failures, ms: pause, code: error.code, reason: error.message });
+    }
+    this.#openedAt = this.#clock.monotonic();
   }
 
   /** The call ended without saying anything of the provider (it was cancelled). */

@@ -1,5 +1,6 @@
 import { type Clock, sleep } from "../../core/clock.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
+import { reasonsOf, VenturiError, wrap } from "../../core/errors.ts";
+import { type Log, silentLog } from "../../core/log.ts";
 import type { GenerationRequest } from "../../core/provider.ts";
 import type { ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
@@ -11,16 +12,21 @@ import { GenerationFailure, generate } from "./generation.ts";
 /** The breakers of all providers, shared by all runs. */
 export class Breakers {
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #breakers = new Map<string, Breaker>();
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, log: Log = silentLog) {
     this.#clock = clock;
+    this.#log = log;
   }
 
   of(provider: string): Breaker {
     let breaker = this.#breakers.get(provider);
     if (breaker === undefined) {
-      breaker = new Breaker(this.#clock);
+      breaker = new Breaker(this.#clock, (change, facts) => {
+        const level = change === "opened" ? "warn" : "info";
+        this.#log[level](`breaker ${change}`, { provider, ...facts });
+      });
       this.#breakers.set(provider, breaker);
     }
     return breaker;
@@ -46,23 +52,26 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   let last: VenturiError | undefined;
   let shown: VenturiError | undefined;
   let failed: string | undefined;
+  const skipped: string[] = [];
   for (const target of failover === "never" ? targets.slice(0, 1) : targets) {
     const breaker = run.parts.breakers.of(target.provider);
     if (!breaker.admit()) {
+      skipped.push(target.name);
       last ??= new VenturiError(
         "provider.stream",
         "unavailable",
-        `${target.provider} failed repeatedly and is left alone`,
+        `${target.name}: ${target.provider} failed repeatedly and is left alone for ${Math.ceil(breaker.leftMs / 1000)} s more`,
+        { details: { provider: target.provider, model: target.model, breaker: "open", retryAfterMs: breaker.leftMs } },
       );
       continue;
     }
     // Only now that another model takes over: with none left, what was shown stands as the partial output.
     if (shown) await round.retract(shown.code);
-    if (failed !== undefined) {
-      const { logger } = run.parts;
-      logger.warn("another model is asked", { run: run.run, model: failed, next: target.name, code: last?.code });
+    if (failed !== undefined && last !== undefined) {
+      const facts = { model: failed, next: target.name, code: last.code, status: last.details?.status };
+      run.parts.logger.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
     }
-    const failure = await tryTarget(run, round, target, breaker);
+    const failure = await tryTarget(run, { round, target, breaker, skipped: skipped.splice(0) });
     if (failure === undefined) return;
     last = failure.error;
     failed = target.name;
@@ -74,38 +83,87 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   );
 }
 
-async function tryTarget(
-  run: RunContext,
-  round: RoundRequest,
-  target: ModelTarget,
-  breaker: Breaker,
-): Promise<GenerationFailure | undefined> {
+interface Try {
+  readonly round: RoundRequest;
+  readonly target: ModelTarget;
+  readonly breaker: Breaker;
+  readonly skipped: readonly string[];
+}
+
+async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure | undefined> {
+  const { round, target, breaker } = given;
   for (let tries = 0; ; tries++) {
     const request = await round.requestFor(target).catch((thrown) => {
       // Hooks and the conversation itself fail here, not the provider: no other model would do better.
       breaker.abandoned();
       throw thrown;
     });
+    const attempt = run.state.attempt + 1;
+    const skipped = tries === 0 ? given.skipped : [];
     try {
-      const attempt = run.state.attempt + 1;
-      await generate(run, { target, round: round.round, attempt, request, tools: round.tools, sink: round.begin() });
+      const { tools } = round;
+      await generate(run, { target, round: round.round, attempt, request, skipped, tools, sink: round.begin() });
       breaker.succeeded();
       return undefined;
     } catch (thrown) {
       const failure =
-        thrown instanceof GenerationFailure ? thrown : new GenerationFailure(wrap("agent.run", thrown), false);
+        thrown instanceof GenerationFailure
+          ? thrown
+          : new GenerationFailure(wrap("agent.run", thrown), { shown: false });
       if (run.signal.aborted) {
         breaker.abandoned();
+        // The run's own end is told by its terminal event; only what the cut generation cost is not.
+        if (failure.usage !== undefined) tellFailed(run, { round, target, attempt, failure });
         throw failure.error;
       }
       breaker.failed(failure.error);
+      const retries = !failure.shown && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
+      const retryMs = retries ? backoff(failure.error, tries) : undefined;
+      tellFailed(run, { round, target, attempt, failure, retryMs });
       if (failure.shown) return failure;
       await round.retract(failure.error.code);
-      if (!worthRetrying(failure.error) || tries >= run.agent.model.retry.max) return failure;
-      run.parts.logger.warn("generation retried", { run: run.run, model: target.name, code: failure.error.code });
-      await sleep(run.parts.clock, backoff(failure.error, tries), run.signal);
+      if (retryMs === undefined) return failure;
+      logRetry(run, { target, attempt, error: failure.error, retryMs });
+      await sleep(run.parts.clock, retryMs, run.signal);
     }
   }
+}
+
+interface FailedAttempt {
+  readonly round: RoundRequest;
+  readonly target: ModelTarget;
+  readonly attempt: number;
+  readonly failure: GenerationFailure;
+  readonly retryMs?: number | undefined;
+}
+
+function tellFailed(run: RunContext, { round, target, attempt, failure, retryMs }: FailedAttempt): void {
+  if (run.fenced) return;
+  run.emit({
+    type: "generation.failed",
+    round: round.round,
+    attempt,
+    model: target.name,
+    error: failure.error.toJSON(),
+    ...(failure.usage === undefined ? {} : { usage: failure.usage }),
+    ...(retryMs === undefined ? {} : { retryMs: Math.round(retryMs) }),
+  });
+}
+
+function logRetry(
+  run: RunContext,
+  { target, attempt, error, retryMs }: { target: ModelTarget; attempt: number; error: VenturiError; retryMs: number },
+): void {
+  run.parts.logger.warn("generation retried", {
+    run: run.run,
+    provider: target.provider,
+    model: target.name,
+    attempt,
+    delayMs: Math.round(retryMs),
+    status: error.details?.status,
+    code: error.code,
+    reason: reasonsOf(error).join(": "),
+  });
 }
 
 const worthRetrying = (error: VenturiError): boolean => {

@@ -193,7 +193,7 @@ export class DeltaWriter {
     if (!checked.ok) {
       const error = checked.error.toJSON();
       this.#run.emit({ type: "tool_call.rejected", ...shared, arguments: call.text, error, ...signature });
-      const fields = { run: this.#run.run, tool: name, code: error.code };
+      const fields = { run: this.#run.run, call: id, tool: name, code: error.code, reason: error.err };
       this.#run.parts.logger.warn("tool call rejected", fields);
       return;
     }

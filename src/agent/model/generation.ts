@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delta } from "../../core/deltas.ts";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { GenerationContext, GenerationRequest } from "../../core/provider.ts";
+import type { Usage } from "../../core/usage.ts";
 import type { ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
@@ -16,6 +17,8 @@ export interface Attempt {
   readonly round: number;
   readonly attempt: number;
   readonly request: GenerationRequest;
+  /** Models that were passed over on the way to this one. */
+  readonly skipped: readonly string[];
   readonly tools: ToolTable;
   readonly sink: CallSink;
 }
@@ -24,10 +27,13 @@ export interface Attempt {
 export class GenerationFailure extends Error {
   readonly error: VenturiError;
   readonly shown: boolean;
-  constructor(error: VenturiError, shown: boolean) {
+  /** What the attempt cost, when anything is known of it. */
+  readonly usage: Usage | undefined;
+  constructor(error: VenturiError, facts: { readonly shown: boolean; readonly usage?: Usage | undefined }) {
     super(error.message, { cause: error });
     this.error = error;
-    this.shown = shown;
+    this.shown = facts.shown;
+    this.usage = facts.usage;
   }
 }
 
@@ -58,8 +64,8 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
     finish(run, attempt, writer);
   } catch (thrown) {
-    const error = run.signal.aborted ? run.signal.reason : thrown;
-    throw new GenerationFailure(asProviderError(error), writer?.shown ?? false);
+    const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(target, thrown);
+    throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: costOf(writer, attempt) });
   } finally {
     reader?.close();
     run.time.enter("runtime");
@@ -67,7 +73,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
 }
 
 /** Tells that the model is asked, and what of the request it is not told. */
-function begin(run: RunContext, { target, round, attempt, request: asked }: Attempt): GenerationRequest {
+function begin(run: RunContext, { target, round, attempt, skipped, request: asked }: Attempt): GenerationRequest {
   const { request } = fitTo(target.port, asked);
   const warnings = unsentTo(target.port, asked, run.parts.request);
   const { name: model, provider } = target;
@@ -78,6 +84,7 @@ function begin(run: RunContext, { target, round, attempt, request: asked }: Atte
     provider,
     attempt,
     ...(warnings.length === 0 ? {} : { warnings: [...warnings] }),
+    ...(skipped.length === 0 ? {} : { skipped: [...skipped] }),
   });
   return request;
 }
@@ -96,6 +103,12 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
     ...(writer.responseId === undefined ? {} : { responseId: writer.responseId }),
     ...(writer.responseModel === undefined ? {} : { responseModel: writer.responseModel }),
   });
+}
+
+/** Whoever cuts a stream off pays for what had been sent; a request that was refused costs nothing. */
+function costOf(writer: DeltaWriter | undefined, { request }: Attempt): Usage | undefined {
+  if (writer === undefined || (writer.usage === undefined && writer.outputCharacters === 0)) return undefined;
+  return completeUsage(writer.usage, request.messages, writer.outputCharacters);
 }
 
 async function paced(run: RunContext, gate: Promise<void>): Promise<void> {
@@ -165,7 +178,14 @@ class AbortableReader {
   };
 }
 
-function asProviderError(thrown: unknown): VenturiError {
-  if (VenturiError.isInstance(thrown)) return thrown;
-  return new VenturiError("provider.stream", "plugin_failed", "the provider plugin threw", { cause: thrown });
+/** The same error, told with who failed: a chain may have several providers, and one provider several models. */
+function asProviderError(target: ModelTarget, thrown: unknown): VenturiError {
+  const { name, provider, model } = target;
+  const details = { provider, model };
+  if (VenturiError.isInstance(thrown)) {
+    const told = { cause: thrown, details: { ...thrown.details, ...details } };
+    return new VenturiError(thrown.op, thrown.code, `${name}: ${thrown.message}`, told);
+  }
+  const message = `${name}: the provider plugin threw; the log says what`;
+  return new VenturiError("provider.stream", "plugin_failed", message, { cause: thrown, details });
 }

@@ -1,7 +1,8 @@
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
 import type { ImagePart, Message } from "../../core/messages.ts";
-import { addUsage, type Usage } from "../../core/usage.ts";
+import type { Usage } from "../../core/usage.ts";
 import { type CallState, RoundState } from "./round-state.ts";
+import { Spending } from "./spending.ts";
 
 /**
  * A run as its events tell it, and nothing else: the loop goes on from here, whether it has just written the events itself
@@ -17,7 +18,9 @@ export class RunState {
   attempt = 0;
   roundNumber = 0;
   roundsFinished = 0;
-  usage: Usage = {};
+  /** The model that was asked last, as `provider/model`. */
+  model: string | undefined;
+  readonly spending = new Spending();
   toolCalls = 0;
   /** Rounds whose tool calls were settled, the vendor's own (a pause) included. */
   toolRounds = 0;
@@ -45,6 +48,10 @@ export class RunState {
     return state;
   }
 
+  get usage(): Usage {
+    return this.spending.total;
+  }
+
   /** Everything shown and not retracted. */
   get output(): string {
     return this.#settledText + (this.round?.text ?? "");
@@ -67,6 +74,7 @@ export class RunState {
         this.settled = undefined;
         this.round = new RoundState(event.round, event.attempt, event.provider);
         this.roundNumber = event.round;
+        this.model = event.model;
         this.attempt = event.attempt;
         return;
       case "text.delta":
@@ -95,6 +103,7 @@ export class RunState {
           call.approval = undefined;
         });
       case "tool.finished":
+        if (event.usage) this.spending.add("tool", event.name, event.usage);
         return this.#ofCall(event.call, (call) => this.#finish(call, event));
       case "approval.requested":
         return this.#ofCall(event.call, (call) => {
@@ -119,7 +128,10 @@ export class RunState {
         return;
       case "generation.finished":
         if (this.round) this.round.generated = event;
-        this.usage = addUsage(this.usage, event.usage);
+        this.spending.add("generation", this.model ?? "", event.usage);
+        return;
+      case "generation.failed":
+        if (event.usage) this.spending.add("failed", event.model, event.usage);
         return;
       case "round.finished":
         return this.#settle();
@@ -129,6 +141,7 @@ export class RunState {
         return;
       case "tool_call.delta":
       case "tool.output":
+      case "run.resumed":
         return;
       case "context.compacted":
         this.compacted = event.dropped;

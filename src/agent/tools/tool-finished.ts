@@ -1,4 +1,4 @@
-import { VenturiError } from "../../core/errors.ts";
+import { reasonsOf, VenturiError } from "../../core/errors.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import type { Outcome } from "./execute.ts";
@@ -28,7 +28,17 @@ export function writeToolFinished(
     ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
     ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
   });
-  if (!outcome.ok) run.parts.logger.warn("tool failed", { run: run.run, tool: call.name, code: outcome.error?.code });
+  if (!outcome.ok) {
+    run.parts.logger.warn("tool failed", {
+      run: run.run,
+      round,
+      call: call.call,
+      tool: call.name,
+      code: outcome.error?.code ?? "tool_failed",
+      reason: outcome.error && reasonsOf(outcome.error).join(": "),
+      ms: Math.round(time.ms),
+    });
+  }
 }
 
 /** The outcome of a call that was not run. */

@@ -50,6 +50,7 @@ class Drawing {
         return this.#start(`tool ${event.call}`, `round ${event.round}`, `${spans.tool} ${event.name}`);
       case "tool.finished":
         return this.#close(`tool ${event.call}`, !event.ok);
+      case "generation.failed":
       case "round.retracted":
         return this.#close("chat", true);
       case "round.finished":

@@ -83,7 +83,7 @@ class HostRuns implements Runs {
       execute: (work) => this.#execute(work),
     });
     this.#sessions = new Sessions(journal);
-    this.#breakers = new Breakers(clock);
+    this.#breakers = new Breakers(clock, log);
   }
 
   open(): Promise<void> {

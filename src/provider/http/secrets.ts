@@ -1,17 +1,13 @@
 import { VenturiError } from "../../core/errors.ts";
+import { redactor } from "../../core/redact.ts";
 
-/** Takes the given values out of whatever a server echoes. Short ones are left: they would match by chance. */
+/** Takes the given values out of whatever a server echoes. */
 export class Secrets {
-  readonly #values: readonly string[];
+  readonly scrub: (text: string) => string;
 
   constructor(values: readonly (string | undefined)[]) {
-    this.#values = values.filter((value): value is string => value !== undefined && value.length >= 6);
-  }
-
-  scrub(text: string): string {
-    let clean = text;
-    for (const value of this.#values) clean = clean.replaceAll(value, "[secret]");
-    return clean;
+    const masks = values.map((value) => redactor({ secret: value }));
+    this.scrub = (text) => masks.reduce((clean, mask) => mask(clean), text);
   }
 
   scrubError(error: VenturiError): VenturiError {

@@ -18,7 +18,7 @@ import { type Origin, originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { Output } from "./content.ts";
 import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
-import { cancelled, errorType, failed, mark, type Outcome } from "./outcome.ts";
+import { cancelled, errorType, failedWith, mark, type Outcome } from "./outcome.ts";
 import type { ProviderMetrics } from "./provider-metrics.ts";
 import type { RoundTrace } from "./round-trace.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
@@ -111,7 +111,7 @@ export class GenerationTrace implements StreamObserver, Pending {
       if (delta.type === "usage") this.#usage = mergeUsage(this.#usage, delta.usage);
       else if (delta.type === "done") this.#finish = delta.finish;
       else if (delta.type === "response") this.#response(delta.id, delta.model);
-      else if (delta.type === "error") this.#outcome = failed(delta.error.code, delta.error.ops.join(": "));
+      else if (delta.type === "error") this.#outcome = failedWith(delta.error);
       this.#output?.push(delta);
     }
   }

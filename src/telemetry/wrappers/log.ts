@@ -53,10 +53,12 @@ function emit(
 /** Errors by their own JSON, so that neither a cause nor a stack goes out. */
 const plain = (fields: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(fields).map(([key, value]) => [
-      key,
-      value instanceof Error ? ("toJSON" in value ? JSON.parse(JSON.stringify(value)) : value.message) : value,
-    ]),
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [
+        key,
+        value instanceof Error ? ("toJSON" in value ? JSON.parse(JSON.stringify(value)) : value.message) : value,
+      ]),
   );
 
 const simple = (value: unknown): string | number | boolean =>

@@ -1,12 +1,16 @@
 import { type Span, SpanStatusCode } from "@opentelemetry/api";
-import { VenturiError } from "../../core/errors.ts";
+import { reasonsOf, VenturiError } from "../../core/errors.ts";
 import { attributes } from "../names.ts";
+import { Redactor } from "./redact.ts";
+
+const redactor = new Redactor([]);
+const longestReason = 2_000;
 
 /** How something that was measured ended. */
 export type Outcome =
   | { readonly kind: "good" }
   | { readonly kind: "cancelled" }
-  | { readonly kind: "failed"; readonly code: string; readonly ops: string };
+  | { readonly kind: "failed"; readonly code: string; readonly ops: string; readonly reason: string };
 
 export const good: Outcome = { kind: "good" };
 export const cancelled: Outcome = { kind: "cancelled" };
@@ -14,13 +18,16 @@ export const cancelled: Outcome = { kind: "cancelled" };
 /** Cancelled is the signal's doing, unless the signal itself says that something failed (a timeout, a limit). */
 export function outcomeOf(thrown: unknown, signal: AbortSignal | undefined): Outcome {
   const cause = signal?.aborted ? signal.reason : thrown;
-  if (VenturiError.isInstance(cause)) return failed(cause.code, cause.ops.join(": "));
+  if (VenturiError.isInstance(cause)) return failedWith(cause);
   if (signal?.aborted) return cancelled;
-  return failed("plugin_failed", "");
+  return failed("plugin_failed", "", reasonsOf(cause).join(": "));
 }
 
-export const failed = (code: string, ops: string): Outcome =>
-  code === "stream_interrupted" ? cancelled : { kind: "failed", code, ops };
+export const failedWith = (error: VenturiError): Outcome =>
+  failed(error.code, error.ops.join(": "), reasonsOf(error).join(": "));
+
+export const failed = (code: string, ops: string, reason = ""): Outcome =>
+  code === "stream_interrupted" ? cancelled : { kind: "failed", code, ops, reason };
 
 /** Cancelled and good things have none. */
 export const errorType = (outcome: Outcome): string | undefined =>
@@ -34,4 +41,7 @@ export function mark(span: Span, outcome: Outcome): void {
   }
   span.setAttribute(attributes.errorType, outcome.code);
   span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.ops });
+  if (outcome.reason === "") return;
+  const message = redactor.text(outcome.reason).slice(0, longestReason);
+  span.addEvent("exception", { "exception.type": outcome.code, "exception.message": message });
 }

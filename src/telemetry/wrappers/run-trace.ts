@@ -126,7 +126,7 @@ export class RunTrace {
     }
     this.#end(
       "error" in event
-        ? failed((event as EventOf<"run.failed">).error.code, (event as EventOf<"run.failed">).error.op)
+        ? endOf(event as EventOf<"run.failed">) // by the key that only it has
         : good,
     );
   }
@@ -175,3 +175,5 @@ export class RunTrace {
     traces.remove(this);
   }
 }
+
+const endOf = ({ error: { code, op, err } }: EventOf<"run.failed">): Outcome => failed(code, op, err);

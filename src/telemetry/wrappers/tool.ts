@@ -184,7 +184,10 @@ class Execution implements Pending {
 
   told(body: Body<"tool.finished">): void {
     if (this.#ended) return;
-    this.settled(body.ok ? good : failed(body.error?.code ?? "tool_failed", body.error?.op ?? ""), body.output);
+    this.settled(
+      body.ok ? good : failed(body.error?.code ?? "tool_failed", body.error?.op ?? "", body.error?.err),
+      body.output,
+    );
     const { instruments, sets } = this.#measure.sdk;
     this.#round?.whenGenerated((generatedAt) => {
       if (this.#ended) return;

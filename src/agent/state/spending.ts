@@ -1,0 +1,20 @@
+import { addUsage, type Spent, type Usage } from "../../core/usage.ts";
+
+/** What a run has used up, in all and by what it went for. */
+export class Spending {
+  total: Usage = {};
+  readonly #shares = new Map<string, Spent[number]>();
+
+  add(by: Spent[number]["by"], name: string, usage: Usage): void {
+    this.total = addUsage(this.total, usage);
+    const key = `${by} ${name}`;
+    const known = this.#shares.get(key);
+    this.#shares.set(key, { by, name, count: (known?.count ?? 0) + 1, usage: addUsage(known?.usage ?? {}, usage) });
+  }
+
+  /** Undefined when it would only repeat the total. */
+  get parts(): Spent | undefined {
+    const shares = [...this.#shares.values()];
+    return shares.length === 0 || (shares.length === 1 && shares[0]?.by === "generation") ? undefined : shares;
+  }
+}
