@@ -3,7 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { VenturiError } from "venturi/plugin";
 import { z } from "zod";
-import { type Rule, ruleOf } from "./rules.ts";
+import { isHarmless, isKnown } from "./guard.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, { error: "expected the plain name of a program" });
 
@@ -31,7 +31,10 @@ export interface Command {
   readonly program: string;
   readonly prefix: readonly string[];
   readonly arguments: "none" | "checked" | "any";
-  readonly rule: Rule;
+  /** The program's plain name, by which its grammar is found. */
+  readonly known: string;
+  /** Its arguments are not judged, or say what to run: only a sandbox holds it. */
+  readonly canRunCode: boolean;
   readonly allow: readonly RegExp[] | undefined;
   readonly deny: readonly RegExp[];
 }
@@ -40,22 +43,31 @@ export async function resolveCommand(entry: CommandOptions, path: readonly strin
   const spelled =
     typeof entry === "string" ? { name: entry, argv: [entry], arguments: "checked" as const, deny: [] } : entry;
   const [first = "", ...prefix] = spelled.argv;
-  const rule = ruleOf(basename(first));
-  if (rule.runsArguments && spelled.arguments === "checked") {
-    throw invalid(
-      `"${first}" runs or fetches whatever its arguments say; give it a fixed argv, or arguments: any if that is meant`,
-    );
-  }
+  const known = basename(first);
+  if (spelled.arguments === "checked") checkChecked(known, prefix);
   return {
     name: spelled.name,
     description: "description" in spelled ? spelled.description : undefined,
     program: await findProgram(first, path),
     prefix,
     arguments: spelled.arguments,
-    rule,
+    known,
+    canRunCode: spelled.arguments === "any" || (spelled.arguments === "none" && !isHarmless(known, prefix)),
     allow: "allow" in spelled ? spelled.allow?.map(pattern) : undefined,
     deny: spelled.deny.map(pattern),
   };
+}
+
+function checkChecked(program: string, prefix: readonly string[]): void {
+  if (!isKnown(program)) {
+    throw invalid(
+      `"${program}" is none of the programs whose options are known; give it a fixed argv, or arguments: any in a sandbox`,
+    );
+  }
+  // An operand may still be missing; the model gives it.
+  if (prefix.some((argument) => argument.startsWith("-")) && !isHarmless(program, [...prefix, "x", "x"])) {
+    throw invalid(`"${[program, ...prefix].join(" ")}" has options that are not among those that can be checked`);
+  }
 }
 
 export async function findProgram(program: string, path: readonly string[]): Promise<string> {

@@ -1,20 +1,23 @@
 import { dirname } from "node:path";
 import { redactor } from "venturi/plugin";
-import type { Command } from "./commands.ts";
 import type { ShellOptions } from "./index.ts";
 import type { Jail } from "./jail.ts";
 
 /** Nothing of the service's own environment but what the config passes on. */
-export function childEnvironment(options: ShellOptions, jail: Jail, command: Command): Record<string, string> {
+export function childEnvironment(
+  options: ShellOptions,
+  jail: Jail,
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
   return {
     PATH: options.path.join(":"),
     HOME: jail.root,
     LANG: "C.UTF-8",
     TERM: "dumb",
     GIT_CEILING_DIRECTORIES: dirname(jail.root),
-    ...command.rule.environment,
     ...passed(options),
     ...options.env,
+    ...own, // last: what makes a program harmless is not up to anyone's environment
   };
 }
 

@@ -1,6 +1,11 @@
 import { VenturiError } from "venturi/plugin";
 import type { Command } from "./commands.ts";
-import { type Jail, leadsOutside } from "./jail.ts";
+import { gitSubcommands } from "./git-grammar.ts";
+import { gitEnvironment, openRepository } from "./git-repository.ts";
+import { type Grammar, Refusal, readArguments } from "./grammar.ts";
+import type { Jail } from "./jail.ts";
+import { checkPlain, checkValue } from "./paths.ts";
+import { programs } from "./programs.ts";
 
 export interface Place {
   readonly jail: Jail;
@@ -8,8 +13,14 @@ export interface Place {
   readonly directory: string;
 }
 
-/** Throws `tool_denied` for arguments that the command's config and the program's rules do not allow. */
-export async function checkArguments(command: Command, given: readonly string[], place: Place): Promise<void> {
+/** What is started: the program's arguments and what its environment has besides the common one. */
+export interface Checked {
+  readonly argv: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Throws `tool_denied` for arguments that the command's config and the program's grammar do not allow. */
+export async function checkArguments(command: Command, given: readonly string[], place: Place): Promise<Checked> {
   for (const argument of given) {
     if (argument.includes("\0")) throw denied("an argument has a NUL in it");
     if (command.deny.some((pattern) => pattern.test(argument))) throw denied(`"${argument}" is denied by the config`);
@@ -17,52 +28,68 @@ export async function checkArguments(command: Command, given: readonly string[],
       throw denied(`"${argument}" is none of the arguments the config allows`);
     }
   }
-  if (command.arguments === "any") return;
   if (command.arguments === "none" && given.length > 0) throw denied(`${command.name} takes no arguments here`);
-  checkSubcommand(command, given);
-  for (const argument of given) {
-    checkOption(command, argument);
-    if (outwards.test(argument)) throw denied(`"${argument}": paths are relative to the workspace and stay in it`);
-    for (const path of pathsIn(argument)) {
-      if (await leadsOutside(place.jail, place.directory, path))
-        throw denied(`"${path}" is a link out of the workspace`);
-    }
+  const argv = [...command.prefix, ...given];
+  if (command.canRunCode) return { argv, environment: {} };
+  try {
+    return await checkHarmless(command, argv, place);
+  } catch (thrown) {
+    throw thrown instanceof Refusal ? denied(`${command.name}: ${thrown.message}`) : thrown;
   }
 }
 
-function checkSubcommand(command: Command, given: readonly string[]): void {
-  const { subcommands } = command.rule;
-  if (subcommands === undefined || command.prefix.length > 0) return;
-  const [first = ""] = given;
-  if (!subcommands.has(first)) {
-    throw denied(`${command.name} must be followed by one of: ${[...subcommands].join(", ")}`);
+/** Whether something is known of the program by which its arguments can be judged. */
+export const isKnown = (program: string): boolean => program === "git" || programs.has(program);
+
+/** Whether a fixed command line is one that could be given as checked arguments; its paths are the config's own business. */
+export function isHarmless(program: string, argv: readonly string[]): boolean {
+  try {
+    const { grammar, rest } = grammarOf(program, argv);
+    for (const value of readArguments(grammar, rest)) checkPlain(value);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Refusal) return false;
+    throw thrown;
   }
 }
 
-function checkOption(command: Command, argument: string): void {
-  if (!argument.startsWith("-")) return;
-  for (const option of command.rule.deniedOptions ?? []) {
-    if (isOption(argument, option)) throw denied(`${command.name} may not be given ${option}`);
+async function checkHarmless(command: Command, argv: readonly string[], place: Place): Promise<Checked> {
+  const { grammar, leading, rest, worktree } = grammarOf(command.known, argv);
+  const fixed = command.prefix.length - leading.length;
+  for (const value of readArguments(grammar, rest)) {
+    if (value.index < fixed) checkPlain(value);
+    else await checkValue(value, place.jail, place.directory);
   }
+  const repository = command.known === "git" ? await openRepository(command.program, place, { worktree }) : undefined;
+  return {
+    argv: [...leading, ...grammar.always, ...rest],
+    environment: {
+      HOME: "/nonexistent", // no file of the workspace is a program's config
+      ...grammar.environment,
+      ...(repository === undefined ? {} : { ...gitEnvironment, ...repository.environment }),
+    },
+  };
 }
 
-/** Long options may be abbreviated (`--upload-p`) and carry a value; short ones stand in clusters (`-lL`). */
-function isOption(argument: string, option: string): boolean {
-  const [name = ""] = argument.split("=", 1);
-  if (option.startsWith("--")) return name.length > 3 && option.startsWith(name);
-  if (option.length > 2) return name === option;
-  return !argument.startsWith("--") && argument.includes(option.slice(1), 1);
+interface Found {
+  readonly grammar: Grammar;
+  readonly leading: readonly string[];
+  readonly rest: readonly string[];
+  readonly worktree: boolean;
 }
 
-/** An absolute path, a home or a `..`, at the start or where options and programs begin a value. */
-const outwards = /(?:^|[=:,;@<>("'\s]|^-{1,2}[\w-]*?)(?:[/~]|\.\.(?:\/|$))|\/\.\.(?:\/|$)/;
-
-/** Every part of an argument that a program might take for a path. */
-function pathsIn(argument: string): string[] {
-  const parts = [argument, argument.slice(argument.indexOf("=") + 1), argument.slice(argument.lastIndexOf(":") + 1)];
-  if (/^-[A-Za-z]./.test(argument)) parts.push(argument.slice(2));
-  if (argument.startsWith("@")) parts.push(argument.slice(1));
-  return parts.filter((part) => part !== "");
+function grammarOf(program: string, argv: readonly string[]): Found {
+  if (program !== "git") {
+    const grammar = programs.get(program);
+    if (grammar === undefined) throw new Refusal("nothing is known of this program's options");
+    return { grammar, leading: [], rest: argv, worktree: false };
+  }
+  const [subcommand = "", ...rest] = argv;
+  const grammar = gitSubcommands.get(subcommand);
+  if (grammar === undefined) {
+    throw new Refusal(`must be followed by one of ${[...gitSubcommands.keys()].join(", ")}`);
+  }
+  return { grammar, leading: [subcommand], rest, worktree: grammar.worktree };
 }
 
 const denied = (message: string) => new VenturiError("tool.call", "tool_denied", message);

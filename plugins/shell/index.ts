@@ -19,7 +19,12 @@ export const ShellOptions = z.strictObject({
     "kept of stdout and of stderr each, half from the head and half from the tail",
   ),
   killAfter: Duration.default(500).describe("between SIGTERM and SIGKILL"),
-  sandbox: z.enum(["auto", "off", "required"]).default("auto").describe("bubblewrap"),
+  sandbox: z
+    .enum(["auto", "off", "required"])
+    .default("auto")
+    .describe(
+      "bubblewrap: auto requires it for every command that can run code, required for all of them, off runs them without",
+    ),
   network: z.boolean().default(false).describe("whether the sandbox has a network"),
   mounts: z.array(z.string()).default([]).describe("folders the sandbox shows, read-only, besides the system's own"),
 });
@@ -37,7 +42,7 @@ export default definePlugin({
       const command = await resolveCommand(entry, options.path);
       commands.set(command.name, command);
     }
-    const sandbox = await findSandbox(options, jail, context.log);
+    const sandbox = await findSandbox(options, { jail, log: context.log, commands: [...commands.values()] });
     const redact = outputRedactor(options);
     const names = [...commands.keys()];
 
@@ -64,13 +69,13 @@ export default definePlugin({
         const command = commands.get(input.command);
         if (command === undefined) throw new VenturiError("tool.call", "tool_denied", "this command is not allowed");
         await using directory = await openDirectory(jail, input.directory ?? ".");
-        await checkArguments(command, input.arguments, { jail, directory: directory.path });
+        const checked = await checkArguments(command, input.arguments, { jail, directory: directory.path });
         return await execute(
           {
             program: command.program,
-            argv: [...command.prefix, ...input.arguments],
+            argv: checked.argv,
             directory,
-            environment: childEnvironment(options, jail, command),
+            environment: childEnvironment(options, jail, checked.environment),
             stdin: input.stdin,
             sandbox,
           },

@@ -1,6 +1,6 @@
 import { constants } from "node:fs";
 import { type FileHandle, open, readlink, realpath } from "node:fs/promises";
-import { dirname, isAbsolute, resolve, sep } from "node:path";
+import { isAbsolute, resolve, sep } from "node:path";
 import { messageOf, VenturiError } from "venturi/plugin";
 
 /** The folder commands run in, with its links resolved. */
@@ -45,16 +45,6 @@ export async function openDirectory(jail: Jail, path: string): Promise<Directory
   }
 }
 
-/** Whether a path, or the part of it that exists, is a link to somewhere outside. */
-export async function leadsOutside(jail: Jail, directory: string, path: string): Promise<boolean> {
-  for (let at = resolve(directory, path); ; at = dirname(at)) {
-    const real = await realpath(at).catch(() => undefined); // does not exist: its folder decides
-    if (real !== undefined) return !isInside(jail, real);
-    if (at === dirname(at)) return true;
-    if (await readlink(at).catch(() => undefined)) return true; // a dangling link: what is written through it lands elsewhere
-  }
-}
-
-const isInside = (jail: Jail, path: string): boolean => path === jail.root || path.startsWith(jail.root + sep);
+export const isInside = (jail: Jail, path: string): boolean => path === jail.root || path.startsWith(jail.root + sep);
 
 const denied = (message: string) => new VenturiError("tool.call", "tool_denied", message);

@@ -3,7 +3,7 @@ import { lstat, readlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type Log, messageOf, VenturiError } from "venturi/plugin";
-import { findProgram } from "./commands.ts";
+import { type Command, findProgram } from "./commands.ts";
 import type { ShellOptions } from "./index.ts";
 import type { Jail } from "./jail.ts";
 
@@ -14,35 +14,71 @@ export type Sandbox = (
   directory: string,
 ) => { program: string; argv: string[] };
 
+interface Setting {
+  readonly jail: Jail;
+  readonly log: Log;
+  readonly commands: readonly Command[];
+}
+
 /**
  * The workspace and the system's programs, and nothing else: no other files, no other processes, no network unless asked
- * for. Everything in it dies with it.
+ * for. Everything in it dies with it. Where it can't be had, only commands that cannot run code are left.
  */
-export async function findSandbox(options: ShellOptions, jail: Jail, log: Log): Promise<Sandbox | undefined> {
-  if (options.sandbox === "off") return undefined;
+export async function findSandbox(options: ShellOptions, setting: Setting): Promise<Sandbox | undefined> {
+  const dangerous = setting.commands.filter((command) => command.canRunCode).map((command) => command.name);
+  if (options.sandbox === "off") {
+    if (dangerous.length > 0)
+      setting.log.warn(`sandbox: off, so ${dangerous.join(", ")} can run any code as this user`);
+    return undefined;
+  }
   try {
-    const bubblewrap = await findProgram("bwrap", options.path);
-    const mounts = await mountsOf(options, jail);
-    const wrap: Sandbox = (program, argv, directory) => {
-      const own = program.startsWith("/usr/") ? [] : ["--ro-bind-try", dirname(program), dirname(program)];
-      return { program: bubblewrap, argv: [...mounts, ...own, "--chdir", directory, "--", program, ...argv] };
-    };
-    const probe = wrap("/usr/bin/env", [], jail.root);
-    await promisify(execFile)(probe.program, probe.argv, { env: {}, timeout: 5_000 });
-    return wrap;
+    return await probe(options, setting.jail);
   } catch (thrown) {
-    if (options.sandbox === "required") {
-      throw new VenturiError(
-        "tool.create",
-        "config_invalid",
-        `sandbox: required, but bubblewrap cannot be used: ${messageOf(thrown).split("\n")[0]}`,
-        { cause: thrown },
+    const reason = messageOf(thrown).trim().split("\n").at(-1);
+    if (options.sandbox === "required")
+      throw invalid(`sandbox: required, but bubblewrap cannot be used: ${reason}`, thrown);
+    if (dangerous.length > 0) {
+      throw invalid(
+        `${dangerous.join(", ")} can run code and needs a sandbox, but bubblewrap cannot be used: ${reason}. Install it, or say sandbox: off if that is meant`,
+        thrown,
       );
     }
-    log.warn("commands run without a sandbox; install bubblewrap, or say sandbox: off if that is meant");
+    setting.log.warn(`commands run without a sandbox, since bubblewrap cannot be used: ${reason}`);
     return undefined;
   }
 }
+
+/** With a /proc of its own where that is allowed; a service's or a container's masked /proc forbids another one. */
+async function probe(options: ShellOptions, jail: Jail): Promise<Sandbox> {
+  const bubblewrap = await findProgram("bwrap", options.path);
+  const mounts = await mountsOf(options, jail);
+  const withProc = wrapper(bubblewrap, [...mounts, "--proc", "/proc"]);
+  if (
+    await works(withProc, jail).then(
+      () => true,
+      () => false,
+    )
+  )
+    return withProc;
+  const withoutProc = wrapper(bubblewrap, mounts);
+  await works(withoutProc, jail);
+  return withoutProc;
+}
+
+const wrapper =
+  (bubblewrap: string, mounts: readonly string[]): Sandbox =>
+  (program, argv, directory) => {
+    const own = program.startsWith("/usr/") ? [] : ["--ro-bind-try", dirname(program), dirname(program)];
+    return { program: bubblewrap, argv: [...mounts, ...own, "--chdir", directory, "--", program, ...argv] };
+  };
+
+async function works(sandbox: Sandbox, jail: Jail): Promise<void> {
+  const { program, argv } = sandbox("/usr/bin/env", [], jail.root);
+  await promisify(execFile)(program, argv, { env: {}, timeout: 5_000 });
+}
+
+const invalid = (message: string, cause: unknown) =>
+  new VenturiError("tool.create", "config_invalid", message, { cause });
 
 const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
 const systemFiles = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/nsswitch.conf"];
@@ -54,7 +90,7 @@ async function mountsOf(options: ShellOptions, jail: Jail): Promise<string[]> {
   for (const folder of systemFolders) argv.push(...(await systemFolder(folder)));
   const readOnly = [...systemFiles, ...(options.network ? networkFiles : []), ...options.mounts];
   for (const path of readOnly) argv.push("--ro-bind-try", path, path);
-  return [...argv, "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--bind", jail.root, jail.root];
+  return [...argv, "--dev", "/dev", "--tmpfs", "/tmp", "--bind", jail.root, jail.root];
 }
 
 /** /bin is a link to usr/bin on most systems, a folder on others. */

@@ -10,13 +10,14 @@ import { openService } from "../../src/host/service.ts";
 import { testFolder } from "../host/folder.ts";
 
 const env = {
+  SANDBOX: "off", // bubblewrap is not on every machine
   PATH: process.env.PATH,
   ANTHROPIC_API_KEY: "key-a",
   OPENAI_API_KEY: "key-o",
   GEMINI_API_KEY: "key-g",
   GATEWAY_KEY_SHA256: createHash("sha256").update("gate").digest("hex"),
 };
-const noKeys = { PATH: process.env.PATH };
+const noKeys = { PATH: process.env.PATH, SANDBOX: "off" };
 
 describe("the examples", function () {
   this.timeout(20_000);

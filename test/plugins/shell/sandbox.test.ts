@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { expect } from "chai";
@@ -25,13 +25,25 @@ describe(`shell sandbox (bubblewrap is ${installed ? "here" : "not here"})`, () 
     return (await shell.create(options, testPluginContext({ name: "shell", folder: workspace.base, log }))) as Tool;
   };
 
-  it("one that is required and cannot be had is a config error; auto says in the log that there is none", async () => {
-    const without = ["/usr/sbin", "/bin"].filter((folder) => !existsSync(join(folder, "bwrap")));
-    const thrown = await create({ sandbox: "required", path: without }).catch((error) => error);
-    expect(thrown.code).to.equal("config_invalid");
+  it("without one only commands that cannot run code are left; required refuses those too, off lets all of them run", async () => {
+    const bin = join(workspace.base, "bin");
+    mkdirSync(bin);
+    for (const name of ["sh", "cat", "git"]) symlinkSync(`/usr/bin/${name}`, join(bin, name));
+    const failure = (given: Record<string, unknown>) => create({ path: [bin], ...given }).then(() => "made", String);
+    const harmless = ["cat", "git", { name: "hello", argv: ["cat", "hello.txt"] }];
     const warnings: string[] = [];
-    await create({ sandbox: "auto", path: without }, (message) => warnings.push(message));
+    await create({ path: [bin], commands: harmless }, (message) => warnings.push(message));
     expect(warnings).to.have.length(1);
+    for (const command of [
+      { name: "test", argv: ["sh", "test.sh"] },
+      { name: "cat", argv: ["cat"], arguments: "any" },
+      { name: "push", argv: ["git", "push"] },
+    ]) {
+      const told = await failure({ commands: [...harmless, command] });
+      expect(told).to.contain(`${command.name} can run code`).and.to.contain("sandbox: off if that is meant");
+      expect(await failure({ commands: [...harmless, command], sandbox: "off" })).to.equal("made");
+    }
+    expect(await failure({ commands: harmless, sandbox: "required" })).to.contain("sandbox: required");
   });
 
   if (!installed) return;

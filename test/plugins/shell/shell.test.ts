@@ -125,8 +125,8 @@ describe("shell", () => {
     expect(isAlive(Number(readFileSync(join(workspace.root, "slow.pid"), "utf8")))).to.equal(false);
   });
 
-  it("refuses, when the config is read, programs that run whatever their arguments say", async () => {
-    for (const name of ["bash", "env", "xargs", "python3", "awk", "sed", "curl", "tar", "ps"]) {
+  it("refuses, when the config is read, to check the arguments of programs whose options it does not know", async () => {
+    for (const name of ["bash", "env", "xargs", "python3", "awk", "sed", "curl", "tar", "ps", "never-heard-of"]) {
       expect((await failureOf(create({ commands: [name] }))).code, name).to.equal("config_invalid");
     }
     await create({ commands: [{ name: "sh", argv: ["sh"], arguments: "any" }] });
@@ -134,8 +134,10 @@ describe("shell", () => {
 
   it("refuses programs that are not there, and paths that are no programs", async () => {
     for (const name of ["no-such-program", "hello.txt"]) {
-      expect((await failureOf(create({ commands: [name] }))).message).to.contain("is not in");
+      const commands = [{ name, argv: [name] }];
+      expect((await failureOf(create({ commands }))).message).to.contain("is not in");
     }
+    expect((await failureOf(create({ commands: ["cat"], path: ["/nonexistent"] }))).message).to.contain("is not in");
     expect(shell.options.safeParse({ cwd: ".", commands: ["./run.sh"] }).success).to.equal(false);
     expect((await failureOf(create({ cwd: "nowhere" }))).code).to.equal("config_invalid");
   });
