@@ -1,5 +1,5 @@
 # Two stages: the first compiles, the second holds what runs and nothing else.
-FROM node:24-alpine AS build
+FROM node:24.21.0-alpine@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1 AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm cache clean --force
@@ -10,7 +10,7 @@ COPY plugins ./plugins
 RUN node node_modules/typescript/bin/tsc -p . --declaration false --sourceMap false --inlineSources false --incremental false \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
-FROM node:24-alpine
+FROM node:24.21.0-alpine@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1
 ENV NODE_ENV=production VENTURI_LISTEN=127.0.0.1:7070
 WORKDIR /app
 COPY --from=build /build/package.json ./
@@ -18,6 +18,9 @@ COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/dist/src ./dist/src
 COPY --from=build /build/dist/plugins ./dist/plugins
 COPY config ./config
+COPY deploy/venturi.yaml ./deploy/venturi.yaml
+# What the shell tool needs for its sandbox and its most used command.
+RUN apk add --no-cache bubblewrap git
 RUN mkdir -p /app/data && chown node:node /app/data
 USER node
 VOLUME /app/data

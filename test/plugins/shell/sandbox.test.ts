@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { expect } from "chai";
@@ -58,6 +58,16 @@ describe(`shell sandbox (bubblewrap is ${installed ? "here" : "not here"})`, () 
     const told = await run("cat ../outside/secret.txt link-file /etc/passwd /etc/shadow; ls /root /home; ls ..; ls /");
     expect(JSON.stringify(told)).not.to.match(new RegExp(`${secret}|root:`));
     expect(told.stdout).not.to.match(/outside|home|var/);
+  });
+
+  it("does without a /proc of its own where none may be mounted, as in a container or a hardened unit", async () => {
+    const bin = join(workspace.base, "masked");
+    mkdirSync(bin);
+    const real = path.map((folder) => join(folder, "bwrap")).find((file) => existsSync(file));
+    const text = `#!/bin/sh\ncase " $* " in *" --proc "*) echo "Can't mount proc" >&2; exit 1;; esac\nexec ${real} "$@"\n`;
+    writeFileSync(join(bin, "bwrap"), text, { mode: 0o755 });
+    const told = await run("cat hello.txt; ls /proc", { path: [bin, ...path] });
+    expect(told.stdout).to.equal("hello\n");
   });
 
   it("lets commands write in the workspace and nowhere else", async () => {
