@@ -1,5 +1,6 @@
 /** The face for plugin authors: everything a plugin may import from Venturi. */
 export type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+export * from "./core/call-settings.ts";
 export * from "./core/channel.ts";
 export * from "./core/clock.ts";
 export * from "./core/codes.ts";
@@ -20,7 +21,6 @@ export * from "./core/tool-options.ts";
 export * from "./core/trace-context.ts";
 export * from "./core/units.ts";
 export * from "./core/untrusted-json.ts";
-export * from "./core/usage.ts";
 export * from "./core/usage.ts";
 export * from "./provider/accumulate.ts";
 export * from "./provider/collect.ts";

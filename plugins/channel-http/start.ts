@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import {
   awaitRun,
   type ChannelHost,
+  callRequest,
+  callSettings,
   eventFrame,
   type FastifyInstance,
   type FastifyRequest,
@@ -27,6 +29,7 @@ const StartBody = z.strictObject({
   session: z.string().min(1).max(256).optional().describe("the conversation this run goes on"),
   metadata: z.record(z.string(), z.unknown()).optional(),
   limits: z.record(z.string(), z.unknown()).optional().describe("tighter limits than the agent's own"),
+  ...callSettings,
 });
 type StartBody = z.output<typeof StartBody>;
 
@@ -61,17 +64,19 @@ const schema = {
   response: { 200: RunView, 202: RunView, "4XX": Failure, "5XX": Failure },
 };
 
-async function start(opening: Opening, { agent, input, session, metadata, limits }: StartBody): Promise<ServedRun> {
+async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
   const key = opening.request.headers["idempotency-key"];
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 256)) {
     throw new VenturiError(op, "invalid_input", "an Idempotency-Key has 1 to 256 characters");
   }
+  const { agent, input, session, metadata, limits, ...settings } = body;
   const request: RunRequest = {
     agent,
     input: typeof input === "string" ? { text: input } : input,
     ...(session === undefined ? {} : { session }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(limits === undefined ? {} : { limits }),
+    ...callRequest(settings),
   };
   const served = await startRun(opening, request);
   if (served.existing) await sameRequest(served, request);
@@ -81,9 +86,12 @@ async function start(opening: Opening, { agent, input, session, metadata, limits
 /** A key that comes again with something else to do is a mistake of the client, and running neither is the safe answer. */
 async function sameRequest({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
   const { request: first } = await runs.get(run);
-  if (first.agent === request.agent && sameInput(first.input, request.input)) return;
+  const same = sameInput(first.input, request.input) && isDeepStrictEqual(chosen(first), chosen(request));
+  if (first.agent === request.agent && same) return;
   throw new VenturiError(op, "conflict", "this Idempotency-Key was used for a different request", { details: { run } });
 }
+
+const chosen = ({ model, options, clientTools, toolChoice }: RunRequest) => [model, options, clientTools, toolChoice];
 
 /** What was stored may have got the agent's defaults for variables that were not given. */
 function sameInput(stored: RunInput, given: RunInput): boolean {

@@ -1,4 +1,4 @@
-import { RunInput } from "venturi/plugin";
+import { callSettings, RunInput } from "venturi/plugin";
 import { z } from "zod";
 
 const id = z.string().max(256).optional().describe("the client's own name for this, sent back with the answer");
@@ -15,6 +15,7 @@ export const Command = z.discriminatedUnion("type", [
     session: z.string().min(1).max(256).optional(),
     metadata: z.record(z.string(), z.unknown()).optional(),
     limits: z.record(z.string(), z.unknown()).optional(),
+    ...callSettings,
     key: z.string().min(1).max(256).optional().describe("idempotency key"),
     sentences,
   }),

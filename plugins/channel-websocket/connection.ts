@@ -1,5 +1,6 @@
 import {
   type ChannelHost,
+  callRequest,
   type FastifyInstance,
   type FastifyRequest,
   parseUntrusted,
@@ -107,7 +108,7 @@ export class Connection {
 
   async #start(command: Extract<Command, { type: "run" }>): Promise<void> {
     this.#mustHaveRoom();
-    const { id, agent, input, session, metadata, limits, key, sentences } = command;
+    const { type: _, id, agent, input, session, metadata, limits, key, sentences, ...settings } = command;
     const traceparent = traceparentOf(this.#parts.request.headers.traceparent);
     const { run } = await this.#runs.start(
       {
@@ -117,6 +118,7 @@ export class Connection {
         ...(session === undefined ? {} : { session }),
         ...(metadata === undefined ? {} : { metadata }),
         ...(limits === undefined ? {} : { limits }),
+        ...callRequest(settings),
         ...(traceparent === undefined ? {} : { traceparent }),
       },
       key === undefined ? {} : { key },

@@ -51,6 +51,13 @@ export interface ToolPolicy {
   readonly onUncertain: "ask" | "fail";
 }
 
+export interface Overrides {
+  /** Models instead of the agent's, by the name the config gives them. */
+  readonly models: ReadonlyMap<string, ModelChain>;
+  /** Keys of the vendor's request body, beside the named options. */
+  readonly options: ReadonlySet<string>;
+}
+
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string | undefined;
@@ -58,6 +65,11 @@ export interface AgentDefinition {
   /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
   readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly model: ModelChain;
+  /** Generation options of the config's `defaults`, and the agent's own. */
+  readonly defaults: GenerationOptions;
+  readonly options: GenerationOptions;
+  /** What a single call may choose for itself. */
+  readonly overrides: Overrides;
   /** Asked at the start of each round, so that a source's new tools are seen. */
   readonly tools: () => readonly Tool[];
   readonly limits: Limits;

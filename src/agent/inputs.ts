@@ -24,6 +24,14 @@ export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
   return Object.keys(variables).length === 0 ? input : { ...input, variables };
 }
 
+/** The input variables as one JSON Schema: what `checkInput` asks for, told to those who have to give it. */
+export const inputSchema = (inputs: AgentDefinition["inputs"]): Readonly<Record<string, unknown>> => ({
+  type: "object",
+  properties: inputs,
+  required: Object.keys(inputs).filter((name) => inputs[name]?.default === undefined),
+  additionalProperties: false,
+});
+
 function inputValue(
   name: string,
   schema: Readonly<Record<string, unknown>>,

@@ -24,6 +24,8 @@ export interface RunRequest {
   readonly session?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly limits?: Readonly<Record<string, unknown>>;
+  /** Instead of the agent's model, as the config names it. */
+  readonly model?: string;
   readonly options?: GenerationOptions;
   /** Tools of the client: offered to the model, never run here, returned as calls. */
   readonly clientTools?: readonly ToolSpec[];

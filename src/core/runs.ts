@@ -6,6 +6,8 @@ export interface AgentInfo {
   readonly name: string;
   readonly description: string | undefined;
   readonly model: string;
+  /** Models that a call may choose instead. */
+  readonly models: readonly string[];
   readonly tools: readonly ToolSpec[];
   /** JSON Schema of its input variables. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;

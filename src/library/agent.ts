@@ -1,3 +1,4 @@
+import { type CallSettings, callRequest } from "../core/call-settings.ts";
 import { fromJson, VenturiError, wrap } from "../core/errors.ts";
 import { isTerminal, type PendingCall, type RunEvent, type RunInput } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
@@ -23,7 +24,8 @@ export type Action =
 /** Text, or text with values for the agent's inputs, or a conversation so far. */
 export type Inputs = string | RunInput;
 
-export interface ExecuteOptions {
+/** `model`, `options`, `tools` and `toolChoice` hold for this call alone, over what the config says. */
+export interface ExecuteOptions extends CallSettings {
   readonly signal?: AbortSignal;
   readonly session?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -60,15 +62,14 @@ export class Agent {
    * chunk's `err`. The run waits for its reader, and breaking out of the loop cancels it.
    */
   streamExecute(inputs: Inputs, options: ExecuteOptions = {}): AsyncIterable<Chunk> {
-    return this.#stream({ agent: this.name, input: inputOf(inputs), ...requestOf(options) }, options.signal);
+    return this.#stream(inputOf(inputs), options);
   }
 
   /** One generation that decides the next action from earlier steps. Runs no tool. */
   async *streamPlan(steps: readonly PlanStep[], inputs: Inputs, options: ExecuteOptions = {}): AsyncIterable<Chunk> {
     const input = planInput(steps, inputOf(inputs));
-    const request = { agent: this.name, input, limits: { maxToolRounds: 0 }, ...requestOf(options) };
     let call: PendingCall | undefined;
-    for await (const chunk of this.#stream(request, options.signal)) {
+    for await (const chunk of this.#stream(input, options, { maxToolRounds: 0 })) {
       call ??= chunk.toolCalls?.[0];
       const { err, finish, ...rest } = chunk;
       // To a plan the limit that keeps its call from being executed is its good end, whatever `onLimit` says.
@@ -93,11 +94,13 @@ export class Agent {
     throw new VenturiError("agent.execute", "internal", "the stream ended without a last chunk");
   }
 
-  async *#stream(request: RunRequest, signal: AbortSignal | undefined): AsyncIterable<Chunk> {
+  async *#stream(input: RunInput, options: ExecuteOptions, limits: RunRequest["limits"] = {}): AsyncIterable<Chunk> {
+    const { signal, ...settings } = options;
     if (signal?.aborted) {
       yield { err: cancelled(signal), metadata: {} };
       return;
     }
+    const request = { agent: this.name, input, limits, ...requestOf(settings) };
     const { run } = await this.#runs.start({ ...request, onDisconnect: "cancel" }, { paced: true });
     const cancel = () => this.#runs.cancel(run, "the caller went away").catch(() => {}); // the run has ended by itself
     signal?.addEventListener("abort", cancel, { once: true });
@@ -124,7 +127,8 @@ export class Agent {
 
 const inputOf = (inputs: Inputs): RunInput => (typeof inputs === "string" ? { text: inputs } : inputs);
 
-const requestOf = ({ session, metadata }: ExecuteOptions): Pick<RunRequest, "session" | "metadata"> => ({
+const requestOf = ({ session, metadata, ...settings }: Omit<ExecuteOptions, "signal">) => ({
+  ...callRequest(settings),
   ...(session === undefined ? {} : { session }),
   ...(metadata === undefined ? {} : { metadata }),
 });

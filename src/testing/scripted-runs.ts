@@ -131,6 +131,7 @@ export class ScriptedRuns implements Runs {
       name,
       description: `the agent ${name}`,
       model: "test/model",
+      models: [],
       tools: [],
       inputs: undefined,
     }));

@@ -7,6 +7,7 @@ import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { compact } from "./compact.ts";
 import { estimateTokens } from "./estimate.ts";
+import { optionsFor } from "./options.ts";
 import { withoutForeignSignatures } from "./vendor-proofs.ts";
 
 /** The tools of one round: the agent's, the client's, and `read_result` once something was cut. */
@@ -34,7 +35,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
     model: target.model,
     messages: [...system, ...withoutForeignSignatures(messages, target.provider)],
     tools: tools.specs,
-    options: { ...agent.model.options, ...(offered ? agent.model.toolOptions : {}), ...request.options },
+    options: optionsFor(agent, request, tools),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(toolChoice === undefined || request.nativeChoice === undefined ? {} : { nativeChoice: request.nativeChoice }),
     ...(request.native === undefined ? {} : { native: request.native }),

@@ -27,6 +27,12 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     instructions: settings.instructions,
     inputs: settings.inputs,
     model: buildChain(settings.model, parts),
+    defaults: parts.config.defaults.options as GenerationOptions, // see `buildChain`
+    options: settings.options as GenerationOptions,
+    overrides: {
+      models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, parts)])),
+      options: new Set(settings.overrides.options),
+    },
     tools: () => sources.flatMap((source) => source()),
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,

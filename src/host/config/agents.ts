@@ -1,25 +1,12 @@
 import { z } from "zod";
 import { defaultLimits, defaultTimeouts, defaultToolPolicy } from "../../agent/definition.ts";
-import { efforts } from "../../core/provider.ts";
+import { generationOptions } from "../../core/generation-options.ts";
 import { Duration, Size } from "../../core/units.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown());
 const count = () => z.number().int().nonnegative();
 
-export const GenerationOptions = z.looseObject({
-  temperature: z.number().optional().describe("Randomness; 0 is the least."),
-  topP: z.number().optional().describe("Nucleus sampling."),
-  maxTokens: z.number().int().positive().optional().describe("Most tokens of one answer."),
-  stop: z.array(z.string()).optional().describe("Texts that end the answer."),
-  seed: z.number().int().optional().describe("For providers that can repeat themselves."),
-  reasoning: z
-    .strictObject({
-      effort: z.enum(efforts).optional().describe("How much to think."),
-      budget: z.number().int().positive().optional().describe("Most tokens to think with."),
-    })
-    .optional()
-    .describe("Thinking before answering, where the model can."),
-});
+export const GenerationOptions = z.looseObject(generationOptions);
 
 export const ModelSettings = z.strictObject({
   chain: z
@@ -99,6 +86,23 @@ export const ToolPolicySettings = z.strictObject({
     ),
 });
 
+const Overrides = z.strictObject({
+  models: z
+    .array(z.string())
+    .prefault([])
+    .describe("Models that a call may choose instead of the agent's: entries of `models`, or `provider/model`."),
+  options: z
+    .array(z.string())
+    .prefault([])
+    .describe("Keys of the vendor's own request body that a call may set in its `options`, beside the named ones."),
+});
+
+export const DefaultSettings = z.strictObject({
+  options: GenerationOptions.prefault({}).describe(
+    "Generation options of every model; `models`, `agents` and calls say more.",
+  ),
+});
+
 export const AgentSettings = z.strictObject({
   description: z.string().optional().describe("What it is for; shown in lists and to agents that may call it."),
   model: z.string().describe("An entry of `models`, or `provider/model`."),
@@ -107,6 +111,8 @@ export const AgentSettings = z.strictObject({
     .record(z.string(), jsonSchema)
     .prefault({})
     .describe("JSON Schemas of the input variables, by name. One without a `default` is required."),
+  options: GenerationOptions.prefault({}).describe("Generation options, merged over the model's."),
+  overrides: Overrides.prefault({}).describe("What a single call may choose for itself."),
   tools: z.array(z.string()).prefault([]).describe("Entries of `tools` that it may use."),
   limits: RunLimits.prefault({}).describe("What a run may use up."),
   toolPolicy: ToolPolicySettings.prefault({}).describe("How its tools are run."),

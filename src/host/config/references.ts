@@ -12,6 +12,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const name of keysOf(root, ["models"])) checkChain(["models", name, "chain"]);
   for (const name of keysOf(root, ["agents"])) {
     checkModel(["agents", name, "model"]);
+    for (const path of items(root, ["agents", name, "overrides", "models"])) checkModel(path);
     for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
   }
   const authKeys = items(root, ["server", "auth", "keys"]);

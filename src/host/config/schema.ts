@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Duration, Size } from "../../core/units.ts";
-import { AgentSettings, ModelSettings } from "./agents.ts";
+import { AgentSettings, DefaultSettings, ModelSettings } from "./agents.ts";
 import { LimitSettings, ServerSettings } from "./server.ts";
 import { TelemetrySettings } from "./telemetry.ts";
 
@@ -76,6 +76,7 @@ export const Settings = z.strictObject({
     .prefault("./data")
     .describe("Where the running service keeps its own files, relative to this file."),
   providers: z.record(entryName, entryKeys.provider).prefault({}).describe("Model providers, by the name models use."),
+  defaults: DefaultSettings.prefault({}).describe("What holds unless a model, an agent or a call says otherwise."),
   models: z
     .record(entryName, ModelSettings)
     .prefault({})

@@ -1,14 +1,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { AgentDefinition } from "../../agent/definition.ts";
-import { checkInput } from "../../agent/inputs.ts";
+import { checkCall, forCall } from "../../agent/for-call.ts";
+import { checkInput, inputSchema } from "../../agent/inputs.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { Breakers } from "../../agent/model/chain.ts";
 import { checkFields } from "../../agent/model/fit.ts";
-import { lowerLimits } from "../../agent/request-limits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError, wrap } from "../../core/errors.ts";
 import type { RunEvent } from "../../core/events.ts";
 import type { Journal, ListQuery, RunLog, RunRequest, RunRow, Signal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
@@ -17,6 +17,7 @@ import type { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
 import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
+import type { ConfigRevision } from "../build/revision.ts";
 import type { Revisions } from "../build/revisions.ts";
 import { approvalsRequested } from "./approval-count.ts";
 import { BackpressureGate } from "./backpressure.ts";
@@ -97,8 +98,8 @@ class HostRuns implements Runs {
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const op = "run.start";
     if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
-    const agent = this.#agent(request.agent);
-    lowerLimits(agent.limits, request.limits);
+    const agent = forCall(this.#agent(request.agent), request);
+    checkCall(agent, request);
     const input = checkInput(agent, request.input);
     checkTargets(agent, request);
     if (options.compat === "strict") checkFields(agent, request);
@@ -196,12 +197,12 @@ class HostRuns implements Runs {
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = pace === undefined ? measured : pacedLog(measured, pace);
-      const agent = lease.revision.agents.get(claim.request.agent);
-      if (agent === undefined) return await failMissing(log, claim.request, history);
+      const agent = agentOf(lease.revision, claim.request);
+      if (agent instanceof VenturiError) return await failEarly(log, claim.request, agent, history.length);
       const { session } = claim.request;
       await runAgent(
         {
-          agent: { ...agent, limits: lowerLimits(agent.limits, claim.request.limits) },
+          agent,
           request: claim.request,
           log,
           history,
@@ -235,10 +236,21 @@ function checkTargets(agent: AgentDefinition, request: RunRequest): void {
   for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision });
 }
 
-/** The agent was removed from the config while its run waited. */
-async function failMissing(log: RunLog, request: RunRequest, history: readonly RunEvent[]): Promise<void> {
-  if (history.length === 0) log.write({ type: "run.started", agent: request.agent, input: request.input });
-  const error = new VenturiError("agent.run", "not_found", `there is no agent "${request.agent}" any more`);
+/** A run that waited may find that its agent has gone from the config, or no longer allows what the call chose. */
+function agentOf({ agents }: ConfigRevision, request: RunRequest): AgentDefinition | VenturiError {
+  const agent = agents.get(request.agent);
+  if (agent === undefined) {
+    return new VenturiError("agent.run", "not_found", `there is no agent "${request.agent}" any more`);
+  }
+  try {
+    return forCall(agent, request);
+  } catch (thrown) {
+    return wrap("agent.run", thrown);
+  }
+}
+
+async function failEarly(log: RunLog, request: RunRequest, error: VenturiError, written: number): Promise<void> {
+  if (written === 0) log.write({ type: "run.started", agent: request.agent, input: request.input });
   const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
   await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing });
 }
@@ -269,8 +281,9 @@ const infoOf = (agent: AgentDefinition): AgentInfo => ({
   name: agent.name,
   description: agent.description,
   model: agent.model.name,
+  models: [...agent.overrides.models.keys()],
   tools: agent.tools().map(specOf),
-  inputs: Object.keys(agent.inputs).length === 0 ? undefined : { type: "object", properties: agent.inputs },
+  inputs: Object.keys(agent.inputs).length === 0 ? undefined : inputSchema(agent.inputs),
 });
 
 /** Sorts by time; unguessable. Node makes UUIDs many at a time, random bytes one by one; these 20 digits are all random. */

@@ -1,0 +1,59 @@
+import { CallOptions } from "../core/call-settings.ts";
+import { VenturiError } from "../core/errors.ts";
+import { generationOptions } from "../core/generation-options.ts";
+import type { RunRequest } from "../core/journal.ts";
+import type { AgentDefinition, ModelChain } from "./definition.ts";
+import { lowerLimits } from "./request-limits.ts";
+
+const op = "run.start";
+
+/** The agent as one call wants it: with its limits, and with the model it chose. */
+export function forCall(agent: AgentDefinition, request: RunRequest): AgentDefinition {
+  return { ...agent, model: modelFor(agent, request.model), limits: lowerLimits(agent.limits, request.limits) };
+}
+
+/** Says before a run starts what its agent does not allow it to choose. */
+export function checkCall(agent: AgentDefinition, request: RunRequest): void {
+  checkOptions(agent, request);
+  const clientTools = (request.clientTools ?? []).map(({ name }) => name);
+  const twice = clientTools.find((name, index) => clientTools.indexOf(name) !== index);
+  if (twice !== undefined) throw new VenturiError(op, "invalid_input", `tools: "${twice}" is there twice`);
+  checkChoice(request, [...agent.tools().map(({ name }) => name), ...clientTools]);
+}
+
+function modelFor(agent: AgentDefinition, wanted: string | undefined): ModelChain {
+  if (wanted === undefined || wanted === agent.model.name) return agent.model;
+  const chosen = agent.overrides.models.get(wanted);
+  if (chosen !== undefined) return chosen;
+  const allowed = [agent.model.name, ...agent.overrides.models.keys()].join(", ");
+  const message = `${agent.name} does not let a call choose the model "${wanted}"; it allows: ${allowed}`;
+  throw new VenturiError(op, "forbidden", message, { details: { model: wanted } });
+}
+
+/** Other keys go into the vendor's request as they are, where they could replace anything: only those the agent names. */
+function checkOptions(agent: AgentDefinition, { options }: RunRequest): void {
+  if (options === undefined) return;
+  const parsed = CallOptions.safeParse(options);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new VenturiError(
+      op,
+      "invalid_input",
+      `options.${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not valid"}`,
+    );
+  }
+  const allowed = [...Object.keys(generationOptions), ...agent.overrides.options];
+  const unknown = Object.keys(options).find((key) => !allowed.includes(key));
+  if (unknown === undefined) return;
+  const message = `options.${unknown}: ${agent.name} does not let a call set it; it allows: ${allowed.join(", ")}`;
+  throw new VenturiError(op, "invalid_input", message, { details: { option: unknown } });
+}
+
+function checkChoice({ toolChoice }: RunRequest, offered: readonly string[]): void {
+  if (toolChoice === undefined || toolChoice === "auto" || toolChoice === "none") return;
+  const known = toolChoice === "required" ? offered.length > 0 : offered.includes(toolChoice.name);
+  if (known) return;
+  const asked = toolChoice === "required" ? "a tool" : `the tool "${toolChoice.name}"`;
+  const message = `toolChoice: ${asked} has to be called, and the tools are: ${offered.join(", ") || "none"}`;
+  throw new VenturiError(op, "invalid_input", message);
+}

@@ -1,0 +1,27 @@
+import type { RunRequest } from "../../core/journal.ts";
+import type { GenerationOptions } from "../../core/provider.ts";
+import type { AgentDefinition } from "../definition.ts";
+import type { ToolTable } from "../tools/tool-table.ts";
+
+type Layer = (agent: AgentDefinition, request: RunRequest, tools: ToolTable) => GenerationOptions | undefined;
+
+/** Who says what a generation's options are. A later one wins, key by key. */
+export const precedence: Readonly<Record<string, Layer>> = {
+  defaults: ({ defaults }) => defaults,
+  model: ({ model }) => model.options,
+  "model, with tools": ({ model }, _request, tools) => (tools.specs.length > 0 ? model.toolOptions : undefined),
+  agent: ({ options }) => options,
+  call: (_agent, { options }) => options,
+};
+
+/** The options of a generation. `null` takes back what an earlier layer set, so that the provider's own default holds. */
+export function optionsFor(agent: AgentDefinition, request: RunRequest, tools: ToolTable): GenerationOptions {
+  const merged: Record<string, unknown> = {};
+  for (const layer of Object.values(precedence)) {
+    for (const [key, value] of Object.entries(layer(agent, request, tools) ?? {})) {
+      if (value === null) delete merged[key];
+      else if (value !== undefined) merged[key] = value;
+    }
+  }
+  return merged;
+}
