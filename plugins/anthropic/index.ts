@@ -25,7 +25,7 @@ export default definePlugin({
   create: (options) =>
     httpProvider({
       name: "anthropic",
-      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      capabilities: { streaming: true, tools: true, vision: true, reasoning: true, files: ["application/pdf"] },
       wire,
       wireName,
       options,

@@ -1,5 +1,6 @@
-import { type ImagePart, type Message, type Part, parseJson, record, type ToolResultPart, word } from "venturi/plugin";
+import { type Message, type Part, parseJson, record, type ToolResultPart, word } from "venturi/plugin";
 import { wireName } from "./blocks.ts";
+import { documentBlock, imageBlock } from "./content.ts";
 
 export interface AnthropicMessage {
   readonly role: "user" | "assistant";
@@ -40,6 +41,7 @@ export function containerOf(messages: readonly Message[]): string | undefined {
 function userBlock(part: Part): unknown {
   if (part.type === "text") return textBlock(part.text);
   if (part.type === "image") return imageBlock(part);
+  if (part.type === "file") return documentBlock(part);
   return part.type === "tool_result" ? resultBlock(part) : undefined;
 }
 
@@ -75,22 +77,14 @@ const isContainer = (part: Part): part is Extract<Part, { type: "opaque" }> =>
   part.type === "opaque" && part.wire === wireName && record(part.data).type === "container";
 
 function resultBlock(part: ToolResultPart): unknown {
-  const images = part.images ?? [];
+  const content = [...(part.images ?? []).map(imageBlock), ...(part.files ?? []).map(documentBlock)];
   const text = part.output === "" ? [] : [{ type: "text", text: part.output }];
   return {
     type: "tool_result",
     tool_use_id: idOf(part.call),
-    content: images.length === 0 ? part.output : [...text, ...images.map(imageBlock)],
+    content: content.length === 0 ? part.output : [...text, ...content],
     ...(part.ok ? {} : { is_error: true }),
   };
-}
-
-function imageBlock(part: ImagePart): unknown {
-  const source =
-    part.data === undefined
-      ? { type: "url", url: part.url }
-      : { type: "base64", media_type: part.mediaType, data: part.data };
-  return { type: "image", source };
 }
 
 /** Anthropic takes ids of these characters only; calls made on another wire may hold others. */

@@ -114,12 +114,23 @@ function parts(value: unknown): Part[] {
   if (typeof content.data === "string") return content.data === "" ? [] : [{ type: "text", text: content.data }];
   return content.data.flatMap(({ type, text, source }): Part[] => {
     if (type === "text" && text !== undefined) return [{ type: "text", text }];
-    if (type !== "image" || source?.value === undefined) return [];
-    const mediaType = source.mimeType ?? "image/*";
-    if (source.type === "data") return [{ type: "image", mediaType, data: source.value }];
-    return /^https?:\/\//.test(source.value) ? [{ type: "image", mediaType, url: source.value }] : [];
+    const fallback = mediaTypes[type];
+    if (fallback === undefined || source?.value === undefined) throw invalid(`no content of type "${type}" is taken`);
+    const mediaType = source.mimeType ?? fallback;
+    const kind = type === "image" ? ("image" as const) : ("file" as const);
+    if (source.type === "data") return [{ type: kind, mediaType, data: source.value }];
+    if (/^https?:\/\//.test(source.value)) return [{ type: kind, mediaType, url: source.value }];
+    throw invalid(`the source of a message's ${type} is data or an https: URL`);
   });
 }
+
+/** The types of AG-UI's content that are no text, and what each is taken for when nobody says. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  image: "image/*",
+  audio: "audio/wav",
+  video: "video/mp4",
+  document: "application/pdf",
+};
 
 function object(text: string): Record<string, unknown> {
   try {

@@ -1,4 +1,4 @@
-import type { Message, Part, ToolCallPart, ToolResultPart } from "venturi/plugin";
+import { type Message, type Part, type ToolCallPart, type ToolResultPart, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 
 const UiPart = z.looseObject({
@@ -6,6 +6,7 @@ const UiPart = z.looseObject({
   text: z.string().optional(),
   mediaType: z.string().optional(),
   url: z.string().optional(),
+  filename: z.string().optional(),
   toolCallId: z.string().optional(),
   toolName: z.string().optional(),
   state: z.string().optional(),
@@ -59,11 +60,18 @@ function steps(parts: readonly UiPart[]): UiPart[][] {
 
 function simplePart(part: UiPart): Part[] {
   if (part.type === "text" && part.text) return [{ type: "text", text: part.text }];
-  if (part.type !== "file" || part.url === undefined || !part.mediaType?.startsWith("image/")) return [];
-  const inline = /^data:[^;,]*;base64,(.*)$/s.exec(part.url);
-  const { mediaType } = part;
-  if (inline !== null) return [{ type: "image", mediaType, data: inline[1] ?? "" }];
-  return /^https?:\/\//.test(part.url) ? [{ type: "image", mediaType, url: part.url }] : [];
+  if (part.type !== "file" || part.url === undefined) return [];
+  const inline = /^data:([^;,]*)[^,]*?(;base64)?,(.*)$/s.exec(part.url);
+  const mediaType = part.mediaType ?? (inline?.[1] || "application/octet-stream");
+  const kind = mediaType.startsWith("image/") ? ("image" as const) : ("file" as const);
+  const name = kind === "file" && part.filename !== undefined ? { name: part.filename } : {};
+  if (inline !== null) {
+    const text = inline[3] ?? "";
+    const data = inline[2] === undefined ? Buffer.from(decodeURIComponent(text)).toString("base64") : text;
+    return [{ type: kind, mediaType, data, ...name }];
+  }
+  if (/^https?:\/\//.test(part.url)) return [{ type: kind, mediaType, url: part.url, ...name }];
+  throw new VenturiError("request.parse", "invalid_input", "a file part's url is a data: or https: URL");
 }
 
 /** A call whose result is not known is left out: no vendor takes a call without its result. */

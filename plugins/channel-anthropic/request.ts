@@ -1,4 +1,5 @@
 import {
+  type FilePart,
   type GenerationOptions,
   type Message,
   type Part,
@@ -16,9 +17,19 @@ const Image = z.looseObject({
     z.looseObject({ type: z.literal("url"), url: z.string().regex(/^https?:\/\//) }),
   ]),
 });
+const Document = z.looseObject({
+  type: z.literal("document"),
+  source: z.discriminatedUnion("type", [
+    z.looseObject({ type: z.literal("base64"), media_type: z.string(), data: z.string() }),
+    z.looseObject({ type: z.literal("text"), media_type: z.string().default("text/plain"), data: z.string() }),
+    z.looseObject({ type: z.literal("url"), url: z.string().regex(/^https?:\/\//) }),
+  ]),
+  title: z.string().nullish(),
+});
 const Block = z.discriminatedUnion("type", [
   Text,
   Image,
+  Document,
   z.looseObject({
     type: z.literal("tool_use"),
     id: z.string(),
@@ -28,7 +39,7 @@ const Block = z.discriminatedUnion("type", [
   z.looseObject({
     type: z.literal("tool_result"),
     tool_use_id: z.string(),
-    content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Text, Image]))]).optional(),
+    content: z.union([z.string(), z.array(z.discriminatedUnion("type", [Text, Image, Document]))]).optional(),
     is_error: z.boolean().optional(),
   }),
   z.looseObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() }),
@@ -103,6 +114,8 @@ function toPart(block: Block, names: Map<string, string>): Part {
       return { type: "text", text: block.text };
     case "image":
       return image(block);
+    case "document":
+      return document(block);
     case "tool_use":
       names.set(block.id, block.name);
       return { type: "tool_call", call: block.id, name: block.name, arguments: block.input };
@@ -119,6 +132,7 @@ function toPart(block: Block, names: Map<string, string>): Part {
         typeof block.content === "string" ? [{ type: "text" as const, text: block.content }] : (block.content ?? []);
       const output = content.map((item) => (item.type === "text" ? item.text : "")).join("");
       const images = content.filter((item) => item.type === "image").map(image);
+      const files = content.filter((item) => item.type === "document").map(document);
       const result = {
         type: "tool_result" as const,
         call: block.tool_use_id,
@@ -126,7 +140,11 @@ function toPart(block: Block, names: Map<string, string>): Part {
         ok: block.is_error !== true,
         output,
       };
-      return images.length > 0 ? { ...result, images } : result;
+      return {
+        ...result,
+        ...(images.length > 0 ? { images } : {}),
+        ...(files.length > 0 ? { files } : {}),
+      };
     }
     case "thinking":
       return { type: "reasoning", text: block.thinking, ...(block.signature ? { signature: block.signature } : {}) };
@@ -139,6 +157,13 @@ const image = ({ source }: z.output<typeof Image>) =>
   source.type === "base64"
     ? { type: "image" as const, mediaType: source.media_type, data: source.data }
     : { type: "image" as const, mediaType: "image/*", url: source.url };
+
+function document({ source, title }: z.output<typeof Document>): FilePart {
+  const name = title ? { name: title } : {};
+  if (source.type === "url") return { type: "file", mediaType: "application/pdf", url: source.url, ...name };
+  const data = source.type === "text" ? Buffer.from(source.data).toString("base64") : source.data;
+  return { type: "file", mediaType: source.media_type, data, ...name };
+}
 
 function generationOptions(body: MessagesRequest): GenerationOptions {
   return {

@@ -41,6 +41,15 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     }
     return trace;
   });
+  server.get("/v1/runs/:run/content/:hash", { schema: schemas.content }, async (request, reply) => {
+    const { run, hash } = request.params;
+    const bytes = await host.runsFor(request).content(run, hash);
+    // Never shown by a browser as a page of this origin, whatever a client or a tool put in.
+    return reply
+      .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })
+      .type("application/octet-stream")
+      .send(Buffer.from(bytes));
+  });
   server.get("/v1/agents", { schema: schemas.agents }, async (request) => ({ agents: host.runsFor(request).agents() }));
 }
 
@@ -73,6 +82,12 @@ const schemas = {
     response: { 200: z.object({ runs: z.array(RunView), cursor: z.string().optional() }), ...failures },
   },
   trace: { summary: "A run's spans as OTLP JSON", tags: ["runs"], params, response: { 200: z.unknown(), ...failures } },
+  content: {
+    summary: "An image or a file of a run, by the hash that stands in its events",
+    tags: ["runs"],
+    params: params.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
+    response: { 200: z.unknown(), ...failures },
+  },
   agents: {
     summary: "The agents the key may use",
     tags: ["agents"],

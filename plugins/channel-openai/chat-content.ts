@@ -1,19 +1,33 @@
-import { type ImagePart, joinNative, nativeOf, type Part, record, type TextPart } from "venturi/plugin";
+import { type FilePart, type ImagePart, joinNative, nativeOf, type Part, record, type TextPart } from "venturi/plugin";
 import { z } from "zod";
-import { imagePart } from "./content.ts";
+import { audioPart, filePart, imagePart } from "./content.ts";
 
 export const chatWire = "openai-chat";
 
 const ImageItem = z.looseObject({ type: z.literal("image_url"), image_url: z.looseObject({ url: z.string() }) });
 const TextItem = z.looseObject({ type: z.literal("text"), text: z.string() });
+const FileItem = z.looseObject({
+  type: z.literal("file"),
+  file: z.looseObject({ file_data: z.string(), filename: z.string().nullish() }),
+});
+/** A file that the vendor has already: only the vendor can open it. */
+const FileIdItem = z.looseObject({ type: z.literal("file"), file: z.looseObject({ file_id: z.string() }) });
+const AudioItem = z.looseObject({
+  type: z.literal("input_audio"),
+  input_audio: z.looseObject({ data: z.string(), format: z.string() }),
+});
 const RefusalItem = z.looseObject({ type: z.literal("refusal"), refusal: z.string() });
 
+const known: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "file", "input_audio"]);
 /** Kinds that are not known here go on to a provider that speaks the same wire. */
 const OtherItem = z.looseObject({
-  type: z.string().refine((type) => !["text", "refusal", "image_url"].includes(type)),
+  type: z.string().refine((type) => !known.has(type)),
 });
 
-export const Content = z.union([z.string(), z.array(z.union([TextItem, ImageItem, RefusalItem, OtherItem]))]);
+export const Content = z.union([
+  z.string(),
+  z.array(z.union([TextItem, ImageItem, RefusalItem, FileItem, FileIdItem, AudioItem, OtherItem])),
+]);
 export type Content = z.output<typeof Content>;
 type Item = Exclude<Content, string>[number];
 
@@ -29,6 +43,8 @@ function partOf(item: Item): Part {
     return { type: "text", text: item.text, native: native ?? { wire: chatWire, fields: {} } };
   }
   if (isImage(item)) return image(item);
+  if (isFile(item)) return file(item);
+  if (isAudio(item)) return audio(item);
   if (isRefusal(item)) return { type: "text", text: item.refusal, native: whole(item) };
   return { type: "opaque", wire: chatWire, data: item };
 }
@@ -44,9 +60,33 @@ const isText = (item: Item): item is z.output<typeof TextItem> => item.type === 
 const isImage = (item: Item): item is z.output<typeof ImageItem> => item.type === "image_url";
 const isRefusal = (item: Item): item is z.output<typeof RefusalItem> => item.type === "refusal";
 
+const isFile = (item: Item): item is z.output<typeof FileItem> =>
+  item.type === "file" && record(item.file).file_data !== undefined;
+const isAudio = (item: Item): item is z.output<typeof AudioItem> => item.type === "input_audio";
+
 const textFields = { carried: new Set(["type", "text"]) };
 const imageFields = { carried: new Set(["type", "image_url"]) };
 const urlFields = { carried: new Set(["url"]), at: "image_url.", defaults: { detail: "auto" } };
+
+const fileFields = { carried: new Set(["type", "file"]) };
+const fileBodyFields = { carried: new Set(["filename", "file_data"]), at: "file." };
+const audioFields = { carried: new Set(["type", "input_audio"]) };
+const audioBodyFields = { carried: new Set(["data"]), translated: new Set(["format"]), at: "input_audio." };
+
+function file(item: z.output<typeof FileItem>): FilePart {
+  const part = filePart(item.file.file_data, item.file.filename);
+  // Written in another way than a data URL of media type and base64, it is kept as it was written.
+  const usual = item.file.file_data === `data:${part.mediaType};base64,${part.data}`;
+  const data = usual ? {} : { native: whole({ "file.file_data": item.file.file_data }) };
+  const own = joinNative(nativeOf(chatWire, item, fileFields), nativeOf(chatWire, item.file, fileBodyFields), data);
+  return { ...part, native: own.native ?? { wire: chatWire, fields: {} } };
+}
+
+function audio(item: z.output<typeof AudioItem>): Part {
+  const part = audioPart(item.input_audio.data, item.input_audio.format);
+  const own = joinNative(nativeOf(chatWire, item, audioFields), nativeOf(chatWire, item.input_audio, audioBodyFields));
+  return { ...part, ...own };
+}
 
 function image(item: z.output<typeof ImageItem>): ImagePart {
   const outer = nativeOf(chatWire, item, imageFields);

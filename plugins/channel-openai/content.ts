@@ -1,4 +1,4 @@
-import { type Effort, efforts, type ImagePart, type Part, VenturiError } from "venturi/plugin";
+import { type Effort, efforts, type FilePart, type ImagePart, type Part, VenturiError } from "venturi/plugin";
 
 export const invalid = (message: string): VenturiError => new VenturiError("request.parse", "invalid_input", message);
 
@@ -9,6 +9,43 @@ export function imagePart(url: string): ImagePart {
   if (!/^https?:\/\//.test(url)) throw invalid("an image is a data: or https: URL");
   return { type: "image", mediaType: "image/*", url };
 }
+
+/** A file as OpenAI spells it: a data URL or bare base64, which it takes for a PDF. */
+export function filePart(data: string, name: string | null | undefined): FilePart {
+  const named = name ? { name } : {};
+  const inline = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=-]+)*;base64,(.*)$/s.exec(data);
+  if (inline !== null) return { type: "file", mediaType: inline[1] ?? "", data: inline[2] ?? "", ...named };
+  if (data.startsWith("data:")) throw invalid("file_data is base64, or a data: URL with base64");
+  return { type: "file", mediaType: typeByName(name) ?? "application/pdf", data, ...named };
+}
+
+/** An address that the provider, never this service, may open. */
+export function filePartAt(url: string, name: string | null | undefined): FilePart {
+  if (!/^https?:\/\//.test(url)) throw invalid("file_url is an https: URL");
+  const mediaType = typeByName(name) ?? typeByName(new URL(url).pathname) ?? "application/pdf";
+  return { type: "file", mediaType, url, ...(name ? { name } : {}) };
+}
+
+export const audioPart = (data: string, format: string): FilePart => ({
+  type: "file",
+  mediaType: `audio/${format === "mp3" ? "mpeg" : format}`,
+  data,
+});
+
+const types: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  json: "application/json",
+  xml: "application/xml",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+};
+const typeByName = (name: string | null | undefined): string | undefined =>
+  types[/\.([a-z]+)$/i.exec(name ?? "")?.[1]?.toLowerCase() ?? ""];
 
 /** The arguments of a call that a client sends back; undefined when they are no JSON object. */
 export function callArguments(text: string): Record<string, unknown> | undefined {
@@ -25,11 +62,12 @@ export function callArguments(text: string): Record<string, unknown> | undefined
 /** The parameters of a tool that takes free text. */
 export const freeText = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
-/** What a tool said: its text in one, and its images. */
-export function resultParts(parts: readonly Part[]): { output: string; images?: ImagePart[] } {
+/** What a tool said: its text in one, its images and files. */
+export function resultParts(parts: readonly Part[]): { output: string; images?: ImagePart[]; files?: FilePart[] } {
   const output = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   const images = parts.filter((part) => part.type === "image");
-  return images.length === 0 ? { output } : { output, images };
+  const files = parts.filter((part) => part.type === "file");
+  return { output, ...(images.length > 0 ? { images } : {}), ...(files.length > 0 ? { files } : {}) };
 }
 
 /** An effort that every provider can be told; the vendor may know more. */

@@ -1,18 +1,26 @@
 import type { GenerationOptions, Message, Part, PendingCall, RunRequest, ToolChoice } from "venturi/plugin";
 import { z } from "zod";
-import { callArguments, imagePart, invalid } from "./content.ts";
+import { audioPart, callArguments, filePart, filePartAt, imagePart, invalid, resultParts } from "./content.ts";
 
-const Content = z.union([
-  z.string(),
-  z.array(
-    z.discriminatedUnion("type", [
-      z.looseObject({ type: z.literal("input_text"), text: z.string() }),
-      z.looseObject({ type: z.literal("output_text"), text: z.string() }),
-      z.looseObject({ type: z.literal("refusal"), refusal: z.string() }),
-      z.looseObject({ type: z.literal("input_image"), image_url: z.string() }),
-    ]),
-  ),
-]);
+const Parts = z.array(
+  z.discriminatedUnion("type", [
+    z.looseObject({ type: z.literal("input_text"), text: z.string() }),
+    z.looseObject({ type: z.literal("output_text"), text: z.string() }),
+    z.looseObject({ type: z.literal("refusal"), refusal: z.string() }),
+    z.looseObject({ type: z.literal("input_image"), image_url: z.string() }),
+    z.looseObject({
+      type: z.literal("input_file"),
+      file_data: z.string().nullish(),
+      file_url: z.string().nullish(),
+      filename: z.string().nullish(),
+    }),
+    z.looseObject({
+      type: z.literal("input_audio"),
+      input_audio: z.looseObject({ data: z.string(), format: z.string() }),
+    }),
+  ]),
+);
+const Content = z.union([z.string(), Parts]);
 
 const Item = z.union([
   z.looseObject({
@@ -24,7 +32,7 @@ const Item = z.union([
   z.looseObject({
     type: z.literal("function_call_output"),
     call_id: z.string(),
-    output: z.union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() }))]),
+    output: Content,
   }),
   z.looseObject({ type: z.literal("reasoning") }),
 ]);
@@ -134,9 +142,9 @@ function toMessages(items: readonly Item[]): Message[] {
     } else if (item.type === "function_call_output") {
       const name = names.get(item.call_id);
       if (name === undefined) throw invalid(`no function call before has the id "${item.call_id}"`);
-      const output =
-        typeof item.output === "string" ? item.output : item.output.map((part) => part.text ?? "").join("");
-      add("tool", [{ type: "tool_result", call: item.call_id, name, ok: true, output }]);
+      add("tool", [
+        { type: "tool_result", call: item.call_id, name, ok: true, ...resultParts(contentParts(item.output)) },
+      ]);
     }
   }
   return messages;
@@ -146,6 +154,12 @@ function contentParts(content: z.output<typeof Content>): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map((part): Part => {
     if (part.type === "input_image") return imagePart(part.image_url);
+    if (part.type === "input_audio") return audioPart(part.input_audio.data, part.input_audio.format);
+    if (part.type === "input_file") {
+      if (part.file_data) return filePart(part.file_data, part.filename);
+      if (part.file_url) return filePartAt(part.file_url, part.filename);
+      throw invalid("an input_file has file_data or file_url");
+    }
     return { type: "text", text: part.type === "refusal" ? part.refusal : part.text };
   });
 }

@@ -1,4 +1,5 @@
 import {
+  type FilePart,
   type ImagePart,
   type Message,
   type Part,
@@ -45,7 +46,8 @@ function partOf(part: Part, role: Content["role"]): Record<string, unknown> | un
       if (part.signature !== undefined) return { text: part.text, thoughtSignature: part.signature };
       return part.text === "" ? undefined : { text: part.text };
     case "image":
-      return imagePart(part);
+    case "file":
+      return dataPart(part);
     case "reasoning":
       // A thought without a signature is only a summary for people; the model does not want it back.
       if (role !== "model" || part.signature === undefined) return undefined;
@@ -68,10 +70,10 @@ function resultParts(part: ToolResultPart): unknown[] {
   const value = parseJson(part.output) ?? part.output;
   const response = part.ok ? { output: value } : { error: value };
   const answer = { functionResponse: { ...vendorId(part.call), name: part.name, response } };
-  return [answer, ...(part.images ?? []).map(imagePart)];
+  return [answer, ...[...(part.images ?? []), ...(part.files ?? [])].map(dataPart)];
 }
 
-const imagePart = (part: ImagePart): Record<string, unknown> =>
+const dataPart = (part: ImagePart | FilePart): Record<string, unknown> =>
   part.data === undefined
     ? { fileData: { mimeType: part.mediaType, fileUri: part.url } }
     : { inlineData: { mimeType: part.mediaType, data: part.data } };

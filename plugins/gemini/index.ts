@@ -20,7 +20,13 @@ export default definePlugin({
   create: (options) =>
     httpProvider({
       name: "gemini",
-      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      capabilities: {
+        streaming: true,
+        tools: true,
+        vision: true,
+        reasoning: true,
+        files: ["application/pdf", "audio/*", "video/*", "text/*"],
+      },
       wire,
       options,
       request: (request, mode) => ({

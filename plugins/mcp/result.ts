@@ -1,9 +1,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
-import { RichOutput, type ToolImage, VenturiError } from "venturi/plugin";
+import { RichOutput, type ToolFile, type ToolImage, VenturiError } from "venturi/plugin";
 
 type Block = CallToolResult["content"][number];
 
-/** What the model is told: the text of the blocks, images beside it. An error result throws. */
+/** What the model is told: the text of the blocks, images and files beside it. An error result throws. */
 export function toOutput(answer: object, redact: (text: string) => string): unknown {
   const result = answer as CallToolResult; // the library checked it against its schema of results
   const blocks = result.content ?? [];
@@ -15,7 +15,15 @@ export function toOutput(answer: object, redact: (text: string) => string): unkn
     lines.push(JSON.stringify(result.structuredContent));
   const text = redact(lines.join("\n"));
   if (result.isError === true) throw new VenturiError("tool.call", "tool_failed", text || "the tool reported an error");
-  return images.length === 0 ? text : new RichOutput(text, images);
+  const files = blocks.flatMap(fileOf);
+  return images.length + files.length === 0 ? text : new RichOutput(text, images, files);
+}
+
+/** Resources that models take as files; of any other kind the model is told the address. */
+function fileOf(block: Block): ToolFile[] {
+  if (block.type !== "resource" || !("blob" in block.resource)) return [];
+  const { mimeType, blob, uri } = block.resource;
+  return mimeType === "application/pdf" ? [{ mediaType: mimeType, data: blob, name: uri.replace(/^.*\//, "") }] : [];
 }
 
 function textOf(block: Block): string | undefined {

@@ -1,5 +1,6 @@
 import {
   type Append,
+  type BlobStore,
   type Claim,
   type Clock,
   type Cursor,
@@ -16,6 +17,7 @@ import {
   type Signal,
   VenturiError,
 } from "venturi/plugin";
+import { MemoryBlobs } from "./blobs.ts";
 import { pageOf } from "./list.ts";
 import {
   addEvents,
@@ -47,6 +49,7 @@ export class MemoryJournal implements Journal {
   readonly #keys = new Map<string, string>();
   readonly #workers = new Map<string, number>();
   readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #blobs = new MemoryBlobs();
   #order = 0;
   #closed = false;
 
@@ -54,6 +57,10 @@ export class MemoryJournal implements Journal {
     this.lease = options.lease;
     this.#clock = options.clock;
     this.#keep = options.keep;
+  }
+
+  get blobs(): BlobStore {
+    return this.#blobs;
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
@@ -258,6 +265,7 @@ export class MemoryJournal implements Journal {
 
   #forget(stored: StoredRun): void {
     this.#runs.delete(stored.run);
+    this.#blobs.forget(stored.run);
     if (stored.key !== undefined) this.#keys.delete(stored.key);
   }
 

@@ -1,4 +1,6 @@
 import {
+  type FilePart,
+  fileAsText,
   type GenerationRequest,
   type ImagePart,
   type Message,
@@ -54,7 +56,8 @@ function thinkOf(model: string, effort: string | undefined): string | boolean {
 
 function messagesOf(message: Message): Body[] {
   if (message.role === "tool") return results(message);
-  const body: Body = { role: message.role, content: textOf(message) };
+  const files = message.parts.flatMap((part) => (part.type === "file" ? [textIn(part)] : []));
+  const body: Body = { role: message.role, content: [...files, textOf(message)].join("\n") };
   const images: string[] = [];
   const calls: Body[] = [];
   let thinking = "";
@@ -76,11 +79,20 @@ function results(message: Message): Body[] {
   for (const part of message.parts) {
     if (part.type !== "tool_result") continue;
     const images = (part.images ?? []).map(base64Of);
-    const content = part.ok ? part.output : `error: ${part.output}`;
+    const said = part.ok ? part.output : `error: ${part.output}`;
+    const content = [said, ...(part.files ?? []).map(textIn)].join("\n");
     const body: Body = { role: "tool", content, tool_name: part.name, tool_call_id: part.call };
     out.push(images.length === 0 ? body : { ...body, images });
   }
   return out;
+}
+
+/** Ollama has no files: text is told as text, and nothing else gets past the check of capabilities. */
+function textIn(part: FilePart): string {
+  const text = fileAsText(part);
+  if (text !== undefined) return text;
+  const message = `ollama takes no ${part.mediaType} files, only text by its data; choose another model`;
+  throw new VenturiError("provider.stream", "invalid_input", message);
 }
 
 function base64Of(part: ImagePart): string {

@@ -33,7 +33,13 @@ export default definePlugin({
     const headers = headersOf(options);
     return httpProvider({
       name: "openai-responses",
-      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      capabilities: {
+        streaming: true,
+        tools: true,
+        vision: true,
+        reasoning: true,
+        files: ["application/*", "text/*", "audio/*"],
+      },
       wire,
       wireName,
       options,

@@ -1,4 +1,5 @@
-import { type ImagePart, type Message, type Part, parseJson, record, textOf } from "venturi/plugin";
+import { type Message, type Part, parseJson, record, textOf } from "venturi/plugin";
+import { fileOf, imageOf } from "./attachments.ts";
 import { wireName } from "./decoder.ts";
 import { outputItem } from "./items.ts";
 
@@ -23,13 +24,9 @@ export function inputOf(messages: readonly Message[], store: boolean): Body[] {
 
 function userPart(part: Part): Body[] {
   if (part.type === "text") return [{ type: "input_text", text: part.text }];
+  if (part.type === "file") return [fileOf(part)];
   return part.type === "image" ? [imageOf(part)] : [];
 }
-
-const imageOf = (part: ImagePart): Body => ({
-  type: "input_image",
-  image_url: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}`,
-});
 
 function assistantItem(part: Part, store: boolean, called: Map<string, Body>): Body[] {
   switch (part.type) {
@@ -71,8 +68,9 @@ function callItem(part: Extract<Part, { type: "tool_call" }>, called: Map<string
 
 function resultItem(part: Part, called: ReadonlyMap<string, Body>): Body[] {
   if (part.type !== "tool_result") return [];
-  const images = (part.images ?? []).map(imageOf);
-  const output = images.length === 0 ? part.output : [{ type: "input_text", text: part.output }, ...images];
+  const shown = [...(part.images ?? []).map(imageOf), ...(part.files ?? []).map(fileOf)];
+  const text = part.output === "" ? [] : [{ type: "input_text", text: part.output }];
+  const output = shown.length === 0 ? part.output : [...text, ...shown];
   const item = called.get(part.call) ?? {};
   // A call that was sent back as it came has the vendor's id, whatever this run calls it.
   const id = item.type === undefined || item.type === "function_call" ? part.call : String(item.call_id ?? part.call);

@@ -39,7 +39,13 @@ export default definePlugin({
     const headers = headersOf(options);
     return httpProvider({
       name: "openai",
-      capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
+      capabilities: {
+        streaming: true,
+        tools: true,
+        vision: true,
+        reasoning: true,
+        files: ["application/pdf", "audio/*"],
+      },
       wire,
       wireName,
       options,

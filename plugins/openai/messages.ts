@@ -1,4 +1,5 @@
-import { type ImagePart, type Message, type OpaquePart, type Part, record, textOf, withNative } from "venturi/plugin";
+import { type Message, type OpaquePart, type Part, record, textOf, withNative } from "venturi/plugin";
+import { fileOf, imageOf } from "./attachments.ts";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
 import type { OpenAiOptions } from "./index.ts";
@@ -33,14 +34,9 @@ const isOwn = (part: Part): part is OpaquePart => part.type === "opaque" && part
 function itemOf(part: Part): Body[] {
   if (part.type === "text") return [withNative({ type: "text", text: part.text }, part.native)];
   if (part.type === "image") return [imageOf(part)];
+  if (part.type === "file") return [fileOf(part)];
   return isOwn(part) && record(part.data).type !== undefined ? [record(part.data)] : [];
 }
-
-const imageOf = (part: ImagePart): Body =>
-  withNative(
-    { type: "image_url", image_url: { url: part.url ?? `data:${part.mediaType};base64,${part.data ?? ""}` } },
-    part.native,
-  );
 
 function assistant(message: Message, sendReasoning: OpenAiOptions["sendReasoning"], idOf: IdOf): Body {
   const listed = message.parts.some(isListed);
@@ -88,6 +84,7 @@ function results(message: Message, idOf: IdOf): Body[] {
     if (part.type !== "tool_result") continue;
     out.push(withNative({ role: "tool", tool_call_id: idOf(part.call), content: part.output }, part.native));
     for (const image of part.images ?? []) images.push(imageOf(image));
+    for (const file of part.files ?? []) images.push(fileOf(file));
   }
   if (images.length > 0) out.push({ role: "user", content: images });
   return out;

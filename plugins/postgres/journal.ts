@@ -1,5 +1,6 @@
 import {
   type Append,
+  type BlobStore,
   type Claim,
   type Cursor,
   type Enqueue,
@@ -14,6 +15,7 @@ import {
   type Signal,
   VenturiError,
 } from "venturi/plugin";
+import { blobStore } from "./blobs.ts";
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { listConditions } from "./list.ts";
@@ -37,6 +39,7 @@ const pruneStep = 50;
 /** The journal in PostgreSQL, for any number of replicas. */
 export class PostgresJournal implements Journal {
   readonly lease: number;
+  readonly blobs: BlobStore;
   readonly #database: Database;
   readonly #hints: Hints;
   readonly #sql: Statements;
@@ -49,6 +52,7 @@ export class PostgresJournal implements Journal {
     this.#database = database;
     this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
     this.#sql = statements(database.schema);
+    this.blobs = blobStore(database, this.#sql);
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
@@ -195,7 +199,8 @@ export class PostgresJournal implements Journal {
       if (gone.length === 0) break;
       count += gone.length;
     }
-    await this.#database.query(op, this.#sql.forgetWorkers, []);
+    for (const statement of [this.#sql.forgetWorkers, this.#sql.forgetUses, this.#sql.forgetBlobs])
+      await this.#database.query(op, statement, []);
     return count;
   }
 

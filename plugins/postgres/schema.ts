@@ -60,6 +60,13 @@ export const migrations: readonly string[] = [
   );
   CREATE INDEX wires_run ON $.wires (run);
   `,
+  // Put before the run that uses them is there, so by its name.
+  `
+  CREATE TABLE $.blobs (hash text PRIMARY KEY, put_at timestamptz NOT NULL, bytes bytea NOT NULL);
+  ALTER TABLE $.blobs ALTER COLUMN bytes SET STORAGE EXTERNAL;
+  CREATE TABLE $.blob_uses (run text NOT NULL, hash text NOT NULL, PRIMARY KEY (run, hash));
+  CREATE INDEX blob_uses_hash ON $.blob_uses (hash);
+  `,
 ];
 
 /** Thrown for a database that will not do however often it is tried; the message is for people. */

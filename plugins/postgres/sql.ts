@@ -126,12 +126,29 @@ export const statements = (schema: string) => ({
       SELECT id FROM ${schema}.runs WHERE state = 'done' AND (ended_at < ${now} - $1::float8 * interval '1 millisecond'
         OR id <= (SELECT id FROM ${schema}.runs WHERE state = 'done' AND $2::int IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2::int))
       LIMIT $3
+    ), uses AS (DELETE FROM ${schema}.blob_uses u USING old, ${schema}.runs r WHERE r.id = old.id AND u.run = r.run
     ), records AS (DELETE FROM ${schema}.records c USING old WHERE c.run = old.id
     ), signals AS (DELETE FROM ${schema}.signals s USING old WHERE s.run = old.id
     ), wires AS (DELETE FROM ${schema}.wires w USING old WHERE w.run = old.id
     ) DELETE FROM ${schema}.runs r USING old WHERE r.id = old.id RETURNING 1`,
   /** Long enough that no lease hangs on them. */
   forgetWorkers: `DELETE FROM ${schema}.workers WHERE seen_at < ${now} - interval '1 day'`,
+
+  /** Whether the bytes are there already; then they need not travel. */
+  useBlob: `WITH touched AS (UPDATE ${schema}.blobs SET put_at = ${now} WHERE hash = $2 RETURNING hash
+    ), used AS (INSERT INTO ${schema}.blob_uses (run, hash) SELECT $1, hash FROM touched ON CONFLICT DO NOTHING
+    ) SELECT 1 AS there FROM touched`,
+  putBlob: `WITH put AS (INSERT INTO ${schema}.blobs (hash, put_at, bytes) VALUES ($2, ${now}, $3)
+      ON CONFLICT (hash) DO UPDATE SET put_at = excluded.put_at
+    ) INSERT INTO ${schema}.blob_uses (run, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+  blob: `SELECT bytes FROM ${schema}.blobs WHERE hash = $1`,
+  blobsOf: `SELECT hash FROM ${schema}.blob_uses WHERE run = $1 ORDER BY hash`,
+  /** An hour, so that what has just been put for a run that is about to be enqueued stays. */
+  forgetUses: `DELETE FROM ${schema}.blob_uses u USING ${schema}.blobs b
+    WHERE b.hash = u.hash AND b.put_at < ${now} - interval '1 hour'
+      AND NOT EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.run = u.run)`,
+  forgetBlobs: `DELETE FROM ${schema}.blobs b WHERE b.put_at < ${now} - interval '1 hour'
+    AND NOT EXISTS (SELECT 1 FROM ${schema}.blob_uses u WHERE u.hash = b.hash)`,
 
   keepWire: `INSERT INTO ${schema}.wires (run, round, attempt, wire, bytes)
     SELECT id, $2, $3, $4, $5 FROM ${schema}.runs WHERE run = $1`,

@@ -1,5 +1,6 @@
 import {
   type Append,
+  type BlobStore,
   type Claim,
   type Cursor,
   type Enqueue,
@@ -27,6 +28,12 @@ export class SqliteJournal implements Journal {
   readonly #thread: StoreThread;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #listeners = new Set<(hint: Hint) => void>();
+
+  readonly blobs: BlobStore = {
+    put: (run, hash, bytes) => this.#thread.ask("putBlob", run, hash, bytes),
+    get: (hash) => this.#thread.ask("blob", hash),
+    of: (run) => this.#thread.ask("blobsOf", run),
+  };
 
   constructor(options: ThreadOptions) {
     this.lease = options.lease;

@@ -104,6 +104,9 @@ export interface Operations {
   pruneSome(before: number | null, keep: number | null, limit: number): number;
   keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;
   wire(run: string): WireRow[];
+  putBlob(run: string, hash: string, bytes: Uint8Array): void;
+  blob(hash: string): Uint8Array | undefined;
+  blobsOf(run: string): string[];
   ping(): void;
   close(): void;
 }

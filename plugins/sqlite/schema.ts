@@ -84,6 +84,12 @@ export const migrations: readonly string[] = [
   ALTER TABLE chain RENAME TO records;
   CREATE UNIQUE INDEX records_marks ON records (run, last) WHERE (first - 1) / 64 <> last / 64;
   `,
+  // Put before the run that uses them is there, so by its name.
+  `
+  CREATE TABLE blobs (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, put_at INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
+  CREATE TABLE blob_uses (run TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (run, hash)) STRICT, WITHOUT ROWID;
+  CREATE INDEX blob_uses_hash ON blob_uses (hash);
+  `,
 ];
 
 /** "vntr": says that a file is a journal of ours before anything is written into it. */

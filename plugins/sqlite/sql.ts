@@ -105,6 +105,7 @@ export const deleteRun = [
   "DELETE FROM signals WHERE run = ?",
   "DELETE FROM wires WHERE run = ?",
   "DELETE FROM requests WHERE run = ?",
+  "DELETE FROM blob_uses WHERE run = (SELECT run FROM runs WHERE id = ?)",
   "DELETE FROM runs WHERE id = ?",
 ];
 /** Long enough that no lease hangs on them. */
@@ -113,6 +114,18 @@ export const forgetWorkers = `DELETE FROM workers WHERE seen_at < ${now} - 86400
 export const insertWire = `INSERT INTO wires (round, attempt, wire, bytes, run)
   SELECT ?, ?, ?, ?, id FROM runs WHERE run = ?`;
 export const readWire = `SELECT round, attempt, wire, bytes FROM wires WHERE run = ${runId} ORDER BY id`;
+
+export const touchBlob = `UPDATE blobs SET put_at = ${now} WHERE hash = ? RETURNING id`;
+export const insertBlob = `INSERT INTO blobs (hash, put_at, bytes) VALUES (?, ${now}, ?)`;
+export const useBlob = "INSERT OR IGNORE INTO blob_uses (run, hash) VALUES (?, ?)";
+export const readBlob = "SELECT bytes FROM blobs WHERE hash = ?";
+export const listBlobs = "SELECT hash FROM blob_uses WHERE run = :run ORDER BY hash";
+/** An hour, so that what has just been put for a run that is about to be enqueued stays. */
+export const forgetBlobs = [
+  `DELETE FROM blob_uses WHERE run NOT IN (SELECT run FROM runs)
+    AND hash IN (SELECT hash FROM blobs WHERE put_at < ${now} - 3600000)`,
+  `DELETE FROM blobs WHERE put_at < ${now} - 3600000 AND NOT EXISTS (SELECT 1 FROM blob_uses u WHERE u.hash = blobs.hash)`,
+];
 
 export const lookForChanges = `SELECT EXISTS (SELECT 1 FROM runs WHERE state = 'ready') AS work,
   (SELECT max(id) FROM signals) AS signal`;

@@ -145,7 +145,7 @@ export class Store implements Omit<Operations, "close"> {
     return this.#write(() => {
       const gone = this.#ask.all<{ id: number }>(sql.findPrunable, { olderThan, keep, limit });
       for (const { id } of gone) for (const statement of sql.deleteRun) this.#ask.run(statement, id);
-      if (gone.length === 0) this.#ask.run(sql.forgetWorkers);
+      if (gone.length === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
       return gone.length;
     });
   }
@@ -156,6 +156,21 @@ export class Store implements Omit<Operations, "close"> {
 
   wire(run: string): WireRow[] {
     return this.#ask.all<WireRow>(sql.readWire, { run });
+  }
+
+  putBlob(run: string, hash: string, bytes: Uint8Array): void {
+    this.#write(() => {
+      if (this.#ask.get(sql.touchBlob, hash) === undefined) this.#ask.run(sql.insertBlob, hash, bytes);
+      this.#ask.run(sql.useBlob, run, hash);
+    });
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    return this.#ask.get<{ bytes: Uint8Array }>(sql.readBlob, hash)?.bytes;
+  }
+
+  blobsOf(run: string): string[] {
+    return this.#ask.all<{ hash: string }>(sql.listBlobs, { run }).map(({ hash }) => hash);
   }
 
   /** Asks to write: a file that another process has locked can still be read. */

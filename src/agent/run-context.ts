@@ -4,6 +4,7 @@ import type { EventBody, RunEvent } from "../core/events.ts";
 import type { RunLog, RunRequest } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
+import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
 import type { Breakers } from "./model/chain.ts";
@@ -22,6 +23,8 @@ export interface RunParts {
   readonly clock: Clock;
   readonly logger: Log;
   readonly breakers: Breakers;
+  /** Where large images and files are; without it they stay inside the events. */
+  readonly content?: ContentStore;
   /** Something to wait for before reading on, when the follower that paces the run has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }
@@ -33,12 +36,14 @@ export class RunContext {
   readonly state: RunState;
   readonly time: TimeKeeper;
   readonly hooks: HookChain;
+  readonly content: ContentStore;
   readonly #controller = new AbortController();
   #fenced = false;
 
   constructor(parts: RunParts) {
     this.parts = parts;
     this.agent = parts.agent;
+    this.content = parts.content ?? new ContentStore(undefined);
     this.state = RunState.of(parts.history);
     this.state.useIds(parts.session);
     const startedAt = parts.history[0]?.at;

@@ -45,6 +45,14 @@ export const PendingCall = z.strictObject({
 });
 export type PendingCall = z.output<typeof PendingCall>;
 
+/** What a tool gave beside text: the bytes as base64, or the hash under which the journal keeps them. */
+const ToolContent = z.strictObject({
+  mediaType: z.string(),
+  data: z.string().exactOptional(),
+  hash: z.string().exactOptional(),
+  size: z.number().int().exactOptional(),
+});
+
 const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
@@ -111,7 +119,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** Whole, whatever its size; the model is told the first `shown` characters when that is set. */
     output: z.string().exactOptional(),
     shown: z.number().int().exactOptional(),
-    images: z.array(z.strictObject({ mediaType: z.string(), data: z.string() })).exactOptional(),
+    images: z.array(ToolContent).exactOptional(),
+    files: z.array(ToolContent.extend({ name: z.string().exactOptional() })).exactOptional(),
     error: ErrorBody.exactOptional(),
     ms: z.number(),
     /** How much earlier than the end of the generation the tool started, when it did. */

@@ -127,6 +127,15 @@ export interface Cursor {
   readonly after: number;
 }
 
+/** Bytes beside the events, by their SHA-256: kept once however many runs name them, and as long as one of them is kept. */
+export interface BlobStore {
+  /** Durable when it resolves. The run need not be there yet; bytes that no run turns out to use go with a later prune. */
+  put(run: string, hash: string, bytes: Uint8Array): Promise<void>;
+  get(hash: string): Promise<Uint8Array | undefined>;
+  /** The hashes that the run has put. */
+  of(run: string): Promise<string[]>;
+}
+
 /** A lossy wake-up, never data: what may have changed. */
 export interface Hint {
   /** There may be something to claim. */
@@ -180,6 +189,8 @@ export interface Journal {
   /** Raw provider bytes of a run (`journal.keepWire`). */
   keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
   wire?(run: string): Promise<KeptWire[]>;
+  /** Content that requests and events name by hash. Without it such content stays inside them. */
+  readonly blobs?: BlobStore;
   /** Rejects with `journal_failed` when the engine cannot be used now. */
   ping(): Promise<void>;
   close(): Promise<void>;

@@ -13,15 +13,25 @@ export const TextPart = z.strictObject({
 });
 export type TextPart = z.output<typeof TextPart>;
 
-export const ImagePart = z.strictObject({
-  type: z.literal("image"),
+/** Exactly one of `data`, `url` and `hash`. Providers never see a `hash`: it is resolved before they are asked. */
+const content = {
   mediaType: z.string(),
-  /** Base64, or `url`; exactly one of the two. */
+  /** Base64. */
   data: z.string().exactOptional(),
+  /** For the provider to open; never opened here. */
   url: z.string().exactOptional(),
+  /** SHA-256 of bytes that the journal keeps beside the events, and their number. */
+  hash: z.string().exactOptional(),
+  size: z.number().int().exactOptional(),
   native,
-});
+};
+
+export const ImagePart = z.strictObject({ type: z.literal("image"), ...content });
 export type ImagePart = z.output<typeof ImagePart>;
+
+/** A document, audio or any other file that goes in whole. `mediaType` says what it is: `application/pdf`, `audio/wav`. */
+export const FilePart = z.strictObject({ type: z.literal("file"), ...content, name: z.string().exactOptional() });
+export type FilePart = z.output<typeof FilePart>;
 
 export const ReasoningPart = z.strictObject({
   type: z.literal("reasoning"),
@@ -53,6 +63,7 @@ export const ToolResultPart = z.strictObject({
   /** What the model is told. */
   output: z.string(),
   images: z.array(ImagePart).exactOptional(),
+  files: z.array(FilePart).exactOptional(),
   native,
 });
 export type ToolResultPart = z.output<typeof ToolResultPart>;
@@ -64,6 +75,7 @@ export type OpaquePart = z.output<typeof OpaquePart>;
 export const Part = z.discriminatedUnion("type", [
   TextPart,
   ImagePart,
+  FilePart,
   ReasoningPart,
   ToolCallPart,
   ToolResultPart,
@@ -88,3 +100,18 @@ export const textMessage = (role: Message["role"], text: string): Message => ({
 /** The text of a message, without reasoning and tool traffic. */
 export const textOf = (message: Message): string =>
   message.parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+
+/** Whether a file of this type is text, so that it can be told as text where files are not taken. */
+export const isText = (mediaType: string): boolean =>
+  /^text\/|^application\/(json|xml|yaml|x-yaml|javascript|x-ndjson|toml)\b|\+(json|xml)\b/.test(mediaType);
+
+/** What a text file says; undefined for one that is no text or is not at hand. */
+export function fileText({ mediaType, data }: FilePart): string | undefined {
+  return data !== undefined && isText(mediaType) ? Buffer.from(data, "base64").toString("utf8") : undefined;
+}
+
+/** A text file as a part of the prompt, for wires that take no such files: named, so that the model can speak of it. */
+export function fileAsText(file: FilePart): string | undefined {
+  const text = fileText(file);
+  return text === undefined ? undefined : `<file name="${file.name ?? file.mediaType}">\n${text}\n</file>`;
+}

@@ -8,6 +8,8 @@ export interface Capabilities {
   readonly tools: boolean;
   readonly vision: boolean;
   readonly reasoning: boolean;
+  /** Media types of files that it takes, such as `application/pdf` and `audio/*`; none when absent. */
+  readonly files?: readonly string[];
 }
 
 /** A tool as a model sees it. */

@@ -45,5 +45,7 @@ export interface Runs {
   cancel(run: string, reason?: string): Promise<void>;
   signal(run: string, kind: Signal["kind"], body: Signal["body"], id?: string): Promise<boolean>;
   agents(): readonly AgentInfo[];
+  /** Bytes that the run's input or a tool of it named by hash; `not_found` when they are not that run's. */
+  content(run: string, hash: string): Promise<Uint8Array>;
 }
 export const Runs = Symbol("Runs");

@@ -37,6 +37,10 @@ export type ToolOutput = unknown;
 /** Shared by all copies of this package, as a plugin may bring its own. */
 const richOutput = Symbol.for("venturi.rich-output");
 
+export interface ToolFile extends ToolImage {
+  readonly name?: string;
+}
+
 /** An output with more than text. */
 export class RichOutput {
   static isInstance(value: unknown): value is RichOutput {
@@ -49,9 +53,12 @@ export class RichOutput {
 
   readonly text: string;
   readonly images: readonly ToolImage[];
-  constructor(text: string, images: readonly ToolImage[] = []) {
+  /** Documents and audio, for models that take them as a tool's result. */
+  readonly files: readonly ToolFile[];
+  constructor(text: string, images: readonly ToolImage[] = [], files: readonly ToolFile[] = []) {
     this.text = text;
     this.images = images;
+    this.files = files;
   }
 }
 

@@ -33,5 +33,7 @@ export const Line = z.union([
       bytes: z.string(),
     }),
   }),
+  /** Base64 of what requests and events name by hash. */
+  z.strictObject({ blob: z.strictObject({ hash: z.string(), bytes: z.string() }) }),
 ]);
 export type Line = z.output<typeof Line>;

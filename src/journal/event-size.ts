@@ -15,7 +15,7 @@ export function eventSize(event: RunEvent): number {
     case "tool_call.rejected":
       return envelope + event.arguments.length;
     case "tool.finished":
-      return envelope + (event.output?.length ?? 0) + imageBytes(event.images);
+      return envelope + (event.output?.length ?? 0) + contentBytes(event.images) + contentBytes(event.files);
     case "run.finished":
     case "run.failed":
       return envelope + event.output.length;
@@ -24,8 +24,8 @@ export function eventSize(event: RunEvent): number {
   }
 }
 
-function imageBytes(images: readonly { readonly data: string }[] | undefined): number {
+function contentBytes(items: readonly { readonly data?: string }[] | undefined): number {
   let bytes = 0;
-  if (images) for (const image of images) bytes += image.data.length;
+  if (items) for (const { data } of items) bytes += data?.length ?? envelope;
   return bytes;
 }

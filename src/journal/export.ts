@@ -22,6 +22,10 @@ export async function* exportRun(journal: Journal, run: string): AsyncGenerator<
   for (const { bytes, ...wire } of (await journal.wire?.(run)) ?? []) {
     yield `${JSON.stringify({ wire: { ...wire, bytes: Buffer.from(bytes).toString("base64") } })}\n`;
   }
+  for (const hash of (await journal.blobs?.of(run)) ?? []) {
+    const bytes = await journal.blobs?.get(hash);
+    if (bytes) yield `${JSON.stringify({ blob: { hash, bytes: Buffer.from(bytes).toString("base64") } })}\n`;
+  }
   for await (const events of eventsOf(journal, run)) {
     for (const event of events) yield `{"event":${encodeEvent(event)}}\n`;
   }

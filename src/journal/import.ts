@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
@@ -27,6 +28,8 @@ export async function importRun(journal: Journal, text: string, name?: string): 
   const last = events.at(-1);
   const ended = last !== undefined && isTerminal(last);
 
+  // First: a run that is there has its content. Content whose run never comes is pruned in time.
+  for (const line of lines) if ("blob" in line) await keepBlob(journal, run, line.blob);
   await journal.restore({
     run,
     session: heading.session,
@@ -38,6 +41,19 @@ export async function importRun(journal: Journal, text: string, name?: string): 
     events,
   });
   return { run, events: events.length, ended };
+}
+
+async function keepBlob(
+  journal: Journal,
+  run: string,
+  { hash, bytes }: { readonly hash: string; readonly bytes: string },
+): Promise<void> {
+  const content = Buffer.from(bytes, "base64");
+  if (createHash("sha256").update(content).digest("hex") !== hash)
+    throw new VenturiError(op, "invalid_input", `the content ${hash} is damaged: its hash is another`);
+  if (journal.blobs === undefined)
+    throw new VenturiError(op, "invalid_input", "the run has large images or files, which this journal cannot keep");
+  await journal.blobs.put(run, hash, content);
 }
 
 function parse<T extends z.ZodType>(schema: T, line: string, number: number): z.output<T> {

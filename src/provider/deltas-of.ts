@@ -36,6 +36,7 @@ function deltaOf(part: Part, index: number): Delta | undefined {
     case "opaque":
       return { type: "activity", kind: "part", wire: part.wire, data: part.data, keep: true };
     case "image":
+    case "file":
     case "tool_result":
       return undefined;
   }

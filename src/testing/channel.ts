@@ -163,6 +163,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   cancel: (run, reason) => runs.cancel(run, reason),
   signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
   agents: () => runs.agents(),
+  content: (run, hash) => runs.content(run, hash),
 });
 
 const openScripts = (): CountedRuns =>

@@ -2,6 +2,7 @@ import { strict as assert } from "node:assert";
 import type { Journal } from "../core/journal.ts";
 import { appendCases } from "./journal-append.ts";
 import { JournalBench } from "./journal-bench.ts";
+import { blobCases } from "./journal-blobs.ts";
 import { claimCases } from "./journal-claims.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
@@ -25,6 +26,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
     signalCases(bench);
     readCases(bench);
     restoreCases(bench);
+    blobCases(bench);
 
     it("answers a ping, and rejects everything with journal_failed once closed", async () => {
       const journal = await bench.open();

@@ -126,6 +126,10 @@ export class ScriptedRuns implements Runs {
     return true;
   }
 
+  content(run: string): Promise<Uint8Array> {
+    return Promise.reject(new VenturiError("run.content", "not_found", `the run "${run}" has no such content`));
+  }
+
   agents(): readonly AgentInfo[] {
     return Object.keys(this.#scripts).map((name) => ({
       name,

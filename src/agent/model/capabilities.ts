@@ -1,6 +1,7 @@
 import type { Delta } from "../../core/deltas.ts";
 import { VenturiError } from "../../core/errors.ts";
-import type { Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
+import { isText } from "../../core/messages.ts";
+import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
 import { deltasOf } from "../../provider/deltas-of.ts";
 
 /** The provider's stream, or its whole answer as a stream of one: text, each tool call, usage, done. */
@@ -20,12 +21,30 @@ async function* wholeAsStream(generate: () => Promise<Generation>): AsyncIterabl
   yield deltasOf(await generate());
 }
 
+export interface Needs {
+  readonly tools: boolean;
+  readonly vision: boolean;
+  /** Media types of files. */
+  readonly files: readonly string[];
+}
+
 /** Says before a run starts what the provider cannot do for it. */
-export function checkCapabilities(provider: Provider, name: string, needs: { tools: boolean; vision: boolean }): void {
+export function checkCapabilities(provider: Provider, name: string, needs: Needs): void {
   const op = "provider.check";
   const lacking = (what: string) =>
     new VenturiError(op, "streaming_not_supported", `${name} ${what}; choose another model for this agent`);
   if (!provider.stream && !provider.generate) throw lacking("can neither stream nor generate");
   if (needs.tools && !provider.capabilities.tools) throw lacking("cannot call tools");
   if (needs.vision && !provider.capabilities.vision) throw lacking("cannot see images");
+  for (const file of needs.files) {
+    if (!takesFile(provider.capabilities, file)) throw lacking(`takes no ${file} files${taken(provider.capabilities)}`);
+  }
 }
+
+/** Text is told as text where it is not taken as a file. */
+export const takesFile = ({ files = [] }: Capabilities, mediaType: string): boolean =>
+  isText(mediaType) ||
+  files.some((type) => type === mediaType || (type.endsWith("*") && mediaType.startsWith(type.slice(0, -1))));
+
+const taken = ({ files = [] }: Capabilities): string =>
+  files.length === 0 ? "" : ` (only ${files.join(", ")} and text)`;

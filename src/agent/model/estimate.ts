@@ -1,4 +1,4 @@
-import type { Message } from "../../core/messages.ts";
+import { type FilePart, isText, type Message } from "../../core/messages.ts";
 import type { Usage } from "../../core/usage.ts";
 
 const charactersPerToken = 4;
@@ -13,9 +13,16 @@ export function estimateMessage(message: Message): number {
     else if (part.type === "tool_call") characters += part.name.length + JSON.stringify(part.arguments).length;
     else if (part.type === "tool_result") characters += part.output.length;
     else if (part.type === "image") characters += 1_000 * charactersPerToken;
+    else if (part.type === "file") characters += fileCharacters(part);
     else characters += JSON.stringify(part.data).length;
   }
   return Math.ceil(characters / charactersPerToken);
+}
+
+/** Text counts as text; of a PDF about a tenth is text, at least a page. */
+function fileCharacters({ mediaType, data, size }: FilePart): number {
+  const bytes = size ?? ((data?.length ?? 0) * 3) / 4;
+  return isText(mediaType) ? bytes : Math.max(1_500 * charactersPerToken, bytes / 10);
 }
 
 /** Fills in only what was not reported, and says so; a reported zero stays zero. */

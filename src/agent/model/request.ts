@@ -28,12 +28,13 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
   const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
   if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
+  const told = await run.content.load(withoutForeignSignatures(messages, target.provider));
   const offered = tools.specs.length > 0;
   const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
   const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;
   const asked: GenerationRequest = {
     model: target.model,
-    messages: [...system, ...withoutForeignSignatures(messages, target.provider)],
+    messages: [...system, ...told],
     tools: tools.specs,
     options: optionsFor(agent, request, tools),
     ...(toolChoice === undefined ? {} : { toolChoice }),

@@ -1,6 +1,6 @@
 import type { ErrorJson } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
-import type { ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
+import type { FilePart, ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
 
 /** One tool call of the round under way, as the events tell it. */
 export interface CallState {
@@ -14,7 +14,7 @@ export interface CallState {
   approval: "requested" | "approved" | "denied" | undefined;
   approvalAt: number | undefined;
   denial: string | undefined;
-  result: { ok: boolean; output: string; images: readonly ImagePart[] } | undefined;
+  result: { ok: boolean; output: string; images: readonly ImagePart[]; files: readonly FilePart[] } | undefined;
 }
 
 /** The round under way. */
@@ -79,7 +79,7 @@ export class RoundState {
       approval: undefined,
       approvalAt: undefined,
       denial: undefined,
-      result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [] },
+      result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [], files: [] },
     };
     const { name, signature } = call;
     const part: Part = {
@@ -118,6 +118,7 @@ export class RoundState {
       ok: result?.ok ?? false,
       output: result?.output ?? "not executed",
       ...(result?.images.length ? { images: [...result.images] } : {}),
+      ...(result?.files.length ? { files: [...result.files] } : {}),
     }));
     const told = new Map(this.parts.map((part) => [part.type === "tool_call" ? part.call : undefined, part]));
     const ordered = calls.map((call) => told.get(call.call));

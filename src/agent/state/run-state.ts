@@ -1,5 +1,5 @@
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
-import type { ImagePart, Message } from "../../core/messages.ts";
+import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
 import type { Usage } from "../../core/usage.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 import { Spending } from "./spending.ts";
@@ -160,7 +160,8 @@ export class RunState {
     if (cut) this.cutResults.set(event.call, whole);
     const output = cut ? whole.slice(0, event.shown) + cutNotice(event.call, whole.length, event.shown ?? 0) : whole;
     const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
-    call.result = { ok: event.ok, output, images };
+    const files = (event.files ?? []).map((file): FilePart => ({ type: "file", ...file }));
+    call.result = { ok: event.ok, output, images, files };
   }
 
   #settle(): void {

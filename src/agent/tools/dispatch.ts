@@ -7,7 +7,7 @@ import type { CallState } from "../state/round-state.ts";
 import { type Approvals, needsApproval } from "./approvals.ts";
 import { execute, type Outcome } from "./execute.ts";
 import type { Repetition } from "./repetition.ts";
-import { refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
+import { keepContent, refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
 import type { ToolTable } from "./tool-table.ts";
 
 interface Entry {
@@ -198,7 +198,7 @@ export class Dispatcher implements CallSink {
       const { call, tool } = entry;
       const signal = entry.controller.signal;
       const outcome = await execute(run, { call, round, tool, input: checked.input, attempt, signal });
-      this.#settle(entry, repetition.remark(entry.call, outcome));
+      this.#settle(entry, repetition.remark(entry.call, await keepContent(run, outcome)));
     } catch (thrown) {
       this.#fail(entry, thrown);
     }

@@ -6,10 +6,18 @@ import { orAborted } from "../or-aborted.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 
+/** What a tool gave beside text: its data, or once it is kept the hash of it. */
+export type ToolContent = Omit<ToolImage, "data"> & {
+  readonly data?: string;
+  readonly hash?: string;
+  readonly size?: number;
+};
+
 export interface Outcome {
   readonly ok: boolean;
   readonly output: string;
-  readonly images: readonly ToolImage[];
+  readonly images: readonly ToolContent[];
+  readonly files: readonly (ToolContent & { readonly name?: string })[];
   readonly error: VenturiError | undefined;
   /** The run cannot go on after it, whatever the policy says of failures. */
   readonly fatal?: boolean;
@@ -168,7 +176,7 @@ function succeeded(value: unknown): Outcome {
   const text = rich?.text ?? asText(value);
   const output =
     text.length > longestKept ? `${text.slice(0, longestKept)}\n[the output was longer and is lost]` : text;
-  return { ok: true, output, images: rich?.images ?? [], error: undefined };
+  return { ok: true, output, images: rich?.images ?? [], files: rich?.files ?? [], error: undefined };
 }
 
 function asText(value: unknown): string {
@@ -185,6 +193,7 @@ const failed = (error: VenturiError): Outcome => ({
   ok: false,
   output: `${error.code}: ${error.message}`,
   images: [],
+  files: [],
   error,
 });
 

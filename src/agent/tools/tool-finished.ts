@@ -1,7 +1,7 @@
 import { reasonsOf, VenturiError } from "../../core/errors.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
-import type { Outcome } from "./execute.ts";
+import type { Outcome, ToolContent } from "./execute.ts";
 
 /** How long a call took, and how much of that lay before the end of the generation, ms. */
 export interface ToolTime {
@@ -25,6 +25,7 @@ export function writeToolFinished(
     output: outcome.output,
     ...(outcome.output.length > limit ? { shown: limit } : {}),
     ...(outcome.images.length > 0 ? { images: outcome.images.map((image) => ({ ...image })) } : {}),
+    ...(outcome.files.length > 0 ? { files: outcome.files.map((file) => ({ ...file })) } : {}),
     ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
     ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
   });
@@ -41,10 +42,18 @@ export function writeToolFinished(
   }
 }
 
+/** The outcome with its large images and files beside the journal. */
+export async function keepContent(run: RunContext, outcome: Outcome): Promise<Outcome> {
+  if (outcome.images.length === 0 && outcome.files.length === 0) return outcome;
+  const keep = <T extends ToolContent>(item: T) => run.content.keepOne(run.run, item);
+  const images = await Promise.all(outcome.images.map(keep));
+  return { ...outcome, images, files: await Promise.all(outcome.files.map(keep)) };
+}
+
 /** The outcome of a call that was not run. */
 export function refused(code: VenturiError["code"], message: string): Outcome {
   const error = new VenturiError("tool.call", code, message);
-  return { ok: false, output: `${code}: ${message}`, images: [], error };
+  return { ok: false, output: `${code}: ${message}`, images: [], files: [], error };
 }
 
 const micro = (ms: number): number => Math.round(ms * 1000) / 1000;

@@ -51,6 +51,10 @@ export function callerRuns(
       await permitted(run);
       return await runs.signal(run, kind, body, id);
     },
+    async content(run, hash) {
+      await permitted(run);
+      return await runs.content(run, hash);
+    },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
 }

@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { ContentStore } from "../../agent/content.ts";
 import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkCall, forCall } from "../../agent/for-call.ts";
 import { checkInput, inputSchema } from "../../agent/inputs.ts";
@@ -9,7 +10,7 @@ import { runAgent } from "../../agent/run-agent.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/events.ts";
+import type { RunEvent, RunInput } from "../../core/events.ts";
 import type { Journal, ListQuery, RunLog, RunRequest, RunRow, Signal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../../core/runs.ts";
@@ -65,6 +66,7 @@ class HostRuns implements Runs {
   readonly #worker: Worker;
   readonly #sessions: Sessions;
   readonly #breakers: Breakers;
+  readonly #content: ContentStore;
   readonly #paces = new Map<string, BackpressureGate>();
   readonly #interrupt = new AbortController();
   #draining = false;
@@ -85,6 +87,7 @@ class HostRuns implements Runs {
     });
     this.#sessions = new Sessions(journal);
     this.#breakers = new Breakers(clock, log);
+    this.#content = new ContentStore(journal.blobs);
   }
 
   open(): Promise<void> {
@@ -104,10 +107,11 @@ class HostRuns implements Runs {
     checkTargets(agent, request);
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
+    const stored = await this.#keepContent(run, input);
     const enqueued = await this.#parts.journal.enqueue({
       run,
       session: request.session,
-      request: { ...request, input },
+      request: { ...request, input: stored },
       whenBusy: agent.whenBusy,
       ...(options.key === undefined ? {} : { key: options.key }),
       ...(this.#worker.room > 0 ? { claimFor: this.#worker.name } : {}),
@@ -154,6 +158,14 @@ class HostRuns implements Runs {
     const { journal } = this.#parts;
     if (kind !== "approve") return journal.signal(run, id, kind, body);
     return journal.signal(run, `${id}:${await approvalsRequested(journal, run, String(body.call))}`, kind, body);
+  }
+
+  async content(run: string, hash: string): Promise<Uint8Array> {
+    const { blobs } = this.#parts.journal;
+    const own = (await blobs?.of(run)) ?? [];
+    const bytes = own.includes(hash) ? await blobs?.get(hash) : undefined;
+    if (bytes !== undefined) return bytes;
+    throw new VenturiError("run.content", "not_found", `the run "${run}" has no content with the hash ${hash}`);
   }
 
   agents(): readonly AgentInfo[] {
@@ -210,6 +222,7 @@ class HostRuns implements Runs {
           clock,
           logger: this.#parts.log,
           breakers: this.#breakers,
+          content: this.#content,
           ...(pace === undefined ? {} : { gate: () => pace.gate() }),
         },
         { feed: work.signals, release: work.signal, interrupt: this.#interrupt.signal },
@@ -218,6 +231,11 @@ class HostRuns implements Runs {
       this.#paces.delete(run);
       lease.release();
     }
+  }
+
+  async #keepContent(run: string, input: RunInput): Promise<RunInput> {
+    if (input.messages === undefined) return input;
+    return { ...input, messages: [...(await this.#content.keep(run, input.messages))] };
   }
 
   #agent(name: string): AgentDefinition {
@@ -233,7 +251,8 @@ function checkTargets(agent: AgentDefinition, request: RunRequest): void {
   const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;
   const parts = (request.input.messages ?? []).flatMap((message) => message.parts);
   const vision = parts.some((part) => part.type === "image");
-  for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision });
+  const files = [...new Set(parts.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])))];
+  for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision, files });
 }
 
 /** A run that waited may find that its agent has gone from the config, or no longer allows what the call chose. */

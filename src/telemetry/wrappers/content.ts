@@ -95,6 +95,8 @@ function spelledPart(part: Part): unknown {
       return { type: "tool_call_response", id: part.call, response: part.output };
     case "image":
       return { type: "blob", mime_type: part.mediaType, modality: "image" };
+    case "file":
+      return { type: "blob", mime_type: part.mediaType, modality: part.mediaType.split("/")[0] };
     case "opaque":
       return { type: "opaque", wire: part.wire };
   }

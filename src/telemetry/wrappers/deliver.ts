@@ -20,6 +20,7 @@ export function measuredRuns(measure: Instrumentation, runs: Runs, open: Set<Del
     cancel: (run, reason) => runs.cancel(run, reason),
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     agents: () => runs.agents(),
+    content: (run, hash) => runs.content(run, hash),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Instrumentation } from "./instrumentation.ts";
 /** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
 export function measuredJournal(measure: Instrumentation, journal: Journal, queued: WeakSet<Ownership>): Journal {
   const durations = measure.sdk.instruments.appendDuration;
-  const { keepWire, wire } = journal;
+  const { keepWire, wire, blobs } = journal;
   return {
     lease: journal.lease,
     async append(batch) {
@@ -44,6 +44,7 @@ export function measuredJournal(measure: Instrumentation, journal: Journal, queu
     ping: () => journal.ping(),
     close: () => journal.close(),
     ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
+    ...(blobs === undefined ? {} : { blobs }),
     ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
   };
 }

@@ -20,10 +20,19 @@ describe("sqlite migrations", () => {
             ('old', 'a', 'done', 500, 1, 0, 0), ('other', 'a', 'running', 500, 1, 0, 0), ('empty', 'a', 'done', 0, 1, 0, 0);
           INSERT INTO requests SELECT id, '{"agent":"a","input":{}}' FROM runs`);
         // Two runs by turns, in records of 1, 2, 3 and 4 events.
-        const insert = old.prepare("INSERT INTO records (run, first, last, epoch, body) VALUES (?, ?, ?, 1, ?)");
+        const chained = version >= 3;
+        const insert = old.prepare(
+          chained
+            ? "INSERT INTO records (previous, run, first, last, epoch, body) SELECT tail, ?, ?, ?, 1, ? FROM runs WHERE id = ?1"
+            : "INSERT INTO records (run, first, last, epoch, body) VALUES (?, ?, ?, 1, ?)",
+        );
+        const advance = chained ? old.prepare("UPDATE runs SET tail = last_insert_rowid() WHERE id = ?") : undefined;
         for (let first = 1, count = 1; first <= 500; first += count, count = (count % 4) + 1) {
           const body = Array.from({ length: count }, (_, index) => JSON.stringify({ seq: first + index })).join("\n");
-          for (const run of [1, 2]) insert.run(run, first, first + count - 1, body);
+          for (const run of [1, 2]) {
+            insert.run(run, first, first + count - 1, body);
+            advance?.run(run);
+          }
         }
       }
       old.close();

@@ -1,0 +1,35 @@
+import type { BlobStore } from "venturi/plugin";
+
+/** Images and files of runs, each kept while a run that put it is. */
+export class MemoryBlobs implements BlobStore {
+  readonly #blobs = new Map<string, { readonly bytes: Uint8Array; readonly runs: Set<string> }>();
+  readonly #used = new Map<string, Set<string>>();
+
+  async put(run: string, hash: string, bytes: Uint8Array): Promise<void> {
+    let blob = this.#blobs.get(hash);
+    if (blob === undefined) {
+      blob = { bytes: bytes.slice(), runs: new Set() };
+      this.#blobs.set(hash, blob);
+    }
+    blob.runs.add(run);
+    const used = this.#used.get(run) ?? new Set();
+    this.#used.set(run, used.add(hash));
+  }
+
+  async get(hash: string): Promise<Uint8Array | undefined> {
+    return this.#blobs.get(hash)?.bytes;
+  }
+
+  async of(run: string): Promise<string[]> {
+    return [...(this.#used.get(run) ?? [])].sort();
+  }
+
+  forget(run: string): void {
+    for (const hash of this.#used.get(run) ?? []) {
+      const blob = this.#blobs.get(hash);
+      blob?.runs.delete(run);
+      if (blob?.runs.size === 0) this.#blobs.delete(hash);
+    }
+    this.#used.delete(run);
+  }
+}

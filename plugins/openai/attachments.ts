@@ -1,0 +1,34 @@
+import { type FilePart, fileAsText, type ImagePart, VenturiError, withNative } from "venturi/plugin";
+
+type Body = Record<string, unknown>;
+
+export const imageOf = (part: ImagePart): Body =>
+  withNative({ type: "image_url", image_url: { url: part.url ?? dataUrl(part) } }, part.native);
+
+/** Audio has a part of its own; text goes as text, since the API takes PDFs alone as files. */
+export function fileOf(part: FilePart): Body {
+  // A client of this wire sent it as a file, so the server it means takes it as one.
+  const text = part.native === undefined ? fileAsText(part) : undefined;
+  if (text !== undefined) return { type: "text", text };
+  if (part.data === undefined) {
+    const message = "chat completions take files as data, not by URL; send the data, or use openai-responses";
+    throw new VenturiError("provider.request", "invalid_input", message);
+  }
+  if (part.mediaType.startsWith("audio/")) {
+    const audio = { data: part.data, format: audioFormat(part.mediaType) };
+    return withNative({ type: "input_audio", input_audio: audio }, part.native);
+  }
+  return withNative({ type: "file", file: { ...nameOf(part), file_data: dataUrl(part) } }, part.native);
+}
+
+/** The API wants a name; a client of this wire that gave none has its reasons. */
+const nameOf = ({ name, native }: FilePart): Body =>
+  name === undefined && native !== undefined ? {} : { filename: name ?? "file" };
+
+const dataUrl = ({ mediaType, data }: ImagePart | FilePart): string => `data:${mediaType};base64,${data ?? ""}`;
+
+/** `audio/mpeg` is MP3; of the others the name is the format. */
+const audioFormat = (mediaType: string): string => {
+  const name = mediaType.slice("audio/".length).replace(/^x-|;.*$/g, "");
+  return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;
+};

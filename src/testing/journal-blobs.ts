@@ -1,0 +1,46 @@
+import { strict as assert } from "node:assert";
+import { createHash } from "node:crypto";
+import type { BlobStore, Journal } from "../core/journal.ts";
+import { claimed, finish, freshName, type JournalBench } from "./journal-bench.ts";
+
+/** Content beside the events, where the engine has a place for it. */
+export function blobCases(bench: JournalBench): void {
+  describe("blobs", () => {
+    let journal: Journal;
+    let blobs: BlobStore;
+    beforeEach(async function () {
+      journal = await bench.open();
+      if (journal.blobs === undefined) this.skip();
+      blobs = journal.blobs;
+    });
+
+    it("gives back exactly the bytes, on another replica too, and keeps them once", async () => {
+      const [hash, bytes] = content();
+      const [first, second] = [freshName("run"), freshName("run")];
+      await blobs.put(first, hash, bytes);
+      await blobs.put(second, hash, bytes);
+      await blobs.put(second, hash, bytes);
+      const other = (await bench.reopen()).blobs;
+      assert.deepEqual(Buffer.from((await other?.get(hash)) ?? []), bytes);
+      assert.deepEqual([await other?.of(first), await other?.of(second)], [[hash], [hash]]);
+      assert.equal(await other?.get(hash.replace(/^./, (digit) => (digit === "0" ? "1" : "0"))), undefined);
+      assert.deepEqual(await other?.of(freshName("run")), []);
+    });
+
+    it("keeps what a run uses when another one that used it is pruned", async () => {
+      const [hash, bytes] = content();
+      const { ownership } = await claimed(journal);
+      const { ownership: kept } = await claimed(journal);
+      for (const { run } of [ownership, kept]) await blobs.put(run, hash, bytes);
+      await finish(journal, ownership);
+      assert.equal(await journal.prune({ keep: 0 }), 1);
+      assert.deepEqual(await blobs.of(ownership.run), []);
+      assert.deepEqual(Buffer.from((await blobs.get(hash)) ?? []), bytes);
+    });
+  });
+}
+
+function content(): [hash: string, bytes: Buffer] {
+  const bytes = Buffer.concat([Buffer.from(freshName("content")), Buffer.alloc(200_000, 0xa5)]);
+  return [createHash("sha256").update(bytes).digest("hex"), bytes];
+}
