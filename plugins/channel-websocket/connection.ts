@@ -196,7 +196,7 @@ export class Connection {
 
 function parseCommand(text: string | undefined): Command {
   if (text === undefined) throw new VenturiError(op, "invalid_input", "messages are JSON text");
-  const parsed = Command.safeParse(parseUntrusted(text, depth));
+  const parsed = Command.safeParse(parseUntrusted(text, { depth }));
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new VenturiError(op, "invalid_input", `${issue?.path.join(".") || "message"}: ${issue?.message}`);

@@ -1,6 +1,6 @@
 import type { Client, Pool, PoolClient, QueryResultRow } from "pg";
 import { VenturiError } from "venturi/plugin";
-import { explain, isConnectionLost, isTransient } from "./failures.ts";
+import { explain, isConnectionLost, isPermanent, isTransient } from "./failures.ts";
 import { migrate } from "./schema.ts";
 import { type Opened, refuseReadOnly, type ServerOptions, Servers } from "./servers.ts";
 
@@ -93,7 +93,8 @@ export class Database {
         if (isTransient(thrown) && tries < transientTries) continue;
         const { message, unusable } = explain(thrown);
         const details = unusable ? { details: { unusable } } : {};
-        throw new VenturiError(op, "journal_failed", message, { cause: thrown, ...details });
+        const code = isPermanent(thrown) ? "record_invalid" : "journal_failed";
+        throw new VenturiError(op, code, message, { cause: thrown, ...details });
       }
     }
   }

@@ -19,9 +19,12 @@ const transient: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
 export const isTransient = (thrown: unknown): boolean => transient.has(stateOf(thrown));
 
+/** A value that no retry will make acceptable: not storable as text, out of range, larger than the server can hold. */
+export const isPermanent = (thrown: unknown): boolean => /^(22|54)/.test(stateOf(thrown));
+
 /** Anything the server did not say in so many words came from the connection; and some of what it says ends it. */
 export function isConnectionLost(thrown: unknown): boolean {
-  if (thrown instanceof UnusableDatabase) return false;
+  if (thrown instanceof UnusableDatabase || isPermanent(thrown)) return false;
   const state = stateOf(thrown);
   return state === "" || state.startsWith("08") || state.startsWith("57P") || state === "25006";
 }

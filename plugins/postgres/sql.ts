@@ -82,7 +82,7 @@ export const statements = (schema: string) => ({
       ORDER BY r.id LIMIT $3 FOR UPDATE OF r SKIP LOCKED
     )
     UPDATE ${schema}.runs r SET epoch = r.epoch + 1, worker = $1, state = 'running', updated_at = ${now}
-    FROM free WHERE r.id = free.id RETURNING r.id::float8 AS place, r.run, r.session, r.epoch, r.head, r.signals, r.request`,
+    FROM free WHERE r.id = free.id RETURNING r.id::float8 AS place, r.run, r.session, r.agent, r.epoch, r.head, r.signals, r.request`,
 
   heartbeat: `INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
     ON CONFLICT (worker) DO UPDATE SET seen_at = excluded.seen_at`,

@@ -14,6 +14,9 @@ const advice: Readonly<Record<number, string>> = {
 
 const broken: ReadonlySet<number> = new Set([8, 10, 11, 14, 26]);
 
+/** The value itself is at fault: too big, of the wrong type, or not bindable. */
+const ofValue: ReadonlySet<number> = new Set([18, 20, 25]);
+
 export function explain(thrown: unknown, file: string): string {
   const what = thrown instanceof UnusableFile ? thrown.message : advice[codeOf(thrown)];
   const said = thrown instanceof Error ? thrown.message : String(thrown);
@@ -23,6 +26,9 @@ export function explain(thrown: unknown, file: string): string {
 export const isLocked = (thrown: unknown): boolean => codeOf(thrown) === 5;
 
 export const needsReopening = (thrown: unknown): boolean => broken.has(codeOf(thrown));
+
+export const isPermanent = (thrown: unknown): boolean =>
+  ofValue.has(codeOf(thrown)) || thrown instanceof RangeError || thrown instanceof TypeError;
 
 /** Extended codes carry the primary one in their low byte. */
 const codeOf = (thrown: unknown): number =>

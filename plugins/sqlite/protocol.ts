@@ -46,6 +46,7 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "refuseBusy" | "cla
 export interface ClaimRow {
   readonly run: string;
   readonly session: string | null;
+  readonly agent: string;
   readonly epoch: number;
   readonly head: number;
   readonly signals: number;
@@ -93,7 +94,7 @@ export interface Operations {
   enqueue(rows: readonly EnqueueRow[]): Enqueued[];
   claim(worker: string, limit: number): ClaimRow[];
   heartbeat(worker: string): void;
-  held(worker: string): Omit<ClaimRow, "request" | "signals">[];
+  held(worker: string): Omit<ClaimRow, "request" | "signals" | "agent">[];
   release(run: string, epoch: number): boolean;
   signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken";
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
@@ -128,6 +129,7 @@ export interface Request {
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly failure: string }
+  /** `permanent`: it will not go through however often it is asked. */
+  | { readonly id: number; readonly failure: string; readonly permanent: boolean }
   /** Another process has written. */
   | { readonly changed: { readonly work: boolean; readonly signals: boolean } };

@@ -1,13 +1,16 @@
 import {
   type Append,
   type Claim,
+  claimedRequest,
   encodeEvent,
+  listedRequest,
   type Ownership,
   type Recording,
   type RunEvent,
-  type RunRequest,
   type RunRow,
   type Signal,
+  storedBody,
+  storedEvents,
 } from "venturi/plugin";
 import type { AppendColumns, AttemptEnd, ClaimRow, RecordRow, RestoreRow, SignalRow, StoredRow } from "./protocol.ts";
 
@@ -71,11 +74,9 @@ const outcomeOf = (last: RunEvent | undefined): "finished" | "failed" | null =>
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
   for (const { first, body } of records) {
-    let seq = first;
-    for (const line of body.split("\n")) {
-      if (seq > after && seq <= after + limit) events.push(JSON.parse(line) as RunEvent); // written from a RunEvent
-      seq += 1;
-    }
+    const lines = body.split("\n");
+    const from = Math.max(0, after + 1 - first);
+    events.push(...storedEvents(lines.slice(from, after + limit + 1 - first)));
   }
   return events;
 }
@@ -90,7 +91,7 @@ export const toOwnership = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "h
 
 export const toClaim = (row: ClaimRow, worker: string): Claim => ({
   ownership: toOwnership(row, worker),
-  request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
+  ...claimedRequest(row.request, row.agent),
   signals: row.signals,
 });
 
@@ -98,7 +99,7 @@ export const toSignal = (row: SignalRow): Signal => ({
   number: row.number,
   id: row.signal,
   kind: row.kind,
-  body: JSON.parse(row.body) as Signal["body"], // written from a Signal's body
+  body: storedBody(row.body),
 });
 
 export const toRow = (row: StoredRow): RunRow => ({
@@ -111,5 +112,5 @@ export const toRow = (row: StoredRow): RunRow => ({
   epoch: row.epoch,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
-  request: JSON.parse(row.request) as RunRequest, // written from a RunRequest
+  request: listedRequest(row.request, row.agent),
 });

@@ -59,7 +59,7 @@ export const restoreRun = `INSERT INTO runs
 
 /** The only statement that starts an epoch. */
 export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 'running', updated_at = ${now}
-  WHERE id = ? RETURNING run, session, epoch, head, signals`;
+  WHERE id = ? RETURNING run, session, agent, epoch, head, signals`;
 
 /** A lease seen in the future was left by a clock that has jumped back; it counts as lost, or it would last for ever. */
 export const findClaimable = `SELECT r.id, q.request FROM runs r JOIN requests q ON q.run = r.id

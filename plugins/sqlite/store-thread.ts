@@ -41,9 +41,10 @@ export class StoreThread {
   #send(op: string, operation: Operation, args: readonly unknown[]): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const id = ++this.#next;
-      this.#pending.set(id, { op, resolve, reject });
       this.#worker ??= this.#start();
+      // Throws for what cannot be copied over, before anything waits for its answer.
       this.#worker.postMessage({ id, operation, args });
+      this.#pending.set(id, { op, resolve, reject });
     });
   }
 
@@ -67,8 +68,10 @@ export class StoreThread {
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
     if (!pending) return;
-    if ("failure" in reply) pending.reject(new VenturiError(pending.op, "journal_failed", reply.failure));
-    else pending.resolve(reply.value);
+    if ("failure" in reply) {
+      const code = reply.permanent ? "record_invalid" : "journal_failed";
+      pending.reject(new VenturiError(pending.op, code, reply.failure));
+    } else pending.resolve(reply.value);
   }
 
   #lost(worker: Worker, cause: Error): void {

@@ -1,6 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import { explain, needsReopening } from "./failures.ts";
+import { explain, isPermanent, needsReopening } from "./failures.ts";
 import type { Reply, Request, ThreadOptions } from "./protocol.ts";
 import { migrate } from "./schema.ts";
 import { Store } from "./store.ts";
@@ -31,7 +31,7 @@ function serve(port: MessagePort, options: ThreadOptions): void {
     } catch (thrown) {
       // A connection that has seen a broken file is of no use even after someone has mended the file.
       if (needsReopening(thrown)) shut();
-      return { id: request.id, failure: explain(thrown, options.file) };
+      return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
     }
   };
   const look = (): void => {

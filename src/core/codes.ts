@@ -40,6 +40,7 @@ export const codes = {
   tool_denied: facts(403, 1, false, "a person or a policy refused the tool call"),
   config_invalid: facts(500, 78, false, "the configuration is wrong"),
   plugin_failed: facts(500, 1, false, "a plugin could not be loaded, threw or rejected"),
+  record_invalid: facts(500, 1, false, "a record of the run cannot be stored, or cannot be read back"),
   journal_failed: facts(503, 1, true, "the journal cannot be read or written"),
   shutting_down: facts(503, 1, true, "the service is stopping and takes no new runs"),
   internal: facts(500, 1, false, "a fault of Venturi itself"),

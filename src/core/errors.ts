@@ -1,4 +1,5 @@
 import { type Code, codes, isCode } from "./codes.ts";
+import { detailLimits, excessOf } from "./value-limits.ts";
 
 export interface ErrorJson {
   readonly op: string;
@@ -68,10 +69,21 @@ export class VenturiError extends Error {
   }
 
   toJSON(): ErrorJson {
-    const base = { op: this.ops.join(": "), code: this.code, err: this.message };
-    return this.details === undefined ? base : { ...base, details: this.details };
+    const base = { op: this.ops.join(": "), code: this.code, err: clipped(this.message) };
+    if (this.details === undefined) return base;
+    // Errors of tools and servers carry what those put into them; it must not keep the error from being told.
+    const excess = excessOf(this.details, detailLimits);
+    return {
+      ...base,
+      details: excess === undefined ? this.details : { omitted: `the details are not shown: the value ${excess}` },
+    };
   }
 }
+
+const longestMessage = 16_384;
+
+const clipped = (message: string): string =>
+  message.length > longestMessage ? `${message.slice(0, longestMessage)} …` : message;
 
 /**
  * Puts `op` around whatever was thrown. A VenturiError keeps its code, message and details; anything else becomes

@@ -210,6 +210,14 @@ export type EventBody = Body<RunEvent>;
 export const isTerminal = (event: RunEvent): event is TerminalEvent =>
   event.type === "run.finished" || event.type === "run.failed";
 
+/** Events that hold nothing but text and numbers of ours, many of them in a run. */
+export const textOnly = (type: EventType): boolean =>
+  type === "text.delta" ||
+  type === "tool_call.delta" ||
+  type === "reasoning.delta" ||
+  type === "tool.output" ||
+  type === "refusal.delta";
+
 /** The event's JSON, made once however many journals and clients ask for it. */
 export function encodeEvent(event: RunEvent): string {
   let json = Encoded.of(event);

@@ -1,3 +1,4 @@
+import type { VenturiError } from "./errors.ts";
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
 import type { Native, NativeRequest } from "./native.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
@@ -87,6 +88,8 @@ export interface Claim {
   readonly request: RunRequest;
   /** How many signals had come when it was claimed. */
   readonly signals: number;
+  /** The stored request cannot be read, and `request` only names the agent: the run can only be ended. */
+  readonly unreadable?: VenturiError;
 }
 
 export interface Signal {
@@ -149,7 +152,7 @@ export interface Hint {
 /**
  * Where runs live. Engines differ, the rules do not: a record goes in only if the one before it carries the same epoch, and
  * the engine checks that in the same statement; only `claim` starts an epoch; time is the engine's own. Failures of the
- * engine reject with `journal_failed`.
+ * engine that may pass reject with `journal_failed`; what it will never store, or cannot read back, with `record_invalid`.
  */
 export interface Journal {
   /** A worker that has not been heard of for this long, neither by heartbeat nor by what it wrote, has lost its runs, ms. */

@@ -1,11 +1,13 @@
 import { VenturiError } from "./errors.ts";
+import { excessOfJson, type ValueLimits, valueLimits } from "./value-limits.ts";
 
 const op = "request.parse";
 
-/** JSON from outside: refused before it is parsed when it is nested too deep, after it when it carries a prototype. */
-export function parseUntrusted(text: string, depth: number): unknown {
+/** JSON from outside: refused before it is parsed when it is past a limit, after it when it carries a prototype. */
+export function parseUntrusted(text: string, limits: Partial<ValueLimits> = {}): unknown {
   if (text === "") return undefined;
-  checkDepth(text, depth);
+  const excess = excessOfJson(text, { ...valueLimits, ...limits });
+  if (excess !== undefined) throw new VenturiError(op, "invalid_input", `the JSON ${excess}`);
   try {
     // A reviver costs several times the parsing, so only text that could hold such a key pays for it.
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
@@ -15,29 +17,7 @@ export function parseUntrusted(text: string, depth: number): unknown {
   }
 }
 
-function checkDepth(text: string, most: number): void {
-  let depth = 0;
-  let inString = false;
-  for (let index = 0; index < text.length; index++) {
-    const character = text.charCodeAt(index);
-    if (inString) {
-      if (character === backslash) index++;
-      else if (character === quote) inString = false;
-    } else if (character === quote) inString = true;
-    else if (character === openBrace || character === openBracket) {
-      if (++depth > most) throw new VenturiError(op, "invalid_input", `the JSON is nested deeper than ${most} levels`);
-    } else if (character === closeBrace || character === closeBracket) depth--;
-  }
-}
-
 const suspect = /__proto__|constructor|\\u/;
-
-const quote = 0x22;
-const backslash = 0x5c;
-const openBrace = 0x7b;
-const openBracket = 0x5b;
-const closeBrace = 0x7d;
-const closeBracket = 0x5d;
 
 function refusePrototypes(key: string, value: unknown): unknown {
   if (key === "__proto__" || (key === "constructor" && hasPrototype(value))) {

@@ -82,6 +82,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       clock,
       log,
       concurrency: activeRuns,
+      metadata: config.limits.metadata,
       watch: admission,
     });
     undo.push(() => opened.close());

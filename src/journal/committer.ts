@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
+import { endInstead } from "./last-words.ts";
 import { type LogOwner, OwnedLog } from "./run-log.ts";
 
 /** Told what this process writes, as it becomes durable. */
@@ -31,6 +32,8 @@ const op = "journal.append";
 const firstRetry = 50;
 const lastRetry = 2_000;
 const share = 8;
+/** Bytes, about, that go into one transaction; a single run holds far less. */
+const maxBatch = 32 * 1024 * 1024;
 
 /**
  * Group commit: one transaction in flight for all runs of this process; what arrives meanwhile goes into the next. An idle
@@ -113,9 +116,15 @@ export class Committer implements LogOwner {
     this.#dirty = [];
     const batch: Append[] = [];
     const open: OwnedLog[] = [];
+    let bytes = 0;
     for (const log of logs) {
+      if (bytes > maxBatch) {
+        this.#dirty.push(log);
+        continue;
+      }
       log.listed = false;
       if (log.ended) continue;
+      bytes += log.waiting;
       batch.push(log.take());
       open.push(log);
     }
@@ -135,14 +144,30 @@ export class Committer implements LogOwner {
       this.#restUntil = start + Math.min((this.clock.monotonic() - start) * share, this.#pace);
       this.#settle(logs, batch, fenced);
     } catch (thrown) {
-      const error = wrap(op, thrown, "journal_failed");
-      if (error.code === "journal_failed" || error.code === "shutting_down" || logs.length === 1) {
+      const error = wrap(op, thrown, "record_invalid");
+      if (error.code === "journal_failed" || error.code === "shutting_down") {
         for (const log of logs) log.fail(error);
         return;
       }
+      const [log, item] = [logs[0], batch[0]];
+      if (logs.length === 1 && log && item) return this.#endRun(log, item, error);
       // The engine works but will not have this batch: only the run at fault may pay for it.
       for (const [index, log] of logs.entries()) await this.#commit([log], batch.slice(index, index + 1));
     }
+  }
+
+  /** The engine will never take this: the run ends here, for good, so that no restart meets it again. */
+  async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
+    const { run } = log.ownership;
+    this.#log.error("a record cannot be stored; its run is ended", { run, code: error.code, error: error.message });
+    const end = endInstead(item, error);
+    try {
+      const fenced = await this.#append([end]);
+      if (!fenced.has(log.ownership)) this.#listener?.committed(log.ownership, end.events);
+    } catch (thrown) {
+      this.#log.error("the run's end cannot be stored either", { run, error: wrap(op, thrown).message });
+    }
+    log.fail(error);
   }
 
   #settle(logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>): void {
@@ -167,7 +192,8 @@ export class Committer implements LogOwner {
         if (tries > 0) this.#log.info("the journal takes events again", { tries });
         return fenced;
       } catch (thrown) {
-        const error = wrap(op, thrown, "journal_failed");
+        // What is no error of the engine's own (an event that does not encode) will not go away.
+        const error = wrap(op, thrown, "record_invalid");
         if (error.code !== "journal_failed" || this.clock.monotonic() >= deadline) throw error;
         if (tries === 0)
           this.#log.warn("the journal did not take events; trying again", { code: error.code, error: error.message });

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../core/clock.ts";
+import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Cursor, Hint, Journal, Ownership } from "../core/journal.ts";
 import type { CommitListener } from "./committer.ts";
@@ -156,17 +157,22 @@ export class Followers implements CommitListener {
     const cursors = this.#cursors();
     this.#wanted.clear();
     if (cursors.length === 0) return;
-    let found: Map<string, RunEvent[]>;
-    try {
-      found = await this.#journal.readMany(cursors, this.#page);
-    } catch {
-      return; // an engine that is down now is asked again by the poll; readers that read by themselves report it
-    }
-    for (const [run, events] of found) {
+    for (const [run, events] of await this.#readMany(cursors)) {
       const followers = this.#byRun.get(run);
       if (!followers || events.length === 0) continue;
       for (const follower of [...followers]) follower.hand(events);
       if (events.length >= this.#page) this.#wanted.add(run);
+    }
+  }
+
+  async #readMany(cursors: readonly Cursor[]): Promise<Map<string, RunEvent[]>> {
+    try {
+      return await this.#journal.readMany(cursors, this.#page);
+    } catch (thrown) {
+      // A run whose records are damaged must not keep the others' readers waiting: each reads by itself, and is told.
+      const damaged = VenturiError.isInstance(thrown) && thrown.code === "record_invalid";
+      if (damaged) for (const { run } of cursors) for (const follower of this.#byRun.get(run) ?? []) follower.miss();
+      return new Map(); // an engine that is down now is asked again by the poll; readers that read by themselves report it
     }
   }
 

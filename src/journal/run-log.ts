@@ -3,6 +3,7 @@ import { VenturiError } from "../core/errors.ts";
 import { type EventBody, isTerminal, type RunEvent } from "../core/events.ts";
 import type { Append, Ownership, RunLog } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
+import { mustEncode } from "./encodable.ts";
 import { eventSize } from "./event-size.ts";
 
 /** Who commits what logs hold. */
@@ -69,9 +70,10 @@ export class OwnedLog implements RunLog {
     event.at = this.#owner.clock.now();
     event.seq = this.#head + 1;
     if (this.#state !== "open") return event;
+    const bytes = eventSize(event);
+    mustEncode(event, bytes);
     this.#head += 1;
     this.#buffer.push(event);
-    const bytes = eventSize(event);
     this.waiting += bytes;
     this.#uncommitted += bytes;
     if (this.#uncommitted > this.#owner.maxUncommitted) this.#press();

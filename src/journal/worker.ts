@@ -6,6 +6,7 @@ import type { Claim, Hint, Journal, Ownership, RunLog, SignalFeed } from "../cor
 import { type Log, silentLog } from "../core/log.ts";
 import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
+import { failedWith } from "./last-words.ts";
 import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
 import { StrayLeases } from "./stray-leases.ts";
@@ -48,6 +49,8 @@ export interface WorkWatch {
   end(run: string): void;
 }
 
+const mostFailures = 3;
+
 interface Active {
   readonly controller: AbortController;
   readonly done: Promise<void>;
@@ -71,6 +74,8 @@ export class Worker {
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
+  /** Runs that failed here in a way nobody foresaw, and how often. */
+  readonly #failures = new Map<string, number>();
   #beats = 0;
   #claiming = false;
   #claimAgain = false;
@@ -151,14 +156,18 @@ export class Worker {
     log.signal.addEventListener("abort", release, { once: true });
     const feed = new RunSignals(claim.ownership.run, []);
     try {
+      if (claim.unreadable) throw claim.unreadable;
       const known =
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
       const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
       feed.add(known);
       this.#signals.add(feed);
       await this.#execute({ claim, history, log, signals: feed, signal: controller.signal });
+      this.#failures.delete(claim.ownership.run);
     } catch (thrown) {
-      this.#report(claim.ownership, thrown, controller.signal);
+      if (controller.signal.aborted || !this.#isFinal(claim, thrown))
+        this.#report(claim.ownership, thrown, controller.signal);
+      else this.#endRun(claim, log, wrap("worker.execute", thrown));
     } finally {
       this.#signals.remove(feed);
       log.signal.removeEventListener("abort", release);
@@ -192,12 +201,29 @@ export class Worker {
     else this.#log.error("a run could not be worked on; it is given back", fields);
   }
 
+  /** Whether trying again would end the same way. What nobody foresaw is tried again a few times. */
+  #isFinal({ ownership }: Claim, thrown: unknown): boolean {
+    if (VenturiError.isInstance(thrown) && thrown.code !== "internal") return !thrown.retryable;
+    const failures = (this.#failures.get(ownership.run) ?? 0) + 1;
+    this.#failures.set(ownership.run, failures);
+    return failures >= mostFailures;
+  }
+
+  /** Ends a run that cannot be worked on: given back, it would be claimed and fail again for ever. */
+  #endRun(claim: Claim, log: OwnedLog, error: VenturiError): void {
+    const { run, head } = claim.ownership;
+    this.#failures.delete(run);
+    this.#log.error("a run cannot be worked on; it is ended", { run, code: error.code, error: error.message });
+    if (head === 0 && log.head === 0) log.write({ type: "run.started", agent: claim.request.agent, input: {} });
+    log.write(failedWith(error));
+  }
+
   async #patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
     for (let wait = 50; ; wait = Math.min(2_000, wait * 2)) {
       try {
         return await ask();
       } catch (thrown) {
-        const error = wrap("worker.execute", thrown, "journal_failed");
+        const error = wrap("worker.execute", thrown);
         if (error.code !== "journal_failed") throw error;
       }
       await sleep(this.#clock, wait, signal);

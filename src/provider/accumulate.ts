@@ -3,6 +3,7 @@ import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
 import type { StreamObserver } from "../core/provider.ts";
+import { excessOfJson } from "../core/value-limits.ts";
 import { JsonScanner } from "./fast-json/scanner.ts";
 
 export type CallResult =
@@ -164,6 +165,8 @@ class Call implements OpenCall {
     const raw = this.text;
     if (raw.trim() === "")
       return this.sealed && !this.cut ? { ok: true, arguments: {} } : this.#failed("were cut off", undefined);
+    const excess = excessOfJson(raw);
+    if (excess !== undefined) return this.#failed(`cannot be taken: the JSON ${excess}`, undefined);
     try {
       const value: unknown = JSON.parse(raw);
       if (isObject(value)) return { ok: true, arguments: value };

@@ -1,10 +1,11 @@
 import { isAscii } from "node:buffer";
 import { performance } from "node:perf_hooks";
 import type { Delta } from "../core/deltas.ts";
-import { wrap } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
 import type { Decoder, Frame, Wire } from "../core/plugin.ts";
 import type { ChunkKind, StreamObserver } from "../core/provider.ts";
+import { excessOfJson, frameLimits } from "../core/value-limits.ts";
 import { type Frames, framesOf } from "./frames/frames.ts";
 
 /**
@@ -92,6 +93,7 @@ export class Pipeline {
     for (let i = 0; i < batch.length && !this.#finished; i++) {
       const frame = batch[i] as Frame; // below the length
       const from = out.length;
+      if (frame.data.length > unsuspicious) mustFit(frame.data);
       if (this.#observer === undefined) this.#decoder.push(frame, out);
       else this.#measured(frame, out, this.#observer);
       this.#note(out, from);
@@ -129,6 +131,15 @@ export class Pipeline {
       this.#toldQuirks.set(name, count);
     }
   }
+}
+
+/** A frame this short cannot be nested so deep that a decoder would overflow the stack: tokens are not looked at twice. */
+const unsuspicious = 2_048;
+
+function mustFit(json: string): void {
+  const excess = excessOfJson(json, frameLimits);
+  if (excess === undefined) return;
+  throw new VenturiError("stream.frame", "too_large", `one event of the provider's stream ${excess}`);
 }
 
 /** What a chunk was mostly about: the first delta that carries something. */

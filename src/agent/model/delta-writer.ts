@@ -3,6 +3,7 @@ import { VenturiError } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
+import { excessOf } from "../../core/value-limits.ts";
 import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -90,6 +91,7 @@ export class DeltaWriter {
         return;
       case "activity":
         this.#flush();
+        mustFit(delta.data);
         this.shown = true;
         this.#run.emit({
           type: "provider.activity",
@@ -230,6 +232,13 @@ export class DeltaWriter {
     this.#pieces = [];
     return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
   }
+}
+
+/** A part that is only carried along is stored and sent back as it is. */
+function mustFit(data: unknown): void {
+  const excess = excessOf(data);
+  if (excess === undefined) return;
+  throw new VenturiError("provider.stream", "too_large", `a part of the model's answer ${excess}`);
 }
 
 /** What a call is told as whose name never came: it is rejected like one of an unknown tool, and the model hears of it. */

@@ -1,4 +1,5 @@
 import { VenturiError } from "../../core/errors.ts";
+import { excessOfJson } from "../../core/value-limits.ts";
 import { validatorOf } from "../tools/tool-table.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -9,6 +10,8 @@ export function structured(
   schema: Schema,
 ): { ok: true; object: unknown } | { ok: false; problem: string } {
   const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
+  const excess = excessOfJson(bare);
+  if (excess !== undefined) return { ok: false, problem: `the answer ${excess}` };
   let object: unknown;
   try {
     object = JSON.parse(bare);

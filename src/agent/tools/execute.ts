@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../../core/tool.ts";
+import { excessOf, recordLimits } from "../../core/value-limits.ts";
 import { orAborted } from "../or-aborted.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -37,6 +38,8 @@ export interface Execution {
 const longestKept = 4 * 1024 * 1024;
 /** Progress beyond this many characters of one call is not told. */
 const longestProgress = 1024 * 1024;
+const mostItems = 64;
+const largestItems = 32 * 1024 * 1024;
 const stepsPerTurn = 256;
 
 /**
@@ -176,12 +179,22 @@ function succeeded(value: unknown): Outcome {
   const text = rich?.text ?? asText(value);
   const output =
     text.length > longestKept ? `${text.slice(0, longestKept)}\n[the output was longer and is lost]` : text;
-  return { ok: true, output, images: rich?.images ?? [], files: rich?.files ?? [], error: undefined };
+  return { ok: true, output, images: checked(rich?.images ?? []), files: checked(rich?.files ?? []), error: undefined };
+}
+
+/** Images and files go into the journal and into every later request of the run. */
+function checked<Item extends { readonly data: string }>(items: readonly Item[]): readonly Item[] {
+  const size = items.reduce((sum, item) => sum + item.data.length, 0);
+  if (items.length <= mostItems && size <= largestItems) return items;
+  const message = `the tool gave ${items.length} images or files of ${size} characters; at most ${mostItems} of ${largestItems} are taken`;
+  throw new VenturiError("tool.call", "too_large", message);
 }
 
 function asText(value: unknown): string {
   if (typeof value === "string") return value;
   if (value === undefined || value === null) return "";
+  const excess = excessOf(value, recordLimits);
+  if (excess !== undefined) throw new VenturiError("tool.call", "tool_failed", `the tool's output ${excess}`);
   try {
     return JSON.stringify(value) ?? String(value);
   } catch (cause) {
@@ -191,7 +204,7 @@ function asText(value: unknown): string {
 
 const failed = (error: VenturiError): Outcome => ({
   ok: false,
-  output: `${error.code}: ${error.message}`,
+  output: `${error.code}: ${error.message}`.slice(0, longestKept),
   images: [],
   files: [],
   error,

@@ -54,6 +54,7 @@ export type ServerSettings = z.output<typeof ServerSettings>;
 
 export const LimitSettings = z.strictObject({
   body: Size.prefault("4MiB").describe("Largest request body."),
+  metadata: Size.prefault("16KiB").describe("Largest metadata of a run, in characters."),
   activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),
   queue: z
     .number()

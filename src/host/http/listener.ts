@@ -26,7 +26,8 @@ export async function createHttp(limits: ServiceLimits, trustProxy: boolean | st
   app.addContentTypeParser(
     "application/json",
     { parseAs: "string" },
-    async (_request: unknown, text: string | Buffer) => parseUntrusted(text.toString(), limits.depth),
+    async (_request: unknown, text: string | Buffer) =>
+      parseUntrusted(text.toString(), { depth: limits.depth, size: limits.body }),
   );
   app.addHook("preParsing", async (request) => {
     const encoding = request.headers["content-encoding"];

@@ -22,6 +22,7 @@ import type { ConfigRevision } from "../build/revision.ts";
 import type { Revisions } from "../build/revisions.ts";
 import { approvalsRequested } from "./approval-count.ts";
 import { BackpressureGate } from "./backpressure.ts";
+import { checkBounds, checkSignal, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface RunsParts {
@@ -35,6 +36,8 @@ export interface RunsParts {
   readonly concurrency?: number;
   /** Told when work on a run begins and ends here. */
   readonly watch?: WorkWatch;
+  /** Most characters of a run's metadata. */
+  readonly metadata?: number;
 }
 
 export interface OpenRuns {
@@ -101,6 +104,7 @@ class HostRuns implements Runs {
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const op = "run.start";
     if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
+    checkBounds(request, { metadata: this.#parts.metadata ?? 16 * 1024 });
     const agent = forCall(this.#agent(request.agent), request);
     checkCall(agent, request);
     const input = checkInput(agent, request.input);
@@ -138,8 +142,8 @@ class HostRuns implements Runs {
   }
 
   async get(run: string): Promise<RunRow> {
-    const row = await this.#parts.journal.get(run);
-    if (row === undefined) throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
+    const row = isName(run) ? await this.#parts.journal.get(run) : undefined;
+    if (row === undefined) throw noRun("run.get", run);
     return row;
   }
 
@@ -156,6 +160,8 @@ class HostRuns implements Runs {
 
   async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomBytes(9).toString("base64url")) {
     const { journal } = this.#parts;
+    checkSignal(body);
+    if (!isName(run)) throw noRun("run.signal", run);
     if (kind !== "approve") return journal.signal(run, id, kind, body);
     return journal.signal(run, `${id}:${await approvalsRequested(journal, run, String(body.call))}`, kind, body);
   }
@@ -246,6 +252,9 @@ class HostRuns implements Runs {
     throw new VenturiError("run.start", "not_found", `there is no agent "${name}"; the agents are: ${known}`);
   }
 }
+
+const noRun = (op: string, run: string): VenturiError =>
+  new VenturiError(op, "not_found", `there is no run "${run.slice(0, 256)}"`);
 
 function checkTargets(agent: AgentDefinition, request: RunRequest): void {
   const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;

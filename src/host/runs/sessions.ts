@@ -1,5 +1,7 @@
 import { RunState } from "../../agent/state/run-state.ts";
 import { sessionMessages } from "../../agent/state/session-messages.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { RunEvent } from "../../core/events.ts";
 import type { Journal, RunRow } from "../../core/journal.ts";
 import type { Message } from "../../core/messages.ts";
 import { readHistory } from "../../journal/history.ts";
@@ -31,7 +33,7 @@ export class Sessions {
     this.#remembered.delete(session);
     this.#remembered.set(session, known);
     for (const row of await this.#unknown(session, run, known.runs)) {
-      const events = await readHistory(this.#journal, row);
+      const events = await this.#readable(row);
       if (known.runs.has(row.run)) continue; // a run cancelled in the line reads at the same time as the one at work
       known.runs.add(row.run);
       known.messages.push(...sessionMessages(RunState.of(events)));
@@ -39,6 +41,16 @@ export class Sessions {
     const [oldest] = this.#remembered.keys();
     if (this.#remembered.size > most && oldest !== undefined) this.#remembered.delete(oldest);
     return [...known.messages];
+  }
+
+  /** A run whose records are damaged is left out: the conversation goes on without it. */
+  async #readable(row: RunRow): Promise<readonly RunEvent[]> {
+    try {
+      return await readHistory(this.#journal, row);
+    } catch (thrown) {
+      if (VenturiError.isInstance(thrown) && thrown.code === "record_invalid") return [];
+      throw thrown;
+    }
   }
 
   /** Ended runs of the session that are not remembered, oldest first. */

@@ -3,6 +3,7 @@ import type { Delta } from "../../core/deltas.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { Instance, Wire } from "../../core/plugin.ts";
 import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
+import { excessOfJson, frameLimits } from "../../core/value-limits.ts";
 import { type Answer, DeltaStream } from "../batches.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
@@ -206,6 +207,8 @@ async function readSome(reads: ReadBuffer, limit: number): Promise<Buffer> {
 }
 
 function parsed(body: string): unknown {
+  const excess = excessOfJson(body, frameLimits);
+  if (excess !== undefined) throw new VenturiError("stream.frame", "too_large", `the provider's answer ${excess}`);
   try {
     return JSON.parse(body);
   } catch {
@@ -215,6 +218,7 @@ function parsed(body: string): unknown {
 
 function jsonOrText(body: Buffer): unknown {
   const text = body.toString("utf8");
+  if (excessOfJson(text, frameLimits) !== undefined) return text;
   try {
     return JSON.parse(text);
   } catch {

@@ -138,7 +138,7 @@ describe("sqlite failures", () => {
     const { ownership } = await claimed(journal);
     await put(journal, ownership, [text("a")]);
     const failure = await journal.read({} as string, 0, 1).catch((thrown) => thrown); // what no caller should do
-    expect(failure).to.include({ code: "journal_failed" });
+    expect(failure).to.include({ code: "record_invalid" });
     expect(await journal.read(ownership.run, 0, 10)).to.have.length(1);
     await journal.close();
   });

@@ -1,0 +1,55 @@
+import { messageOf, VenturiError } from "./errors.ts";
+import type { RunEvent } from "./events.ts";
+import type { Claim, RunRequest, RunRow, Signal } from "./journal.ts";
+
+/**
+ * Reading back what a journal stored. A record that is damaged concerns its own run: nothing here may keep the rows beside it
+ * from being read.
+ */
+
+/** A run's request as a claim has it. */
+export function claimedRequest(json: string, agent: string): Pick<Claim, "request" | "unreadable"> {
+  try {
+    return { request: readRequest(json) };
+  } catch (thrown) {
+    return { request: { agent, input: {} }, unreadable: damaged("journal.claim", "the run's request", thrown) };
+  }
+}
+
+/** A run's request as a row of a list has it: when it cannot be read, without what was asked. */
+export function listedRequest(json: string, agent: string): RunRow["request"] {
+  try {
+    return readRequest(json);
+  } catch {
+    return { agent, input: {} };
+  }
+}
+
+/** Rejects with `record_invalid` when the record is damaged. */
+export function storedEvents(lines: readonly string[]): RunEvent[] {
+  return lines.map((line, index) => {
+    try {
+      return JSON.parse(line) as RunEvent; // written from a RunEvent
+    } catch (thrown) {
+      throw damaged("journal.read", `line ${index + 1} of a record`, thrown);
+    }
+  });
+}
+
+/** What a signal says. One that cannot be read says nothing: a cancel is still a cancel, an approval is none. */
+export function storedBody(json: string): Signal["body"] {
+  try {
+    return JSON.parse(json) as Signal["body"]; // written from a Signal's body
+  } catch {
+    return {};
+  }
+}
+
+function readRequest(json: string): RunRequest {
+  const request: unknown = JSON.parse(json);
+  if (typeof request !== "object" || request === null || !("input" in request)) throw new Error("it is no request");
+  return request as RunRequest; // written from a RunRequest
+}
+
+const damaged = (op: string, what: string, thrown: unknown): VenturiError =>
+  new VenturiError(op, "record_invalid", `${what} is damaged: ${messageOf(thrown)}`, { cause: thrown });

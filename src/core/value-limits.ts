@@ -1,0 +1,127 @@
+/** How much of a value from outside is taken: arguments, answers, results, metadata, bodies. */
+export interface ValueLimits {
+  /** Objects and arrays inside each other. */
+  readonly depth: number;
+  /** Values in it, itself included. */
+  readonly nodes: number;
+  /** Characters of its strings and keys. */
+  readonly size: number;
+}
+
+/** For one value of a model, a tool, a tool server or a caller. */
+export const valueLimits: ValueLimits = { depth: 64, nodes: 100_000, size: 8 * 1024 * 1024 };
+
+/** For one event of a provider's wire: the value and what the vendor wraps around it. Its size is `maxEvent`. */
+export const frameLimits: ValueLimits = { depth: 128, nodes: 200_000, size: Number.POSITIVE_INFINITY };
+
+/** For one event as it is stored: an event may hold several such values. */
+export const recordLimits: ValueLimits = { depth: 96, nodes: 1_000_000, size: 64 * 1024 * 1024 };
+
+/** For the facts of an error, which are carried into every place that tells of it. */
+export const detailLimits: ValueLimits = { depth: 8, nodes: 1_000, size: 64 * 1024 };
+
+/**
+ * What keeps the value from being stored as JSON within the limits, as the end of a sentence about it; undefined when
+ * nothing does. Never throws and never recurses: a cycle is too deep, a value that is shared counts each time it is reached.
+ */
+export function excessOf(value: unknown, limits: ValueLimits = valueLimits): string | undefined {
+  try {
+    return new Walk(limits).excess(value);
+  } catch {
+    return "cannot be read: a getter or toJSON of it throws"; // foreign code runs in the walk
+  }
+}
+
+class Walk {
+  readonly #limits: ValueLimits;
+  #nodes = 0;
+  #size = 0;
+
+  constructor(limits: ValueLimits) {
+    this.#limits = limits;
+  }
+
+  excess(root: unknown): string | undefined {
+    const { depth: deepest, nodes, size } = this.#limits;
+    const values: unknown[] = [root];
+    const depths: number[] = [0];
+    while (values.length > 0) {
+      const value = plain(values.pop());
+      const depth = depths.pop() ?? 0;
+      if (++this.#nodes > nodes) return tooMany(nodes);
+      if (typeof value === "string") this.#size += value.length;
+      else if (typeof value === "bigint") return "holds a bigint, which is no JSON";
+      else if (typeof value === "object" && value !== null) {
+        if (depth >= deepest) return tooDeep(deepest);
+        if (lengthOf(value) > nodes - this.#nodes) return tooMany(nodes);
+        this.#open(value, values);
+        while (depths.length < values.length) depths.push(depth + 1);
+      }
+      if (this.#size > size) return tooLarge(size);
+    }
+    return undefined;
+  }
+
+  #open(value: object, values: unknown[]): void {
+    if (Array.isArray(value)) {
+      for (const item of value) values.push(item);
+      return;
+    }
+    for (const key of Object.keys(value)) {
+      this.#size += key.length;
+      values.push((value as Record<string, unknown>)[key]); // one of its own keys
+    }
+  }
+}
+
+/** What JSON.stringify sees of it. */
+function plain(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !("toJSON" in value)) return value;
+  return typeof value.toJSON === "function" ? value.toJSON() : value;
+}
+
+/** Known without listing the keys, which for bytes would take more memory than the bytes. */
+const lengthOf = (value: object): number =>
+  Array.isArray(value) ? value.length : ArrayBuffer.isView(value) ? value.byteLength : 0;
+
+/** The same for a JSON text, before it is parsed. */
+export function excessOfJson(text: string, limits: ValueLimits = valueLimits): string | undefined {
+  if (text.length > limits.size) return tooLarge(limits.size);
+  // Each level takes two characters and each value at least one: short texts need no look.
+  if (text.length < limits.depth * 2 && text.length < limits.nodes) return undefined;
+  let depth = 0;
+  let nodes = 1;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    if (unit === quote) {
+      at = endOfString(text, at);
+    } else if (unit === openBrace || unit === openBracket) {
+      nodes++;
+      if (++depth > limits.depth) return tooDeep(limits.depth);
+    } else if (unit === closeBrace || unit === closeBracket) depth--;
+    else if (unit === comma && ++nodes > limits.nodes) return tooMany(limits.nodes);
+  }
+  return nodes > limits.nodes ? tooMany(limits.nodes) : undefined;
+}
+
+/** Where the string that begins here ends; the native search is many times faster than a loop over its characters. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  return text.length;
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
+
+const tooDeep = (depth: number) => `is nested deeper than ${depth} levels`;
+const tooMany = (nodes: number) => `holds more than ${nodes} values`;
+const tooLarge = (size: number) => `is larger than ${size} characters`;
