@@ -1,7 +1,11 @@
 import {
   type Append,
   type BlobStore,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
   type Claim,
+  type ClaimFilter,
   type Clock,
   type Cursor,
   type Enqueue,
@@ -18,7 +22,7 @@ import {
   VenturiError,
 } from "venturi/plugin";
 import { MemoryBlobs } from "./blobs.ts";
-import { pageOf } from "./list.ts";
+import { auditPage, pageOf } from "./list.ts";
 import {
   addEvents,
   attemptOf,
@@ -26,6 +30,7 @@ import {
   isCancelled,
   isThere,
   mayWrite,
+  passes,
   rowOf,
   type StoredRun,
   storedRun,
@@ -36,6 +41,9 @@ export interface MemoryOptions {
   readonly keep: number;
   readonly lease: number;
 }
+
+/** Memory is all there is, so the oldest go. */
+const mostAudited = 10_000;
 
 /** All of the journal's rules without a disk. Every method does its work in one turn, which is its transaction. */
 export class MemoryJournal implements Journal {
@@ -50,6 +58,8 @@ export class MemoryJournal implements Journal {
   readonly #workers = new Map<string, number>();
   readonly #listeners = new Set<(hint: Hint) => void>();
   readonly #blobs = new MemoryBlobs();
+  readonly #audit: AuditRecord[] = [];
+  #audited = 0;
   #order = 0;
   #closed = false;
 
@@ -99,10 +109,10 @@ export class MemoryJournal implements Journal {
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const op = "journal.enqueue";
     this.#usable(op);
-    const known = item.key === undefined ? undefined : this.#keys.get(item.key);
+    const known = item.key === undefined ? undefined : this.#keys.get(nameOf(item.tenant, item.key));
     if (known !== undefined) return { run: known, existing: true };
     if (this.#runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} is already there`);
-    const busy = this.#isBusy(item.session);
+    const busy = this.#isBusy(item.tenant, item.session);
     if (busy && item.whenBusy === "conflict") {
       throw new VenturiError(op, "conflict", `the session ${item.session} has a run under way`);
     }
@@ -114,17 +124,18 @@ export class MemoryJournal implements Journal {
     return { run: item.run, existing: false };
   }
 
-  async claim(worker: string, limit: number): Promise<Claim[]> {
+  async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
     this.#usable("journal.claim");
     this.#workers.set(worker, this.#clock.now());
     const claims: Claim[] = [];
     const sessions = new Set<string>();
     for (const stored of this.#open.values()) {
       if (claims.length >= limit) break;
-      const first = stored.session === undefined || !sessions.has(stored.session);
-      if (stored.session !== undefined) sessions.add(stored.session);
-      if ((first || isCancelled(stored)) && this.#isFree(stored))
-        claims.push(claimFor(stored, worker, this.#clock.now()));
+      const session = stored.session === undefined ? undefined : nameOf(stored.tenant, stored.session);
+      const first = session === undefined || !sessions.has(session);
+      if (session !== undefined) sessions.add(session);
+      const wanted = isCancelled(stored) || (first && passes(stored, filter));
+      if (wanted && this.#isFree(stored)) claims.push(claimFor(stored, worker, this.#clock.now()));
     }
     return claims;
   }
@@ -189,10 +200,11 @@ export class MemoryJournal implements Journal {
   async restore(recording: Recording): Promise<void> {
     const op = "journal.restore";
     this.#usable(op);
-    const { run, session, request, events } = recording;
+    const { run, tenant, session, request, events } = recording;
     if (this.#runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} is already there`);
-    if (this.#isBusy(session)) throw new VenturiError(op, "conflict", `the session ${session} has a run under way`);
-    const stored = this.#store({ run, session, request });
+    if (this.#isBusy(tenant, session))
+      throw new VenturiError(op, "conflict", `the session ${session} has a run under way`);
+    const stored = this.#store({ run, tenant, session, request });
     const last = events.at(-1);
     stored.epoch = 1;
     stored.state = last && isTerminal(last) ? "done" : "waiting";
@@ -211,6 +223,17 @@ export class MemoryJournal implements Journal {
     const gone = ended.filter((run, place) => place < surplus || (before !== undefined && run.updatedAt < before));
     for (const run of gone) this.#forget(run);
     return gone.length;
+  }
+
+  async audit(entry: AuditEntry): Promise<void> {
+    this.#usable("journal.audit");
+    this.#audit.push({ ...structuredClone(entry), number: ++this.#audited, at: this.#clock.now() });
+    if (this.#audit.length > mostAudited) this.#audit.shift();
+  }
+
+  async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
+    this.#usable("journal.audit");
+    return auditPage(this.#audit, query);
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
@@ -259,19 +282,19 @@ export class MemoryJournal implements Journal {
     const stored = storedRun(item, ++this.#order, this.#clock.now());
     this.#runs.set(item.run, stored);
     this.#open.set(item.run, stored);
-    if (item.key !== undefined) this.#keys.set(item.key, item.run);
+    if (item.key !== undefined) this.#keys.set(nameOf(item.tenant, item.key), item.run);
     return stored;
   }
 
   #forget(stored: StoredRun): void {
     this.#runs.delete(stored.run);
     this.#blobs.forget(stored.run);
-    if (stored.key !== undefined) this.#keys.delete(stored.key);
+    if (stored.key !== undefined) this.#keys.delete(nameOf(stored.tenant, stored.key));
   }
 
-  #isBusy(session: string | undefined): boolean {
+  #isBusy(tenant: string, session: string | undefined): boolean {
     if (session === undefined) return false;
-    for (const other of this.#open.values()) if (other.session === session) return true;
+    for (const other of this.#open.values()) if (other.session === session && other.tenant === tenant) return true;
     return false;
   }
 
@@ -294,3 +317,6 @@ export class MemoryJournal implements Journal {
     if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
   }
 }
+
+/** A name within a tenant. Its length keeps ("a", "b c") and ("a b", "c") apart. */
+const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;

@@ -1,4 +1,4 @@
-import type { ListQuery, RunRow } from "venturi/plugin";
+import type { AuditQuery, AuditRecord, ListQuery, RunRow } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs, which are given in order of arrival, and where the next begins. */
@@ -16,7 +16,27 @@ export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: R
 }
 
 const fits = (run: StoredRun, query: ListQuery): boolean =>
+  (query.tenant === undefined || run.tenant === query.tenant) &&
+  (query.agents === undefined || query.agents.includes(run.request.agent)) &&
   (query.agent === undefined || run.request.agent === query.agent) &&
   (query.session === undefined || run.session === query.session) &&
   (query.state === undefined || run.state === query.state) &&
   (query.outcome === undefined || run.outcome === query.outcome);
+
+/** One page of the audit, newest first. */
+export function auditPage(
+  audit: readonly AuditRecord[],
+  query: AuditQuery,
+): { records: AuditRecord[]; cursor?: string } {
+  const { tenant, action, run, cursor, limit = 50 } = query;
+  const found = audit.filter(
+    (record) =>
+      (tenant === undefined || record.tenant === tenant) &&
+      (action === undefined || record.action === action) &&
+      (run === undefined || record.run === run) &&
+      (cursor === undefined || record.number < Number(cursor)),
+  );
+  const records = found.slice(-limit).reverse();
+  const last = records.at(-1);
+  return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
+}

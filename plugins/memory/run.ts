@@ -2,6 +2,7 @@ import type { RunRequest, RunState } from "venturi/plugin";
 import {
   type Append,
   type Claim,
+  type ClaimFilter,
   type Enqueue,
   encodeEvent,
   type KeptWire,
@@ -14,6 +15,7 @@ import {
 /** A run as memory holds it. */
 export interface StoredRun {
   readonly run: string;
+  readonly tenant: string;
   readonly order: number;
   readonly session: string | undefined;
   readonly request: RunRequest;
@@ -33,6 +35,7 @@ export interface StoredRun {
 
 export const storedRun = (item: Enqueue, order: number, now: number): StoredRun => ({
   run: item.run,
+  tenant: item.tenant,
   order,
   session: item.session,
   request: item.request,
@@ -77,13 +80,22 @@ export function isThere(stored: StoredRun, item: Append): boolean {
 
 export const isCancelled = (stored: StoredRun): boolean => stored.signals.some((signal) => signal.kind === "cancel");
 
+export const passes = ({ request }: StoredRun, { agents, revisions }: ClaimFilter): boolean =>
+  (agents === undefined || agents.includes(request.agent)) &&
+  (revisions === undefined || request.revision === undefined || revisions.includes(request.revision));
+
 /** Starts a new epoch. The one place that does. */
 export function claimFor(stored: StoredRun, worker: string, now: number): Claim {
   stored.epoch += 1;
   stored.worker = worker;
   stored.state = "running";
   stored.updatedAt = now;
-  return { ownership: attemptOf(stored, worker), request: stored.request, signals: stored.signals.length };
+  return {
+    ownership: attemptOf(stored, worker),
+    tenant: stored.tenant,
+    request: stored.request,
+    signals: stored.signals.length,
+  };
 }
 
 export const attemptOf = (stored: StoredRun, worker: string): Ownership => ({
@@ -96,6 +108,7 @@ export const attemptOf = (stored: StoredRun, worker: string): Ownership => ({
 
 export const rowOf = (stored: StoredRun): RunRow => ({
   run: stored.run,
+  tenant: stored.tenant,
   agent: stored.request.agent,
   session: stored.session,
   state: stored.state,

@@ -1,7 +1,11 @@
 import {
   type Append,
   type BlobStore,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
   type Claim,
+  type ClaimFilter,
   type Cursor,
   type Enqueue,
   type Hint,
@@ -21,10 +25,12 @@ import { Hints } from "./hints.ts";
 import { listConditions } from "./list.ts";
 import { restore } from "./restore.ts";
 import {
+  type AuditRow,
   type ClaimRow,
   type RecordRow,
   type SignalRow,
   type StoredRow,
+  toAuditRecord,
   toClaim,
   toColumns,
   toEvents,
@@ -98,13 +104,13 @@ export class PostgresJournal implements Journal {
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const op = "journal.enqueue";
-    const { session } = item;
+    const { tenant, session } = item;
     const change = { work: false };
     const enqueued =
       session === undefined
         ? await this.#enqueue(item, change, (text, values) => this.#database.query(op, text, values))
         : await this.#database.transaction(op, async (ask) => {
-            await ask(this.#sql.lockSession, [`${this.#database.schema} ${session}`]);
+            await ask(this.#sql.lockSession, [sessionLock(this.#database.schema, tenant, session)]);
             return this.#enqueue(item, change, ask);
           });
     // Only now can a claim of this process see it.
@@ -112,8 +118,8 @@ export class PostgresJournal implements Journal {
     return enqueued;
   }
 
-  async claim(worker: string, limit: number): Promise<Claim[]> {
-    const values = [worker, this.lease, limit];
+  async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
+    const values = [worker, this.lease, limit, filter.agents ?? null, filter.revisions ?? null];
     const rows = await this.#database.query<ClaimRow & { place: number }>("journal.claim", this.#sql.claim, values);
     rows.sort((left, right) => left.place - right.place);
     return rows.map((row) => toClaim(row, worker));
@@ -180,9 +186,10 @@ export class PostgresJournal implements Journal {
 
   async restore(recording: Recording): Promise<void> {
     const op = "journal.restore";
-    const { run, session } = recording;
+    const { run, tenant, session } = recording;
     await this.#database.transaction(op, async (ask) => {
-      if (session !== undefined) await ask(this.#sql.lockSession, [`${this.#database.schema} ${session}`]);
+      if (session !== undefined)
+        await ask(this.#sql.lockSession, [sessionLock(this.#database.schema, tenant, session)]);
       if (await restore(ask, this.#sql, recording)) return;
       throw new VenturiError(op, "conflict", await this.#whyNot(recording, ask));
     });
@@ -202,6 +209,21 @@ export class PostgresJournal implements Journal {
     for (const statement of [this.#sql.forgetWorkers, this.#sql.forgetUses, this.#sql.forgetBlobs])
       await this.#database.query(op, statement, []);
     return count;
+  }
+
+  async audit({ action, by, tenant, run, details }: AuditEntry): Promise<void> {
+    const written = details === undefined ? null : JSON.stringify(details);
+    const values = [action, by, tenant ?? null, run ?? null, written];
+    await this.#database.query("journal.audit", this.#sql.audit, values);
+  }
+
+  async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
+    const { tenant, action, run, cursor, limit = 50 } = query;
+    const values = [tenant ?? null, action ?? null, run ?? null, cursor ?? null, limit + 1];
+    const found = await this.#database.query<AuditRow>("journal.audit", this.#sql.audits, values);
+    const records = found.slice(0, limit).map(toAuditRecord);
+    const last = records.at(-1);
+    return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
@@ -227,17 +249,18 @@ export class PostgresJournal implements Journal {
     change: { work: boolean },
     ask: Ask,
   ): Promise<{ run: string; existing: boolean; claim?: Claim }> {
-    const { run, key = null, session = null, request, claimFor = null } = item;
-    const existing = key === null ? [] : await ask<{ run: string }>(this.#sql.findKey, [key]);
+    const { run, tenant, key = null, session = null, request, claimFor = null } = item;
+    const existing = key === null ? [] : await ask<{ run: string }>(this.#sql.findKey, [tenant, key]);
     if (existing[0]) return { run: existing[0].run, existing: true };
     const told = [this.#hints.channel, this.#hints.payload({ work: true })];
     const refuseBusy = item.whenBusy === "conflict";
-    const values = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...told];
+    const asked = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...told];
+    const values = [...asked, tenant, request.revision ?? null];
     const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
     if (!added) return this.#refused(item, ask);
     if (added.state === "running" && claimFor !== null) {
       const ownership = { run, session: item.session, epoch: 1, worker: claimFor, head: 0 };
-      return { run, existing: false, claim: { ownership, request, signals: 0 } };
+      return { run, existing: false, claim: { ownership, tenant, request, signals: 0 } };
     }
     change.work = !added.busy;
     return { run, existing: false };
@@ -246,7 +269,8 @@ export class PostgresJournal implements Journal {
   /** Nothing was added: another enqueue with the key came first, the id is taken, or the session is busy. */
   async #refused(item: Enqueue, ask: Ask): Promise<{ run: string; existing: boolean }> {
     const op = "journal.enqueue";
-    const [known] = item.key === undefined ? [] : await ask<{ run: string }>(this.#sql.findKey, [item.key]);
+    const { tenant, key } = item;
+    const [known] = key === undefined ? [] : await ask<{ run: string }>(this.#sql.findKey, [tenant, key]);
     if (known) return { run: known.run, existing: true };
     throw new VenturiError(op, "conflict", await this.#whyNot(item, ask));
   }
@@ -266,6 +290,9 @@ export class PostgresJournal implements Journal {
     }
   }
 }
+
+const sessionLock = (schema: string, tenant: string, session: string): string =>
+  JSON.stringify([schema, tenant, session]);
 
 /** Whether others may find something to claim after it. */
 const mayFreeWork = ({ state, ownership }: Append): boolean =>

@@ -2,7 +2,7 @@ import type { ListQuery } from "venturi/plugin";
 
 /** The WHERE of a list; its values come after the limit. Only what is asked is compared, so that indexes are used. */
 export function listConditions(query: ListQuery): { conditions: string; values: unknown[] } {
-  const { agent, session, state, outcome, cursor } = query;
+  const { tenant, agent, agents, session, state, outcome, cursor } = query;
   const values: unknown[] = [];
   const conditions: string[] = [];
   const add = (condition: string, value: unknown) => {
@@ -10,7 +10,9 @@ export function listConditions(query: ListQuery): { conditions: string; values: 
     values.push(value);
     conditions.push(condition.replace("?", `$${values.length + 1}`));
   };
+  add("tenant = ?", tenant);
   add("agent = ?", agent);
+  add("agent = ANY (?::text[])", agents);
   add("session = ?", session);
   add("state = ?", state);
   add("outcome = ?", outcome);

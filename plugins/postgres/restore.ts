@@ -7,7 +7,7 @@ const recordSize = 256;
 
 /** Puts a run in with everything it has, within a transaction. False when its id is taken or its session busy. */
 export async function restore(ask: Ask, sql: Statements, recording: Recording): Promise<boolean> {
-  const { run, session = null, request, signals, wires, events } = recording;
+  const { run, tenant, session = null, request, signals, wires, events } = recording;
   const last = events.at(-1)?.type;
   const outcome = last === "run.finished" ? "finished" : last === "run.failed" ? "failed" : null;
   const state = outcome === null ? "waiting" : "done";
@@ -20,6 +20,8 @@ export async function restore(ask: Ask, sql: Statements, recording: Recording): 
     events.length,
     signals.length,
     cancelled,
+    tenant,
+    request.revision ?? null,
   ]);
   if (!added) return false;
   for (let base = 0; base < events.length; base += recordSize) {

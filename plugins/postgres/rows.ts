@@ -1,5 +1,6 @@
 import {
   type Append,
+  type AuditRecord,
   type Claim,
   claimedRequest,
   encodeEvent,
@@ -14,6 +15,7 @@ import {
 
 export interface ClaimRow {
   readonly run: string;
+  readonly tenant: string;
   readonly session: string | null;
   readonly agent: string;
   readonly epoch: number;
@@ -36,9 +38,20 @@ export interface SignalRow {
   readonly body: string;
 }
 
+export interface AuditRow {
+  readonly number: number;
+  readonly at: number;
+  readonly action: string;
+  readonly actor: string;
+  readonly tenant: string | null;
+  readonly run: string | null;
+  readonly details: string | null;
+}
+
 export interface StoredRow {
   readonly id: string;
   readonly run: string;
+  readonly tenant: string;
   readonly agent: string;
   readonly session: string | null;
   readonly state: RunRow["state"];
@@ -103,6 +116,7 @@ export const toOwnership = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "h
 
 export const toClaim = (row: ClaimRow, worker: string): Claim => ({
   ownership: toOwnership(row, worker),
+  tenant: row.tenant,
   ...claimedRequest(row.request, row.agent),
   signals: row.signals,
 });
@@ -116,6 +130,7 @@ export const toSignal = (row: SignalRow): Signal => ({
 
 export const toRow = (row: StoredRow): RunRow => ({
   run: row.run,
+  tenant: row.tenant,
   agent: row.agent,
   session: row.session ?? undefined,
   state: row.state,
@@ -125,4 +140,14 @@ export const toRow = (row: StoredRow): RunRow => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   request: listedRequest(row.request, row.agent),
+});
+
+export const toAuditRecord = ({ number, at, action, actor, tenant, run, details }: AuditRow): AuditRecord => ({
+  number,
+  at,
+  action,
+  by: actor,
+  ...(tenant === null ? {} : { tenant }),
+  ...(run === null ? {} : { run }),
+  ...(details === null ? {} : { details: JSON.parse(details) as Record<string, unknown> }), // written from an AuditEntry
 });

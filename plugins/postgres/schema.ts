@@ -67,6 +67,34 @@ export const migrations: readonly string[] = [
   CREATE TABLE $.blob_uses (run text NOT NULL, hash text NOT NULL, PRIMARY KEY (run, hash));
   CREATE INDEX blob_uses_hash ON $.blob_uses (hash);
   `,
+  // Every run has an owner, and sessions and keys are names of its own. Before, keys began with the id of the caller's key,
+  // which tells the owner; the others belong to "default", as do those that replicas of an older version still add. Keys of
+  // sub-runs ("agent:") had no such beginning.
+  `
+  ALTER TABLE $.runs ADD COLUMN tenant text NOT NULL DEFAULT 'default', ADD COLUMN revision text;
+  ALTER TABLE $.runs DROP CONSTRAINT runs_key_key;
+  UPDATE $.runs SET
+    tenant = CASE WHEN key LIKE 'anyone:%' THEN 'default' ELSE split_part(key, ':', 1) END,
+    key = 'caller:' || substr(key, strpos(key, ':') + 1)
+    WHERE strpos(key, ':') > 1 AND key NOT LIKE 'agent:%';
+  CREATE UNIQUE INDEX runs_key ON $.runs (tenant, key) WHERE key IS NOT NULL;
+  CREATE INDEX runs_tenant ON $.runs (tenant, id);
+  DROP INDEX $.runs_session;
+  CREATE INDEX runs_session ON $.runs (tenant, session, id) WHERE session IS NOT NULL;
+  CREATE TABLE $.audit (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at timestamptz NOT NULL DEFAULT clock_timestamp(),
+    action text NOT NULL,
+    actor text NOT NULL,
+    tenant text,
+    run text,
+    details text
+  );
+  CREATE FUNCTION $.audit_kept() RETURNS trigger LANGUAGE plpgsql AS
+    'BEGIN RAISE EXCEPTION ''the audit is append-only''; END';
+  CREATE TRIGGER audit_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON $.audit
+    FOR EACH STATEMENT EXECUTE FUNCTION $.audit_kept();
+  `,
 ];
 
 /** Thrown for a database that will not do however often it is tried; the message is for people. */

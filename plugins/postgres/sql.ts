@@ -1,6 +1,6 @@
 const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
-const row = `id::text, run, agent, session, state, outcome, head, epoch, request,
+const row = `id::text, run, tenant, agent, session, state, outcome, head, epoch, request,
   ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
 
 /** A time in the future was left by a clock that has jumped back; it counts as past, or leases would last for ever. */
@@ -48,15 +48,15 @@ export const statements = (schema: string) => ({
         AND first >= (SELECT max(first) FROM ${schema}.records WHERE run = r.id AND first <= i.after + 1)
     ) c ORDER BY i.run, c.first`,
 
-  findKey: `SELECT run FROM ${schema}.runs WHERE key = $1`,
+  findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2`,
   findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
   /** Enqueues of one session go one after the other, so that each sees those before it. */
   lockSession: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
   enqueue: `WITH busy AS (
-      SELECT EXISTS (SELECT 1 FROM ${schema}.runs WHERE session = $3 AND state <> 'done') AS busy
+      SELECT EXISTS (SELECT 1 FROM ${schema}.runs WHERE tenant = $10 AND session = $3 AND state <> 'done') AS busy
     ), added AS (
-      INSERT INTO ${schema}.runs (run, key, session, agent, request, state, epoch, worker)
-      SELECT $1, $2, $3, $4, $5,
+      INSERT INTO ${schema}.runs (run, tenant, key, session, agent, revision, request, state, epoch, worker)
+      SELECT $1, $10, $2, $3, $4, $11, $5,
         CASE WHEN busy OR $6::text IS NULL THEN 'ready' ELSE 'running' END,
         CASE WHEN busy OR $6::text IS NULL THEN 0 ELSE 1 END,
         CASE WHEN busy THEN NULL ELSE $6::text END
@@ -77,12 +77,14 @@ export const statements = (schema: string) => ({
       WHERE r.state IN ('ready', 'running')
         AND (r.state = 'ready' OR (r.worker <> $1 AND ${silent("r.updated_at")} AND NOT EXISTS (
           SELECT 1 FROM ${schema}.workers w WHERE w.worker = r.worker AND NOT ${silent("w.seen_at")})))
-        AND (r.session IS NULL OR r.cancelled OR NOT EXISTS (
-          SELECT 1 FROM ${schema}.runs e WHERE e.session = r.session AND e.id < r.id AND e.state <> 'done'))
+        AND (r.cancelled OR ($4::text[] IS NULL OR r.agent = ANY ($4::text[]))
+          AND ($5::text[] IS NULL OR r.revision IS NULL OR r.revision = ANY ($5::text[]))
+          AND (r.session IS NULL OR NOT EXISTS (SELECT 1 FROM ${schema}.runs e
+            WHERE e.tenant = r.tenant AND e.session = r.session AND e.id < r.id AND e.state <> 'done')))
       ORDER BY r.id LIMIT $3 FOR UPDATE OF r SKIP LOCKED
     )
     UPDATE ${schema}.runs r SET epoch = r.epoch + 1, worker = $1, state = 'running', updated_at = ${now}
-    FROM free WHERE r.id = free.id RETURNING r.id::float8 AS place, r.run, r.session, r.agent, r.epoch, r.head, r.signals, r.request`,
+    FROM free WHERE r.id = free.id RETURNING r.id::float8 AS place, r.run, r.tenant, r.session, r.agent, r.epoch, r.head, r.signals, r.request`,
 
   heartbeat: `INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
     ON CONFLICT (worker) DO UPDATE SET seen_at = excluded.seen_at`,
@@ -112,10 +114,10 @@ export const statements = (schema: string) => ({
     `SELECT ${row} FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1`,
 
   /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
-  restore: `INSERT INTO ${schema}.runs (run, session, agent, request, state, outcome, epoch, head, signals, cancelled, ended_at)
-    SELECT $1::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean,
+  restore: `INSERT INTO ${schema}.runs (run, tenant, revision, session, agent, request, state, outcome, epoch, head, signals, cancelled, ended_at)
+    SELECT $1::text, $10::text, $11::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean,
       CASE WHEN $5::text = 'done' THEN ${now} END
-    WHERE NOT EXISTS (SELECT 1 FROM ${schema}.runs WHERE session = $2 AND state <> 'done') ON CONFLICT DO NOTHING
+    WHERE NOT EXISTS (SELECT 1 FROM ${schema}.runs WHERE tenant = $10 AND session = $2 AND state <> 'done') ON CONFLICT DO NOTHING
     RETURNING id::text`,
   restoreRecord: `INSERT INTO ${schema}.records (run, first, last, epoch, body) VALUES ($1, $2, $3, 1, $4)`,
   restoreSignals: `INSERT INTO ${schema}.signals (run, number, signal, kind, body)
@@ -149,6 +151,10 @@ export const statements = (schema: string) => ({
       AND NOT EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.run = u.run)`,
   forgetBlobs: `DELETE FROM ${schema}.blobs b WHERE b.put_at < ${now} - interval '1 hour'
     AND NOT EXISTS (SELECT 1 FROM ${schema}.blob_uses u WHERE u.hash = b.hash)`,
+  audit: `INSERT INTO ${schema}.audit (action, actor, tenant, run, details) VALUES ($1, $2, $3, $4, $5)`,
+  audits: `SELECT number::float8 AS number, ${millis("at")} AS at, action, actor, tenant, run, details FROM ${schema}.audit
+    WHERE ($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR action = $2) AND ($3::text IS NULL OR run = $3)
+      AND ($4::bigint IS NULL OR number < $4) ORDER BY audit.number DESC LIMIT $5`,
 
   keepWire: `INSERT INTO ${schema}.wires (run, round, attempt, wire, bytes)
     SELECT id, $2, $3, $4, $5 FROM ${schema}.runs WHERE run = $1`,

@@ -1,7 +1,11 @@
 import {
   type Append,
   type BlobStore,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
   type Claim,
+  type ClaimFilter,
   type Cursor,
   type Enqueue,
   type Hint,
@@ -17,7 +21,17 @@ import {
 } from "venturi/plugin";
 import { Grouped } from "./grouped.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
-import { toClaim, toColumns, toEvents, toOwnership, toRestoreRow, toRow, toSignal } from "./rows.ts";
+import {
+  toAuditRecord,
+  toAuditRow,
+  toClaim,
+  toColumns,
+  toEvents,
+  toOwnership,
+  toRestoreRow,
+  toRow,
+  toSignal,
+} from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;
@@ -75,8 +89,10 @@ export class SqliteJournal implements Journal {
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const done = await this.#enqueues.ask({
       run: item.run,
+      tenant: item.tenant,
       session: item.session ?? null,
       agent: item.request.agent,
+      revision: item.request.revision ?? null,
       request: JSON.stringify(item.request),
       key: item.key ?? null,
       refuseBusy: item.whenBusy === "conflict",
@@ -90,8 +106,8 @@ export class SqliteJournal implements Journal {
     return stored;
   }
 
-  async claim(worker: string, limit: number): Promise<Claim[]> {
-    const claims = await this.#thread.ask("claim", worker, limit);
+  async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
+    const claims = await this.#thread.ask("claim", worker, limit, filter);
     return claims.map((claim) => toClaim(claim, worker));
   }
 
@@ -155,6 +171,18 @@ export class SqliteJournal implements Journal {
     for (let gone = -1; gone !== 0; count += gone)
       gone = await this.#thread.ask("pruneSome", olderThan, keep, pruneStep);
     return count;
+  }
+
+  async audit(entry: AuditEntry): Promise<void> {
+    await this.#thread.ask("audit", toAuditRow(entry));
+  }
+
+  async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
+    const limit = query.limit ?? 50;
+    const found = await this.#thread.ask("audits", query, limit + 1);
+    const records = found.slice(0, limit).map(toAuditRecord);
+    const last = records.at(-1);
+    return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {

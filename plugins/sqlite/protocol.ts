@@ -1,4 +1,4 @@
-import type { KeptWire, ListQuery, Signal } from "venturi/plugin";
+import type { AuditQuery, ClaimFilter, KeptWire, ListQuery, Signal } from "venturi/plugin";
 
 /**
  * What the journal and its thread say to each other. Events go as JSON text, encoded once. Appends go as columns, which cross
@@ -24,8 +24,10 @@ export interface AttemptEnd {
 
 export interface EnqueueRow {
   readonly run: string;
+  readonly tenant: string;
   readonly session: string | null;
   readonly agent: string;
+  readonly revision: string | null;
   readonly request: string;
   readonly key: string | null;
   readonly refuseBusy: boolean;
@@ -45,6 +47,7 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "refuseBusy" | "cla
 
 export interface ClaimRow {
   readonly run: string;
+  readonly tenant: string;
   readonly session: string | null;
   readonly agent: string;
   readonly epoch: number;
@@ -65,9 +68,20 @@ export interface SignalRow {
   readonly body: string;
 }
 
+export interface AuditRow {
+  readonly number: number;
+  readonly at: number;
+  readonly action: string;
+  readonly actor: string;
+  readonly tenant: string | null;
+  readonly run: string | null;
+  readonly details: string | null;
+}
+
 export interface StoredRow {
   readonly id: number;
   readonly run: string;
+  readonly tenant: string;
   readonly agent: string;
   readonly session: string | null;
   readonly state: "ready" | "running" | "waiting" | "done";
@@ -92,9 +106,9 @@ export interface Operations {
   read(run: string, after: number, limit: number): RecordRow[];
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[];
   enqueue(rows: readonly EnqueueRow[]): Enqueued[];
-  claim(worker: string, limit: number): ClaimRow[];
+  claim(worker: string, limit: number, filter: ClaimFilter): ClaimRow[];
   heartbeat(worker: string): void;
-  held(worker: string): Omit<ClaimRow, "request" | "signals" | "agent">[];
+  held(worker: string): Omit<ClaimRow, "tenant" | "request" | "signals" | "agent">[];
   release(run: string, epoch: number): boolean;
   signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken";
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
@@ -103,6 +117,8 @@ export interface Operations {
   /** Why it was refused, if it was. */
   restore(row: RestoreRow): string | undefined;
   pruneSome(before: number | null, keep: number | null, limit: number): number;
+  audit(row: Omit<AuditRow, "number" | "at">): void;
+  audits(query: AuditQuery, limit: number): AuditRow[];
   keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;
   wire(run: string): WireRow[];
   putBlob(run: string, hash: string, bytes: Uint8Array): void;

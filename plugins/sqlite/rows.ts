@@ -1,5 +1,7 @@
 import {
   type Append,
+  type AuditEntry,
+  type AuditRecord,
   type Claim,
   claimedRequest,
   encodeEvent,
@@ -12,7 +14,16 @@ import {
   storedBody,
   storedEvents,
 } from "venturi/plugin";
-import type { AppendColumns, AttemptEnd, ClaimRow, RecordRow, RestoreRow, SignalRow, StoredRow } from "./protocol.ts";
+import type {
+  AppendColumns,
+  AttemptEnd,
+  AuditRow,
+  ClaimRow,
+  RecordRow,
+  RestoreRow,
+  SignalRow,
+  StoredRow,
+} from "./protocol.ts";
 
 export function toColumns(batch: readonly Append[]): AppendColumns {
   const runs: string[] = [];
@@ -34,12 +45,14 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   return { runs, epochs, bases, heads, bodies, ends };
 }
 
-export function toRestoreRow({ run, session, request, signals, wires, events }: Recording): RestoreRow {
+export function toRestoreRow({ run, tenant, session, request, signals, wires, events }: Recording): RestoreRow {
   const outcome = outcomeOf(events.at(-1));
   return {
     run,
+    tenant,
     session: session ?? null,
     agent: request.agent,
+    revision: request.revision ?? null,
     request: JSON.stringify(request),
     state: outcome === null ? "waiting" : "done",
     outcome,
@@ -91,6 +104,7 @@ export const toOwnership = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "h
 
 export const toClaim = (row: ClaimRow, worker: string): Claim => ({
   ownership: toOwnership(row, worker),
+  tenant: row.tenant,
   ...claimedRequest(row.request, row.agent),
   signals: row.signals,
 });
@@ -104,6 +118,7 @@ export const toSignal = (row: SignalRow): Signal => ({
 
 export const toRow = (row: StoredRow): RunRow => ({
   run: row.run,
+  tenant: row.tenant,
   agent: row.agent,
   session: row.session ?? undefined,
   state: row.state,
@@ -113,4 +128,22 @@ export const toRow = (row: StoredRow): RunRow => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   request: listedRequest(row.request, row.agent),
+});
+
+export const toAuditRow = ({ action, by, tenant, run, details }: AuditEntry): Omit<AuditRow, "number" | "at"> => ({
+  action,
+  actor: by,
+  tenant: tenant ?? null,
+  run: run ?? null,
+  details: details === undefined ? null : JSON.stringify(details),
+});
+
+export const toAuditRecord = ({ number, at, action, actor, tenant, run, details }: AuditRow): AuditRecord => ({
+  number,
+  at,
+  action,
+  by: actor,
+  ...(tenant === null ? {} : { tenant }),
+  ...(run === null ? {} : { run }),
+  ...(details === null ? {} : { details: JSON.parse(details) as Record<string, unknown> }), // written from an AuditEntry
 });

@@ -90,6 +90,59 @@ export const migrations: readonly string[] = [
   CREATE TABLE blob_uses (run TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (run, hash)) STRICT, WITHOUT ROWID;
   CREATE INDEX blob_uses_hash ON blob_uses (hash);
   `,
+  // Every run has an owner, and sessions and keys are names of its own. Before, keys began with the id of the caller's key,
+  // which tells the owner; the others belong to "default". Keys of sub-runs ("agent:") had no such beginning.
+  `
+  CREATE TABLE owned (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    run TEXT NOT NULL UNIQUE,
+    -- Without a default, so that a process of an older version, still running, can add none.
+    tenant TEXT NOT NULL,
+    key TEXT,
+    session TEXT,
+    agent TEXT NOT NULL,
+    revision TEXT,
+    state TEXT NOT NULL,
+    outcome TEXT,
+    epoch INTEGER NOT NULL DEFAULT 0,
+    worker TEXT,
+    head INTEGER NOT NULL DEFAULT 0,
+    tail INTEGER NOT NULL DEFAULT 0,
+    signals INTEGER NOT NULL DEFAULT 0,
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    ended_at INTEGER
+  ) STRICT;
+  INSERT INTO owned SELECT id, run,
+    CASE WHEN instr(key, ':') < 2 OR key IS NULL OR key LIKE 'agent:%' OR key LIKE 'anyone:%' THEN 'default'
+      ELSE substr(key, 1, instr(key, ':') - 1) END,
+    CASE WHEN instr(key, ':') < 2 OR key LIKE 'agent:%' THEN key ELSE 'caller:' || substr(key, instr(key, ':') + 1) END,
+    session, agent, NULL, state, outcome, epoch, worker, head, tail, signals, cancelled, created_at, updated_at, ended_at
+    FROM runs ORDER BY id;
+  -- Ids are never given twice, not even those of runs that were pruned.
+  INSERT INTO sqlite_sequence (name, seq) SELECT 'owned', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'owned');
+  UPDATE sqlite_sequence SET seq = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'runs'), 0) WHERE name = 'owned';
+  DROP TABLE runs;
+  ALTER TABLE owned RENAME TO runs;
+  CREATE UNIQUE INDEX runs_key ON runs (tenant, key) WHERE key IS NOT NULL;
+  CREATE INDEX runs_open ON runs (state, id) WHERE state <> 'done';
+  CREATE INDEX runs_tenant ON runs (tenant, id);
+  CREATE INDEX runs_session ON runs (tenant, session, id) WHERE session IS NOT NULL;
+  CREATE INDEX runs_agent ON runs (agent, id);
+  CREATE INDEX runs_ended ON runs (ended_at) WHERE ended_at IS NOT NULL;
+  CREATE TABLE audit (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    action TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    tenant TEXT,
+    run TEXT,
+    details TEXT
+  ) STRICT;
+  CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+  CREATE TRIGGER audit_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+  `,
 ];
 
 /** "vntr": says that a file is a journal of ours before anything is written into it. */

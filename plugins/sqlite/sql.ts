@@ -1,8 +1,10 @@
+import type { ListQuery } from "venturi/plugin";
+
 /** Time is the engine's: the one clock that all processes of the file share. */
 const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const runId = "(SELECT id FROM runs WHERE run = :run)";
 const row =
-  "r.id, r.run, r.agent, r.session, r.state, r.outcome, r.head, r.epoch, r.created_at, r.updated_at, q.request";
+  "r.id, r.run, r.tenant, r.agent, r.session, r.state, r.outcome, r.head, r.epoch, r.created_at, r.updated_at, q.request";
 
 export const readClock = `SELECT ${now} AS now`;
 
@@ -43,31 +45,33 @@ export const findRecord = `${back(":id")}
 
 export const findLeft = "SELECT 1 FROM runs WHERE id = ? AND epoch = ? AND head = ? AND state <> 'running'";
 
-export const findKey = "SELECT run FROM runs WHERE key = ?";
+export const findKey = "SELECT run FROM runs WHERE tenant = ? AND key = ?";
 export const findRun = "SELECT id, state FROM runs WHERE run = ?";
-export const findOpenInSession = "SELECT 1 FROM runs WHERE session = ? AND state <> 'done' LIMIT 1";
+export const findOpenInSession = "SELECT 1 FROM runs WHERE tenant = ? AND session = ? AND state <> 'done' LIMIT 1";
 
-export const insertRun = `INSERT INTO runs (run, key, session, agent, state, created_at, updated_at)
-  VALUES (?, ?, ?, ?, 'ready', ${now}, ${now}) RETURNING id`;
+export const insertRun = `INSERT INTO runs (run, tenant, key, session, agent, revision, state, created_at, updated_at)
+  VALUES (?, ?, ?, ?, ?, ?, 'ready', ${now}, ${now}) RETURNING id`;
 export const insertRequest = "INSERT INTO requests (run, request) VALUES (?, ?)";
 
 /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
 export const restoreRun = `INSERT INTO runs
-    (run, session, agent, state, outcome, epoch, head, signals, cancelled, created_at, updated_at, ended_at)
-  VALUES (:run, :session, :agent, :state, :outcome, 1, :head, :signals, :cancelled, ${now}, ${now},
+    (run, tenant, session, agent, revision, state, outcome, epoch, head, signals, cancelled, created_at, updated_at, ended_at)
+  VALUES (:run, :tenant, :session, :agent, :revision, :state, :outcome, 1, :head, :signals, :cancelled, ${now}, ${now},
     CASE :state WHEN 'done' THEN ${now} END) RETURNING id`;
 
 /** The only statement that starts an epoch. */
 export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 'running', updated_at = ${now}
-  WHERE id = ? RETURNING run, session, agent, epoch, head, signals`;
+  WHERE id = ? RETURNING run, tenant, session, agent, epoch, head, signals`;
 
 /** A lease seen in the future was left by a clock that has jumped back; it counts as lost, or it would last for ever. */
 export const findClaimable = `SELECT r.id, q.request FROM runs r JOIN requests q ON q.run = r.id
   WHERE r.state IN ('ready', 'running')
     AND (r.state = 'ready' OR abs(${now} - r.updated_at) > :lease AND NOT EXISTS (
       SELECT 1 FROM workers w WHERE w.worker = r.worker AND abs(${now} - w.seen_at) <= :lease))
-    AND (r.session IS NULL OR r.cancelled = 1 OR NOT EXISTS (
-      SELECT 1 FROM runs e WHERE e.session = r.session AND e.id < r.id AND e.state <> 'done'))
+    AND (r.cancelled = 1 OR (:agents IS NULL OR r.agent IN (SELECT value FROM json_each(:agents)))
+      AND (:revisions IS NULL OR r.revision IS NULL OR r.revision IN (SELECT value FROM json_each(:revisions)))
+      AND (r.session IS NULL OR NOT EXISTS (
+        SELECT 1 FROM runs e WHERE e.tenant = r.tenant AND e.session = r.session AND e.id < r.id AND e.state <> 'done')))
   ORDER BY r.id LIMIT :limit`;
 
 export const beat = `INSERT INTO workers (worker, seen_at) VALUES (?, ${now})
@@ -88,12 +92,27 @@ export const readSignals = `SELECT number, signal, kind, body FROM signals
 
 export const findRow = `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id WHERE r.run = ?`;
 
-const fits = `(:agent IS NULL OR r.agent = :agent) AND (:session IS NULL OR r.session = :session)
-  AND (:state IS NULL OR r.state = :state) AND (:outcome IS NULL OR r.outcome = :outcome)`;
-export const listNewest = `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id
-  WHERE ${fits} AND (:cursor IS NULL OR r.id < :cursor) ORDER BY r.id DESC LIMIT :limit`;
-export const listOldest = `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id
-  WHERE ${fits} AND (:cursor IS NULL OR r.id > :cursor) ORDER BY r.id LIMIT :limit`;
+/** Only what is asked is compared, so that indexes are used; there are few combinations, each prepared once. */
+export function listRuns(query: ListQuery): string {
+  const conditions = [
+    query.tenant !== undefined && "r.tenant = :tenant",
+    query.agent !== undefined && "r.agent = :agent",
+    query.agents !== undefined && "r.agent IN (SELECT value FROM json_each(:agents))",
+    query.session !== undefined && "r.session = :session",
+    query.state !== undefined && "r.state = :state",
+    query.outcome !== undefined && "r.outcome = :outcome",
+    query.cursor !== undefined && (query.oldestFirst ? "r.id > :cursor" : "r.id < :cursor"),
+  ].filter((condition) => condition !== false);
+  const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
+  return `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id ${where}
+    ORDER BY r.id ${query.oldestFirst ? "ASC" : "DESC"} LIMIT :limit`;
+}
+
+export const insertAudit = `INSERT INTO audit (at, action, actor, tenant, run, details) VALUES (${now}, ?, ?, ?, ?, ?)`;
+export const listAudit = `SELECT number, at, action, actor, tenant, run, details FROM audit
+  WHERE (:tenant IS NULL OR tenant = :tenant) AND (:action IS NULL OR action = :action) AND (:run IS NULL OR run = :run)
+    AND (:cursor IS NULL OR number < :cursor)
+  ORDER BY number DESC LIMIT :limit`;
 
 export const findPrunable = `SELECT id FROM runs WHERE state = 'done' AND (ended_at < ${now} - :olderThan
     OR id <= (SELECT id FROM runs WHERE state = 'done' AND :keep IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET coalesce(:keep, 0)))

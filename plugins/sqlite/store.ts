@@ -1,8 +1,9 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { ListQuery } from "venturi/plugin";
+import type { AuditQuery, ClaimFilter, ListQuery } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import type {
   AppendColumns,
+  AuditRow,
   ClaimRow,
   Enqueued,
   EnqueueRow,
@@ -54,10 +55,15 @@ export class Store implements Omit<Operations, "close"> {
     return this.#write(() => rows.map((row) => this.#enqueue(row)));
   }
 
-  claim(worker: string, limit: number): ClaimRow[] {
+  claim(worker: string, limit: number, filter: ClaimFilter): ClaimRow[] {
     return this.#write(() => {
       this.#ask.run(sql.beat, worker);
-      const free = this.#ask.all<{ id: number; request: string }>(sql.findClaimable, { lease: this.#lease, limit });
+      const free = this.#ask.all<{ id: number; request: string }>(sql.findClaimable, {
+        lease: this.#lease,
+        limit,
+        agents: listOf(filter.agents),
+        revisions: listOf(filter.revisions),
+      });
       const claims: ClaimRow[] = [];
       for (const { id, request } of free) {
         const claim = this.#ask.get<ClaimRow>(sql.claimRun, worker, id);
@@ -108,14 +114,11 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   list(query: ListQuery, limit: number): StoredRow[] {
-    const { agent = null, session = null, state = null, outcome = null } = query;
-    const cursor = query.cursor === undefined ? null : Number(query.cursor);
-    return this.#ask.all<StoredRow>(query.oldestFirst ? sql.listOldest : sql.listNewest, {
-      agent,
-      session,
-      state,
-      outcome,
-      cursor,
+    const { oldestFirst: _, agents, cursor, ...asked } = query;
+    return this.#ask.all<StoredRow>(sql.listRuns(query), {
+      ...asked,
+      ...(agents === undefined ? {} : { agents: listOf(agents) }),
+      ...(cursor === undefined ? {} : { cursor: Number(cursor) }),
       limit,
     });
   }
@@ -123,7 +126,7 @@ export class Store implements Omit<Operations, "close"> {
   restore(row: RestoreRow): string | undefined {
     return this.#write(() => {
       if (this.#ask.get(sql.findRun, row.run)) return `the run ${row.run} is already there`;
-      if (row.session !== null && this.#ask.get(sql.findOpenInSession, row.session)) {
+      if (row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session)) {
         return `the session ${row.session} has a run under way`;
       }
       const { request, records, signals, wires, ...columns } = row;
@@ -147,6 +150,20 @@ export class Store implements Omit<Operations, "close"> {
       for (const { id } of gone) for (const statement of sql.deleteRun) this.#ask.run(statement, id);
       if (gone.length === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
       return gone.length;
+    });
+  }
+
+  audit({ action, actor, tenant, run, details }: Omit<AuditRow, "number" | "at">): void {
+    this.#write(() => this.#ask.run(sql.insertAudit, action, actor, tenant, run, details));
+  }
+
+  audits({ tenant, action, run, cursor }: AuditQuery, limit: number): AuditRow[] {
+    return this.#ask.all<AuditRow>(sql.listAudit, {
+      tenant: tenant ?? null,
+      action: action ?? null,
+      run: run ?? null,
+      cursor: cursor === undefined ? null : Number(cursor),
+      limit,
     });
   }
 
@@ -185,15 +202,16 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   #enqueue(row: EnqueueRow): Enqueued {
-    const known = row.key === null ? undefined : this.#ask.get<{ run: string }>(sql.findKey, row.key);
+    const known = row.key === null ? undefined : this.#ask.get<{ run: string }>(sql.findKey, row.tenant, row.key);
     if (known) return { kind: "existing", run: known.run };
     if (this.#ask.get(sql.findRun, row.run))
       return { kind: "conflict", message: `the run ${row.run} is already there` };
-    const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.session) !== undefined;
+    const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session) !== undefined;
     if (busy && row.refuseBusy) {
       return { kind: "conflict", message: `the session ${row.session} has a run under way` };
     }
-    const added = this.#ask.get<{ id: number }>(sql.insertRun, row.run, row.key, row.session, row.agent);
+    const { run, tenant, key, session, agent, revision } = row;
+    const added = this.#ask.get<{ id: number }>(sql.insertRun, run, tenant, key, session, agent, revision);
     this.#ask.run(sql.insertRequest, added?.id ?? 0, row.request);
     if (row.claimFor === null || busy) return { kind: "stored", work: !busy };
     const claim = this.#ask.get<ClaimRow>(sql.claimRun, row.claimFor, added?.id ?? 0);
@@ -215,3 +233,6 @@ export class Store implements Omit<Operations, "close"> {
     }
   }
 }
+
+const listOf = (names: readonly string[] | undefined): string | null =>
+  names === undefined ? null : JSON.stringify(names);

@@ -5,6 +5,8 @@ import type { Runs } from "./runs.ts";
 /** Who is asking, once authenticated. `agents` undefined = all of them. */
 export interface Caller {
   readonly id: string;
+  /** Owner of what it starts; it sees nothing of other tenants. */
+  readonly tenant: string;
   readonly agents: readonly string[] | undefined;
 }
 

@@ -18,6 +18,9 @@ export interface Ownership {
 /** `ready`: to be claimed. `running`: under a lease. `waiting`: parked until a signal comes. `done`: has its terminal event. */
 export type RunState = "ready" | "running" | "waiting" | "done";
 
+/** Owner of the runs that nobody authenticated started: without `server.auth`, from the command line, in a program. */
+export const defaultTenant = "default";
+
 /** What a run was asked, as it is stored: everything another replica needs to take it up. */
 export interface RunRequest {
   readonly agent: string;
@@ -42,6 +45,8 @@ export interface RunRequest {
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
   /** What becomes of the run when the client that started it goes away. */
   readonly onDisconnect?: "continue" | "cancel";
+  /** Revision of the agent that took the request; `claim` can be told to leave those of other revisions alone. */
+  readonly revision?: string;
 }
 
 export interface Append {
@@ -54,9 +59,11 @@ export interface Append {
 
 export interface Enqueue {
   readonly run: string;
+  /** Owner of the run. Sessions and keys are names within a tenant: the same name of two tenants is two things. */
+  readonly tenant: string;
   readonly session: string | undefined;
   readonly request: RunRequest;
-  /** Idempotency key: a second enqueue with it finds the first's run. */
+  /** Idempotency key: a second enqueue of the tenant with it finds the first's run. */
   readonly key?: string;
   /** With the session busy: wait in line (default), or be refused with `conflict`. */
   readonly whenBusy?: "wait" | "conflict";
@@ -67,6 +74,7 @@ export interface Enqueue {
 /** A run from somewhere else, whole. */
 export interface Recording {
   readonly run: string;
+  readonly tenant: string;
   readonly session: string | undefined;
   readonly request: RunRequest;
   readonly signals: readonly Omit<Signal, "number">[];
@@ -83,8 +91,17 @@ export interface KeptWire {
   readonly bytes: Uint8Array;
 }
 
+/** Which runs a worker can work on; any when absent. Cancelled ones are always among them: they only have to end. */
+export interface ClaimFilter {
+  /** Runs of these agents. Those of others stay for a worker that has their agent. */
+  readonly agents?: readonly string[];
+  /** Runs whose request has one of these revisions, or none. */
+  readonly revisions?: readonly string[];
+}
+
 export interface Claim {
   readonly ownership: Ownership;
+  readonly tenant: string;
   readonly request: RunRequest;
   /** How many signals had come when it was claimed. */
   readonly signals: number;
@@ -102,6 +119,7 @@ export interface Signal {
 
 export interface RunRow {
   readonly run: string;
+  readonly tenant: string;
   readonly agent: string;
   readonly session: string | undefined;
   readonly state: RunState;
@@ -115,7 +133,10 @@ export interface RunRow {
 }
 
 export interface ListQuery {
+  readonly tenant?: string;
   readonly agent?: string;
+  /** Runs of these agents only; of none when empty. */
+  readonly agents?: readonly string[];
   readonly session?: string;
   readonly state?: RunState;
   readonly outcome?: "finished" | "failed";
@@ -123,6 +144,31 @@ export interface ListQuery {
   readonly limit?: number;
   /** Oldest first; newest first when absent. */
   readonly oldestFirst?: boolean;
+}
+
+/** Something done that someone may have to answer for. Holds no secrets and no content. */
+export interface AuditEntry {
+  /** Such as `auth.failed`, `approval.given`, `run.cancelled`, `config.reloaded`. */
+  readonly action: string;
+  /** Id of the key or token's subject, or the surface: `cli`, `library`, an address. */
+  readonly by: string;
+  readonly tenant?: string;
+  readonly run?: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export interface AuditRecord extends AuditEntry {
+  /** Grows with each record. */
+  readonly number: number;
+  readonly at: number;
+}
+
+export interface AuditQuery {
+  readonly tenant?: string;
+  readonly action?: string;
+  readonly run?: string;
+  readonly cursor?: string;
+  readonly limit?: number;
 }
 
 export interface Cursor {
@@ -167,10 +213,11 @@ export interface Journal {
   onHint(callback: (hint: Hint) => void): () => void;
   enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }>;
   /**
-   * Up to `limit` runs that are ready, or whose worker's lease ran out; sessions in order, one unfinished run at a time,
-   * except that a run with a `cancel` signal need not wait for its turn to end. Renews the worker's own lease.
+   * Up to `limit` runs that are ready, or whose worker's lease ran out, and that fit the filter; sessions in order, one
+   * unfinished run at a time, except that a run with a `cancel` signal need not wait for its turn to end. Renews the
+   * worker's own lease.
    */
-  claim(worker: string, limit: number): Promise<Claim[]>;
+  claim(worker: string, limit: number, filter?: ClaimFilter): Promise<Claim[]>;
   heartbeat(worker: string): Promise<void>;
   /** Everything that is running under this worker's name. A claim whose answer was lost is found here. */
   held(worker: string): Promise<Ownership[]>;
@@ -189,6 +236,10 @@ export interface Journal {
   restore(recording: Recording): Promise<void>;
   /** Removes ended runs older than `olderThan` ms, and all but the newest `keep`; answers how many. */
   prune(options: { olderThan?: number; keep?: number }): Promise<number>;
+  /** Adds to the audit, which nothing changes or removes: `prune` leaves it alone. */
+  audit(entry: AuditEntry): Promise<void>;
+  /** Newest first. */
+  audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }>;
   /** Raw provider bytes of a run (`journal.keepWire`). */
   keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
   wire?(run: string): Promise<KeptWire[]>;

@@ -17,7 +17,9 @@ export interface AgentInfo {
 export type Compat = "report" | "strict";
 
 export interface StartOptions {
-  /** Idempotency key, already scoped to the caller. */
+  /** Owner of the run; `default` when absent. A sub-run has its parent's, whatever is said here. */
+  readonly tenant?: string;
+  /** Idempotency key, unique within the tenant. */
   readonly key?: string;
   /** The run waits for this follower when it falls behind, instead of leaving it to the journal. */
   readonly paced?: boolean;

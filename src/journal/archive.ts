@@ -7,6 +7,8 @@ export const Heading = z.strictObject({
   venturi: z.literal("run"),
   version: z.literal(1),
   run: z.string().min(1),
+  /** Absent in files of versions that knew no tenants. */
+  tenant: z.string().min(1).optional(),
   session: z.string().optional(),
   createdAt: z.number(),
   // Its shape is the service's own and grows; what matters here is that it names an agent.

@@ -13,6 +13,7 @@ export async function* exportRun(journal: Journal, run: string): AsyncGenerator<
     venturi: "run",
     version: 1,
     run,
+    tenant: row.tenant,
     ...(row.session === undefined ? {} : { session: row.session }),
     createdAt: row.createdAt,
     request: row.request,

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
-import type { Journal } from "../core/journal.ts";
+import { defaultTenant, type Journal } from "../core/journal.ts";
 import { Heading, Line } from "./archive.ts";
 
 const op = "journal.import";
@@ -32,6 +32,7 @@ export async function importRun(journal: Journal, text: string, name?: string): 
   for (const line of lines) if ("blob" in line) await keepBlob(journal, run, line.blob);
   await journal.restore({
     run,
+    tenant: heading.tenant ?? defaultTenant,
     session: heading.session,
     request: heading.request,
     signals: lines.flatMap((line) => ("signal" in line ? [line.signal] : [])),

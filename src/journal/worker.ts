@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
-import type { Claim, Hint, Journal, Ownership, RunLog, SignalFeed } from "../core/journal.ts";
+import type { Claim, ClaimFilter, Hint, Journal, Ownership, RunLog, SignalFeed } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
 import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
@@ -34,6 +34,8 @@ export interface WorkerOptions {
   readonly name?: string;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Which runs can be worked on here, asked before each claim; any when absent. */
+  readonly claims?: () => ClaimFilter;
   /** Most runs at the same time. */
   readonly concurrency?: number;
   /** Told when work on a run begins and ends here, whoever started it. */
@@ -68,6 +70,7 @@ export class Worker {
   readonly #poll: number;
   readonly #signalPoll: number;
   readonly #watch: WorkWatch | undefined;
+  readonly #claims: (() => ClaimFilter) | undefined;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
   readonly #holdings: StrayLeases;
@@ -90,6 +93,7 @@ export class Worker {
     this.#log = options.log ?? silentLog;
     this.#concurrency = options.concurrency ?? 2_000;
     this.#watch = options.watch;
+    this.#claims = options.claims;
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
     this.#signals = new SignalWatch(options.journal);
@@ -254,7 +258,7 @@ export class Worker {
     this.#claiming = true;
     const limit = Math.min(this.room, 64);
     this.#journal
-      .claim(this.name, limit)
+      .claim(this.name, limit, this.#claims?.())
       .then(
         (claims) => {
           for (const claim of claims) this.offer(claim);

@@ -127,7 +127,7 @@ async function openTestHost(plugin: AnyPlugin, options: Readonly<Record<string, 
   const permit = (_caller: unknown, agent: string) => {
     if (agent === "secret") throw new VenturiError("auth.check", "forbidden", "this key may not use it");
   };
-  const caller = { id: "test", agents: undefined };
+  const caller = { id: "test", tenant: "test", agents: undefined };
   const context = {
     name: plugin.name,
     log: silentLog,

@@ -1,5 +1,5 @@
 import type { EventBody, RunEvent } from "../core/events.ts";
-import type { Append, Claim, Enqueue, Journal, Ownership } from "../core/journal.ts";
+import { type Append, type Claim, defaultTenant, type Enqueue, type Journal, type Ownership } from "../core/journal.ts";
 import type { JournalSubject } from "./journal.ts";
 
 let count = 0;
@@ -38,6 +38,7 @@ export const request = { agent: "assistant", input: { text: "hello" } };
 
 export const enqueueing = (rest: Partial<Enqueue> = {}): Enqueue => ({
   run: freshName("run"),
+  tenant: defaultTenant,
   session: undefined,
   request,
   ...rest,

@@ -23,6 +23,7 @@ export function restoreCases(bench: JournalBench): void {
       assert.deepEqual(await other.read(recording.run, 0, 10), recording.events);
       const row = await other.get(recording.run);
       assert.deepEqual([row?.state, row?.outcome, row?.head, row?.session], ["done", "finished", 3, recording.session]);
+      assert.equal(row?.tenant, recording.tenant);
       assert.deepEqual(row?.request, request);
       const signals = await other.signals(recording.run, 0);
       assert.deepEqual(
@@ -76,7 +77,7 @@ export function restoreCases(bench: JournalBench): void {
       await assert.rejects(journal.restore(recordingOf([end], recording.run)), { code: "conflict" });
       assert.equal((await journal.read(recording.run, 0, 10)).length, 2);
       const busy = recordingOf([end]);
-      await claimed(journal, { session: busy.session });
+      await claimed(journal, { tenant: busy.tenant, session: busy.session });
       await assert.rejects(journal.restore(busy), { code: "conflict" });
       assert.equal(await journal.get(busy.run), undefined);
     });
@@ -88,6 +89,7 @@ function recordingOf(bodies: Parameters<typeof eventsAfter>[1], run = freshName(
   const ownership = { run, session, epoch: 1, worker: "", head: 0 };
   return {
     run,
+    tenant: "elsewhere",
     session,
     request,
     signals: [{ id: "s", kind: "message", body: { text: "hé\n" } }],

@@ -7,6 +7,7 @@ import { claimCases } from "./journal-claims.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
+import { claimFilterCases, tenantCases } from "./journal-tenants.ts";
 
 export interface JournalSubject {
   /** A journal that holds nothing yet. */
@@ -23,6 +24,8 @@ export function journalContract(name: string, subject: JournalSubject): void {
 
     appendCases(bench);
     claimCases(bench);
+    claimFilterCases(bench);
+    tenantCases(bench);
     signalCases(bench);
     readCases(bench);
     restoreCases(bench);

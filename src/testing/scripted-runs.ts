@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { type EventBody, type EventOf, isTerminal, type RunEvent, type Timing } from "../core/events.ts";
-import type { RunRequest, RunRow, Signal } from "../core/journal.ts";
+import { defaultTenant, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
 import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../core/runs.ts";
 
 export interface Turn {
@@ -46,14 +46,17 @@ export class ScriptedRuns implements Runs {
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const script = this.#scripts[request.agent];
     if (script === undefined) throw new VenturiError("run.start", "not_found", `there is no agent "${request.agent}"`);
-    const known = options.key === undefined ? undefined : this.#keys.get(options.key);
+    const tenant = options.tenant ?? defaultTenant;
+    const key = options.key === undefined ? undefined : JSON.stringify([tenant, options.key]);
+    const known = key === undefined ? undefined : this.#keys.get(key);
     if (known !== undefined) return { run: known, existing: true };
     const run = randomUUID();
-    if (options.key !== undefined) this.#keys.set(options.key, run);
+    if (key !== undefined) this.#keys.set(key, run);
     const now = Date.now();
     const entry: Entry = {
       row: {
         run,
+        tenant,
         agent: request.agent,
         session: request.session,
         state: "running",
@@ -103,6 +106,8 @@ export class ScriptedRuns implements Runs {
   async list(query: Parameters<Runs["list"]>[0]): Promise<{ runs: RunRow[]; cursor?: string }> {
     const rows = [...this.#entries.values()].map((entry) => entry.row);
     const fits = (row: RunRow) =>
+      (query.tenant === undefined || row.tenant === query.tenant) &&
+      (query.agents?.includes(row.agent) ?? true) &&
       (query.agent === undefined || row.agent === query.agent) &&
       (query.session === undefined || row.session === query.session) &&
       (query.state === undefined || row.state === query.state) &&

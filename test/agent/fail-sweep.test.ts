@@ -181,7 +181,13 @@ async function overJournal(setup: Setup, clock: VirtualClock, at: number) {
   });
   const committer = new Committer({ journal: refusing, clock, patience: 0 });
   const request = { agent: "tester", input: { text: "go" } };
-  const { claim } = await journal.enqueue({ run: "run-1", session: undefined, request, claimFor: "w" });
+  const { claim } = await journal.enqueue({
+    run: "run-1",
+    tenant: "default",
+    session: undefined,
+    request,
+    claimFor: "w",
+  });
   if (claim === undefined) throw new Error("the run was not claimed");
   const log = committer.openLog(claim.ownership);
   const parts = {

@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { type Append, definePlugin, type Journal, type Ownership } from "venturi/plugin";
+import { type Append, type ClaimFilter, definePlugin, type Journal, type Ownership } from "venturi/plugin";
 import { z } from "zod";
 import { Random } from "./random.ts";
 
@@ -26,7 +26,8 @@ export default definePlugin({
     return new Proxy(journal, {
       get(target, name) {
         if (name === "claim")
-          return (worker: string, limit: number) => claimLate(target, { worker, limit, random, note });
+          return (worker: string, limit: number, filter?: ClaimFilter) =>
+            claimLate(target, { worker, limit, filter, random, note });
         if (name === "append") return (batch: readonly Append[]) => appendStubbornly(target, batch, note);
         const value: unknown = Reflect.get(target, name, target);
         return typeof value === "function" ? value.bind(target) : value;
@@ -44,12 +45,13 @@ export type Window = "claimsHeldBack" | "atUnchangedHead" | "headReadAgain" | "s
 interface LateClaim {
   readonly worker: string;
   readonly limit: number;
+  readonly filter: ClaimFilter | undefined;
   readonly random: Random;
   readonly note: (what: Window) => void;
 }
 
-async function claimLate(journal: Journal, { worker, limit, random, note }: LateClaim) {
-  const claims = await journal.claim(worker, limit);
+async function claimLate(journal: Journal, { worker, limit, filter, random, note }: LateClaim) {
+  const claims = await journal.claim(worker, limit, filter);
   if (!claims.some(({ ownership }) => ownership.epoch > 1)) return claims;
   note("claimsHeldBack");
   await new Promise((resolve) => setTimeout(resolve, random.between(100, 1_200)));

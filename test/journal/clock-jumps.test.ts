@@ -96,7 +96,7 @@ describe("a clock that jumps", () => {
         const journal = await open();
         const works = [await startWorker(journal, systemClock), await startWorker(await open(), systemClock)];
         const runs = Array.from({ length: 6 }, freshRun);
-        for (const run of runs) await journal.enqueue({ run, session: undefined, request });
+        for (const run of runs) await journal.enqueue({ run, tenant: "default", session: undefined, request });
         const jumps = [hour, 0, -hour, 0, 2 * lease, -2 * lease, 0];
         for (const ms of jumps) {
           await pause(80);
@@ -117,7 +117,7 @@ describe("a clock that jumps", () => {
       const clock: Clock = { ...systemClock, now: () => Date.now() + off };
       const owner = await startWorker(journal, clock);
       const run = freshRun();
-      await journal.enqueue({ run, session: undefined, request });
+      await journal.enqueue({ run, tenant: "default", session: undefined, request });
       while (owner.active === 0) await pause(5);
       const other = await startWorker(await open(), systemClock);
       for (const jump of [hour, -hour, 0, -10 * hour]) {

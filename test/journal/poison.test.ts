@@ -115,8 +115,8 @@ describe("a journal with a damaged run in it", () => {
   it("ends a run whose request cannot be read and works on the others", async () => {
     const journal = memory();
     const [bad, good] = [freshRun(), freshRun()];
-    await journal.enqueue({ run: bad, session: undefined, request });
-    await journal.enqueue({ run: good, session: undefined, request });
+    await journal.enqueue({ run: bad, tenant: "default", session: undefined, request });
+    await journal.enqueue({ run: good, tenant: "default", session: undefined, request });
     const claim = journal.claim.bind(journal);
     journal.claim = async (worker, limit): Promise<Claim[]> =>
       (await claim(worker, limit)).map((each) =>

@@ -16,6 +16,7 @@ export async function claimed(journal: Journal, worker = "w1", session?: string)
   await journal.heartbeat(worker);
   const { claim } = await journal.enqueue({
     run,
+    tenant: "default",
     session,
     request: { agent: "a", input: { text: "hi" } },
     claimFor: worker,

@@ -23,7 +23,7 @@ describe("Worker", () => {
     });
     await worker.start();
     const runs = [freshRun(), freshRun(), freshRun()];
-    for (const run of runs) await journal.enqueue({ run, session: "s", request });
+    for (const run of runs) await journal.enqueue({ run, tenant: "default", session: "s", request });
     for (const run of runs) expect(seqs(await collect(followers.follow(run)))).to.deep.equal([1, 2]);
     expect(order).to.deep.equal(runs);
     await worker.stop();
@@ -35,7 +35,7 @@ describe("Worker", () => {
     const { committer, followers } = pair(journal);
     const run = freshRun();
     await journal.heartbeat("dead");
-    const { claim } = await journal.enqueue({ run, session: undefined, request, claimFor: "dead" });
+    const { claim } = await journal.enqueue({ run, tenant: "default", session: undefined, request, claimFor: "dead" });
     if (!claim) throw new Error("not claimed");
     const log = committer.openLog(claim.ownership);
     log.write(started());
@@ -69,7 +69,7 @@ describe("Worker", () => {
     const first = new Worker({ journal, committer, clock, execute: () => end.promise });
     const second = new Worker({ journal, committer, clock, execute: async () => {} });
     await first.start();
-    await journal.enqueue({ run: freshRun(), session: undefined, request });
+    await journal.enqueue({ run: freshRun(), tenant: "default", session: undefined, request });
     await clock.advance(0);
     await second.start();
     await clock.advance(60_000);
@@ -83,7 +83,7 @@ describe("Worker", () => {
     const journal = memory();
     const { committer, followers } = pair(journal);
     const run = freshRun();
-    await journal.enqueue({ run, session: undefined, request });
+    await journal.enqueue({ run, tenant: "default", session: undefined, request });
     await journal.signal(run, "one", "message", { text: "1" });
     const seen: Signal[] = [];
     let atStart = 0;
@@ -131,7 +131,7 @@ describe("Worker", () => {
       },
     });
     const run = freshRun();
-    await journal.enqueue({ run, session: undefined, request });
+    await journal.enqueue({ run, tenant: "default", session: undefined, request });
     await worker.start();
     await clock.advance(0);
     await journal.signal(run, "c", "cancel", {});
@@ -164,7 +164,7 @@ describe("Worker", () => {
     });
     await first.start();
     const run = freshRun();
-    await journal.enqueue({ run, session: undefined, request });
+    await journal.enqueue({ run, tenant: "default", session: undefined, request });
     await firstOf(here.followers.follow(run));
     await second.start();
     await first.stop();
@@ -190,7 +190,7 @@ describe("Worker", () => {
       },
     });
     const runs = Array.from({ length: 7 }, freshRun);
-    for (const run of runs) await journal.enqueue({ run, session: undefined, request });
+    for (const run of runs) await journal.enqueue({ run, tenant: "default", session: undefined, request });
     await worker.start();
     await Promise.all(runs.map((run) => collect(followers.follow(run))));
     expect(most).to.equal(2);
@@ -221,7 +221,7 @@ describe("Worker", () => {
         ended.resolve(claim.ownership.epoch);
       },
     });
-    await journal.enqueue({ run: freshRun(), session: undefined, request });
+    await journal.enqueue({ run: freshRun(), tenant: "default", session: undefined, request });
     await worker.start();
     await clock.advance(30_000);
     expect(await ended.promise).to.equal(2);
@@ -243,7 +243,7 @@ describe("Worker", () => {
       },
     });
     const run = freshRun();
-    await journal.enqueue({ run, session: undefined, request });
+    await journal.enqueue({ run, tenant: "default", session: undefined, request });
     await worker.start();
     await clock.advance(2_000);
     expect(seqs(await collect(followers.follow(run)))).to.deep.equal([1]);

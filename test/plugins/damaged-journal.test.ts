@@ -24,8 +24,8 @@ function suite(name: string, engine: () => Promise<Engine>): void {
       const made = await engine();
       const journal = await made.open();
       const [bad, good] = [freshRun(), freshRun()];
-      await journal.enqueue({ run: bad, session: undefined, request });
-      await journal.enqueue({ run: good, session: undefined, request });
+      await journal.enqueue({ run: bad, tenant: "default", session: undefined, request });
+      await journal.enqueue({ run: good, tenant: "default", session: undefined, request });
       return { journal, engine: made, bad, good };
     }
 
@@ -85,7 +85,7 @@ function suite(name: string, engine: () => Promise<Engine>): void {
     it("what it can never store is refused as such, not as an outage", async () => {
       const { journal } = await setUp();
       const lone = "\ud800";
-      const outcome = await journal.enqueue({ run: freshRun(), session: `nul\0 ${lone}`, request }).then(
+      const outcome = await journal.enqueue({ run: freshRun(), tenant: "default", session: `nul\0 ${lone}`, request }).then(
         () => "stored",
         (thrown) => thrown.code,
       );

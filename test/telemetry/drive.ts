@@ -42,6 +42,7 @@ export class PlainLog implements RunLog {
 
 export const claimOf = (log: RunLog, request: Partial<RunRequest> = {}): Claim => ({
   ownership: log.ownership,
+  tenant: "default",
   request: { agent: "assistant", input: { text: "hello" }, ...request },
   signals: 0,
 });

@@ -39,7 +39,8 @@ describe("at every event of a measured run with two rounds and two tools", () =>
       tools: tools.map((each) => telemetry.tool(each)),
       policy: { grace: 1_000, onUncertain: "fail" },
       history,
-      around: (log) => telemetry.runLog(log, { ownership: log.ownership, request, signals: 0 }, history),
+      around: (log) =>
+        telemetry.runLog(log, { ownership: log.ownership, tenant: "default", request, signals: 0 }, history),
     });
   }
 

@@ -15,6 +15,14 @@ export const Key = z.strictObject({
     .regex(/^[0-9a-f]{64}$/i, "expected the SHA-256 of the key as 64 hex digits")
     .meta({ secret: true })
     .describe("SHA-256 of the key: `printf %s KEY | sha256sum`."),
+  tenant: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe(
+      "Owner of its runs, sessions and idempotency keys; the key's id when absent. Keys of one tenant share them.",
+    ),
   agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit."),
   concurrentRuns: z.number().int().positive().optional().describe("Runs at the same time."),

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { z } from "zod";
 import type { Caller } from "../../core/channel.ts";
 import { VenturiError } from "../../core/errors.ts";
+import { defaultTenant } from "../../core/journal.ts";
 import type { Key } from "../config/server.ts";
 
 const op = "auth.check";
@@ -15,6 +16,7 @@ export interface KeyHolder extends Caller {
 
 export const anyone: KeyHolder = {
   id: "anyone",
+  tenant: defaultTenant,
   agents: undefined,
   requestsPerMinute: undefined,
   concurrentRuns: undefined,
@@ -29,6 +31,7 @@ export class Keyring {
       digest: Buffer.from(key.sha256, "hex"),
       holder: {
         id: key.id,
+        tenant: key.tenant ?? key.id,
         agents: key.agents,
         requestsPerMinute: key.requestsPerMinute,
         concurrentRuns: key.concurrentRuns,

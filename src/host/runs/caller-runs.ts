@@ -1,10 +1,12 @@
+import { VenturiError } from "../../core/errors.ts";
 import type { RunRow } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import { type KeyHolder, permit } from "../http/auth.ts";
 import type { Admission } from "./admission.ts";
 
 /**
- * The runs as one caller may see and start them. `charge` counts a start against the caller's rate and rejects with
+ * The runs as one caller may see and start them: its tenant's, of agents it may use. A run that is not is answered as one that
+ * does not exist, so that nobody learns of it. `charge` counts a start against the caller's rate and rejects with
  * `rate_limited`.
  */
 export function callerRuns(
@@ -12,10 +14,12 @@ export function callerRuns(
   caller: KeyHolder,
   admit: { admission: Admission; charge(): Promise<void> },
 ): Runs {
-  const permitted = async (run: string): Promise<RunRow> => {
+  /** Checked, and about to be followed: a run just started or asked for costs its follower no second look. */
+  const checked = new Set<string>();
+  const own = async (run: string): Promise<RunRow> => {
     const row = await runs.get(run);
-    permit(caller, row.agent);
-    return row;
+    if (row.tenant === caller.tenant && (caller.agents?.includes(row.agent) ?? true)) return row;
+    throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
   };
   return {
     async start(request, options = {}) {
@@ -23,8 +27,11 @@ export function callerRuns(
       await admit.charge();
       const place = await admit.admission.reserve(caller);
       try {
-        const key = options.key === undefined ? {} : { key: `${caller.id}:${options.key}` };
-        const started = await runs.start(request, { ...options, ...key });
+        // Apart from the keys of sub-runs, which are named by the runs that start them.
+        const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
+        const started = await runs.start(request, { ...options, ...key, tenant: caller.tenant });
+        if (started.existing) await own(started.run);
+        checked.add(started.run);
         place.bind(started.run);
         return started;
       } catch (thrown) {
@@ -32,27 +39,28 @@ export function callerRuns(
         throw thrown;
       }
     },
-    // Who may see everything gets the events without another hand in between.
     follow: (run, options) =>
-      caller.agents === undefined
-        ? runs.follow(run, options)
-        : afterCheck(() => permitted(run), runs.follow(run, options)),
-    get: permitted,
+      checked.delete(run) ? runs.follow(run, options) : afterCheck(() => own(run), runs.follow(run, options)),
+    async get(run) {
+      const row = await own(run);
+      checked.add(run);
+      return row;
+    },
     async list(query) {
       if (query.agent !== undefined) permit(caller, query.agent);
-      const page = await runs.list(query);
-      return { ...page, runs: page.runs.filter((row) => caller.agents?.includes(row.agent) ?? true) };
+      const { agents } = caller;
+      return await runs.list({ ...query, tenant: caller.tenant, ...(agents === undefined ? {} : { agents }) });
     },
     async cancel(run, reason) {
-      await permitted(run);
+      await own(run);
       await runs.cancel(run, reason);
     },
     async signal(run, kind, body, id) {
-      await permitted(run);
+      await own(run);
       return await runs.signal(run, kind, body, id);
     },
     async content(run, hash) {
-      await permitted(run);
+      await own(run);
       return await runs.content(run, hash);
     },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),

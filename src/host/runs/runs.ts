@@ -11,18 +11,26 @@ import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { RunEvent, RunInput } from "../../core/events.ts";
-import type { Journal, ListQuery, RunLog, RunRequest, RunRow, Signal } from "../../core/journal.ts";
+import {
+  defaultTenant,
+  type Journal,
+  type ListQuery,
+  type RunLog,
+  type RunRequest,
+  type RunRow,
+  type Signal,
+} from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../../core/runs.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
 import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
-import type { ConfigRevision } from "../build/revision.ts";
 import type { Revisions } from "../build/revisions.ts";
 import { approvalsRequested } from "./approval-count.ts";
 import { BackpressureGate } from "./backpressure.ts";
 import { checkBounds, checkSignal, isName } from "./request-bounds.ts";
+import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface RunsParts {
@@ -71,6 +79,8 @@ class HostRuns implements Runs {
   readonly #breakers: Breakers;
   readonly #content: ContentStore;
   readonly #paces = new Map<string, BackpressureGate>();
+  /** Owners of the runs that are worked on here. */
+  readonly #tenants = new Map<string, string>();
   readonly #interrupt = new AbortController();
   #draining = false;
 
@@ -86,6 +96,7 @@ class HostRuns implements Runs {
       log,
       ...(parts.concurrency === undefined ? {} : { concurrency: parts.concurrency }),
       ...(parts.watch === undefined ? {} : { watch: parts.watch }),
+      claims: () => ({ agents: [...parts.revisions.current.agents.keys()] }),
       execute: (work) => this.#execute(work),
     });
     this.#sessions = new Sessions(journal);
@@ -114,6 +125,7 @@ class HostRuns implements Runs {
     const stored = await this.#keepContent(run, input);
     const enqueued = await this.#parts.journal.enqueue({
       run,
+      tenant: await this.#owner(request, options),
       session: request.session,
       request: { ...request, input: stored },
       whenBusy: agent.whenBusy,
@@ -215,16 +227,20 @@ class HostRuns implements Runs {
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = pace === undefined ? measured : pacedLog(measured, pace);
-      const agent = agentOf(lease.revision, claim.request);
-      if (agent instanceof VenturiError) return await failEarly(log, claim.request, agent, history.length);
-      const { session } = claim.request;
+      const { tenant, request } = claim;
+      const found = lease.revision.agents.get(request.agent);
+      if (found === undefined) return await endIfCancelled(log, work);
+      const agent = agentFor(found, request);
+      if (agent instanceof VenturiError) return await failEarly(log, request, agent, history.length);
+      const { session } = request;
+      this.#tenants.set(run, tenant);
       await runAgent(
         {
           agent,
-          request: claim.request,
+          request,
           log,
           history,
-          session: session === undefined ? [] : await this.#sessions.before(session, run),
+          session: session === undefined ? [] : await this.#sessions.before({ tenant, session, run }),
           clock,
           logger: this.#parts.log,
           breakers: this.#breakers,
@@ -235,6 +251,7 @@ class HostRuns implements Runs {
       );
     } finally {
       this.#paces.delete(run);
+      this.#tenants.delete(run);
       lease.release();
     }
   }
@@ -242,6 +259,12 @@ class HostRuns implements Runs {
   async #keepContent(run: string, input: RunInput): Promise<RunInput> {
     if (input.messages === undefined) return input;
     return { ...input, messages: [...(await this.#content.keep(run, input.messages))] };
+  }
+
+  /** A sub-run belongs to whom its parent belongs. */
+  async #owner({ parent }: RunRequest, options: StartOptions): Promise<string> {
+    if (parent === undefined) return options.tenant ?? defaultTenant;
+    return this.#tenants.get(parent.run) ?? (await this.get(parent.run)).tenant;
   }
 
   #agent(name: string): AgentDefinition {
@@ -264,12 +287,8 @@ function checkTargets(agent: AgentDefinition, request: RunRequest): void {
   for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision, files });
 }
 
-/** A run that waited may find that its agent has gone from the config, or no longer allows what the call chose. */
-function agentOf({ agents }: ConfigRevision, request: RunRequest): AgentDefinition | VenturiError {
-  const agent = agents.get(request.agent);
-  if (agent === undefined) {
-    return new VenturiError("agent.run", "not_found", `there is no agent "${request.agent}" any more`);
-  }
+/** A run that waited may find that its agent no longer allows what the call chose. */
+function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition | VenturiError {
   try {
     return forCall(agent, request);
   } catch (thrown) {

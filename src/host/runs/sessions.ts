@@ -11,6 +11,13 @@ interface Remembered {
   readonly messages: Message[];
 }
 
+/** A run and the conversation it goes on. */
+export interface Turn {
+  readonly tenant: string;
+  readonly session: string;
+  readonly run: string;
+}
+
 const page = 50;
 /** Sessions kept in memory; the journal has them all. */
 const most = 256;
@@ -28,11 +35,12 @@ export class Sessions {
   }
 
   /** Everything said in the session before this run. */
-  async before(session: string, run: string): Promise<readonly Message[]> {
-    const known = this.#remembered.get(session) ?? { runs: new Set<string>(), messages: [] };
-    this.#remembered.delete(session);
-    this.#remembered.set(session, known);
-    for (const row of await this.#unknown(session, run, known.runs)) {
+  async before(turn: Turn): Promise<readonly Message[]> {
+    const name = JSON.stringify([turn.tenant, turn.session]);
+    const known = this.#remembered.get(name) ?? { runs: new Set<string>(), messages: [] };
+    this.#remembered.delete(name);
+    this.#remembered.set(name, known);
+    for (const row of await this.#unknown(turn, known.runs)) {
       const events = await this.#readable(row);
       if (known.runs.has(row.run)) continue; // a run cancelled in the line reads at the same time as the one at work
       known.runs.add(row.run);
@@ -54,11 +62,11 @@ export class Sessions {
   }
 
   /** Ended runs of the session that are not remembered, oldest first. */
-  async #unknown(session: string, run: string, known: ReadonlySet<string>): Promise<RunRow[]> {
+  async #unknown({ tenant, session, run }: Turn, known: ReadonlySet<string>): Promise<RunRow[]> {
     const found: RunRow[] = [];
     let cursor: string | undefined;
     do {
-      const query = { session, state: "done" as const, limit: page };
+      const query = { tenant, session, state: "done" as const, limit: page };
       const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
       for (const row of listed.runs) if (row.run !== run && !known.has(row.run)) found.push(row);
       // Not at the first known one: a run cancelled in the line ends before one that began before it.

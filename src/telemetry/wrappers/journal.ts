@@ -18,8 +18,8 @@ export function measuredJournal(measure: Instrumentation, journal: Journal, queu
         noteAppend(measure, batch, start, end);
       }
     },
-    async claim(worker, limit) {
-      const claims = await journal.claim(worker, limit);
+    async claim(worker, limit, filter) {
+      const claims = await journal.claim(worker, limit, filter);
       for (const claim of claims) queued.add(claim.ownership);
       return claims;
     },
@@ -41,6 +41,8 @@ export function measuredJournal(measure: Instrumentation, journal: Journal, queu
     list: (query) => journal.list(query),
     restore: (recording) => journal.restore(recording),
     prune: (options) => journal.prune(options),
+    audit: (entry) => journal.audit(entry),
+    audits: (query) => journal.audits(query),
     ping: () => journal.ping(),
     close: () => journal.close(),
     ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),

@@ -21,6 +21,8 @@ class EmptyJournal implements Journal {
   list = async () => ({ runs: [] });
   restore = async () => {};
   prune = async () => 0;
+  audit = async () => {};
+  audits = async () => ({ records: [] });
   ping = async () => {};
   close = async () => void kept.push("close journal");
 }

@@ -233,7 +233,14 @@ describe("channel-http", () => {
     const guarded = await serve({
       scripts: { hello, endless },
       channels: [{ plugin: channelHttp }],
-      settings: { auth: { keys: [{ ...keyOf("ci", "secret"), agents: ["hello"] }, keyOf("root", "all")] } },
+      settings: {
+        auth: {
+          keys: [
+            { ...keyOf("ci", "secret"), agents: ["hello"] },
+            { ...keyOf("root", "all"), tenant: "ci" },
+          ],
+        },
+      },
     });
     try {
       const call = (path: string, key: string, body?: unknown) =>
@@ -249,9 +256,9 @@ describe("channel-http", () => {
         run: string;
       };
       for (const path of ["", "/events", "/trace"]) {
-        expect((await call(`/v1/runs/${other.run}${path}`, "secret")).status).to.equal(403);
+        expect((await call(`/v1/runs/${other.run}${path}`, "secret")).status).to.equal(404);
       }
-      expect((await call(`/v1/runs/${other.run}/cancel`, "secret", {})).status).to.equal(403);
+      expect((await call(`/v1/runs/${other.run}/cancel`, "secret", {})).status).to.equal(404);
       const { runs } = (await (await call("/v1/runs", "secret")).json()) as { runs: unknown[] };
       expect(runs).to.deep.equal([]);
       const { agents } = (await (await call("/v1/agents", "secret")).json()) as { agents: { name: string }[] };

@@ -169,7 +169,8 @@ describe("postgres connections", () => {
     const journal = new PostgresJournal(database, { lease: 30_000, pooler: false, poll: 50 });
     let lost = 0;
     database.lost.add(() => lost++);
-    const item = { session: "s", request: { agent: "a", input: { text: "x" } }, whenBusy: "conflict" } as const;
+    const request = { agent: "a", input: { text: "x" } };
+    const item = { tenant: "default", session: "s", request, whenBusy: "conflict" } as const;
     await journal.enqueue({ ...item, run: "first" });
     const refused = await journal.enqueue({ ...item, run: "second" }).catch((thrown: unknown) => thrown);
     expect(refused).to.have.property("code", "conflict");

@@ -10,7 +10,7 @@ await journal.heartbeat(name);
 
 async function write(run: string): Promise<void> {
   const request = { agent: "a", input: {} };
-  const { claim } = await journal.enqueue({ run, session: undefined, request, claimFor: name });
+  const { claim } = await journal.enqueue({ run, tenant: "default", session: undefined, request, claimFor: name });
   if (!claim) throw new Error("not claimed");
   const log = committer.openLog(claim.ownership);
   for (let n = 0; ; n++) {

@@ -56,6 +56,52 @@ describe("sqlite migrations", () => {
     });
   }
 
+  it("give every run an owner: the caller whose key it was started with, or nobody in particular", async () => {
+    const file = freshFile(folder);
+    const old = new DatabaseSync(file);
+    for (const migration of migrations.slice(0, 3)) old.exec(migration);
+    old.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = 3`);
+    old.exec(`INSERT INTO runs (run, key, session, agent, state, created_at, updated_at) VALUES
+        ('keyed', 'ada:k:1', 's', 'a', 'ready', 0, 0), ('plain', NULL, 's', 'a', 'ready', 0, 0),
+        ('open', 'anyone:k:1', NULL, 'a', 'done', 0, 0), ('sub', 'agent:run_1:call_1', NULL, 'a', 'done', 0, 0),
+        ('gone', NULL, NULL, 'a', 'done', 0, 0);
+      INSERT INTO requests SELECT id, '{"agent":"a","input":{}}' FROM runs; DELETE FROM runs WHERE run = 'gone'`);
+    old.close();
+    const journal = await openFile(file);
+    const { runs } = await journal.list({ oldestFirst: true });
+    expect(runs.map(({ run, tenant }) => [run, tenant])).to.deep.equal([
+      ["keyed", "ada"],
+      ["plain", "default"],
+      ["open", "default"],
+      ["sub", "default"],
+    ]);
+    const request = { agent: "a", input: {} };
+    const again = async (tenant: string, key: string) =>
+      (await journal.enqueue({ run: `new-${tenant}-${key}`, tenant, session: undefined, request, key })).run;
+    expect(await again("ada", "caller:k:1")).to.equal("keyed");
+    expect(await again("default", "caller:k:1")).to.equal("open");
+    expect(await again("default", "agent:run_1:call_1")).to.equal("sub");
+    expect(await again("bob", "caller:k:1")).to.equal("new-bob-caller:k:1");
+    // The session of that name was shared; now each has its own part of it.
+    expect((await journal.claim("w", 10)).map(({ ownership }) => ownership.run)).to.include.members(["keyed", "plain"]);
+    await journal.close();
+    const now = new DatabaseSync(file);
+    expect(Number(now.prepare("SELECT id FROM runs WHERE run LIKE 'new-%'").get()?.id)).to.equal(6);
+    now.close();
+  });
+
+  it("the audit can be added to, and not changed", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    await journal.audit({ action: "a", by: "b" });
+    await journal.close();
+    const database = new DatabaseSync(file);
+    for (const attempt of ["UPDATE audit SET actor = 'x'", "DELETE FROM audit"]) {
+      expect(() => database.exec(attempt)).to.throw("append-only");
+    }
+    database.close();
+  });
+
   it("a process of version 2 that is still running can no longer append", async () => {
     const file = freshFile(folder);
     const old = new DatabaseSync(file);

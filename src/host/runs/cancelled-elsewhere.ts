@@ -1,0 +1,22 @@
+import { RunState } from "../../agent/state/run-state.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { RunLog, Signal } from "../../core/journal.ts";
+import type { Work } from "../../journal/worker.ts";
+
+/**
+ * Ends a run whose agent is not here, if someone cancelled it: that takes no agent, and whoever cancelled waits for the end. A
+ * run that was not cancelled is left open, and so given back for a worker that has its agent.
+ */
+export async function endIfCancelled(log: RunLog, { claim, history, signals }: Work): Promise<void> {
+  let cancel: Signal | undefined;
+  signals.subscribe(0, (signal) => {
+    if (signal.kind === "cancel") cancel ??= signal;
+  })();
+  if (cancel === undefined) return;
+  const { agent, input } = claim.request;
+  if (history.length === 0) log.write({ type: "run.started", agent, input });
+  const { output, usage, roundNumber } = RunState.of(history);
+  const error = new VenturiError("agent.run", "stream_interrupted", String(cancel.body.reason ?? "cancelled"));
+  const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
+  await log.step({ type: "run.failed", error: error.toJSON(), output, usage, rounds: roundNumber, timing });
+}

@@ -1,0 +1,255 @@
+import { strict as assert } from "node:assert";
+import { claimed, enqueueing, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
+
+/** Whose a run is: the same name of two tenants is two sessions, and two idempotency keys. */
+export function tenantCases(bench: JournalBench): void {
+  describe("tenants", () => {
+    it("are told with a claim, a row and a page", async () => {
+      const journal = await bench.open();
+      const { run } = await journal.enqueue(enqueueing({ tenant: "ada" }));
+      const [claim] = await journal.claim("w", 10);
+      assert.equal(claim?.tenant, "ada");
+      assert.equal((await journal.get(run))?.tenant, "ada");
+      assert.equal((await journal.list({})).runs[0]?.tenant, "ada");
+      const started = await claimed(journal, { tenant: "bob" });
+      assert.equal(started.tenant, "bob");
+    });
+
+    it("have idempotency keys of their own, also when they enqueue at the same time", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      const key = freshName("key");
+      const tenants = ["ada", "bob", "ada", "bob"];
+      const results = await Promise.all(
+        tenants.map((tenant, n) => (n < 2 ? journal : other).enqueue(enqueueing({ tenant, key }))),
+      );
+      const [ada, bob, adaAgain, bobAgain] = results.map(({ run }) => run);
+      assert.notEqual(ada, bob);
+      assert.deepEqual([adaAgain, bobAgain], [ada, bob]);
+      assert.equal(results.filter(({ existing }) => existing).length, 2);
+    });
+
+    it("cannot be mixed up by names that read the same side by side", async () => {
+      const journal = await bench.open();
+      const names = [
+        ["a", "b c"],
+        ["a b", "c"],
+        ["a:b", "c"],
+        ["a", "b:c"],
+        ['a"', ',"b'],
+        ["", "a b c"],
+      ] as const;
+      const runs = new Set<string>();
+      for (const [tenant, name] of names) {
+        const { run, claim } = await journal.enqueue(
+          enqueueing({ tenant, key: name, session: name, whenBusy: "conflict", claimFor: "w" }),
+        );
+        assert.ok(claim);
+        runs.add(run);
+      }
+      assert.equal(runs.size, names.length);
+    });
+
+    it("have sessions of their own: one's run under way holds up none of another's", async () => {
+      const journal = await bench.open();
+      const session = freshName("session");
+      const { ownership } = await claimed(journal, { tenant: "ada", session });
+      const waiting = await journal.enqueue(enqueueing({ tenant: "ada", session }));
+      const { claim } = await journal.enqueue(
+        enqueueing({ tenant: "bob", session, whenBusy: "conflict", claimFor: "w" }),
+      );
+      assert.ok(claim);
+      await assert.rejects(journal.enqueue(enqueueing({ tenant: "ada", session, whenBusy: "conflict" })), {
+        code: "conflict",
+      });
+      assert.deepEqual(await journal.claim("w", 10), []);
+      await finish(journal, ownership);
+      const [next] = await journal.claim("w", 10);
+      assert.equal(next?.ownership.run, waiting.run);
+    });
+
+    it("and agents are a list's own conditions: pages are full, and none holds another's run", async () => {
+      const journal = await bench.open();
+      const session = freshName("session");
+      const mine: string[] = [];
+      for (let n = 0; n < 30; n++) {
+        const tenant = n % 3 === 0 ? "ada" : "bob";
+        const agent = n % 2 === 0 ? "a" : "b";
+        const { run } = await journal.enqueue(enqueueing({ tenant, session, request: { agent, input: {} } }));
+        if (tenant === "ada" && agent === "a") mine.push(run);
+      }
+      for (const oldestFirst of [true, false]) {
+        const seen: string[] = [];
+        let cursor: string | undefined;
+        do {
+          const query = { tenant: "ada", agents: ["a", "nobody"], session, limit: 2, oldestFirst };
+          const page = await journal.list(cursor === undefined ? query : { ...query, cursor });
+          if (page.cursor !== undefined) assert.equal(page.runs.length, 2);
+          seen.push(...page.runs.map((row) => row.run));
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+        assert.deepEqual(seen, oldestFirst ? mine : mine.toReversed());
+      }
+      assert.deepEqual((await journal.list({ tenant: "ada", agents: [] })).runs, []);
+      assert.deepEqual((await journal.list({ tenant: "nobody" })).runs, []);
+      assert.deepEqual((await journal.list({ tenant: "ada", agent: "a", agents: ["b"] })).runs, []);
+    });
+  });
+
+  describe("audit", () => {
+    it("keeps what was added, in order, with the engine's time, for every replica to list", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      await journal.audit({ action: "auth.failed", by: "127.0.0.1", details: { count: 3, odd: 'é"\n' } });
+      await other.audit({ action: "run.cancelled", by: "key", tenant: "ada", run: "r1" });
+      await journal.audit({ action: "run.cancelled", by: "key", tenant: "bob", run: "r2" });
+      const { records, cursor } = await other.audits({});
+      assert.equal(cursor, undefined);
+      assert.deepEqual(
+        records.map(({ at, number, ...entry }) => entry),
+        [
+          { action: "run.cancelled", by: "key", tenant: "bob", run: "r2" },
+          { action: "run.cancelled", by: "key", tenant: "ada", run: "r1" },
+          { action: "auth.failed", by: "127.0.0.1", details: { count: 3, odd: 'é"\n' } },
+        ],
+      );
+      for (const { at } of records) assert.ok(Math.abs(at - Date.now()) < 60_000);
+      const numbers = records.map(({ number }) => number);
+      assert.deepEqual(
+        numbers,
+        numbers.toSorted((left, right) => right - left),
+      );
+    });
+
+    it("lists by tenant, action and run, page by page, each record once", async () => {
+      const journal = await bench.open();
+      for (let n = 0; n < 7; n++) {
+        await journal.audit({ action: n % 2 === 0 ? "even" : "odd", by: "k", tenant: "ada", run: `r${n}` });
+      }
+      await journal.audit({ action: "even", by: "k", tenant: "bob" });
+      const seen: (string | undefined)[] = [];
+      let cursor: string | undefined;
+      do {
+        const query = { tenant: "ada", action: "even", limit: 3 };
+        const page = await journal.audits(cursor === undefined ? query : { ...query, cursor });
+        seen.push(...page.records.map(({ run }) => run));
+        cursor = page.cursor;
+      } while (cursor !== undefined);
+      assert.deepEqual(seen, ["r6", "r4", "r2", "r0"]);
+      assert.equal((await journal.audits({ run: "r3" })).records.length, 1);
+    });
+
+    it("outlives the runs it tells of", async () => {
+      const journal = await bench.open();
+      const { ownership } = await claimed(journal);
+      await journal.audit({ action: "run.cancelled", by: "k", run: ownership.run });
+      await finish(journal, ownership);
+      await journal.prune({ keep: 0 });
+      assert.equal((await journal.audits({ run: ownership.run })).records.length, 1);
+    });
+  });
+}
+
+/** Claims by agent and revision. */
+export function claimFilterCases(bench: JournalBench): void {
+  describe("claim, filtered", () => {
+    const of = (agent: string, revision?: string) => ({
+      request: { agent, input: {}, ...(revision === undefined ? {} : { revision }) },
+    });
+
+    it("leaves the runs of other agents to those who have them", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      const { run: a } = await journal.enqueue(enqueueing(of("a")));
+      const { run: b } = await journal.enqueue(enqueueing(of("b")));
+      const { run: c } = await journal.enqueue(enqueueing(of("c")));
+      assert.deepEqual(await journal.claim("w", 10, { agents: [] }), []);
+      assert.deepEqual(await journal.claim("w", 10, { agents: ["nobody"] }), []);
+      const first = await journal.claim("w", 10, { agents: ["a", "c"] });
+      assert.deepEqual(
+        first.map(({ ownership }) => ownership.run),
+        [a, c],
+      );
+      assert.equal((await journal.get(b))?.state, "ready");
+      const second = await other.claim("w2", 10, { agents: ["b"] });
+      assert.deepEqual(
+        second.map(({ ownership }) => ownership.run),
+        [b],
+      );
+    });
+
+    it("fills its limit past runs that are not for it", async () => {
+      const journal = await bench.open();
+      for (let n = 0; n < 20; n++) await journal.enqueue(enqueueing(of("b")));
+      const { run } = await journal.enqueue(enqueueing(of("a")));
+      const claims = await journal.claim("w", 1, { agents: ["a"] });
+      assert.deepEqual(
+        claims.map(({ ownership }) => ownership.run),
+        [run],
+      );
+    });
+
+    it("leaves a lost run, a parked one that was signalled and one given back to those who have its agent", async () => {
+      const journal = await bench.open(60);
+      const { ownership: lost } = await claimed(journal, { ...of("b"), claimFor: "dead" });
+      const { ownership: parked } = await claimed(journal, of("b"));
+      await put(journal, parked, [text("a")], { state: "waiting", seenSignals: 0 });
+      await journal.signal(parked.run, "s", "message", {});
+      const { ownership: back } = await claimed(journal, of("b"));
+      await journal.release(back);
+      await new Promise((resolve) => setTimeout(resolve, 150));
+      assert.deepEqual(await journal.claim("w", 10, { agents: ["a"] }), []);
+      const claims = await journal.claim("w", 10, { agents: ["b"] });
+      assert.deepEqual(
+        claims.map(({ ownership }) => ownership.run),
+        [lost.run, parked.run, back.run],
+      );
+    });
+
+    it("keeps a session's order: a run of another agent is waited for, not passed", async () => {
+      const journal = await bench.open();
+      const session = freshName("session");
+      await journal.enqueue(enqueueing({ ...of("b"), session }));
+      await journal.enqueue(enqueueing({ ...of("a"), session }));
+      assert.deepEqual(await journal.claim("w", 10, { agents: ["a"] }), []);
+    });
+
+    it("gives a cancelled run to anyone, for it has only to end", async () => {
+      const journal = await bench.open();
+      const { run } = await journal.enqueue(enqueueing(of("b", "r1")));
+      await journal.signal(run, "c", "cancel", {});
+      const claims = await journal.claim("w", 10, { agents: ["a"], revisions: ["r2"] });
+      assert.deepEqual(
+        claims.map(({ ownership }) => ownership.run),
+        [run],
+      );
+    });
+
+    it("by revision leaves those of other revisions, and takes those without one", async () => {
+      const journal = await bench.open();
+      const { run: old } = await journal.enqueue(enqueueing(of("a", "r1")));
+      const { run: own } = await journal.enqueue(enqueueing(of("a", "r2")));
+      const { run: any } = await journal.enqueue(enqueueing(of("a")));
+      const claims = await journal.claim("w", 10, { agents: ["a"], revisions: ["r2", "r3"] });
+      assert.deepEqual(
+        claims.map(({ ownership }) => ownership.run),
+        [own, any],
+      );
+      assert.deepEqual(
+        (await journal.claim("w", 10, { agents: ["a"] })).map(({ ownership }) => ownership.run),
+        [old],
+      );
+    });
+
+    it("renews the worker's lease even when nothing fits", async () => {
+      const journal = await bench.open(400);
+      const { ownership } = await claimed(journal);
+      for (let n = 0; n < 8; n++) {
+        await journal.claim("worker-1", 10, { agents: [] });
+        assert.deepEqual(await journal.claim("worker-2", 10), []);
+        await new Promise((resolve) => setTimeout(resolve, 75));
+      }
+      assert.equal(await put(journal, ownership, [text("still mine")]), true);
+    });
+  });
+}

@@ -1,0 +1,174 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "chai";
+import { WebSocket } from "ws";
+import { silentLog } from "../../src/core/log.ts";
+import { openService, type Service } from "../../src/host/service.ts";
+import { keyOf } from "../service.ts";
+
+const keys = [
+  { ...keyOf("ada", "ada-key") },
+  { ...keyOf("bob", "bob-key") },
+  { ...keyOf("ada-phone", "phone-key"), tenant: "ada" },
+  { ...keyOf("narrow", "narrow-key"), tenant: "ada", agents: ["other"] },
+];
+const config = `
+version: 1
+providers: { demo: { type: simulator, pace: 0 } }
+agents: { assistant: { model: demo/small }, other: { model: demo/small } }
+journal: { type: sqlite, path: ":memory:" }
+server: { listen: 0, auth: { keys: ${JSON.stringify(keys)} } }
+channels: { http: { type: channel-http }, ws: { type: channel-websocket }, openai: { type: channel-openai }, sdk: { type: channel-ai-sdk } }
+telemetry: off
+`;
+
+interface View {
+  readonly run: string;
+  readonly usage: { readonly inputTokens: number };
+  readonly runs: readonly { readonly run: string }[];
+  readonly cursor?: string;
+  readonly error: { readonly code: string; readonly err: string };
+}
+
+describe("two tenants of one service", () => {
+  const folder = mkdtempSync(join(tmpdir(), "venturi-tenants-"));
+  let service: Service;
+  before(async () => {
+    const configFile = join(folder, "venturi.yaml");
+    writeFileSync(configFile, config);
+    service = await openService({ configFile, env: {}, log: silentLog });
+  });
+  after(async () => {
+    await service.drain();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const ask = async (key: string, path: string, init: { body?: unknown; headers?: Record<string, string> } = {}) => {
+    const response = await fetch(service.url + path, {
+      headers: { authorization: `Bearer ${key}-key`, "content-type": "application/json", ...init.headers },
+      ...(init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }),
+    });
+    return { status: response.status, body: (await response.json()) as View };
+  };
+  const start = async (key: string, rest: Record<string, unknown> = {}, headers: Record<string, string> = {}) =>
+    (await ask(key, "/v1/runs", { body: { agent: "assistant", input: "My name is Ada.", ...rest }, headers })).body;
+
+  it("with a session of the same name have two conversations", async () => {
+    const alone = await start("ada", { session: "chat" });
+    const stranger = await start("bob", { session: "chat" });
+    expect(stranger.usage.inputTokens).to.equal(alone.usage.inputTokens);
+    const second = await start("ada", { session: "chat" });
+    expect(second.usage.inputTokens).to.be.greaterThan(alone.usage.inputTokens);
+    const phone = await start("phone", { session: "chat" });
+    expect(phone.usage.inputTokens).to.be.greaterThan(second.usage.inputTokens);
+    const seen = async (key: string) => (await ask(key, "/v1/sessions/chat")).body.runs.map(({ run }) => run);
+    expect(await seen("bob")).to.deep.equal([stranger.run]);
+    expect(await seen("ada")).to.deep.equal([alone.run, second.run, phone.run]);
+    expect((await ask("bob", "/v1/sessions/elsewhere")).status).to.equal(404);
+  });
+
+  it("do not hold each other up in it", async () => {
+    const { runs } = service.host;
+    const journal = service.host.journal;
+    await journal.enqueue({
+      run: "stuck",
+      tenant: "ada",
+      session: "queue",
+      request: { agent: "nobody here has it", input: {} },
+    });
+    expect(await start("bob", { session: "queue" })).to.have.property("run");
+    await runs.cancel("stuck");
+  });
+
+  it("with the same Idempotency-Key start two runs, and find each its own", async () => {
+    const header = { "idempotency-key": "k" };
+    const ada = await start("ada", {}, header);
+    const bob = await start("bob", {}, header);
+    expect(bob.run).not.to.equal(ada.run);
+    expect((await start("ada", {}, header)).run).to.equal(ada.run);
+    expect((await start("phone", {}, header)).run).to.equal(ada.run);
+  });
+
+  it("do not learn of each other's runs on any surface: the answer is the one for a run that does not exist", async () => {
+    const { run } = await start("ada", { session: "private" });
+    const surfaces: [string, { body?: unknown }?][] = [
+      ["/v1/runs/RUN"],
+      ["/v1/runs/RUN/events"],
+      ["/v1/runs/RUN/trace"],
+      ["/v1/runs/RUN/cancel", { body: {} }],
+      ["/v1/runs/RUN/messages", { body: { text: "hi" } }],
+      ["/v1/runs/RUN/approvals/c", { body: { approved: true } }],
+      ["/v1/responses", { body: { model: "assistant", input: "hi", previous_response_id: "RUN" } }],
+    ];
+    for (const [path, init = {}] of surfaces) {
+      const of = (id: string) => ({
+        path: path.replace("RUN", id),
+        init: JSON.parse(JSON.stringify(init).replace("RUN", id)) as typeof init,
+      });
+      const theirs = of(run);
+      const nobodys = of("run_000000000nobody");
+      for (const key of ["bob", "narrow"]) {
+        const real = await ask(key, theirs.path, theirs.init);
+        const none = await ask(key, nobodys.path, nobodys.init);
+        expect(real.status, path).to.equal(none.status).and.to.be.within(400, 499);
+        expect(JSON.stringify(real.body).replaceAll(run, "RUN"), path).to.equal(
+          JSON.stringify(none.body).replaceAll("run_000000000nobody", "RUN"),
+        );
+        expect(JSON.stringify(real.body)).not.to.include("assistant");
+      }
+    }
+  });
+
+  it("nor over a socket", async () => {
+    const { run } = await start("ada");
+    const socket = new WebSocket(`${service.url.replace("http", "ws")}/ws`, {
+      headers: { authorization: "Bearer bob-key" },
+    });
+    await new Promise((resolve) => socket.once("open", resolve));
+    for (const command of [
+      { type: "subscribe", run },
+      { type: "cancel", run },
+      { type: "message", run, text: "hi" },
+      { type: "approve", run, call: "c", approved: true },
+    ]) {
+      const answer = new Promise<string>((resolve) => socket.once("message", (data) => resolve(String(data))));
+      socket.send(JSON.stringify(command));
+      expect(JSON.parse(await answer), command.type).to.have.nested.property("error.code", "not_found");
+    }
+    socket.terminate();
+  });
+
+  it("get full pages of their own runs, whatever lies between", async () => {
+    for (let n = 0; n < 6; n++) {
+      await start("bob");
+      await start("ada", { agent: "other" });
+    }
+    const pages = async (key: string, query: string) => {
+      const sizes: number[] = [];
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const { body } = await ask(key, `/v1/runs?limit=2${query}${cursor === undefined ? "" : `&cursor=${cursor}`}`);
+        sizes.push(body.runs.length);
+        seen.push(...body.runs.map(({ run }) => run));
+        cursor = body.cursor;
+      } while (cursor !== undefined);
+      return { sizes, seen };
+    };
+    const narrow = await pages("narrow", "");
+    expect(narrow.sizes).to.deep.equal([2, 2, 2]);
+    const bob = new Set((await pages("bob", "")).seen);
+    for (const run of (await pages("ada", "")).seen) expect(bob.has(run)).to.equal(false);
+    expect(new Set((await pages("phone", "")).seen)).to.deep.equal(new Set((await pages("ada", "")).seen));
+  });
+
+  it("a key that may use some agents learns of no others", async () => {
+    const { body } = await ask("narrow", "/v1/agents");
+    expect(JSON.stringify(body)).not.to.include("assistant");
+    const unknown = await ask("narrow", "/v1/runs", { body: { agent: "nonsense", input: "x" } });
+    const forbidden = await ask("narrow", "/v1/runs", { body: { agent: "assistant", input: "x" } });
+    expect([unknown.status, forbidden.status]).to.deep.equal([403, 403]);
+    expect(forbidden.body.error.err.replace("assistant", "nonsense")).to.equal(unknown.body.error.err);
+  });
+});
