@@ -1,9 +1,9 @@
 import {
   type Append,
-  type BlobStore,
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
+  type BlobStore,
   type Claim,
   type ClaimFilter,
   type Cursor,

@@ -85,10 +85,12 @@ function suite(name: string, engine: () => Promise<Engine>): void {
     it("what it can never store is refused as such, not as an outage", async () => {
       const { journal } = await setUp();
       const lone = "\ud800";
-      const outcome = await journal.enqueue({ run: freshRun(), tenant: "default", session: `nul\0 ${lone}`, request }).then(
-        () => "stored",
-        (thrown) => thrown.code,
-      );
+      const outcome = await journal
+        .enqueue({ run: freshRun(), tenant: "default", session: `nul\0 ${lone}`, request })
+        .then(
+          () => "stored",
+          (thrown) => thrown.code,
+        );
       expect(outcome).to.be.oneOf(["stored", "record_invalid"]);
       await journal.close();
     });

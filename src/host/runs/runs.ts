@@ -29,8 +29,8 @@ import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
 import type { Revisions } from "../build/revisions.ts";
 import { approvalsRequested } from "./approval-count.ts";
 import { BackpressureGate } from "./backpressure.ts";
-import { checkBounds, checkSignal, isName } from "./request-bounds.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
+import { checkBounds, checkSignal, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
 
 export interface RunsParts {
