@@ -127,9 +127,7 @@ async function latest(
 /** An approval ends the stream, since useChat answers with a request of its own; the run waits. */
 async function send(served: ServedRun, after: number): Promise<void> {
   const projection = new UiProjection(served.run);
-  await streamRun(
-    { ...served, after, until: (event) => event.type === "approval.requested" },
-    projection.project,
-    failureFrame,
-  );
+  await streamRun({ ...served, after, until: (event) => event.type === "approval.requested" }, projection.project, {
+    failed: failureFrame,
+  });
 }

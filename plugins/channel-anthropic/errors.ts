@@ -4,16 +4,20 @@ import {
   type FastifyReply,
   fromJson,
   httpError,
+  type PlainResponse,
   retryAfter,
   retryHint,
   type VenturiError,
 } from "venturi/plugin";
 
-/** Anthropic's shape of an error. */
-export const errorBody = (error: ErrorJson): Record<string, unknown> => ({
-  type: "error",
-  error: { type: typeOf(fromJson(error).status), message: error.err, code: error.code },
-});
+/** Anthropic's shape of an error, in the vendor's own words where it was the vendor that refused the request. */
+export function errorBody(error: ErrorJson): Record<string, unknown> {
+  const { details = {} } = error;
+  const said = error.code === "invalid_input" ? details : {};
+  const type = typeOf(fromJson(error).status);
+  const code = said.vendorCode ?? error.code;
+  return { type: "error", error: { type, message: said.vendorMessage ?? error.err, code } };
+}
 
 export const failureFrame = (error: VenturiError): string => errorFrame(error.toJSON());
 export const errorFrame = (error: ErrorJson): string => `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
@@ -24,11 +28,13 @@ export function replyWithErrors(server: FastifyInstance): void {
 
 /** A request that was refused, or a run that failed before anything was sent. */
 export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyReply {
+  const { status, headers, body } = failureResponse(json);
+  return reply.code(status).headers(headers).send(body);
+}
+
+export function failureResponse(json: ErrorJson): PlainResponse {
   const error = fromJson(json);
-  return reply
-    .code(error.status)
-    .headers({ ...retryHint(error), ...retryAfter(error) })
-    .send(errorBody(json));
+  return { status: error.status, headers: { ...retryHint(error), ...retryAfter(error) }, body: errorBody(json) };
 }
 
 const types: Readonly<Record<number, string>> = {

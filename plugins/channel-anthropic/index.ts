@@ -9,7 +9,7 @@ import {
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
-import { failureFrame, replyToFailure, replyWithErrors } from "./errors.ts";
+import { failureFrame, failureResponse, replyToFailure, replyWithErrors } from "./errors.ts";
 import { MessageProjection, wholeMessage } from "./projection.ts";
 import { MessagesRequest, toRunRequest } from "./request.ts";
 
@@ -54,7 +54,10 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect }: Opt
     reply.header("request-id", served.run);
     const message = { run: served.run, model: body.model };
     if (body.stream) {
-      await streamRun(served, new MessageProjection(message).project, failureFrame);
+      await streamRun(served, new MessageProjection(message).project, {
+        failed: failureFrame,
+        refused: failureResponse,
+      });
       return reply;
     }
     const last = await awaitRun(served);

@@ -6,14 +6,28 @@ export interface MessageRun {
   readonly model: string;
 }
 
+/** A call of a client's tool. Blocks come one after the other, so that a second call waits for the end of the first. */
+interface Call {
+  readonly call: string;
+  readonly name: string;
+  /** Pieces of the arguments that have not been told. */
+  waiting: string;
+  done: boolean;
+}
+
 /**
- * A run as the events of one message: thinking and text as they come, each kind in a block of its own, the calls left to the
- * client as tool_use at the end. Tools that run here are not shown; clients take every tool_use as theirs to execute.
+ * A run as the events of one message: thinking, text and the arguments for the client's tools as they come, each in a block
+ * of its own. Tools that run here are not shown; clients take every tool_use as theirs to execute.
  */
 export class MessageProjection {
   readonly #message: MessageRun;
   #index = -1;
   #open: "text" | "thinking" | undefined;
+  /** Calls that have begun; the first of them has the open block. */
+  #calls: Call[] = [];
+  readonly #told = new Set<string>();
+  /** What was said while a call's block was open. */
+  #said: RunEvent[] = [];
 
   constructor(message: MessageRun) {
     this.#message = message;
@@ -24,9 +38,17 @@ export class MessageProjection {
       case "run.started":
         return frame("message_start", { message: { ...body(this.#message), usage: usageOf({}) } });
       case "text.delta":
-        return this.#delta("text", { type: "text_delta", text: event.text });
       case "reasoning.delta":
-        return this.#reasoning(event);
+        if (this.#calls.length === 0) return this.#say(event);
+        this.#said.push(event);
+        return "";
+      case "tool_call.started":
+        return event.client ? this.#beginCall({ call: event.call, name: event.name, waiting: "", done: false }) : "";
+      case "tool_call.delta":
+        return this.#extendCall(event.call, event.arguments);
+      case "tool_call.ready":
+      case "tool_call.rejected":
+        return this.#endCall(event.call);
       case "run.finished":
         return this.#finish(event);
       case "run.failed":
@@ -35,6 +57,53 @@ export class MessageProjection {
         return "";
     }
   };
+
+  #say(event: RunEvent): string {
+    if (event.type === "text.delta") return this.#delta("text", { type: "text_delta", text: event.text });
+    return event.type === "reasoning.delta" ? this.#reasoning(event) : "";
+  }
+
+  #beginCall(call: Call): string {
+    this.#told.add(call.call);
+    this.#calls.push(call);
+    return this.#calls.length === 1 ? this.#openCall(call) : "";
+  }
+
+  #openCall({ call, name }: Call): string {
+    const block = { type: "tool_use", id: call, name, input: {} };
+    return this.#close() + frame("content_block_start", { index: ++this.#index, content_block: block });
+  }
+
+  #extendCall(id: string, piece: string): string {
+    const call = this.#calls.find((each) => each.call === id);
+    if (call === undefined) return "";
+    call.waiting += piece;
+    return call === this.#calls[0] ? this.#tell(call) : "";
+  }
+
+  #tell(call: Call): string {
+    const partial_json = call.waiting;
+    if (partial_json === "") return "";
+    call.waiting = "";
+    return frame("content_block_delta", { index: this.#index, delta: { type: "input_json_delta", partial_json } });
+  }
+
+  #endCall(id: string): string {
+    const ended = this.#calls.find((each) => each.call === id);
+    if (ended === undefined) return "";
+    ended.done = true;
+    let frames = "";
+    for (let first = this.#calls[0]; first?.done; ) {
+      frames += this.#tell(first) + frame("content_block_stop", { index: this.#index });
+      this.#calls.shift();
+      first = this.#calls[0];
+      if (first !== undefined) frames += this.#openCall(first) + this.#tell(first);
+    }
+    if (this.#calls.length > 0) return frames;
+    const said = this.#said;
+    this.#said = [];
+    return frames + said.map((event) => this.#say(event)).join("");
+  }
 
   #reasoning({ text, signature }: EventOf<"reasoning.delta">): string {
     const said = text === "" ? "" : this.#delta("thinking", { type: "thinking_delta", thinking: text });
@@ -64,12 +133,10 @@ export class MessageProjection {
 
   #finish(event: EventOf<"run.finished">): string {
     let frames = this.#close();
-    for (const { call, name, arguments: input } of event.calls ?? []) {
-      const index = ++this.#index;
-      const delta = { type: "input_json_delta", partial_json: JSON.stringify(input) };
-      frames += frame("content_block_start", { index, content_block: { type: "tool_use", id: call, name, input: {} } });
-      frames += frame("content_block_delta", { index, delta });
-      frames += frame("content_block_stop", { index });
+    for (const { call, name, arguments: input, raw } of event.calls ?? []) {
+      if (this.#told.has(call)) continue;
+      frames += this.#beginCall({ call, name, waiting: "", done: false });
+      frames += this.#extendCall(call, raw ?? JSON.stringify(input)) + this.#endCall(call);
     }
     const delta = { stop_reason: stopReason(event), stop_sequence: null };
     return frames + frame("message_delta", { delta, usage: usageOf(event.usage) }) + frame("message_stop", {});
@@ -104,8 +171,8 @@ const body = ({ run, model }: MessageRun): Record<string, unknown> => ({
 });
 
 function stopReason({ finish, calls }: EventOf<"run.finished">): string {
-  if (calls?.length) return "tool_use";
   if (finish === "length") return "max_tokens";
+  if (calls?.length) return "tool_use";
   return finish === "refusal" || finish === "content_filter" ? "refusal" : "end_turn";
 }
 

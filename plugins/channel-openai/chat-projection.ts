@@ -1,23 +1,19 @@
-import { dataFrame, type EventOf, type PendingCall, type RunEvent, type Usage } from "venturi/plugin";
+import { dataFrame, type EventOf, type PendingCall, type RunEvent } from "venturi/plugin";
+import { type ChatRun, chatUsage, finishReason, functionOf, ownWords, seconds, toolCall } from "./chat-completion.ts";
 import { errorBody } from "./errors.ts";
-
-export interface ChatRun {
-  readonly run: string;
-  readonly model: string;
-  readonly includeUsage: boolean;
-}
 
 /**
  * A run as chat completion chunks. Tools that run here are not shown, since clients take every tool call as theirs to
- * execute; the calls left to the client come whole at the end, when it is sure that they stand.
+ * execute; a call of the client's own tool is told as its arguments come.
  */
-export function chatProjection({ run, model, includeUsage }: ChatRun): (event: RunEvent) => string {
-  const head = { id: `chatcmpl-${run}`, object: "chat.completion.chunk", created: seconds(), model };
-  const frame = (delta: Record<string, unknown>, finish: string | null = null): string =>
-    dataFrame({ ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason: finish }] });
+export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
+  const head = { id: `chatcmpl-${chat.run}`, object: "chat.completion.chunk", created: seconds(), model: chat.model };
+  const frame = (delta: Record<string, unknown>, finish: string | null = null, logprobs: unknown = null): string =>
+    dataFrame({ ...head, choices: [{ index: 0, delta, logprobs, finish_reason: finish }] });
   // Written out by hand up to the text: this is the one frame that there are thousands of.
   const before = frame({ content: "" }).slice(0, -'""},"logprobs":null,"finish_reason":null}]}\n\n'.length);
   const after = '},"logprobs":null,"finish_reason":null}]}\n\n';
+  const calls = new CallDeltas(chat);
   return (event) => {
     switch (event.type) {
       case "run.started":
@@ -28,10 +24,19 @@ export function chatProjection({ run, model, includeUsage }: ChatRun): (event: R
         return frame({ refusal: event.text });
       case "reasoning.delta":
         return event.text === "" ? "" : frame({ reasoning_content: event.text });
+      case "provider.activity": {
+        const { delta, logprobs } = ownWords(event);
+        return delta === undefined && logprobs === undefined ? "" : frame(delta ?? {}, null, logprobs ?? null);
+      }
+      case "tool_call.started":
+      case "tool_call.delta": {
+        const delta = calls.of(event);
+        return delta === undefined ? "" : frame(delta);
+      }
       case "run.finished": {
-        const calls = event.calls?.length ? frame({ tool_calls: toolCalls(event.calls, true) }) : "";
-        const usage = includeUsage ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
-        return `${calls}${frame({}, finishReason(event))}${usage}data: [DONE]\n\n`;
+        const rest = calls.rest(event.calls ?? []).map((delta) => frame(delta));
+        const usage = chat.includeUsage ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
+        return `${rest.join("")}${frame({}, finishReason(event, chat))}${usage}data: [DONE]\n\n`;
       }
       case "run.failed":
         return dataFrame(errorBody(event.error));
@@ -41,50 +46,40 @@ export function chatProjection({ run, model, includeUsage }: ChatRun): (event: R
   };
 }
 
-export function chatCompletion({ run, model }: ChatRun, event: EventOf<"run.finished">): Record<string, unknown> {
-  const calls = event.calls?.length ? { tool_calls: toolCalls(event.calls, false) } : {};
-  const content = event.output === "" && event.calls?.length ? null : event.output;
-  return {
-    id: `chatcmpl-${run}`,
-    object: "chat.completion",
-    created: seconds(),
-    model,
-    choices: [
-      {
-        index: 0,
-        message: { role: "assistant", content, refusal: null, ...calls },
-        logprobs: null,
-        finish_reason: finishReason(event),
-      },
-    ],
-    usage: chatUsage(event.usage),
-  };
+/** The client's calls, each under an index of its own in the order in which they began. */
+class CallDeltas {
+  readonly #chat: ChatRun;
+  readonly #indexes = new Map<string, number>();
+
+  constructor(chat: ChatRun) {
+    this.#chat = chat;
+  }
+
+  of(event: EventOf<"tool_call.started" | "tool_call.delta">): Record<string, unknown> | undefined {
+    if (event.type === "tool_call.started") {
+      // Free text is known when it is whole: until then it is wrapped in JSON.
+      if (!event.client || this.#chat.custom.has(event.name)) return undefined;
+      const index = this.#add(event.call);
+      const body = { name: event.name, arguments: "" };
+      if (this.#chat.legacy) return { function_call: body };
+      return { tool_calls: [{ index, id: event.call, type: "function", function: body }] };
+    }
+    const index = this.#indexes.get(event.call);
+    if (index === undefined) return undefined;
+    const body = { arguments: event.arguments };
+    return this.#chat.legacy ? { function_call: body } : { tool_calls: [{ index, function: body }] };
+  }
+
+  /** Calls that were not told as they came. */
+  rest(calls: readonly PendingCall[]): Record<string, unknown>[] {
+    const untold = calls.filter(({ call }) => !this.#indexes.has(call));
+    if (this.#chat.legacy) return untold.slice(0, 1).map((call) => ({ function_call: functionOf(call) }));
+    return untold.map((call) => ({ tool_calls: [{ index: this.#add(call.call), ...toolCall(call, this.#chat) }] }));
+  }
+
+  #add(call: string): number {
+    const index = this.#indexes.size;
+    this.#indexes.set(call, index);
+    return index;
+  }
 }
-
-const toolCalls = (calls: readonly PendingCall[], indexed: boolean) =>
-  calls.map((call, index) => ({
-    ...(indexed ? { index } : {}),
-    id: call.call,
-    type: "function",
-    function: { name: call.name, arguments: JSON.stringify(call.arguments) },
-  }));
-
-function finishReason({ finish, calls }: EventOf<"run.finished">): string {
-  if (calls?.length) return "tool_calls";
-  if (finish === "length" || finish === "content_filter") return finish;
-  return "stop";
-}
-
-function chatUsage(usage: Usage): Record<string, unknown> {
-  const input = usage.inputTokens ?? 0;
-  const output = usage.outputTokens ?? 0;
-  return {
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: input + output,
-    prompt_tokens_details: { cached_tokens: usage.cacheReadTokens ?? 0 },
-    completion_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
-  };
-}
-
-const seconds = (): number => Math.floor(Date.now() / 1000);

@@ -32,6 +32,10 @@ export function toolSpecs(tools: z.output<typeof Tools>): ToolSpec[] {
   });
 }
 
+/** Tools that take free text: their calls have a form of their own. */
+export const customNames = (tools: z.output<typeof Tools>): ReadonlySet<string> =>
+  new Set(tools.flatMap((tool) => (isCustom(tool) ? [tool.custom.name] : [])));
+
 /** The old `functions`, offered as tools. */
 export const legacySpecs = (functions: z.output<typeof LegacyFunctions>): ToolSpec[] =>
   functions.map((each) => ({ ...functionSpec(each), ...nativeOf(chatWire, each, functionFields) }));

@@ -1,7 +1,9 @@
 import { awaitRun, type ChannelHost, type FastifyInstance, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
-import { chatCompletion, chatProjection } from "./chat-projection.ts";
-import { ChatRequest, toRunRequest } from "./chat-request.ts";
-import { failureFrame, replyToFailure } from "./errors.ts";
+import { ChatExtras, type ChatRun, chatCompletion } from "./chat-completion.ts";
+import { chatProjection } from "./chat-projection.ts";
+import { ChatRequest, isLegacy, toRunRequest } from "./chat-request.ts";
+import { customNames } from "./chat-tools.ts";
+import { failures, replyToFailure } from "./errors.ts";
 import type { Options } from "./index.ts";
 
 /** `POST /chat/completions`. */
@@ -14,13 +16,21 @@ export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, co
       { host, request, reply, channel: "openai", onDisconnect, compat },
       toRunRequest(body),
     );
-    const chat = { run: served.run, model: body.model, includeUsage: body.stream_options?.include_usage === true };
+    const chat: ChatRun = {
+      run: served.run,
+      model: body.model,
+      includeUsage: body.stream_options?.include_usage === true,
+      legacy: isLegacy(body),
+      custom: customNames(body.tools ?? []),
+    };
     if (body.stream) {
-      await streamRun(served, chatProjection(chat), failureFrame);
+      await streamRun(served, chatProjection(chat), failures);
       return reply;
     }
-    const last = await awaitRun(served);
+    const extras = new ChatExtras();
+    const last = await awaitRun(served, extras.add);
     if (last === undefined) return reply;
-    return last.type === "run.finished" ? reply.send(chatCompletion(chat, last)) : replyToFailure(reply, last.error);
+    if (last.type === "run.failed") return replyToFailure(reply, last.error);
+    return reply.send(chatCompletion(chat, last, extras));
   });
 }

@@ -5,18 +5,30 @@ import {
   type FastifyReply,
   fromJson,
   httpError,
+  type PlainResponse,
   retryAfter,
   retryHint,
-  type VenturiError,
+  type StreamFailures,
 } from "venturi/plugin";
 
-/** OpenAI's shape of an error. */
+/** OpenAI's shape of an error, in the vendor's own words where it was the vendor that refused the request. */
 export function errorBody(error: ErrorJson): { error: Record<string, unknown> } {
-  const param = error.details?.param ?? null;
-  return { error: { message: error.err, type: typeOf(fromJson(error).status), param, code: error.code } };
+  const { details = {} } = error;
+  const said = error.code === "invalid_input" ? details : {};
+  return {
+    error: {
+      message: said.vendorMessage ?? error.err,
+      type: said.vendorType ?? typeOf(fromJson(error).status),
+      param: details.param ?? null,
+      code: details.reason ?? said.vendorCode ?? codeOf(error),
+    },
+  };
 }
 
-export const failureFrame = (error: VenturiError): string => dataFrame(errorBody(error.toJSON()));
+export const failures: StreamFailures = {
+  failed: (error) => dataFrame(errorBody(error.toJSON())),
+  refused: failureResponse,
+};
 
 export function replyWithErrors(server: FastifyInstance): void {
   server.setErrorHandler((thrown, _request, reply) => replyToFailure(reply, httpError(thrown).toJSON()));
@@ -24,11 +36,18 @@ export function replyWithErrors(server: FastifyInstance): void {
 
 /** A request that was refused, or a run that failed before anything was sent. */
 export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyReply {
+  const { status, headers, body } = failureResponse(json);
+  return reply.code(status).headers(headers).send(body);
+}
+
+function failureResponse(json: ErrorJson): PlainResponse {
   const error = fromJson(json);
-  return reply
-    .code(error.status)
-    .headers({ ...retryHint(error), ...retryAfter(error) })
-    .send(errorBody(json));
+  return { status: error.status, headers: { ...retryHint(error), ...retryAfter(error) }, body: errorBody(json) };
+}
+
+/** Agents are models to this channel's clients, and some look for the code of one that does not exist. */
+function codeOf({ op, code }: ErrorJson): string {
+  return code === "not_found" && /\b(run\.start|agent\.get)\b/.test(op) ? "model_not_found" : code;
 }
 
 function typeOf(status: number): string {

@@ -11,7 +11,7 @@ import {
   type ZodRoutes,
 } from "venturi/plugin";
 import { invalid } from "./content.ts";
-import { failureFrame, replyToFailure } from "./errors.ts";
+import { failures, replyToFailure } from "./errors.ts";
 import type { Options } from "./index.ts";
 import { ResponseProjection, wholeResponse } from "./responses-projection.ts";
 import { ResponsesRequest, toRunRequest } from "./responses-request.ts";
@@ -30,7 +30,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     );
     const response = { run: served.run, model: body.model, previous: body.previous_response_id ?? null };
     if (body.stream) {
-      await streamRun(served, new ResponseProjection(response).project, failureFrame);
+      await streamRun(served, new ResponseProjection(response).project, failures);
       return reply;
     }
     const last = await awaitRun(served);

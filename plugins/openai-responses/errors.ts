@@ -1,4 +1,4 @@
-import { type Code, codeOfStatus, record, VenturiError, word } from "venturi/plugin";
+import { type Code, codeOfStatus, record, VenturiError, vendorWords, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
@@ -10,7 +10,8 @@ export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError 
   const nested = record(event.error);
   const kind = word(nested.code) ?? word(event.code) ?? word(nested.type) ?? "error";
   const said = word(nested.message) ?? word(event.message) ?? word(event.error) ?? "no reason was given";
-  const details: Record<string, unknown> = { vendorCode: kind };
+  const words = vendorWords({ error: Object.keys(nested).length > 0 ? nested : event });
+  const details: Record<string, unknown> = { ...words, vendorCode: kind };
   const wait = /try again in ([\d.]+)\s*(ms|s)\b/i.exec(said);
   if (wait !== null) details.retryAfterMs = Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000));
   if (/insufficient_quota|billing/.test(kind)) details.retry = false;
@@ -25,6 +26,7 @@ const kinds: readonly (readonly [RegExp, Code])[] = [
   [/server_error|overloaded|unavailable|timeout|internal_error|\b50[0-9]\b|\b529\b/i, "unavailable"],
   [/invalid_api_key|authentication/i, "unauthorized"],
   [/permission/i, "forbidden"],
+  [/invalid_request|context_length|invalid_prompt|invalid_image|image_|unsupported/i, "invalid_input"],
 ];
 
 function codeOf(kind: string, status: unknown, said: string): Code {

@@ -138,6 +138,9 @@ export class ChatDecoder implements Decoder {
     }
     if (index === this.#choice) this.#pushDelta(choice, out);
     else this.quirks.count("other_choice");
+    // Only where they were asked for.
+    if (choice.logprobs)
+      out.push({ type: "activity", kind: "part", wire: wireName, data: { logprobs: choice.logprobs } });
     const finish = choice.finish_reason;
     if (finish !== null && finish !== undefined) this.#note(index, finish, out);
   }

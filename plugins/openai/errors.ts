@@ -7,6 +7,7 @@ import {
   httpFailure,
   record,
   VenturiError,
+  vendorWords,
   word,
 } from "venturi/plugin";
 
@@ -19,15 +20,20 @@ export function errorIn(payload: unknown): VenturiError {
   const vendorCode = errorCode(body);
   const status = statusIn(body);
   const code = codeOf(`${vendorCode ?? ""} ${typeIn(body)} ${said}`, status);
-  const details: Record<string, unknown> = {};
-  if (vendorCode !== undefined) details.vendorCode = vendorCode;
+  const details: Record<string, unknown> = { ...vendorWords(body) };
   if (status !== undefined) details.status = status;
   if (exhausted.test(`${vendorCode ?? ""} ${said}`)) details.retry = false;
   return new VenturiError(op, code, `the provider reported an error: ${said}`, { details });
 }
 
+/** Answers of 400 that are no fault of the request. */
+export function failureOf(failure: HttpFailure): VenturiError | undefined {
+  if (failure.status === 400 && modelsFault.test(errorCode(failure.body) ?? "")) return errorIn(failure.body);
+  return refusedKey(failure);
+}
+
 /** xAI answers 400 to a wrong key. */
-export function refusedKey(failure: HttpFailure): VenturiError | undefined {
+function refusedKey(failure: HttpFailure): VenturiError | undefined {
   if (failure.status !== 400 || !/incorrect api key|invalid api key/i.test(errorText(failure.body))) return undefined;
   return httpFailure(op, { ...failure, status: 401 });
 }
@@ -44,9 +50,14 @@ const kinds: readonly (readonly [RegExp, Code])[] = [
     /overloaded|unavailable|server_error|internal.?server|internal_error|bad gateway|capacity|timed? ?out|timeout|upstream/i,
     "unavailable",
   ],
+  [/invalid_request|bad.?request|context.?length|invalid_prompt/i, "invalid_input"],
 ];
 
+/** Groq says this of a model that wrote a call wrongly, and calls it an invalid request. */
+const modelsFault = /tool_use_failed/;
+
 function codeOf(words: string, status: number | undefined): Code {
+  if (modelsFault.test(words)) return "llm_error";
   if (status !== undefined) {
     const code = codeOfStatus(status);
     if (code !== "llm_error" && code !== "conflict") return code === "timeout" ? "unavailable" : code;

@@ -1,7 +1,7 @@
 import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
 import { z } from "zod";
 import { ChatDecoder, wireName } from "./decoder.ts";
-import { refusedKey } from "./errors.ts";
+import { failureOf } from "./errors.ts";
 import { bodyOf } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new ChatDecoder() };
@@ -55,7 +55,7 @@ export default definePlugin({
         body: bodyOf(request, options, mode),
       }),
       collect: (json) => collectWith(new ChatDecoder(), json),
-      failure: refusedKey,
+      failure: failureOf,
     });
   },
 });

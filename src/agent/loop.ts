@@ -187,7 +187,7 @@ export class Loop {
       await this.#dispatcher?.cancel(limit);
       return;
     }
-    this.#abortOnRejection(round);
+    this.#abortOnRejection(round, tools);
     this.#dispatcher?.release();
     await this.#dispatcher?.settled();
     this.#run.throwIfAborted();
@@ -199,7 +199,7 @@ export class Loop {
     const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds - 1);
     if (limit) throw limit;
     const calls = clientCalls(round, tools);
-    if (calls.length > 0) return { finish: "tool_calls", calls };
+    if (calls.length > 0) return { finish: cutEnds.has(finish) ? finish : "tool_calls", calls };
     const last = this.#limitOnRounds(round, finish);
     if (last) throw last;
     const goesOn = round.calls.size > 0 || this.#messages.length > 0 || finish === "pause";
@@ -229,16 +229,17 @@ export class Loop {
     if (schema === undefined) return { finish };
     const answer = structured(text, schema);
     if (answer.ok) return { finish, object: answer.object };
-    if (cutEnds.has(finish)) return { finish };
+    // A client that sent a schema has seen the answer already, and reads it as the vendor's own clients do.
+    if (asked !== undefined || cutEnds.has(finish)) return { finish };
     if (this.#run.state.repaired) throw unfit(answer.problem);
     this.#run.emit({ type: "message.added", message: textMessage("user", repairRequest(answer.problem)) });
     return undefined;
   }
 
-  #abortOnRejection(round: RoundState): void {
+  #abortOnRejection(round: RoundState, tools: ToolTable): void {
     if (this.#run.agent.toolPolicy.onError !== "abort") return;
-    for (const { rejected } of round.inOrder) {
-      if (rejected) throw new VenturiError("tool.call", rejected.code, rejected.err);
+    for (const { rejected, name } of round.inOrder) {
+      if (rejected && !tools.isClient(name)) throw new VenturiError("tool.call", rejected.code, rejected.err);
     }
   }
 
@@ -269,6 +270,11 @@ export class Loop {
 }
 
 const clientCalls = (round: RoundState, tools: ToolTable): PendingCall[] =>
-  round.pending
+  round.inOrder
     .filter((call) => tools.isClient(call.name))
-    .map(({ call, name, arguments: input }) => ({ call, name, arguments: { ...input } }));
+    .map(({ call, name, arguments: input, raw }) => ({
+      call,
+      name,
+      arguments: { ...input },
+      ...(raw === undefined ? {} : { raw }),
+    }));

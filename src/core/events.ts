@@ -42,6 +42,8 @@ export const PendingCall = z.strictObject({
   call: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
+  /** The arguments as the model wrote them, when they are no JSON object: cut short, or wrong. */
+  raw: z.string().exactOptional(),
 });
 export type PendingCall = z.output<typeof PendingCall>;
 
@@ -95,7 +97,13 @@ export const RunEvent = z.discriminatedUnion("type", [
     data: z.unknown(),
     keep: z.boolean().exactOptional(),
   }),
-  event("tool_call.started", { ...ofCall, name: z.string(), index: z.number().int() }),
+  event("tool_call.started", {
+    ...ofCall,
+    name: z.string(),
+    index: z.number().int(),
+    /** A call of the client's own tool: it is not run here. */
+    client: z.literal(true).exactOptional(),
+  }),
   event("tool_call.delta", { ...ofCall, arguments: z.string() }),
   event("tool_call.ready", {
     ...ofCall,

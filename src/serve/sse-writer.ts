@@ -10,10 +10,23 @@ export interface SseReply {
   getHeaders(): Record<string, string | number | string[] | undefined>;
 }
 
+export interface WriterOptions {
+  readonly clock?: Clock;
+  readonly hold?: number;
+}
+
 export interface ReaderLimits {
   readonly slowReader: number;
   readonly keepAlive: number;
   readonly stalled: number;
+}
+
+/** A whole response instead of a stream. */
+export interface PlainResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sent as JSON. */
+  readonly body: unknown;
 }
 
 /** Headers wait this long for the first event, which knows the run's trace; then they go out without it. */
@@ -39,7 +52,12 @@ export class SseWriter {
   #lastWrite = 0;
   #drained: { promise: Promise<void>; resolve: () => void } | undefined;
 
-  constructor(reply: SseReply, limits: ReaderLimits, clock: Clock = systemClock) {
+  /** `hold`: how long the headers wait for the first event, ms. */
+  constructor(
+    reply: SseReply,
+    limits: ReaderLimits,
+    { clock = systemClock, hold = headerPatience }: WriterOptions = {},
+  ) {
     this.#response = reply.raw;
     this.#limits = limits;
     this.#clock = clock;
@@ -55,7 +73,7 @@ export class SseWriter {
     this.#response.on("close", this.#onClose);
     // Node's own inactivity timer sees partial writes too, so a slow reader that takes a little is not a stalled one.
     this.#response.setTimeout(limits.stalled, this.#onInactive);
-    this.#stopTimer = clock.after(headerPatience, this.#onQuiet);
+    this.#stopTimer = clock.after(hold, this.#onQuiet);
     if (this.#response.destroyed) this.#onClose();
   }
 
@@ -80,11 +98,30 @@ export class SseWriter {
   }
 
   end(text = ""): void {
-    if (this.#gone.signal.aborted) return;
+    if (this.#gone.signal.aborted || this.#response.writableEnded) return;
     this.#open();
     this.#stopTimer();
     this.#response.removeListener("close", this.#onClose);
     this.#response.end(this.#framed ? `${text === "" ? "" : chunk(text)}0\r\n\r\n` : text);
+  }
+
+  /** Answers without a stream; false when that has begun. What the events say of the headers still counts. */
+  refuse({ status, headers, body }: PlainResponse, events: readonly RunEvent[]): boolean {
+    if (this.#response.headersSent || this.#gone.signal.aborted) return false;
+    this.#stopTimer();
+    this.#response.removeListener("close", this.#onClose);
+    for (const event of events) this.note(event);
+    const { "x-accel-buffering": _, ...own } = this.#headers;
+    const type = { "content-type": "application/json; charset=utf-8", "cache-control": "no-store" };
+    this.#response.writeHead(status, { ...own, ...type, ...headers });
+    this.#response.end(JSON.stringify(body));
+    return true;
+  }
+
+  /** What an event adds to the headers. */
+  note(event: RunEvent): void {
+    if (event.type === "run.started" && event.trace !== undefined) this.header("traceparent", event.trace);
+    if (event.type === "round.started" && event.warnings) this.header(warningsHeader, warningsText(event.warnings));
   }
 
   /** Cuts the stream off: what follows is not known, and the reader is to resume. */
@@ -148,8 +185,7 @@ export async function writeBatches(
   for await (const batch of batches) {
     let text = "";
     for (const event of batch) {
-      if (event.type === "run.started" && event.trace !== undefined) writer.header("traceparent", event.trace);
-      if (event.type === "round.started" && event.warnings) writer.header(warningsHeader, warningsText(event.warnings));
+      writer.note(event);
       text += project(event);
       if (text.length < piece) continue;
       const full = writer.write(text);

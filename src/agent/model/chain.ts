@@ -51,7 +51,7 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   const { targets, failover } = run.agent.model;
   let last: VenturiError | undefined;
   let shown: VenturiError | undefined;
-  let failed: string | undefined;
+  let asked: ModelTarget | undefined;
   const skipped: string[] = [];
   for (const target of failover === "never" ? targets.slice(0, 1) : targets) {
     const breaker = run.parts.breakers.of(target.provider);
@@ -67,17 +67,18 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
     }
     // Only now that another model takes over: with none left, what was shown stands as the partial output.
     if (shown) await round.retract(shown.code);
-    if (failed !== undefined && last !== undefined) {
-      const facts = { model: failed, next: target.name, code: last.code, status: last.details?.status };
+    if (asked !== undefined && last !== undefined) {
+      const facts = { model: asked.name, next: target.name, code: last.code, status: last.details?.status };
       run.parts.logger.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
     }
     const failure = await tryTarget(run, { round, target, breaker, skipped: skipped.splice(0) });
     if (failure === undefined) return;
     last = failure.error;
-    failed = target.name;
+    asked = target;
     shown = failure.shown ? failure.error : undefined;
     if (shown && failover !== "retract") break;
   }
+  if (last !== undefined && asked !== undefined) throw forCaller(last, asked);
   throw (
     last ?? new VenturiError("provider.stream", "config_invalid", `the model ${run.agent.model.name} has no target`)
   );
@@ -164,6 +165,17 @@ function logRetry(
     code: error.code,
     reason: reasonsOf(error).join(": "),
   });
+}
+
+/** Failures that are about the operator's key, account or model name, which the caller can do nothing about. */
+const operators: ReadonlySet<string> = new Set(["unauthorized", "forbidden", "not_found"]);
+
+/** The failure as the run's caller is told: what is the operator's to mend is no fault of the caller's key or request. */
+function forCaller(error: VenturiError, { name, provider }: ModelTarget): VenturiError {
+  if (!operators.has(error.code)) return error;
+  const message = `the provider "${provider}" refused to serve ${name}: ${error.message}`;
+  const details = { ...error.details, provider, model: name, refused: error.code };
+  return new VenturiError(error.op, "llm_error", message, { cause: error, details });
 }
 
 const worthRetrying = (error: VenturiError): boolean => {

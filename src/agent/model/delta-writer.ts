@@ -170,6 +170,7 @@ export class DeltaWriter {
       call: id,
       name: call.name || nameless,
       index: call.index,
+      ...(this.#tools.isClient(call.name) ? { client: true } : {}),
     });
   }
 

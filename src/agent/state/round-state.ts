@@ -9,6 +9,8 @@ export interface CallState {
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly signature: string | undefined;
   readonly rejected: ErrorJson | undefined;
+  /** The arguments' text, when it was rejected. */
+  readonly raw: string | undefined;
   /** How often it was started. */
   attempts: number;
   approval: "requested" | "approved" | "denied" | undefined;
@@ -75,6 +77,7 @@ export class RoundState {
       arguments: event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments),
       signature: event.signature,
       rejected,
+      raw: event.type === "tool_call.rejected" ? event.arguments : undefined,
       attempts: this.calls.get(event.call)?.attempts ?? 0,
       approval: undefined,
       approvalAt: undefined,

@@ -28,7 +28,7 @@ export default definePlugin({
         const { agent, text } = request.body;
         // Permissions, limits, traces and idempotency keys are kept in there.
         const served = await startRun({ host, request, reply, channel: "${name}", onDisconnect }, { agent, input: { text } });
-        await streamRun(served, project, (error) => line({ error: error.message }));
+        await streamRun(served, project, { failed: (error) => line({ error: error.message }) });
       });
     },
   }),

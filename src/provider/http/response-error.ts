@@ -18,7 +18,7 @@ export function httpFailure(op: string, failure: HttpFailure): VenturiError {
   const message = redirected
     ? `the provider redirects elsewhere (${status}), which is not followed with a key; set baseUrl to the new place`
     : `the provider answered ${status}${said === "" ? "" : `: ${said}`}`;
-  const details = { status, ...vendorCode(body), ...requestId(headers), ...retryHints(status, headers, body) };
+  const details = { status, ...vendorWords(body), ...requestId(headers), ...retryHints(status, headers, body) };
   return new VenturiError(op, codeOfStatus(status), message, { details });
 }
 
@@ -26,6 +26,7 @@ export function codeOfStatus(status: number): Code {
   if (status === 401) return "unauthorized";
   if (status === 402 || status === 403) return "forbidden";
   if (status === 404) return "not_found";
+  if (status === 400 || status === 422) return "invalid_input";
   if (status === 408) return "timeout";
   if (status === 409) return "conflict";
   if (status === 413) return "too_large";
@@ -61,10 +62,33 @@ export function errorCode(body: unknown): string | undefined {
   return undefined;
 }
 
-const vendorCode = (body: unknown): { vendorCode?: string } => {
+/** The vendor's own words for an error, which its clients act upon. */
+export interface VendorWords {
+  readonly vendorCode?: string;
+  readonly vendorType?: string;
+  readonly vendorMessage?: string;
+  readonly param?: string;
+  /** Set when the conversation is longer than the model takes, which every vendor says in words of its own. */
+  readonly reason?: "context_length_exceeded";
+}
+
+const tooLong =
+  /context.?length|context.?window|maximum context|prompt is too long|input is too long|too many (input )?tokens|exceeds? the (available )?context|input token count .* exceeds/i;
+
+export function vendorWords(body: unknown): VendorWords {
   const code = errorCode(body);
-  return code === undefined ? {} : { vendorCode: code };
-};
+  const said = errorText(body);
+  const first = Array.isArray(body) ? body[0] : body;
+  const inner = isRecord(first) && isRecord(first.error) ? first.error : first;
+  const { type, param } = isRecord(inner) ? inner : {};
+  return {
+    ...(code === undefined ? {} : { vendorCode: code }),
+    ...(typeof type === "string" ? { vendorType: type } : {}),
+    ...(said === "" ? {} : { vendorMessage: said }),
+    ...(typeof param === "string" ? { param } : {}),
+    ...(tooLong.test(`${code ?? ""} ${said}`) ? { reason: "context_length_exceeded" as const } : {}),
+  };
+}
 
 const requestId = (headers: HttpHeaders): { requestId?: string } => {
   const id = header(headers, "x-request-id") ?? header(headers, "request-id");

@@ -332,7 +332,7 @@ describe("the Responses decoder", () => {
       [
         "nested with an empty message",
         event("error", '"error":{"type":"invalid_request_error","message":""}'),
-        "llm_error",
+        "invalid_input",
         {},
       ],
       ["without a type", 'data: {"error":{"message":"no"}}\n\n', "llm_error", {}],
