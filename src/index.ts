@@ -13,6 +13,7 @@ export type { Message, Part } from "./core/messages.ts";
 export type { Runs } from "./core/runs.ts";
 export type { Telemetry } from "./core/telemetry.ts";
 export * from "./library/agent.ts";
+export * from "./library/chunk.ts";
 export type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
 
 export interface Venturi extends Pick<Host, "runs" | "reload" | "close"> {

@@ -1,25 +1,10 @@
 import { type CallSettings, callRequest } from "../core/call-settings.ts";
-import { fromJson, VenturiError, wrap } from "../core/errors.ts";
-import { isTerminal, type PendingCall, type RunEvent, type RunInput } from "../core/events.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
+import { isTerminal, type RunInput } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Message } from "../core/messages.ts";
 import type { Runs } from "../core/runs.ts";
-
-/** One piece of an agent's stream. The last one has `finish` or `err`, and no other has. */
-export interface Chunk {
-  readonly content?: string;
-  readonly toolCalls?: readonly PendingCall[];
-  /** What the run does: the event that says so, or the decision of a plan. */
-  readonly action?: Action;
-  readonly finish?: string;
-  readonly err?: VenturiError;
-  readonly metadata: Readonly<Record<string, unknown>>;
-}
-
-export type Action =
-  | { readonly type: RunEvent["type"]; readonly name?: string; readonly call?: string; readonly text?: string }
-  | { readonly type: "call"; readonly name: string; readonly arguments: Readonly<Record<string, unknown>> }
-  | { readonly type: "answer"; readonly text: string };
+import { type Action, type Chunk, Chunks, type Finish, isWhole, type ToolCall } from "./chunk.ts";
 
 /** Text, or text with values for the agent's inputs, or a conversation so far. */
 export type Inputs = string | RunInput;
@@ -38,13 +23,10 @@ export interface PlanStep {
   readonly observation: string;
 }
 
-export interface Result {
+/** What `execute` returns: the last chunk's `finish`, and every call that was made. */
+export interface Result extends Finish {
   readonly run: string;
-  readonly output: string;
-  readonly object?: unknown;
-  readonly toolCalls: readonly PendingCall[];
-  readonly finish: string;
-  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly toolCalls: readonly ToolCall[];
 }
 
 /** An agent of the config, as async iterables. */
@@ -68,36 +50,31 @@ export class Agent {
   /** One generation that decides the next action from earlier steps. Runs no tool. */
   async *streamPlan(steps: readonly PlanStep[], inputs: Inputs, options: ExecuteOptions = {}): AsyncIterable<Chunk> {
     const input = planInput(steps, inputOf(inputs));
-    let call: PendingCall | undefined;
+    let call: ToolCall | undefined;
     for await (const chunk of this.#stream(input, options, { maxToolRounds: 0 })) {
-      call ??= chunk.toolCalls?.[0];
-      const { err, finish, ...rest } = chunk;
-      // To a plan the limit that keeps its call from being executed is its good end, whatever `onLimit` says.
-      const decided = finish !== undefined || (call !== undefined && err?.code === "max_rounds_exceeded");
-      if (!decided) yield chunk;
-      else yield { ...rest, action: decision(call, chunk), finish: call ? "tool_calls" : (finish ?? "stop") };
+      call ??= chunk.toolCalls?.find(isWhole);
+      const finish = planFinish(chunk, call);
+      if (finish === undefined) yield chunk;
+      else yield { action: decision(call, finish), finish, metadata: chunk.metadata };
     }
   }
 
   /** `streamExecute`, collected; a failed run rejects. */
   async execute(inputs: Inputs, options: ExecuteOptions = {}): Promise<Result> {
-    const toolCalls: PendingCall[] = [];
+    const toolCalls: ToolCall[] = [];
     for await (const chunk of this.streamExecute(inputs, options)) {
       if (chunk.err) throw chunk.err;
-      if (chunk.toolCalls) toolCalls.push(...chunk.toolCalls);
-      if (chunk.finish === undefined) continue;
-      const { run, output, object } = chunk.metadata;
-      const found = object === undefined ? {} : { object };
-      const { finish, metadata } = chunk;
-      return { run: String(run), output: String(output), toolCalls, finish, metadata, ...found };
+      if (chunk.toolCalls) toolCalls.push(...chunk.toolCalls.filter(isWhole));
+      if (chunk.finish) return { run: chunk.metadata.run, ...chunk.finish, toolCalls };
     }
     throw new VenturiError("agent.execute", "internal", "the stream ended without a last chunk");
   }
 
   async *#stream(input: RunInput, options: ExecuteOptions, limits: RunRequest["limits"] = {}): AsyncIterable<Chunk> {
     const { signal, ...settings } = options;
+    const metadata = { run: "", seq: 0, at: Date.now(), sinceStartMs: 0, gapMs: 0 };
     if (signal?.aborted) {
-      yield { err: cancelled(signal), metadata: {} };
+      yield { err: cancelled(signal), metadata };
       return;
     }
     const request = { agent: this.name, input, limits, ...requestOf(settings) };
@@ -105,19 +82,20 @@ export class Agent {
     const cancel = () => this.#runs.cancel(run, "the caller went away").catch(() => {}); // the run has ended by itself
     signal?.addEventListener("abort", cancel, { once: true });
     if (signal?.aborted) void cancel(); // while the run was being started
+    const chunks = new Chunks();
     let ended = false;
     try {
       for await (const batch of this.#runs.follow(run, { channel: "library" })) {
         for (const event of batch) {
           ended = isTerminal(event);
-          const chunk = chunkOf(event);
+          const chunk = chunks.of(event);
           if (chunk) yield chunk;
         }
       }
     } catch (thrown) {
       ended = true;
       void cancel(); // nobody reads the run any more; a journal that cannot be read may not take this either
-      yield { err: wrap("agent.execute", thrown), metadata: { run } };
+      yield { err: wrap("agent.execute", thrown), metadata: { ...metadata, run } };
     } finally {
       signal?.removeEventListener("abort", cancel);
       if (!ended) await cancel();
@@ -149,57 +127,20 @@ function stepMessages({ name, arguments: input, observation }: PlanStep, index: 
   ];
 }
 
-const decision = (call: PendingCall | undefined, last: Chunk): Action =>
-  call
-    ? { type: "call", name: call.name, arguments: call.arguments }
-    : { type: "answer", text: String(last.metadata.output ?? "") };
+/** How the plan ended, if this chunk is its good end. The limit that keeps its call from being executed is one, whatever `onLimit` says. */
+function planFinish({ finish, err, action }: Chunk, call: ToolCall | undefined): Finish | undefined {
+  const reason = call === undefined ? finish?.reason : "tool_calls";
+  if (reason === undefined) return undefined;
+  if (finish !== undefined) return { ...finish, reason };
+  if (err?.code !== "max_rounds_exceeded" || action?.type !== "run.failed") return undefined;
+  const { output, usage, rounds, timing } = action;
+  return { reason, output, usage, rounds, timing };
+}
+
+const decision = (call: ToolCall | undefined, { output }: Finish): Action =>
+  call ? { type: "call", name: call.name, arguments: call.arguments } : { type: "answer", text: output };
 
 const cancelled = (signal: AbortSignal): VenturiError =>
   new VenturiError("agent.execute", "stream_interrupted", "the call was cancelled before it began", {
     cause: signal.reason,
   });
-
-/** The chunk that tells of an event; none for those that a later one tells whole. */
-function chunkOf(event: RunEvent): Chunk | undefined {
-  const { run, seq } = event;
-  switch (event.type) {
-    case "text.delta":
-    case "refusal.delta":
-      return { content: event.text, metadata: { run, seq, round: event.round } };
-    case "reasoning.delta":
-      return { action: { type: event.type, text: event.text }, metadata: { run, seq, round: event.round } };
-    case "tool_call.ready": {
-      const { call, name } = event;
-      return { toolCalls: [{ call, name, arguments: event.arguments }], metadata: { run, seq, round: event.round } };
-    }
-    case "tool_call.started":
-    case "tool_call.rejected":
-    case "tool.started":
-    case "tool.finished":
-    case "approval.requested": {
-      const { run: _run, seq: _seq, at: _at, type, ...facts } = event;
-      return { action: { type, name: event.name, call: event.call }, metadata: { run, seq, ...facts } };
-    }
-    case "tool.output":
-      return {
-        action: { type: event.type, call: event.call, text: event.text },
-        metadata: { run, seq, round: event.round },
-      };
-    case "run.finished": {
-      const { type: _type, at: _at, finish, ...facts } = event;
-      return { finish, metadata: facts };
-    }
-    case "run.failed": {
-      const { type: _type, at: _at, error, ...facts } = event;
-      return { err: fromJson(error), metadata: facts };
-    }
-    case "tool_call.delta":
-    case "provider.activity":
-    case "message.added":
-    case "generation.finished":
-    case "context.compacted":
-      return undefined;
-    default:
-      return { action: { type: event.type }, metadata: { run, seq } };
-  }
-}

@@ -2,8 +2,15 @@ import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import type { Code } from "../core/codes.ts";
 import type { Delta, FinishReason } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
-import type { GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
+import type {
+  Capabilities,
+  GenerationContext,
+  GenerationRequest,
+  Provider,
+  Generation as WholeGeneration,
+} from "../core/provider.ts";
 import type { Usage } from "../core/usage.ts";
+import { generationOf } from "../provider/collect.ts";
 
 /** One batch of a scripted generation, as one network read would bring it. */
 export type Scripted =
@@ -44,21 +51,32 @@ export const say = {
 
 export type Generation = readonly (Scripted | string)[];
 
+export interface ScriptedOptions {
+  readonly clock?: Clock;
+  /** False: a provider that has `generate` alone and answers each generation whole. */
+  readonly streaming?: boolean;
+}
+
 /**
  * A provider that says what it is told, generation by generation, and remembers what it was asked. A generation without a
  * `done`, `fail` or silence at its end gets a `done` that fits.
  */
 export class ScriptedModel implements Provider {
-  readonly capabilities = { streaming: true, tools: true, vision: true, reasoning: true };
+  readonly capabilities: Capabilities;
+  readonly stream?: NonNullable<Provider["stream"]>;
+  readonly generate?: NonNullable<Provider["generate"]>;
   readonly requests: GenerationRequest[] = [];
   readonly contexts: GenerationContext[] = [];
   readonly #script: Generation[];
   readonly #clock: Clock;
   #open = 0;
 
-  constructor(script: readonly Generation[], clock: Clock = systemClock) {
+  constructor(script: readonly Generation[], { clock = systemClock, streaming = true }: ScriptedOptions = {}) {
     this.#script = [...script];
     this.#clock = clock;
+    this.capabilities = { streaming, tools: true, vision: true, reasoning: true };
+    if (streaming) this.stream = (request, context) => this.#play(request, context);
+    else this.generate = (request, context) => this.#whole(request, context);
   }
 
   /** Generations that are being read right now. */
@@ -71,7 +89,13 @@ export class ScriptedModel implements Provider {
     if (this.#script.length > 0) throw new Error(`${this.#script.length} scripted generations were not asked for`);
   }
 
-  async *stream(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]> {
+  async #whole(request: GenerationRequest, context: GenerationContext): Promise<WholeGeneration> {
+    const deltas: Delta[] = [];
+    for await (const batch of this.#play(request, context)) deltas.push(...batch);
+    return generationOf(deltas);
+  }
+
+  async *#play(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]> {
     this.requests.push(request);
     this.contexts.push(context);
     const generation = this.#script.shift();

@@ -44,7 +44,7 @@ describe("approval", () => {
   it("takes silence for a no when the time is over, and counts the wait as approval", async () => {
     const clock = new VirtualClock();
     const bench = new Bench({
-      model: new ScriptedModel([asking(), ["ok"]], clock),
+      model: new ScriptedModel([asking(), ["ok"]], { clock }),
       tools: [pay("always")],
       policy: { approvalTimeout: 60_000 },
       clock,
@@ -65,14 +65,14 @@ describe("approval", () => {
       const hour = 3_600_000;
       const ahead = new VirtualClock(1_700_000_000_000 + hour);
       const tools = [pay("always")];
-      const first = new Bench({ model: new ScriptedModel([asking()], ahead), tools, clock: ahead });
+      const first = new Bench({ model: new ScriptedModel([asking()], { clock: ahead }), tools, clock: ahead });
       const lost = first.run();
       await first.when("approval.requested");
       const history = [...first.events];
       first.release.abort(new Error("the process is gone"));
       await lost.catch(() => {});
       const clock = new VirtualClock(1_700_000_000_000);
-      const resumed = new Bench({ model: new ScriptedModel([["ok"]], clock), tools, clock, history, ...setup });
+      const resumed = new Bench({ model: new ScriptedModel([["ok"]], { clock }), tools, clock, history, ...setup });
       const running = resumed.run();
       await clock.advance(60_000);
       await running;

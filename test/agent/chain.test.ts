@@ -10,7 +10,9 @@ import { Bench, run, tool } from "./harness.ts";
 describe("the model chain", () => {
   it("retries a model before anything was shown, waiting as long as the provider asked", async () => {
     const clock = new VirtualClock();
-    const model = new ScriptedModel([[say.fail("rate_limited", "slow down", { retryAfterMs: 7_000 })], ["ok"]], clock);
+    const model = new ScriptedModel([[say.fail("rate_limited", "slow down", { retryAfterMs: 7_000 })], ["ok"]], {
+      clock,
+    });
     const bench = new Bench({ model, chain: { retry: { max: 2 } }, clock });
     const running = bench.run();
     await clock.advance(6_999);

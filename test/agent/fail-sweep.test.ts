@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
+import { streamOf } from "../../src/agent/model/capabilities.ts";
 import { Breakers } from "../../src/agent/model/chain.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { VenturiError } from "../../src/core/errors.ts";
@@ -51,7 +52,7 @@ function scene(setup: Partial<Setup> = {}) {
   const model: Provider = {
     capabilities: script.capabilities,
     async *stream(request, context) {
-      for await (const batch of script.stream(request, context)) {
+      for await (const batch of streamOf(script, request, context)) {
         if (faults.provider) throw new VenturiError("provider.stream", "llm_error", "the provider broke");
         yield batch;
       }

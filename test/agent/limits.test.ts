@@ -94,7 +94,7 @@ describe("limits", () => {
 
   it("ends a silent provider when the run's time is over, with the text so far", async () => {
     const clock = new VirtualClock();
-    const model = new ScriptedModel([["half", say.silence()]], clock);
+    const model = new ScriptedModel([["half", say.silence()]], { clock });
     const bench = new Bench({ model, limits: { time: 5_000 }, clock });
     const running = bench.run();
     await bench.when("text.delta");

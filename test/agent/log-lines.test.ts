@@ -80,7 +80,7 @@ describe("log lines of a run", () => {
     const { log, line } = recorder();
     const limited = say.fail("rate_limited", "the provider answered 429", { status: 429, retryAfterMs: 1_500 });
     const cut = [say.usage({ inputTokens: 5, outputTokens: 1 }), limited];
-    const model = new ScriptedModel([cut, [say.usage({ inputTokens: 5, outputTokens: 3 }), "ok"]], clock);
+    const model = new ScriptedModel([cut, [say.usage({ inputTokens: 5, outputTokens: 3 }), "ok"]], { clock });
     const bench = new Bench({ model, logger: log, clock, chain: { retry: { max: 2 } } });
     const running = bench.run();
     await clock.advance(1_500);
@@ -103,7 +103,7 @@ describe("log lines of a run", () => {
   it("a run that is taken up again says so, with how long nobody worked on it", async () => {
     const clock = new VirtualClock();
     const pay = tool("pay", () => "paid", { effect: "effectful", approval: "always" });
-    const first = new Bench({ model: new ScriptedModel([[say.call(0, "pay", {})]], clock), tools: [pay], clock });
+    const first = new Bench({ model: new ScriptedModel([[say.call(0, "pay", {})]], { clock }), tools: [pay], clock });
     const lost = first.run();
     await first.when("approval.requested");
     const history = [...first.events];
@@ -111,7 +111,7 @@ describe("log lines of a run", () => {
     await lost.catch(() => {});
     await clock.advance(4_000);
     const { log, line } = recorder();
-    const model = new ScriptedModel([["ok"]], clock);
+    const model = new ScriptedModel([["ok"]], { clock });
     const resumed = new Bench({ model, tools: [pay], clock, history, logger: log });
     resumed.signal("approve", { call: "call-pay-0", approved: true });
     await resumed.run();

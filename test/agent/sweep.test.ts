@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { streamOf } from "../../src/agent/model/capabilities.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { isTerminal, type RunEvent } from "../../src/core/events.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
@@ -131,7 +132,7 @@ async function drain(model: ScriptedModel): Promise<void> {
     signal: new AbortController().signal,
     timeouts: { connect: 1, firstChunk: 1, idle: 1, total: 1 },
   };
-  for await (const _ of model.stream({ model: "", messages: [], tools: [], options: {} }, context));
+  for await (const _ of streamOf(model, { model: "", messages: [], tools: [], options: {} }, context));
 }
 
 describe("when the provider fails at any piece of a generation", () => {

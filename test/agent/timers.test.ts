@@ -99,7 +99,7 @@ describe("no timer and no generation outlives its run, when it ends with", () =>
     it(name, async () => {
       const clock = new VirtualClock();
       const { script, ...rest } = setup;
-      const model = new ScriptedModel(script, clock);
+      const model = new ScriptedModel(script, { clock });
       const bench = new Bench({ ...rest, model, clock });
       const running = bench.run();
       await clock.advance(0);

@@ -34,7 +34,7 @@ describe("timing", () => {
           const work = (input: Record<string, unknown>, { signal }: { signal: AbortSignal }) =>
             sleep(clock, Number(input.work), signal);
           const tools = [tool("look", work), tool("pay", work, { effect: "effectful" })];
-          const bench = new Bench({ model: new ScriptedModel([...script, ["end"]], clock), tools, clock });
+          const bench = new Bench({ model: new ScriptedModel([...script, ["end"]], { clock }), tools, clock });
           let over = false;
           const running = bench.run().then(() => {
             over = true;
@@ -58,7 +58,7 @@ describe("timing", () => {
         [say.wait(300), "a", say.wait(200), say.call(0, "pay", {})],
         [say.wait(50), "b"],
       ],
-      clock,
+      { clock },
     );
     const pay = tool("pay", (_, { signal }) => sleep(clock, 1_000, signal), { effect: "effectful" });
     const bench = new Bench({ model, tools: [pay], clock });

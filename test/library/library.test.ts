@@ -62,13 +62,13 @@ describe("the library face", () => {
     const chunks = await collect(venturi.agent("assistant").streamPlan(steps, "What is 6 * 7?"));
     expect(lastBody()).to.contain("6 * 7").and.to.contain('"42"').and.to.contain('"role":"tool"');
     expect(chunks.at(-1)).to.have.nested.property("action.type", "answer");
-    expect(chunks.at(-1)?.finish).to.equal("stop");
+    expect(chunks.at(-1)?.finish?.reason).to.equal("stop");
   });
 
   it("a plan that decides on a call ends well, also for an agent whose limits are errors", async () => {
     for (const name of ["assistant", "strict"]) {
       const chunks = await collect(venturi.agent(name).streamPlan([], "What is 6 * 7?"));
-      expect(chunks.at(-1), name).to.deep.include({ finish: "tool_calls" });
+      expect(chunks.at(-1)?.finish?.reason, name).to.equal("tool_calls");
       expect(chunks.at(-1)?.action).to.deep.include({ type: "call", name: "calculator" });
       expect(chunks.filter((chunk) => chunk.err ?? chunk.finish)).to.have.length(1);
     }

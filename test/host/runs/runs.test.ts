@@ -2,8 +2,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
+import { silentLog } from "../../../src/core/log.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
-import { Agent, type Chunk } from "../../../src/library/agent.ts";
+import { Agent } from "../../../src/library/agent.ts";
+import type { Chunk } from "../../../src/library/chunk.ts";
 
 const yaml = `
 version: 1
@@ -28,7 +30,7 @@ describe("runs over a real provider, the memory journal and the loop", () => {
     folder = await mkdtemp(join(tmpdir(), "venturi-"));
     const configFile = join(folder, "venturi.yaml");
     await writeFile(configFile, yaml);
-    host = await openHost({ configFile, env: {} });
+    host = await openHost({ configFile, env: {}, log: silentLog });
     agent = new Agent("assistant", host.runs);
   });
 
@@ -40,7 +42,7 @@ describe("runs over a real provider, the memory journal and the loop", () => {
   it("streams chunks, the last one with finish", async () => {
     const chunks: Chunk[] = [];
     for await (const chunk of agent.streamExecute("What is 12 * 12?")) chunks.push(chunk);
-    expect(chunks.at(-1)).to.have.property("finish", "stop");
+    expect(chunks.at(-1)).to.have.nested.property("finish.reason", "stop");
     expect(chunks.filter((chunk) => chunk.finish !== undefined || chunk.err)).to.have.length(1);
     expect(chunks.map((chunk) => chunk.content ?? "").join("")).to.contain("144");
     expect(chunks.flatMap((chunk) => chunk.toolCalls ?? [])[0]).to.include({ name: "calculator" });
