@@ -2,6 +2,7 @@ import { definePlugin, fromToolOptions, Size, type Tool, type ToolSource, toolOp
 import { z } from "zod";
 import { editTool } from "./edit.ts";
 import { listTool } from "./list.ts";
+import { patchTool } from "./patch.ts";
 import { readTool } from "./read.ts";
 import { openRoot } from "./root.ts";
 import { searchTool } from "./search.ts";
@@ -28,7 +29,7 @@ export default definePlugin({
   async create(options, context): Promise<ToolSource & { close(): Promise<void> }> {
     const root = await openRoot(options, context.folder);
     const reading = [readTool, listTool, searchTool];
-    const makers = options.write ? [...reading, writeTool, editTool] : reading;
+    const makers = options.write ? [...reading, writeTool, editTool, patchTool] : reading;
     const tools: readonly Tool[] = makers.map((make) => ({
       ...fromToolOptions(options),
       ...make(root, context.name),

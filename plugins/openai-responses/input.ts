@@ -1,7 +1,7 @@
 import { type Message, type Part, parseJson, record, textOf } from "venturi/plugin";
 import { fileOf, imageOf } from "./attachments.ts";
 import { wireName } from "./decoder.ts";
-import { outputItem } from "./items.ts";
+import { outputItem } from "./vendor-outputs.ts";
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -74,5 +74,5 @@ function resultItem(part: Part, called: ReadonlyMap<string, Body>): Body[] {
   const item = called.get(part.call) ?? {};
   // A call that was sent back as it came has the vendor's id, whatever this run calls it.
   const id = item.type === undefined || item.type === "function_call" ? part.call : String(item.call_id ?? part.call);
-  return [outputItem(item, id, output)];
+  return [outputItem(item, id, { ok: part.ok, output })];
 }

@@ -40,25 +40,3 @@ export function clientCallOf(item: Json): ClientCall | undefined {
 
 /** A shell in a container of the vendor's is run by the vendor. */
 const isHosted = (item: Json): boolean => (word(record(item.environment).type) ?? "local") !== "local";
-
-/** The item that answers a call, by the item that was the call. */
-export function outputItem(called: Json, call: string, output: unknown): Json {
-  const type = word(called.type) ?? "function_call";
-  const text = typeof output === "string" ? output : JSON.stringify(output);
-  switch (type) {
-    case "shell_call":
-      return {
-        type: "shell_call_output",
-        call_id: call,
-        output: [{ stdout: text, stderr: "", outcome: { type: "exit", exit_code: 0 } }],
-      };
-    case "apply_patch_call":
-      return { type: "apply_patch_call_output", call_id: call, status: "completed", output: text };
-    case "local_shell_call":
-      return { type: "local_shell_call_output", id: call, output: text };
-    case "custom_tool_call":
-      return { type: "custom_tool_call_output", call_id: call, output };
-    default:
-      return { type: "function_call_output", call_id: call, output };
-  }
-}

@@ -3,9 +3,11 @@ import {
   isStrictSchema,
   list,
   type OutputFormat,
+  record,
   type ToolChoice,
   type ToolSpec,
   withNative,
+  word,
 } from "venturi/plugin";
 import type { ResponsesOptions } from "./index.ts";
 import { inputOf } from "./input.ts";
@@ -23,7 +25,10 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, tools: more, ...rest } = request.options;
   const body: Body = { model: request.model, input: inputOf(request.messages, options.store), store: options.store };
   if (mode === "stream") body.stream = true;
-  const tools = [...request.tools.map(toolOf), ...list(more)];
+  const own = list(more);
+  const offered = new Set(own.map((tool) => word(record(tool).type)));
+  const functions = request.tools.filter(({ aliases = [] }) => !aliases.some((alias) => offered.has(alias)));
+  const tools = [...functions.map(toolOf), ...own];
   if (tools.length > 0) body.tools = tools;
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
   if (request.output !== undefined) body.text = { format: formatOf(request.output) };

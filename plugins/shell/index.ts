@@ -1,11 +1,12 @@
-import { Duration, definePlugin, defineTool, fromToolOptions, Size, toolOptions, VenturiError } from "venturi/plugin";
+import { Duration, definePlugin, defineTool, fromToolOptions, Size, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { type Command, CommandOptions, resolveCommand } from "./commands.ts";
-import { childEnvironment, outputRedactor } from "./environment.ts";
-import { execute } from "./execute.ts";
-import { checkArguments } from "./guard.ts";
-import { openDirectory, openJail } from "./jail.ts";
+import { outputRedactor } from "./environment.ts";
+import { openJail } from "./jail.ts";
+import { parametersOf } from "./parameters.ts";
 import { findSandbox } from "./sandbox.ts";
+import { runStep, runSteps } from "./steps.ts";
+import { adaptVendorCall, vendorNames } from "./vendor-calls.ts";
 
 export const ShellOptions = z.strictObject({
   ...toolOptions,
@@ -44,7 +45,6 @@ export default definePlugin({
     }
     const sandbox = await findSandbox(options, { jail, log: context.log, commands: [...commands.values()] });
     const redact = outputRedactor(options);
-    const names = [...commands.keys()];
 
     return defineTool({
       ...fromToolOptions(options),
@@ -57,30 +57,15 @@ export default definePlugin({
         `${[...commands.values()].map(describe).join("; ")}.`,
         "Arguments are passed as they are: no shell, no globs, no pipes, no variables. Paths are relative to the workspace.",
       ].join(" "),
-      parameters: z.strictObject({
-        command: z.enum(names as [string, ...string[]]), // at least one, by the options' schema
-        arguments: z.array(z.string().max(4_096)).max(64).default([]),
-        directory: z.string().max(4_096).optional().describe("folder below the workspace to run in"),
-        stdin: z.string().max(1_048_576).optional(),
-      }),
+      aliases: vendorNames,
+      adapt: adaptVendorCall,
+      parameters: parametersOf([...commands.keys()]),
       effect: "effectful",
       async call(input, call) {
         call.signal.throwIfAborted();
-        const command = commands.get(input.command);
-        if (command === undefined) throw new VenturiError("tool.call", "tool_denied", "this command is not allowed");
-        await using directory = await openDirectory(jail, input.directory ?? ".");
-        const checked = await checkArguments(command, input.arguments, { jail, directory: directory.path });
-        return await execute(
-          {
-            program: command.program,
-            argv: checked.argv,
-            directory,
-            environment: childEnvironment(options, jail, checked.environment),
-            stdin: input.stdin,
-            sandbox,
-          },
-          { ...options, redact, signal: call.signal, progress: (text) => call.progress(text) },
-        );
+        const runner = { options, jail, commands, sandbox, redact };
+        if (input.next === undefined) return await runStep(runner, input, { input, call });
+        return { results: await runSteps(runner, [input, ...input.next], { input, call }) };
       },
     });
   },

@@ -18,6 +18,8 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema of the arguments object. */
   readonly parameters: Readonly<Record<string, unknown>>;
+  /** Vendors' own names for it: offered as one of those, it need not be offered as a function too. */
+  readonly aliases?: readonly string[];
   /** The client's own definition. Whole and untranslated, it is a tool that only the vendor knows (`web_search`). */
   readonly native?: Native;
 }

@@ -70,6 +70,10 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
   readonly parameters: z.ZodType<Input> | Readonly<Record<string, unknown>>;
+  /** Vendors' own names for what it does (`local_shell`): a call by one of them is a call of this tool. */
+  readonly aliases?: readonly string[];
+  /** Turns arguments of a vendor's own shape into this tool's before they are checked; leaves others as they are. */
+  adapt?(input: Record<string, unknown>): Record<string, unknown>;
   readonly effect?: Effect;
   /** Runs alone: no other tool of the run at the same time. */
   readonly exclusive?: boolean;

@@ -168,7 +168,7 @@ export class DeltaWriter {
       type: "tool_call.started",
       round: this.#round,
       call: id,
-      name: call.name || nameless,
+      name: this.#nameOf(call),
       index: call.index,
       ...(this.#tools.isClient(call.name) ? { client: true } : {}),
     });
@@ -185,8 +185,12 @@ export class DeltaWriter {
     return id;
   }
 
+  #nameOf(call: OpenCall): string {
+    return call.name === "" ? nameless : this.#tools.nameOf(call.name);
+  }
+
   #seal(call: OpenCall): void {
-    const name = call.name || nameless;
+    const name = this.#nameOf(call);
     if (call.name === "") this.#open(call);
     const id = this.#idOf(call);
     const result = call.result();

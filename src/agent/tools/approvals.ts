@@ -104,5 +104,5 @@ export function needsApproval(run: RunContext, tool: Tool, call: CallState): boo
     condition = compileCondition(approval.when);
     conditions.set(approval.when, condition);
   }
-  return condition(call.arguments);
+  return condition(tool.adapt?.({ ...call.arguments }) ?? call.arguments);
 }

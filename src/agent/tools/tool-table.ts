@@ -14,6 +14,8 @@ export class ToolTable {
   readonly specs: readonly ToolSpec[];
   readonly #tools = new Map<string, Tool>();
   readonly #client = new Map<string, ToolSpec>();
+  /** Tools by a vendor's name for them; undefined when several claim it. */
+  readonly #aliases = new Map<string, Tool | undefined>();
 
   constructor(tools: readonly Tool[], clientTools: readonly ToolSpec[] = []) {
     for (const tool of tools) this.#tools.set(tool.name, tool);
@@ -21,12 +23,21 @@ export class ToolTable {
       this.#client.set(spec.name, spec);
       this.#tools.delete(spec.name);
     }
+    for (const tool of this.#tools.values()) {
+      for (const alias of tool.aliases ?? []) this.#aliases.set(alias, this.#aliases.has(alias) ? undefined : tool);
+    }
     this.specs = [...[...this.#tools.values()].map(specOf), ...clientTools];
     keepOne(this);
   }
 
   get(name: string): Tool | undefined {
     return this.#tools.get(name);
+  }
+
+  /** The name of the tool that is meant: its own, where the model called it by a vendor's name. */
+  nameOf(called: string): string {
+    if (this.#tools.has(called) || this.#client.has(called)) return called;
+    return this.#aliases.get(called)?.name ?? called;
   }
 
   /** A tool of the client's own: never run here. */
@@ -44,7 +55,7 @@ export class ToolTable {
       return { ok: false, error: new VenturiError("tool.check", "tool_not_found", message) };
     }
     try {
-      return checkInput(tool, input);
+      return checkInput(tool, tool.adapt?.(input) ?? input);
     } catch (thrown) {
       return { ok: false, error: wrap("tool.check", thrown, "plugin_failed") };
     }
@@ -56,7 +67,8 @@ const specs = new WeakMap<Tool, ToolSpec>();
 export function specOf(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (spec === undefined) {
-    spec = { name: tool.name, description: tool.description, parameters: schemaOf(tool) };
+    const { name, description, aliases } = tool;
+    spec = { name, description, parameters: schemaOf(tool), ...(aliases === undefined ? {} : { aliases }) };
     specs.set(tool, spec);
   }
   return spec;

@@ -34,6 +34,8 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
     name,
     description: tool.description,
     parameters: tool.parameters,
+    ...(tool.aliases === undefined ? {} : { aliases: tool.aliases }),
+    ...(tool.adapt === undefined ? {} : { adapt: (input) => tool.adapt?.(input) ?? input }),
     ...(effect === undefined ? {} : { effect }),
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
     ...(approval === undefined ? {} : { approval }),

@@ -36,6 +36,8 @@ function declared(tool: Tool): Omit<Tool, "call"> {
     name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
+    ...(tool.aliases === undefined ? {} : { aliases: tool.aliases }),
+    ...(tool.adapt === undefined ? {} : { adapt: (input) => tool.adapt?.(input) ?? input }),
     ...(tool.effect === undefined ? {} : { effect: tool.effect }),
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
     ...(tool.approval === undefined ? {} : { approval: tool.approval }),

@@ -66,6 +66,20 @@ describe("files against escapes", () => {
     });
   }
 
+  for (const type of ["create_file", "update_file", "delete_file"]) {
+    it(`a patch to ${type} leads nowhere by ${escapes("").length} paths`, async () => {
+      const diff = type === "create_file" ? "+escaped" : "@@\n-SECRET\n+escaped";
+      for (const path of escapes(workspace.base)) {
+        const operation = type === "delete_file" ? { type, path } : { type, path, diff };
+        const told = await outcome("patch", { operation });
+        expect(told, path).not.to.contain(secret);
+        const left = type !== "delete_file" && told.startsWith("ok");
+        if (left) expect(isInside(workspace, path), path).to.equal(true);
+      }
+      outsideIsUntouched();
+    });
+  }
+
   it("2000 generated paths of dots, slashes, links and names lead nowhere", async () => {
     const piece = fc.constantFrom(
       "..",

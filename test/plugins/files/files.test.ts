@@ -25,6 +25,10 @@ toolContract("files", {
     { tool: "files_search", input: { text: "answer" } },
     { tool: "files_write", input: { path: "made/by/contract.txt", content: "x" } },
     { tool: "files_edit", input: { path: "made/edited.txt", find: "b", replace: "b" } },
+    {
+      tool: "files_patch",
+      input: { operation: { type: "update_file", path: "readme.md", diff: "@@\n+more\n" } },
+    },
   ],
   misfits: [
     { tool: "files_read", input: {} },
@@ -66,7 +70,7 @@ describe("files", () => {
     ]);
     await reading.close();
     const all = source.list().map((tool) => `${tool.name} ${tool.effect}`);
-    expect(all.slice(3)).to.deep.equal(["files_write idempotent", "files_edit effectful"]);
+    expect(all.slice(3)).to.deep.equal(["files_write idempotent", "files_edit effectful", "files_patch effectful"]);
   });
 
   it("reads a file whole or by lines", async () => {

@@ -1,0 +1,108 @@
+import { failure } from "./content.ts";
+
+/** A passage to find, with what is to stand there instead. */
+interface Hunk {
+  /** Lines to go past first, from `@@ class Door`. */
+  readonly anchors: string[];
+  readonly lines: { readonly sign: " " | "+" | "-"; readonly text: string }[];
+  /** The passage ends where the file does. */
+  atEnd: boolean;
+}
+
+/** The content of a new file: a diff of added lines alone. */
+export function createdBy(diff: string): string {
+  const lines = linesOf(diff).map((line) => {
+    if (!line.startsWith("+")) throw failure('each line of a new file\'s diff begins with "+"');
+    return line.slice(1);
+  });
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+/**
+ * Applies a diff of the form that OpenAI's apply_patch has: hunks after `@@`, lines with " ", "+" or "-" before them and no line
+ * numbers. Each passage is looked for behind the one before; lines may differ in blanks at their end, in nothing else.
+ */
+export function updatedBy(text: string, diff: string): string {
+  const ending = text.includes("\r\n") ? "\r\n" : "\n";
+  const old = text.split(/\r?\n/);
+  const endsWithNewline = old.at(-1) === "";
+  if (endsWithNewline) old.pop();
+  const result: string[] = [];
+  let cursor = 0;
+  for (const hunk of hunksOf(diff)) {
+    const from = hunk.anchors.reduce((at, anchor) => lineAfter(old, anchor, at), cursor);
+    const wanted = hunk.lines.filter(({ sign }) => sign !== "+").map(({ text }) => text);
+    const at = wanted.length === 0 ? insertionPoint(old, hunk, from) : positionOf(old, wanted, { from, hunk });
+    result.push(...old.slice(cursor, at));
+    cursor = at;
+    for (const { sign, text: line } of hunk.lines) {
+      if (sign === "+") result.push(line);
+      else if (sign === "-") cursor++;
+      else result.push(old[cursor++] ?? line);
+    }
+  }
+  const whole = [...result, ...old.slice(cursor)].join(ending);
+  return endsWithNewline ? `${whole}${ending}` : whole;
+}
+
+function hunksOf(diff: string): Hunk[] {
+  const hunks: Hunk[] = [];
+  const next = (): Hunk => {
+    const hunk: Hunk = { anchors: [], lines: [], atEnd: false };
+    hunks.push(hunk);
+    return hunk;
+  };
+  for (const line of linesOf(diff)) {
+    const open = hunks.at(-1);
+    if (line === "*** End of File" && open !== undefined) open.atEnd = true;
+    else if (line.startsWith("@@")) {
+      const anchor = line.slice(2).trim();
+      const hunk = open === undefined || open.lines.length > 0 ? next() : open;
+      if (anchor !== "") hunk.anchors.push(anchor);
+    } else (open ?? next()).lines.push(signed(line));
+  }
+  if (!hunks.some((hunk) => hunk.lines.some(({ sign }) => sign !== " "))) throw failure("the diff changes nothing");
+  return hunks;
+}
+
+function signed(line: string): Hunk["lines"][number] {
+  const sign = line[0] ?? " "; // models leave the blank of an empty context line out
+  if (sign !== " " && sign !== "+" && sign !== "-") {
+    throw failure(
+      `a line of the diff begins with none of " ", "+", "-" and "@@": ${JSON.stringify(line.slice(0, 60))}`,
+    );
+  }
+  return { sign, text: line.slice(1) };
+}
+
+function lineAfter(lines: readonly string[], anchor: string, from: number): number {
+  const at = lines.findIndex((line, index) => index >= from && line.trim() === anchor);
+  if (at < 0)
+    throw failure(`the line ${JSON.stringify(anchor)} after "@@" is not in the file, or not behind the last change`);
+  return at + 1;
+}
+
+/** Lines that are only added go behind the anchor, or to the end. */
+const insertionPoint = (lines: readonly string[], hunk: Hunk, from: number): number =>
+  hunk.anchors.length === 0 || hunk.atEnd ? lines.length : from;
+
+function positionOf(
+  lines: readonly string[],
+  wanted: readonly string[],
+  { from, hunk }: { readonly from: number; readonly hunk: Hunk },
+): number {
+  const same = [(line: string) => line, (line: string) => line.trimEnd()];
+  for (const form of same) {
+    const matches = (at: number) => wanted.every((line, offset) => form(lines[at + offset] ?? "\0") === form(line));
+    const last = lines.length - wanted.length;
+    if (hunk.atEnd && last >= from && matches(last)) return last;
+    for (let at = from; at <= last && !hunk.atEnd; at++) if (matches(at)) return at;
+  }
+  throw failure(`the passage that begins with ${JSON.stringify(wanted[0])} is not in the file; read it again`);
+}
+
+const linesOf = (diff: string): string[] => {
+  const lines = diff.split(/\r?\n/);
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+};

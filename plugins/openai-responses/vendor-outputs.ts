@@ -1,0 +1,64 @@
+import { list, parseJson, record, word } from "venturi/plugin";
+
+type Json = Readonly<Record<string, unknown>>;
+
+export interface Result {
+  readonly ok: boolean;
+  readonly output: unknown;
+}
+
+/** The item that answers a call, in the form of the item that was the call. */
+export function outputItem(called: Json, call: string, { ok, output }: Result): Json {
+  const type = word(called.type) ?? "function_call";
+  const text = typeof output === "string" ? output : JSON.stringify(output);
+  switch (type) {
+    case "shell_call": {
+      const longest = record(called.action).max_output_length;
+      return {
+        type: "shell_call_output",
+        call_id: call,
+        ...(typeof longest === "number" && { max_output_length: longest }),
+        output: commandsIn(text, ok),
+      };
+    }
+    case "apply_patch_call":
+      return { type: "apply_patch_call_output", call_id: call, status: ok ? "completed" : "failed", output: text };
+    case "local_shell_call":
+      return {
+        type: "local_shell_call_output",
+        id: call,
+        output: localOutput(text, ok),
+        status: ok ? "completed" : "incomplete",
+      };
+    case "custom_tool_call":
+      return { type: "custom_tool_call_output", call_id: call, output };
+    default:
+      return { type: "function_call_output", call_id: call, output };
+  }
+}
+
+/** What each command did, if the tool told it as `{ exit, stdout, stderr }`, or several of them as `results`. */
+function commandsIn(text: string, ok: boolean): Json[] {
+  const told = record(parseJson(text));
+  const results = list(told.results ?? [told]).map(record);
+  if (ok && results.length > 0 && results.every(isCommand)) return results.map(commandOutput);
+  const outcome = /^tool_timeout\b/.test(text) && !ok ? { type: "timeout" } : { type: "exit", exit_code: ok ? 0 : 1 };
+  return [{ stdout: ok ? text : "", stderr: ok ? "" : text, outcome }];
+}
+
+const isCommand = (value: Json): boolean =>
+  typeof value.stdout === "string" && typeof value.stderr === "string" && "exit" in value;
+
+/** A command that a signal ended has no exit status; a shell says 128 and more. */
+const commandOutput = ({ stdout, stderr, exit, timedOut }: Json): Json => ({
+  stdout,
+  stderr,
+  outcome: timedOut === true ? { type: "timeout" } : { type: "exit", exit_code: typeof exit === "number" ? exit : 128 },
+});
+
+/** "A JSON string of the output of the local shell tool call." */
+function localOutput(text: string, ok: boolean): string {
+  const [{ stdout, stderr, outcome } = {}] = commandsIn(text, ok);
+  const { exit_code = null, type } = record(outcome);
+  return JSON.stringify({ stdout, stderr, exit_code, ...(type === "timeout" && { timed_out: true }) });
+}

@@ -1,0 +1,64 @@
+import { list, record } from "venturi/plugin";
+import { splitWords } from "./words.ts";
+
+type Json = Record<string, unknown>;
+
+/** What OpenAI's Responses API calls a shell of the client's: `local_shell_call` and `shell_call`. */
+export const vendorNames = ["local_shell", "shell"];
+
+/**
+ * Turns the vendors' shapes into this tool's:
+ * - `{ action: { type: "exec", command: [argv…], working_directory, timeout_ms, env, user } }`
+ * - `{ action: { commands: ["text", …], timeout_ms, max_output_length } }`
+ *
+ * What has no counterpart here (`env`, `user`) stays, so that the check refuses it by name.
+ */
+export function adaptVendorCall(input: Json): Json {
+  const { action: given, environment: _, ...others } = input;
+  if (typeof given !== "object" || given === null) return input;
+  const { type: _type, command, commands, working_directory, timeout_ms, max_output_length, ...rest } = record(given);
+  const settings = {
+    ...others,
+    ...withoutEmpty(rest),
+    ...(typeof timeout_ms === "number" ? { timeoutMs: timeout_ms } : {}),
+    ...(typeof max_output_length === "number" ? { maxOutput: max_output_length } : {}),
+  };
+  if (commands !== undefined) {
+    const [first, ...next] = list(commands).map((text) => fromText(String(text)));
+    return { ...settings, ...first, next };
+  }
+  const directory = typeof working_directory === "string" && working_directory !== "" ? working_directory : undefined;
+  const step = fromArgv(list(command).map(String));
+  return { ...settings, ...step, ...(directory === undefined ? {} : { directory }) };
+}
+
+export interface Step {
+  readonly command: string;
+  readonly arguments: readonly string[];
+  readonly directory?: string;
+}
+
+/** `["bash", "-lc", "ls -la"]` is how models write what they would type: the text is what counts. */
+function fromArgv(argv: readonly string[]): Step {
+  const [first = "", flags = "", text, ...more] = argv;
+  const isShell = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z|da)?sh$/.test(first) && /^-[el]*c$/.test(flags);
+  if (isShell && text !== undefined && more.length === 0) return fromText(text);
+  return { command: first, arguments: argv.slice(1) };
+}
+
+/** One plain command, perhaps after a `cd`; all else is for the command `sh`, if the config has one. */
+function fromText(text: string): Step {
+  const [, directory, after] = /^\s*cd\s+([\w./-]+)\s*&&\s*(.*)$/s.exec(text) ?? [];
+  const words = splitWords(after ?? text);
+  if (words === undefined || words.length === 0) return { command: "sh", arguments: [text] };
+  const [command = "", ...rest] = words;
+  return { command, arguments: rest, ...(directory === undefined ? {} : { directory }) };
+}
+
+/** The vendor sends `env: {}` and `user: null` where nothing is asked. */
+const withoutEmpty = (values: Json): Json =>
+  Object.fromEntries(
+    Object.entries(values).filter(
+      ([, value]) => value !== null && !(typeof value === "object" && Object.keys(value).length === 0),
+    ),
+  );
