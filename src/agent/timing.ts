@@ -17,7 +17,8 @@ export class TimeKeeper {
     client: 0,
     runtime: 0,
   };
-  #part: TimingPart = "runtime";
+  /** The part that runs now. */
+  part: TimingPart = "runtime";
   #since: number;
 
   /** `elapsed`: wall time of the run before this attempt took it up. */
@@ -27,22 +28,18 @@ export class TimeKeeper {
     this.#since = clock.monotonic();
   }
 
-  get part(): TimingPart {
-    return this.#part;
-  }
-
   enter(part: TimingPart): void {
-    if (part === this.#part) return;
+    if (part === this.part) return;
     const now = this.#clock.monotonic();
-    this.#spent[this.#part] += now - this.#since;
+    this.#spent[this.part] += now - this.#since;
     this.#since = now;
-    this.#part = part;
+    this.part = part;
   }
 
   /** Rounded to microseconds. */
   total(): Timing {
     const now = this.#clock.monotonic();
-    this.#spent[this.#part] += now - this.#since;
+    this.#spent[this.part] += now - this.#since;
     this.#since = now;
     const timing = { ...this.#spent };
     for (const part of Object.keys(timing) as TimingPart[]) timing[part] = Math.round(timing[part] * 1000) / 1000;

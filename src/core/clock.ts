@@ -11,8 +11,8 @@ export interface Clock {
 export const Clock = Symbol("Clock");
 
 export const systemClock: Clock = {
-  now: () => Date.now(),
-  monotonic: () => performance.now(),
+  now: Date.now,
+  monotonic: performance.now.bind(performance),
   after(ms, callback) {
     // Node fires timers past 2^31 ms at once, so a longer wait is cut to the longest it can hold; it warns of negative ones.
     const timer = setTimeout(callback, Math.max(0, Math.min(ms, 2 ** 31 - 1)));

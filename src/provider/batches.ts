@@ -89,7 +89,7 @@ export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, un
 
   #decode(reads: ReadBuffer, pipeline: Pipeline): Step | undefined {
     for (;;) {
-      this.#exchange?.check();
+      if (this.#exchange?.stopped !== undefined) throw this.#exchange.stopped;
       const read = reads.take();
       if (read === undefined && !reads.ended) return undefined;
       const deltas: Delta[] = [];

@@ -14,17 +14,18 @@ import { type Frames, framesOf } from "./frames/frames.ts";
  */
 export class Pipeline {
   readonly #op: string;
-  readonly #frames: Frames;
+  #frames: Frames;
   readonly #decoder: Decoder;
   readonly #observer: StreamObserver | undefined;
   readonly #batch: Frame[] = [];
-  readonly #toldQuirks = new Map<string, number>();
+  readonly #reportedQuirks = new Map<string, number>();
   #chunk = 0;
   /** When the chunk before ended: one look at the clock a chunk, and no time between them that belongs to none. */
   #time = 0;
   /** All bytes since the last frame are ASCII, so that a frame is as many bytes as characters: counting them is slow. */
   #ascii = true;
-  #finished = false;
+  /** A `done` or an `error` came out: nothing else will. */
+  finished = false;
 
   constructor(op: string, wire: Wire, settings: { maxEvent?: number; observer?: StreamObserver | undefined } = {}) {
     this.#op = op;
@@ -34,69 +35,64 @@ export class Pipeline {
     keepOne(this);
   }
 
-  /** A `done` or an `error` came out: nothing else will. */
-  get finished(): boolean {
-    return this.#finished;
-  }
-
   get quirks(): ReadonlyMap<string, number> {
     return this.#decoder.quirks;
   }
 
   push(read: Uint8Array, out: Delta[]): void {
-    if (this.#finished) return;
-    if (this.#observer === undefined) {
-      this.#step(out, () => this.#frames.push(read, this.#batch));
-      return;
-    }
+    if (this.finished) return;
+    if (this.#observer === undefined) return this.#step(out, read);
     this.#observer.bytes?.(read);
     const ascii = isAscii(read);
     const chunks = this.#chunk;
     this.#ascii &&= ascii;
-    this.#step(out, () => this.#frames.push(read, this.#batch));
+    this.#step(out, read);
     if (this.#chunk > chunks) this.#ascii = ascii;
   }
 
   /** The bytes have ended. */
   end(out: Delta[]): void {
-    if (this.#finished) return;
-    this.#step(out, () => this.#frames.end(this.#batch));
-    if (this.#finished) return;
+    if (this.finished) return;
+    this.#step(out, undefined);
+    if (this.finished) return;
     const from = out.length;
     try {
       this.#decoder.end(out);
     } catch (thrown) {
       out.push({ type: "error", error: wrap(this.#op, thrown, "stream_error") });
     }
-    this.#note(out, from);
-    this.#tellQuirks();
+    this.#noteEnd(out, from);
+    if (this.#observer !== undefined) this.#reportQuirks(this.#observer);
   }
 
-  #step(out: Delta[], cut: () => void): void {
+  /** Frames what was read, or what is left when the bytes have ended, and decodes the frames. */
+  #step(out: Delta[], read: Uint8Array | undefined): void {
     try {
       try {
-        cut();
+        if (read === undefined) this.#frames.end(this.#batch);
+        else this.#frames.push(read, this.#batch);
+        if (this.#frames.successor !== undefined) this.#frames = this.#frames.successor;
       } finally {
         // An event past the limit must not take the ones before it along.
         this.#decode(out);
       }
     } catch (thrown) {
-      if (!this.#finished) out.push({ type: "error", error: wrap(this.#op, thrown, "stream_error") });
-      this.#finished = true;
+      if (!this.finished) out.push({ type: "error", error: wrap(this.#op, thrown, "stream_error") });
+      this.finished = true;
     }
-    this.#tellQuirks();
+    if (this.#observer !== undefined) this.#reportQuirks(this.#observer);
   }
 
   #decode(out: Delta[]): void {
     const batch = this.#batch;
     if (this.#observer !== undefined) this.#time = performance.now();
-    for (let i = 0; i < batch.length && !this.#finished; i++) {
+    for (let i = 0; i < batch.length && !this.finished; i++) {
       const frame = batch[i] as Frame; // below the length
       const from = out.length;
       if (frame.data.length > unsuspicious) mustFit(frame.data);
       if (this.#observer === undefined) this.#decoder.push(frame, out);
       else this.#measured(frame, out, this.#observer);
-      this.#note(out, from);
+      this.#noteEnd(out, from);
     }
     batch.length = 0;
   }
@@ -117,18 +113,17 @@ export class Pipeline {
     observer.chunk(kind, this.#ascii ? frame.data.length : Buffer.byteLength(frame.data), start, end);
   }
 
-  #note(out: readonly Delta[], from: number): void {
+  #noteEnd(out: readonly Delta[], from: number): void {
     for (let i = from; i < out.length; i++) {
       const type = out[i]?.type;
-      if (type === "done" || type === "error") this.#finished = true;
+      if (type === "done" || type === "error") this.finished = true;
     }
   }
 
-  #tellQuirks(): void {
-    if (this.#observer === undefined) return;
+  #reportQuirks(observer: StreamObserver): void {
     for (const [name, count] of this.#decoder.quirks) {
-      for (let told = this.#toldQuirks.get(name) ?? 0; told < count; told++) this.#observer.quirk(name);
-      this.#toldQuirks.set(name, count);
+      for (let reported = this.#reportedQuirks.get(name) ?? 0; reported < count; reported++) observer.quirk(name);
+      this.#reportedQuirks.set(name, count);
     }
   }
 }

@@ -51,11 +51,11 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   try {
     let reads = 0;
     reader = new AbortableReader(streamOf(target.port, request, context), run.signal);
-    for (let batch = await reader.next(); batch !== undefined; batch = await reader.next()) {
+    for (let read = await reader.next(); !read.done; read = await reader.next()) {
       // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
-      run.time.enter("providerStream");
-      writer.push(batch);
+      if (run.time.part !== "providerStream") run.time.enter("providerStream");
+      writer.push(read.value);
       const gate = run.parts.gate?.() ?? run.parts.log.pressure;
       if (gate !== undefined) await paced(run, gate);
       reads += 1;
@@ -131,13 +131,12 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
 }
 
 /**
- * Reads a stream batch by batch, but not a moment longer than the signal allows: a provider that ignores the signal is left
- * behind. One promise and no closure a batch, one listener in all.
+ * Reads a stream batch by batch and rejects the moment the signal aborts, also when the provider ignores it. Racing each
+ * `next()` against the signal would cost a closure and two promises a batch; this costs one promise.
  */
 class AbortableReader {
   readonly #iterator: AsyncIterator<readonly Delta[]>;
   readonly #signal: AbortSignal;
-  #resolve: (batch: readonly Delta[] | undefined) => void = () => {};
   #reject: (reason: unknown) => void = () => {};
 
   constructor(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal) {
@@ -147,8 +146,12 @@ class AbortableReader {
     keepOne(this);
   }
 
-  next(): Promise<readonly Delta[] | undefined> {
-    return new Promise(this.#read);
+  next(): Promise<IteratorResult<readonly Delta[]>> {
+    if (this.#signal.aborted) return Promise.reject(this.#signal.reason);
+    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<readonly Delta[]>>();
+    this.#reject = reject;
+    this.#iterator.next().then(resolve, reject);
+    return promise;
   }
 
   /** Lets the provider free what it holds, whatever the reason the reading stopped for. */
@@ -157,20 +160,6 @@ class AbortableReader {
     // On one that has ended this does nothing.
     void Promise.resolve(this.#iterator.return?.()).catch(() => {});
   }
-
-  readonly #read = (
-    resolve: (batch: readonly Delta[] | undefined) => void,
-    reject: (reason: unknown) => void,
-  ): void => {
-    if (this.#signal.aborted) return reject(this.#signal.reason);
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#iterator.next().then(this.#step, reject);
-  };
-
-  readonly #step = (step: IteratorResult<readonly Delta[]>): void => {
-    this.#resolve(step.done ? undefined : step.value);
-  };
 
   readonly #onAbort = (): void => {
     this.#reject(this.#signal.reason);

@@ -17,7 +17,7 @@ const longest = 256;
  */
 export class DetectedFrames implements Frames {
   readonly #limit: number;
-  #chosen: Frames | undefined;
+  successor: Frames | undefined;
   #held: Uint8Array = new Uint8Array(0);
 
   constructor(limit: number) {
@@ -25,19 +25,19 @@ export class DetectedFrames implements Frames {
   }
 
   push(read: Uint8Array, out: Frame[]): void {
-    if (this.#chosen !== undefined) return this.#chosen.push(read, out);
+    if (this.successor !== undefined) return this.successor.push(read, out);
     const first = read.find((byte) => !undecided.has(byte));
     const start = this.#held.length === 0 ? read : Buffer.concat([this.#held, read]);
     if (first === undefined && start.length <= longest) {
       this.#held = Uint8Array.from(start);
       return;
     }
-    this.#chosen = this.#choose(first);
-    this.#chosen.push(start, out);
+    this.successor = this.#choose(first);
+    this.successor.push(start, out);
   }
 
   end(out: Frame[]): void {
-    this.#chosen?.end(out);
+    this.successor?.end(out);
   }
 
   #choose(first: number | undefined): Frames {

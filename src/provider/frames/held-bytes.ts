@@ -4,42 +4,37 @@ import { VenturiError } from "../../core/errors.ts";
 export class HeldBytes {
   readonly #limit: number;
   #room = Buffer.alloc(0);
-  #length = 0;
+  length = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  get length(): number {
-    return this.#length;
-  }
-
   append(bytes: Uint8Array): void {
-    if (this.#length + bytes.length > this.#limit) throw tooLarge(this.#limit);
+    if (this.length + bytes.length > this.#limit) throw tooLarge(this.#limit);
     this.#add(bytes);
   }
 
   /** Everything held followed by `bytes`, as text; nothing is held afterwards. */
   take(bytes: Uint8Array): string {
-    if (this.#length === 0) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
     this.#add(bytes);
-    const text = this.#room.toString("utf8", 0, this.#length);
-    this.#length = 0;
+    const text = this.#room.toString("utf8", 0, this.length);
+    this.length = 0;
     // One huge event must not pin its room for the rest of the stream.
     if (this.#room.length > 1 << 20) this.#room = Buffer.alloc(0);
     return text;
   }
 
   #add(bytes: Uint8Array): void {
-    const length = this.#length + bytes.length;
+    const length = this.length + bytes.length;
     if (length > this.#room.length) {
       const room = Buffer.allocUnsafeSlow(Math.max(1024, length, this.#room.length * 2));
-      this.#room.copy(room, 0, 0, this.#length);
+      this.#room.copy(room, 0, 0, this.length);
       this.#room = room;
     }
-    if (bytes.length === 1) this.#room[this.#length] = bytes[0] ?? 0;
-    else this.#room.set(bytes, this.#length);
-    this.#length = length;
+    if (bytes.length === 1) this.#room[this.length] = bytes[0] ?? 0;
+    else this.#room.set(bytes, this.length);
+    this.length = length;
   }
 }
 

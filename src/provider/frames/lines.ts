@@ -31,7 +31,9 @@ export class Lines {
       return;
     }
     this.#afterCr = last === read.length - 1 && read[last] === CR;
-    this.#take(this.#held.take(read.subarray(start, last + 1)));
+    const whole = start === 0 && last + 1 === read.length ? read : read.subarray(start, last + 1);
+    if (this.#held.length > 0) this.#take(this.#held.take(whole));
+    else this.#take(Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString("utf8"));
     if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));
   }
 
@@ -51,11 +53,11 @@ export class Lines {
     return text.slice(position, end);
   }
 
-  /** The next line without what it begins with, if it begins so and an empty line follows; passes over both. */
-  alone(start: string): string | undefined {
+  /** The rest of the next line if it starts with `prefix` and an empty line follows; consumes both lines. */
+  takeSingleLineEvent(prefix: string): string | undefined {
     const text = this.#text;
-    const from = this.#position + start.length;
-    if (text.slice(this.#position, from) !== start) return undefined;
+    const from = this.#position + prefix.length;
+    if (text.slice(this.#position, from) !== prefix) return undefined;
     const end = text.indexOf("\n", from);
     if (text.charCodeAt(end + 1) !== LF) return undefined;
     this.#position = end + 2;
@@ -78,7 +80,7 @@ export class Lines {
   }
 }
 
-/** Where the last line of a read ends, or -1. For a few bytes a loop is quicker than the way into native code. */
+/** Index of the last line end in a read, or -1. For a few bytes a loop is faster than a call into native code. */
 function lastLineEnd(read: Uint8Array): number {
   if (read.length > 64) return Math.max(read.lastIndexOf(LF), read.lastIndexOf(CR));
   let at = read.length - 1;

@@ -32,10 +32,11 @@ export class SseFrames implements Frames {
   #drain(out: Frame[]): void {
     for (;;) {
       // Nearly every event is one line of data and a blank one.
-      const alone = this.#data === undefined && this.#event === "" ? this.#lines.alone("data: ") : undefined;
-      if (alone !== undefined) {
-        if (alone.length > this.#limit) throw tooLarge(this.#limit);
-        out.push({ data: alone, event: "" });
+      const data =
+        this.#data === undefined && this.#event === "" ? this.#lines.takeSingleLineEvent("data: ") : undefined;
+      if (data !== undefined) {
+        if (data.length > this.#limit) throw tooLarge(this.#limit);
+        out.push({ data, event: "" });
         continue;
       }
       const line = this.#lines.next();

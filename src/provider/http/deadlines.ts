@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { Code } from "../../core/codes.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { Timeouts } from "../../core/provider.ts";
@@ -23,18 +24,16 @@ export class Deadlines {
     this.#op = op;
     this.#timeouts = timeouts;
     this.#expired = expired;
-    this.#total = this.#start("total", () => true);
+    this.#total = this.#start("total");
   }
 
-  /** The phase begins; it runs out only while `waits` says that silence is the server's. */
-  enter(phase: Phase, waits: () => boolean = () => true): void {
+  /**
+   * The phase begins. `quietSince` says when the server was last heard of, or undefined while it owes nothing. It is asked
+   * when the time is up, so that a chunk costs no timer.
+   */
+  enter(phase: Phase, quietSince?: () => number | undefined): void {
     clearTimeout(this.#phase);
-    this.#phase = this.#start(phase, waits);
-  }
-
-  /** Something arrived: the phase has its whole time again. */
-  touch(): void {
-    this.#phase?.refresh();
+    this.#phase = this.#start(phase, quietSince);
   }
 
   stop(): void {
@@ -42,16 +41,14 @@ export class Deadlines {
     clearTimeout(this.#phase);
   }
 
-  #start(limit: keyof Timeouts, waits: () => boolean): NodeJS.Timeout {
+  #start(limit: keyof Timeouts, quietSince?: () => number | undefined, wait?: number): NodeJS.Timeout {
     const ms = this.#timeouts[limit];
-    const timer = setTimeout(
-      () => {
-        if (waits()) this.#expired(this.#error(limit, ms));
-        else timer.refresh();
-      },
-      Math.min(ms, 2 ** 31 - 1), // Node fires longer timers at once
-    );
-    return timer;
+    const onTime = () => {
+      const left = quietSince === undefined ? 0 : timeLeft(quietSince(), ms);
+      if (left > 0) this.#phase = this.#start(limit, quietSince, left);
+      else this.#expired(this.#error(limit, ms));
+    };
+    return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers at once
   }
 
   #error(limit: keyof Timeouts, ms: number): VenturiError {
@@ -59,4 +56,11 @@ export class Deadlines {
     const message = `${what} within ${ms} ms; raise timeout.${limit} if it needs longer`;
     return new VenturiError(this.#op, code, message, { details: { timeout: limit, ms } });
   }
+}
+
+/** Of a phase of `ms` that is counted from the last sign of the server. A timer may fire a fraction of a millisecond early. */
+function timeLeft(quietSince: number | undefined, ms: number): number {
+  if (quietSince === undefined) return ms;
+  const left = ms - (performance.now() - quietSince);
+  return left < 1 ? 0 : left;
 }

@@ -36,7 +36,8 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly #context: GenerationContext;
   readonly #deadlines: Deadlines;
   readonly #streaming: boolean;
-  #stopped: VenturiError | undefined;
+  /** Set when a limit or the caller has ended it, also while what came before still waits to be taken. */
+  stopped: VenturiError | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #waiting: Waiting | undefined;
   #reads: ReadBuffer | undefined;
@@ -53,7 +54,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   }
 
   open(post: Post, connections: Dispatcher): Promise<Opened> {
-    this.check();
+    if (this.stopped !== undefined) throw this.stopped;
     this.#deadlines.enter("connect");
     const { origin, path, headers } = targetOf(post.url);
     return new Promise((resolve, reject) => {
@@ -73,14 +74,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Throws when a limit or the caller has ended it, also while what came before still waits to be taken. */
-  check(): void {
-    if (this.#stopped !== undefined) throw this.#stopped;
-  }
-
   /** What went wrong, seen from outside: a limit, the caller's abort, or else what was thrown. */
   failure(thrown: unknown): VenturiError {
-    if (this.#stopped !== undefined) return this.#stopped;
+    if (this.stopped !== undefined) return this.stopped;
     if (VenturiError.isInstance(thrown)) return wrap(this.#op, thrown);
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
     const details = code === undefined ? {} : { details: { reason: code } };
@@ -96,7 +92,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#deadlines.stop();
     this.#context.signal.removeEventListener("abort", this.#onAbort);
     const reads = this.#reads;
-    if (reads?.settled) return;
+    if (reads?.ended) return;
     if (outcome === "abandoned" || reads === undefined) {
       return this.#stop(new VenturiError(this.#op, "stream_interrupted", "the answer is not wanted"));
     }
@@ -108,14 +104,14 @@ export class Exchange implements Dispatcher.DispatchHandler {
   /** There is a connection, and the request goes out on it. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#stopped !== undefined) return controller.abort(this.#stopped);
+    if (this.stopped !== undefined) return controller.abort(this.stopped);
     // A whole answer comes at once and late: its first bytes may take as long as a stream may be silent.
     this.#deadlines.enter(this.#streaming ? "firstChunk" : "idle");
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
     if (status < 200) return; // more is to come
-    this.#reads = new ReadBuffer(controller, this.#onRead);
+    this.#reads = new ReadBuffer(controller, () => this.#deadlines.enter("idle", () => this.#reads?.quietSince));
     this.#waiting?.resolve({ status, headers, reads: this.#reads });
   }
 
@@ -134,13 +130,6 @@ export class Exchange implements Dispatcher.DispatchHandler {
     else this.#reads.end(error);
   }
 
-  #first = true;
-  readonly #onRead = (): void => {
-    if (!this.#first) return this.#deadlines.touch();
-    this.#first = false;
-    this.#deadlines.enter("idle", () => this.#reads?.waiting ?? true);
-  };
-
   readonly #onAbort = (): void => {
     const reason: unknown = this.#context.signal.reason;
     this.#stop(
@@ -151,12 +140,12 @@ export class Exchange implements Dispatcher.DispatchHandler {
   };
 
   #stop(error: VenturiError): void {
-    this.#stopped ??= error;
+    this.stopped ??= error;
     this.#deadlines.stop();
-    this.#abort(this.#stopped);
+    this.#abort(this.stopped);
   }
 
-  /** Closes the socket; a request that has none yet is told at once and dropped when it gets one. */
+  /** Closes the socket. Not connected yet: rejects now, aborts on connect. */
   #abort(reason: Error): void {
     this.#controller?.abort(reason);
     this.#waiting?.reject(reason);

@@ -1,46 +1,38 @@
-/** What the bytes come from: it can be told to wait. */
+import { performance } from "node:perf_hooks";
+
+/** Where the bytes come from. */
 export interface Source {
   pause(): void;
   resume(): void;
 }
 
-/** Bytes that may wait to be taken before the source is paused. */
-const enough = 64 * 1024;
+const highWaterMark = 64 * 1024;
 
 /**
- * What has arrived and not been taken: `take` gives everything in one piece, and only when nothing has come is there
- * something to await, so that there is one promise per wait, not one per chunk. Past 64 KiB the source has to wait.
+ * Bytes that have arrived and not been taken. `take` returns all of them in one piece, and only an empty buffer has to be
+ * awaited: one promise per wait, not one per chunk. The source is paused past the high-water mark.
  */
 export class ReadBuffer {
   readonly #source: Source;
-  readonly #arrived: () => void;
   #pieces: Buffer[] = [];
   #bytes = 0;
   #paused = false;
   #discarding = false;
-  #ended = false;
   #error: Error | undefined;
   #wake: (() => void) | undefined;
-
-  /** `arrived` is called whenever something has come where there was nothing. */
-  constructor(source: Source, arrived: () => void) {
-    this.#source = source;
-    this.#arrived = arrived;
-  }
-
-  /** Somebody waits for bytes: only then is silence the server's. */
-  get waiting(): boolean {
-    return this.#wake !== undefined;
-  }
-
-  /** The end has come and everything before it was taken. */
-  get ended(): boolean {
-    return this.#ended && this.#bytes === 0;
-  }
-
+  #onFirst: (() => void) | undefined;
+  #waitingSince = 0;
   /** Nothing more will come, whether or not what came was taken. */
-  get settled(): boolean {
-    return this.#ended;
+  ended = false;
+
+  constructor(source: Source, onFirst: () => void) {
+    this.#source = source;
+    this.#onFirst = onFirst;
+  }
+
+  /** Since when a consumer has been waiting. The idle timeout runs only then: a consumer that is slow is not the server's fault. */
+  get quietSince(): number | undefined {
+    return this.#wake === undefined ? undefined : this.#waitingSince;
   }
 
   /** All that has arrived, or undefined. Throws what broke the stream, after everything that came before it was taken. */
@@ -63,10 +55,11 @@ export class ReadBuffer {
 
   /** Resolves when there is something to take, or the end. */
   arrival(): Promise<void> {
-    if (this.#ended || this.#bytes > 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#wake = resolve;
-    });
+    if (this.ended || this.#bytes > 0) return Promise.resolve();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#wake = resolve;
+    this.#waitingSince = performance.now();
+    return promise;
   }
 
   /** What is left of the body is not wanted, but the connection is: lets it come and throws it away. */
@@ -79,26 +72,25 @@ export class ReadBuffer {
 
   push(piece: Buffer): void {
     if (this.#discarding || piece.length === 0) return;
-    const first = this.#bytes === 0;
     this.#pieces.push(piece);
     this.#bytes += piece.length;
-    if (this.#bytes >= enough && !this.#paused) {
+    if (this.#bytes >= highWaterMark && !this.#paused) {
       this.#paused = true;
       this.#source.pause();
     }
-    if (!first) return;
-    this.#arrived();
-    this.#wakeUp();
+    if (this.#onFirst !== undefined) {
+      this.#onFirst();
+      this.#onFirst = undefined;
+    }
+    const wake = this.#wake;
+    this.#wake = undefined;
+    wake?.();
   }
 
   end(error?: Error): void {
-    if (this.#ended) return;
-    this.#ended = true;
+    if (this.ended) return;
+    this.ended = true;
     this.#error = error;
-    this.#wakeUp();
-  }
-
-  #wakeUp(): void {
     const wake = this.#wake;
     this.#wake = undefined;
     wake?.();
