@@ -23,18 +23,7 @@ import {
 } from "venturi/plugin";
 import { MemoryBlobs } from "./blobs.ts";
 import { auditPage, pageOf } from "./list.ts";
-import {
-  addEvents,
-  attemptOf,
-  claimFor,
-  isCancelled,
-  isThere,
-  mayWrite,
-  passes,
-  rowOf,
-  type StoredRun,
-  storedRun,
-} from "./run.ts";
+import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun, storedRun } from "./run.ts";
 
 export interface MemoryOptions {
   readonly clock: Clock;
@@ -56,7 +45,7 @@ export class MemoryJournal implements Journal {
   readonly #open = new Map<string, StoredRun>();
   readonly #keys = new Map<string, string>();
   readonly #workers = new Map<string, number>();
-  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #listeners = new Map<(hint: Hint) => void, "control" | undefined>();
   readonly #blobs = new MemoryBlobs();
   readonly #audit: AuditRecord[] = [];
   #audited = 0;
@@ -101,8 +90,8 @@ export class MemoryJournal implements Journal {
     return found;
   }
 
-  onHint(callback: (hint: Hint) => void): () => void {
-    this.#listeners.add(callback);
+  onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
+    this.#listeners.set(callback, only);
     return () => this.#listeners.delete(callback);
   }
 
@@ -148,7 +137,7 @@ export class MemoryJournal implements Journal {
   async held(worker: string): Promise<Ownership[]> {
     this.#usable("journal.held");
     const running = [...this.#open.values()].filter((run) => run.state === "running" && run.worker === worker);
-    return running.map((stored) => attemptOf(stored, worker));
+    return running.map((stored) => ownershipOf(stored, worker));
   }
 
   async release(ownership: Ownership): Promise<void> {
@@ -310,7 +299,8 @@ export class MemoryJournal implements Journal {
   }
 
   #hint(hint: Hint): void {
-    for (const listener of this.#listeners) listener(hint);
+    const control = hint.work || hint.signals !== undefined;
+    for (const [listener, only] of this.#listeners) if (control || only === undefined) listener(hint);
   }
 
   #usable(op: string): void {
@@ -320,3 +310,17 @@ export class MemoryJournal implements Journal {
 
 /** A name within a tenant. Its length keeps ("a", "b c") and ("a b", "c") apart. */
 const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
+
+function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
+  for (const event of events) {
+    stored.events.push(event);
+    stored.epochs.push(epoch);
+  }
+}
+
+/** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */
+const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.ownership.head);
+
+/** The fence: the run is mine, and what I wrote last is what is there. */
+const mayWrite = (stored: StoredRun, item: Append): boolean =>
+  stored.state === "running" && stored.epoch === item.ownership.epoch && stored.events.length === baseOf(item);

@@ -52,20 +52,6 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   wire: [],
 });
 
-export function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
-  for (const event of events) {
-    stored.events.push(event);
-    stored.epochs.push(epoch);
-  }
-}
-
-/** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */
-const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.ownership.head);
-
-/** The fence: the run is mine, and what I wrote last is what is there. */
-export const mayWrite = (stored: StoredRun, item: Append): boolean =>
-  stored.state === "running" && stored.epoch === item.ownership.epoch && stored.events.length === baseOf(item);
-
 /** Whether the very same item went in before, so that repeating it after a lost answer is no fence. */
 export function isThere(stored: StoredRun, item: Append): boolean {
   const { epoch } = item.ownership;
@@ -91,14 +77,14 @@ export function claimFor(stored: StoredRun, worker: string, now: number): Claim 
   stored.state = "running";
   stored.updatedAt = now;
   return {
-    ownership: attemptOf(stored, worker),
+    ownership: ownershipOf(stored, worker),
     tenant: stored.tenant,
     request: stored.request,
     signals: stored.signals.length,
   };
 }
 
-export const attemptOf = (stored: StoredRun, worker: string): Ownership => ({
+export const ownershipOf = (stored: StoredRun, worker: string): Ownership => ({
   run: stored.run,
   session: stored.session,
   epoch: stored.epoch,

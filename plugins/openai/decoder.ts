@@ -102,7 +102,7 @@ export class ChatDecoder implements Decoder {
     if (this.#id === "" || this.#model === "") this.#introduce(chunk, out);
     if (usage !== undefined && usage !== null) this.#count(usage);
     if (Array.isArray(choices)) {
-      for (const choice of choices) this.#pushChoice(record(choice), out);
+      for (const choice of choices) if (choice !== null && typeof choice === "object") this.#pushChoice(choice, out);
     } else if (usage === undefined) {
       this.quirks.count("unknown_event");
     }
@@ -181,10 +181,9 @@ export class ChatDecoder implements Decoder {
     }
     if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out);
     if (typeof function_call === "object" && function_call !== null) this.#calls.pushFunctionCall(function_call, out);
-    for (const data of list(delta.executed_tools))
-      out.push({ type: "activity", kind: "server_tool", wire: wireName, data });
-    for (const data of list(delta.annotations)) out.push({ type: "activity", kind: "citation", wire: wireName, data });
-    for (const data of list(delta.images)) out.push({ type: "activity", kind: "part", wire: wireName, data });
+    if (delta.executed_tools !== undefined) pushActivities("server_tool", delta.executed_tools, out);
+    if (delta.annotations !== undefined) pushActivities("citation", delta.annotations, out);
+    if (delta.images !== undefined) pushActivities("part", delta.images, out);
     if (typeof delta.audio === "object" && delta.audio !== null) {
       out.push({ type: "activity", kind: "part", wire: wireName, data: { audio: delta.audio } });
     }
@@ -194,8 +193,15 @@ export class ChatDecoder implements Decoder {
   #reasoning(delta: Json, out: Delta[]): void {
     const details = delta.reasoning_details === undefined ? "" : this.#details.push(delta.reasoning_details);
     if (typeof delta.reasoning_opaque === "string") this.#opaque = delta.reasoning_opaque;
-    const field = reasoningFields.find((name) => typeof delta[name] === "string" && delta[name] !== "");
-    const text = field === undefined ? details : (delta[field] as string); // find has just seen a string there
+    let field: string | undefined;
+    let text = details;
+    for (const name of reasoningFields) {
+      const value = delta[name];
+      if (typeof value !== "string" || value === "") continue;
+      field = name;
+      text = value;
+      break;
+    }
     if (text === "") return;
     // The part remembers the field it came in: a vendor that wants its reasoning back wants it there.
     if (this.#hasReasoning || field === undefined) out.push({ type: "reasoning", text });
@@ -267,6 +273,10 @@ function isError(chunk: Json, event: string): boolean {
   if (event === "error") return true;
   if (Array.isArray(chunk.choices)) return false;
   return chunk.object === "error" || chunk.type === "error" || typeof chunk.detail === "string";
+}
+
+function pushActivities(kind: "server_tool" | "citation" | "part", values: unknown, out: Delta[]): void {
+  for (const data of list(values)) out.push({ type: "activity", kind, wire: wireName, data });
 }
 
 const pick = (chunk: Json, key: "citations" | "search_results"): Record<string, unknown> =>

@@ -226,16 +226,6 @@ export const textOnly = (type: EventType): boolean =>
   type === "tool.output" ||
   type === "refusal.delta";
 
-/** The event's JSON, made once however many journals and clients ask for it. */
-export function encodeEvent(event: RunEvent): string {
-  let json = Encoded.of(event);
-  if (json === undefined) {
-    json = JSON.stringify(event);
-    new Encoded(event, json);
-  }
-  return json;
-}
-
 /** Length of the event's JSON if anyone has asked for it, else of the text it carries. */
 export function encodedSize(event: RunEvent): number {
   const json = Encoded.of(event);
@@ -265,4 +255,14 @@ class Encoded extends Given {
   static of(event: RunEvent): string | undefined {
     return #json in event ? event.#json : undefined;
   }
+
+  static encode(event: RunEvent): string {
+    if (#json in event) return event.#json;
+    const json = JSON.stringify(event);
+    new Encoded(event, json);
+    return json;
+  }
 }
+
+/** The event's JSON, encoded once however many journals and clients ask for it. */
+export const encodeEvent: (event: RunEvent) => string = Encoded.encode;

@@ -210,7 +210,8 @@ export interface Journal {
   append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>>;
   read(run: string, after: number, limit: number): Promise<RunEvent[]>;
   readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
-  onHint(callback: (hint: Hint) => void): () => void;
+  /** With `control` only hints of work or signals are wanted; those of events alone come with every token. */
+  onHint(callback: (hint: Hint) => void, only?: "control"): () => void;
   enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }>;
   /**
    * Up to `limit` runs that are ready, or whose worker's lease ran out, and that fit the filter; sessions in order, one

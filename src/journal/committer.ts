@@ -1,15 +1,14 @@
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
 import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
 import { endInstead } from "./last-words.ts";
-import { type LogOwner, OwnedLog } from "./run-log.ts";
+import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
 
-/** Told what this process writes, as it becomes durable. */
+/** Where events of this process go once they are durable. */
 export interface CommitListener {
-  opened(ownership: Ownership): void;
-  committed(ownership: Ownership, events: readonly RunEvent[]): void;
+  /** The run's readers, kept up to date by the listener while the log is open. */
+  opened(ownership: Ownership): Iterable<Reader>;
   closed(ownership: Ownership): void;
 }
 
@@ -36,10 +35,9 @@ const share = 8;
 const maxBatch = 32 * 1024 * 1024;
 
 /**
- * Group commit: one transaction in flight for all runs of this process; what arrives meanwhile goes into the next. An idle
- * engine is asked at once. From one commit's start to the next's pass eight times what it took, at most `pace`, unless
- * someone waits for a step or a run has `maxWaiting` bytes: so many runs share a transaction, and one that has grown slow is
- * not made slower by letting more pile up.
+ * Group commit: one transaction in flight for all runs of this process; what arrives meanwhile goes into the next. Commits
+ * start at least min(8 × last duration, `pace`) apart, so that many runs share a transaction. An idle engine, a writer that
+ * waits for a step and a run with `maxWaiting` bytes do not wait for that.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -69,8 +67,7 @@ export class Committer implements LogOwner {
   }
 
   openLog(ownership: Ownership): OwnedLog {
-    this.#listener?.opened(ownership);
-    return new OwnedLog(ownership, this);
+    return new OwnedLog(ownership, this, this.#listener?.opened(ownership));
   }
 
   /** Stops trying a failing engine; what waits for it fails. */
@@ -100,15 +97,15 @@ export class Committer implements LogOwner {
     const rest = this.#urgent ? 0 : this.#restUntil - this.clock.monotonic();
     if (rest >= 1) {
       this.#phase = "resting";
-      this.#wake = this.clock.after(rest, () => this.#start());
+      this.#wake = this.clock.after(rest, this.#start);
     } else {
       this.#phase = "scheduled";
       // After the current turn's work, so that all events of one network read go together.
-      queueMicrotask(() => this.#start());
+      queueMicrotask(this.#start);
     }
   }
 
-  #start(): void {
+  readonly #start = (): void => {
     this.#wake = undefined;
     this.#phase = "committing";
     this.#urgent = false;
@@ -128,13 +125,13 @@ export class Committer implements LogOwner {
       batch.push(log.take());
       open.push(log);
     }
-    this.#commit(open, batch).then(() => this.#next());
-  }
+    this.#commit(open, batch).then(this.#next);
+  };
 
-  #next(): void {
+  readonly #next = (): void => {
     if (this.#dirty.length > 0) this.#schedule();
     else this.#phase = "idle";
-  }
+  };
 
   async #commit(logs: readonly OwnedLog[], batch: readonly Append[]): Promise<void> {
     if (batch.length === 0) return;
@@ -163,7 +160,7 @@ export class Committer implements LogOwner {
     const end = endInstead(item, error);
     try {
       const fenced = await this.#append([end]);
-      if (!fenced.has(log.ownership)) this.#listener?.committed(log.ownership, end.events);
+      if (!fenced.has(log.ownership)) for (const reader of log.readers) reader.hand(end.events);
     } catch (thrown) {
       this.#log.error("the run's end cannot be stored either", { run, error: wrap(op, thrown).message });
     }
@@ -178,7 +175,7 @@ export class Committer implements LogOwner {
         log.fail(fencedOff(log.ownership));
         continue;
       }
-      if (item.events.length > 0) this.#listener?.committed(log.ownership, item.events);
+      if (item.events.length > 0) for (const reader of log.readers) reader.hand(item.events);
       log.committed(item);
     }
   }

@@ -30,7 +30,7 @@ export class Followers implements CommitListener {
   readonly #page: number;
   readonly #patience: number;
   readonly #byRun = new Map<string, Set<Follower>>();
-  /** Attempts of this process, whose commits are handed over. */
+  /** Runs that this process owns; the committer hands their events to the followers. */
   readonly #local = new Map<string, Ownership>();
   /** Runs with readers that are written elsewhere. */
   readonly #remote = new Set<string>();
@@ -74,24 +74,20 @@ export class Followers implements CommitListener {
     return count;
   }
 
-  opened(ownership: Ownership): void {
+  opened(ownership: Ownership): Iterable<Follower> {
     this.#local.set(ownership.run, ownership);
     this.#remote.delete(ownership.run);
     this.#watch();
+    const followers = this.#followersOf(ownership.run);
     // What another process wrote between the last look and this claim is not handed over by anyone.
-    for (const follower of this.#byRun.get(ownership.run) ?? []) {
-      if (follower.position < ownership.head) follower.miss();
-    }
-  }
-
-  committed(ownership: Ownership, events: readonly RunEvent[]): void {
-    const followers = this.#byRun.get(ownership.run);
-    if (followers) for (const follower of followers) follower.hand(events);
+    for (const follower of followers) if (follower.position < ownership.head) follower.miss();
+    return followers;
   }
 
   closed(ownership: Ownership): void {
     if (this.#local.get(ownership.run) !== ownership) return;
     this.#local.delete(ownership.run);
+    if (this.#byRun.get(ownership.run)?.size === 0) this.#byRun.delete(ownership.run);
     if (!this.#byRun.has(ownership.run)) return;
     this.#remote.add(ownership.run);
     this.#watch();
@@ -104,9 +100,7 @@ export class Followers implements CommitListener {
 
   #add(follower: Follower): void {
     const { run } = follower;
-    const followers = this.#byRun.get(run);
-    if (followers) followers.add(follower);
-    else this.#byRun.set(run, new Set([follower]));
+    this.#followersOf(run).add(follower);
     if (this.#local.has(run)) return;
     this.#remote.add(run);
     this.#watch();
@@ -114,10 +108,19 @@ export class Followers implements CommitListener {
 
   #remove(follower: Follower): void {
     const followers = this.#byRun.get(follower.run);
-    if (!followers?.delete(follower) || followers.size > 0) return;
+    if (!followers?.delete(follower) || followers.size > 0 || this.#local.has(follower.run)) return;
     this.#byRun.delete(follower.run);
     this.#remote.delete(follower.run);
     this.#watch();
+  }
+
+  #followersOf(run: string): Set<Follower> {
+    let followers = this.#byRun.get(run);
+    if (followers === undefined) {
+      followers = new Set();
+      this.#byRun.set(run, followers);
+    }
+    return followers;
   }
 
   /** Hints and the poll cost something, so they run only while someone reads a run of another process. */

@@ -71,10 +71,10 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     const batch = this.#take();
     if (batch) return Promise.resolve(batch);
     if (this.#ended) return Promise.resolve(ended);
-    return new Promise((resolve, reject) => {
-      this.#waiting = { resolve, reject };
-      if (this.#behind) this.#read();
-    });
+    const waiting = Promise.withResolvers<Result>();
+    this.#waiting = waiting;
+    if (this.#behind) this.#read();
+    return waiting.promise;
   }
 
   return(): Promise<Result> {
@@ -84,7 +84,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
 
   /** Committed events, from this process or from the store, in order and without a gap among themselves. */
   hand(events: Batch): void {
-    const { position } = this;
+    const position = this.#queue.length === 0 ? this.#next - 1 : this.position;
     const first = events[0]?.seq ?? 0;
     if (this.#ended || (events.at(-1)?.seq ?? 0) <= position) return;
     const fresh = first > position ? events : events.slice(position + 1 - first);

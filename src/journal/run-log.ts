@@ -1,10 +1,15 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
-import { type EventBody, isTerminal, type RunEvent } from "../core/events.ts";
+import { type EventBody, isTerminal, type RunEvent, textOnly } from "../core/events.ts";
 import type { Append, Ownership, RunLog } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
+import { recordLimits } from "../core/value-limits.ts";
 import { mustEncode } from "./encodable.ts";
-import { eventSize } from "./event-size.ts";
+
+/** A follower of the run in this process. */
+export interface Reader {
+  hand(events: readonly RunEvent[]): void;
+}
 
 /** Who commits what logs hold. */
 export interface LogOwner {
@@ -26,22 +31,30 @@ interface Waiter {
 /** The log of one owner. The buffer dies with it, so events of a fenced owner can never be written later. */
 export class OwnedLog implements RunLog {
   readonly ownership: Ownership;
+  /** Who gets its events once they are durable. */
+  readonly readers: Iterable<Reader>;
   /** Bytes not yet taken into a commit. */
   waiting = 0;
+  /** Whether the ownership is over: terminal event or park committed, fenced, or given up. */
+  ended = false;
+  /** Set while the writer should wait for commits. */
+  pressure: Promise<void> | undefined;
   /** Whether the owner has it on its list. */
   listed = false;
   #head: number;
   #uncommitted = 0;
   #buffer: RunEvent[] = [];
-  #state: "open" | "ending" | "ended" = "open";
+  /** The terminal event or a park is written: nothing may follow it. */
+  #ending = false;
   #parking: number | undefined;
   #waiters: Waiter[] = [];
-  #pressure: { promise: Promise<void>; resolve: () => void } | undefined;
+  #relieve: (() => void) | undefined;
   readonly #owner: LogOwner;
   readonly #controller = new AbortController();
 
-  constructor(ownership: Ownership, owner: LogOwner) {
+  constructor(ownership: Ownership, owner: LogOwner, readers: Iterable<Reader> = []) {
     this.ownership = ownership;
+    this.readers = readers;
     this.#head = ownership.head;
     this.#owner = owner;
     keepOne(this);
@@ -55,29 +68,21 @@ export class OwnedLog implements RunLog {
     return this.#controller.signal;
   }
 
-  get pressure(): Promise<void> | undefined {
-    return this.#pressure?.promise;
-  }
-
-  /** Whether the ownership is over: terminal event or park committed, fenced, or given up. */
-  get ended(): boolean {
-    return this.#state === "ended";
-  }
-
   write(body: EventBody): RunEvent {
     const event = body as RunEvent; // completed in place on the next lines: a copy per token would be the hot path's largest cost
     event.run = this.ownership.run;
     event.at = this.#owner.clock.now();
     event.seq = this.#head + 1;
-    if (this.#state !== "open") return event;
+    if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);
-    mustEncode(event, bytes);
+    // Text always encodes, and it comes with every token.
+    if (!textOnly(event.type) || bytes > recordLimits.size) mustEncode(event, bytes);
     this.#head += 1;
     this.#buffer.push(event);
     this.waiting += bytes;
     this.#uncommitted += bytes;
     if (this.#uncommitted > this.#owner.maxUncommitted) this.#press();
-    if (isTerminal(event)) this.#state = "ending";
+    if (isTerminal(event)) this.#ending = true;
     this.#owner.changed(this, false);
     return event;
   }
@@ -98,12 +103,12 @@ export class OwnedLog implements RunLog {
   }
 
   park(seenSignals: number): Promise<void> {
-    if (this.#state !== "open") {
+    if (this.#ending || this.ended) {
       return Promise.reject(
         new VenturiError("journal.park", "internal", "the ownership has ended; it cannot be parked"),
       );
     }
-    this.#state = "ending";
+    this.#ending = true;
     this.#parking = seenSignals;
     return this.flush();
   }
@@ -116,9 +121,7 @@ export class OwnedLog implements RunLog {
     if (this.#parking !== undefined) {
       return { ownership: this.ownership, events, state: "waiting", seenSignals: this.#parking };
     }
-    return this.#state === "ending"
-      ? { ownership: this.ownership, events, state: "done" }
-      : { ownership: this.ownership, events };
+    return this.#ending ? { ownership: this.ownership, events, state: "done" } : { ownership: this.ownership, events };
   }
 
   /** The item is durable. */
@@ -128,7 +131,7 @@ export class OwnedLog implements RunLog {
     const durable = item.state === undefined ? this.ownership.head : Number.POSITIVE_INFINITY;
     if (item.state !== undefined) this.#end();
     for (const event of item.events) this.#uncommitted -= eventSize(event);
-    if (this.#uncommitted <= this.#owner.maxUncommitted) this.#relieve();
+    if (this.#relieve !== undefined && this.#uncommitted <= this.#owner.maxUncommitted) this.#release();
     let settled = 0;
     for (const waiter of this.#waiters) {
       if (waiter.seq > durable) break;
@@ -140,7 +143,7 @@ export class OwnedLog implements RunLog {
 
   /** Nothing more goes in: the owner was fenced, or the journal gave up. */
   fail(error: VenturiError): void {
-    if (this.#state === "ended") return;
+    if (this.ended) return;
     this.#end();
     this.#buffer = [];
     this.waiting = 0;
@@ -148,28 +151,60 @@ export class OwnedLog implements RunLog {
     this.#waiters = [];
     this.#controller.abort(error);
     for (const waiter of waiters) waiter.reject(error);
-    this.#relieve();
+    this.#release();
   }
 
   /** Its writer is gone; whatever it still tries to write goes nowhere. */
   abandon(): void {
-    if (this.#state !== "ended") this.#end();
+    if (!this.ended) this.#end();
   }
 
   #end(): void {
-    this.#state = "ended";
+    this.ended = true;
     this.#parking = undefined;
     this.#owner.closed(this);
   }
 
   #press(): void {
-    if (this.#pressure) return;
+    if (this.pressure) return;
     const { promise, resolve } = Promise.withResolvers<void>();
-    this.#pressure = { promise, resolve };
+    this.pressure = promise;
+    this.#relieve = resolve;
   }
 
-  #relieve(): void {
-    this.#pressure?.resolve();
-    this.#pressure = undefined;
+  #release(): void {
+    this.#relieve?.();
+    this.#relieve = undefined;
+    this.pressure = undefined;
   }
+}
+
+const envelope = 96;
+
+/** About how many bytes an event takes, without encoding it: only its long fields are looked at. */
+function eventSize(event: RunEvent): number {
+  switch (event.type) {
+    case "text.delta":
+    case "refusal.delta":
+    case "tool.output":
+      return envelope + event.text.length;
+    case "reasoning.delta":
+      return envelope + event.text.length + (event.encrypted?.length ?? 0);
+    case "tool_call.delta":
+    case "tool_call.rejected":
+      return envelope + event.arguments.length;
+    case "tool.finished":
+      return envelope + (event.output?.length ?? 0) + contentBytes(event.images) + contentBytes(event.files);
+    case "run.finished":
+    case "run.failed":
+      return envelope + event.output.length;
+    default:
+      return envelope * 4;
+  }
+}
+
+function contentBytes(items: readonly { readonly data?: string }[] | undefined): number {
+  let bytes = 0;
+  if (items) for (const { data } of items) bytes += data?.length ?? envelope;
+  return bytes;
 }

@@ -112,7 +112,7 @@ export class Worker {
   /** Resolves when the first heartbeat is in. A journal that is down now is no reason not to start: it is tried again. */
   async start(): Promise<void> {
     await this.#beat();
-    this.#stopHints = this.#journal.onHint((hint) => this.#onHint(hint));
+    this.#stopHints = this.#journal.onHint((hint) => this.#onHint(hint), "control");
     this.#every("heartbeat", this.#journal.lease / 3, () => this.#beat());
     this.#every("claim", this.#poll, () => this.#claim());
     this.#every("signals", this.#signalPoll, () => this.#signals.lookAtAll());

@@ -43,6 +43,7 @@ export class SseWriter {
   readonly #clock: Clock;
   readonly #headers: OutgoingHttpHeaders;
   readonly #gone = new AbortController();
+  readonly gone: AbortSignal = this.#gone.signal;
   /**
    * Chunks are framed here: Node writes a chunk's length, text and end as separate buffers, which costs a third more per
    * event. A client of HTTP/1.0 gets no chunks.
@@ -75,10 +76,6 @@ export class SseWriter {
     this.#response.setTimeout(limits.stalled, this.#onInactive);
     this.#stopTimer = clock.after(hold, this.#onQuiet);
     if (this.#response.destroyed) this.#onClose();
-  }
-
-  get gone(): AbortSignal {
-    return this.#gone.signal;
   }
 
   /** For a header that is known only now; without effect once the headers have gone out. */

@@ -282,7 +282,7 @@ describe("a provider over HTTP", () => {
 
   describe("statuses", () => {
     for (const [status, code] of [
-      [400, "llm_error"],
+      [400, "invalid_input"],
       [401, "unauthorized"],
       [402, "forbidden"],
       [403, "forbidden"],
@@ -290,7 +290,7 @@ describe("a provider over HTTP", () => {
       [408, "timeout"],
       [409, "conflict"],
       [413, "too_large"],
-      [422, "llm_error"],
+      [422, "invalid_input"],
       [429, "rate_limited"],
       [500, "unavailable"],
       [503, "unavailable"],
