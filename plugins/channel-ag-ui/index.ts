@@ -54,7 +54,10 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: 
     const projection = new AgUiProjection({ threadId: body.threadId, runId: body.runId, run: served.run });
     // An interrupt ends an AG-UI run; ours waits and goes on when the answer comes with the next one.
     const until = (event: { type: string }) => event.type === "approval.requested";
-    await streamRun({ ...served, until }, projection.project, { failed: failureFrame });
+    await streamRun({ ...served, until }, projection.project, {
+      failed: failureFrame,
+      heartbeat: projection.heartbeat,
+    });
     return reply;
   });
 }

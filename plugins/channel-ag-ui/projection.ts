@@ -31,11 +31,21 @@ export class AgUiProjection {
   }
 
   readonly project = (event: RunEvent): string => {
-    if (this.#begun) return this.#project(event);
+    return this.#beginRun() + this.#project(event);
+  };
+
+  /** Clients refuse anything before RUN_STARTED, which a heartbeat may be when the run waits for its turn. */
+  readonly heartbeat = (): string => {
+    const beat = dataFrame({ type: "CUSTOM", name: "heartbeat", value: { at: Date.now() } });
+    return this.#beginRun() + beat;
+  };
+
+  #beginRun(): string {
+    if (this.#begun) return "";
     this.#begun = true;
     const { threadId, runId } = this.#ids;
-    return dataFrame({ type: "RUN_STARTED", threadId, runId }) + this.#project(event);
-  };
+    return dataFrame({ type: "RUN_STARTED", threadId, runId });
+  }
 
   #project(event: RunEvent): string {
     switch (event.type) {

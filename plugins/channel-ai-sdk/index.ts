@@ -15,7 +15,7 @@ import {
 import { z } from "zod";
 import { type Approval, approvalsIn } from "./approvals.ts";
 import { ChatBody, toMessages } from "./messages.ts";
-import { failureFrame, UiProjection } from "./projection.ts";
+import { failureFrame, heartbeatFrame, UiProjection } from "./projection.ts";
 
 const Options = z.strictObject({
   prefix: z
@@ -129,5 +129,6 @@ async function send(served: ServedRun, after: number): Promise<void> {
   const projection = new UiProjection(served.run);
   await streamRun({ ...served, after, until: (event) => event.type === "approval.requested" }, projection.project, {
     failed: failureFrame,
+    heartbeat: heartbeatFrame,
   });
 }

@@ -5,6 +5,10 @@ export const failureFrame = (error: VenturiError): string =>
   dataFrame({ type: "error", errorText: error.message }) + end;
 const end = "data: [DONE]\n\n";
 
+/** Transient: the client is told, and no message keeps it. */
+export const heartbeatFrame = (): string =>
+  dataFrame({ type: "data-heartbeat", data: { at: Date.now() }, transient: true });
+
 /** A run as the AI SDK's UI message stream: one message, a step per round, the agent's tools as dynamic tool parts. */
 export class UiProjection {
   readonly #run: string;

@@ -57,6 +57,7 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect }: Opt
       await streamRun(served, new MessageProjection(message).project, {
         failed: failureFrame,
         refused: failureResponse,
+        heartbeat: () => 'event: ping\ndata: {"type":"ping"}\n\n',
       });
       return reply;
     }

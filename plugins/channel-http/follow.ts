@@ -2,6 +2,7 @@ import {
   type ChannelHost,
   eventFrame,
   type FastifyInstance,
+  heartbeatFrame,
   SseWriter,
   VenturiError,
   writeBatches,
@@ -19,7 +20,7 @@ export function mountFollow(host: ChannelHost<FastifyInstance>): void {
     const after = position(request.headers["last-event-id"]) ?? request.query.after ?? 0;
     await runs.get(run);
     reply.header("x-venturi-run", run);
-    const writer = new SseWriter(reply, host.limits);
+    const writer = new SseWriter(reply, host.limits, { heartbeat: () => heartbeatFrame(run) });
     if (after > 0) writer.open();
     try {
       await writeBatches(runs.follow(run, { after, signal: writer.gone, channel: "http" }), writer, eventFrame);

@@ -8,6 +8,7 @@ import {
   type FastifyInstance,
   type FastifyRequest,
   fromJson,
+  heartbeatFrame,
   type Opening,
   RunInput,
   type RunRequest,
@@ -40,7 +41,7 @@ export function mountStart(host: ChannelHost<FastifyInstance>, options: Options)
     const served = await start({ host, request, reply, channel: "http", ...options }, request.body);
     const { run } = served;
     if (wantsEvents(request)) {
-      await streamRun(served, eventFrame);
+      await streamRun(served, eventFrame, { heartbeat: () => heartbeatFrame(run) });
       return reply;
     }
     if (/\brespond-async\b/i.test(String(request.headers.prefer ?? ""))) {

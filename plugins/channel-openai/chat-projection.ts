@@ -7,7 +7,7 @@ import { errorBody } from "./errors.ts";
  * execute; a call of the client's own tool is told as its arguments come.
  */
 export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
-  const head = { id: `chatcmpl-${chat.run}`, object: "chat.completion.chunk", created: seconds(), model: chat.model };
+  const head = headOf(chat);
   const frame = (delta: Record<string, unknown>, finish: string | null = null, logprobs: unknown = null): string =>
     dataFrame({ ...head, choices: [{ index: 0, delta, logprobs, finish_reason: finish }] });
   // Written out by hand up to the text: this is the one frame that there are thousands of.
@@ -45,6 +45,17 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
     }
   };
 }
+
+const headOf = (chat: ChatRun) => ({
+  id: `chatcmpl-${chat.run}`,
+  object: "chat.completion.chunk",
+  created: seconds(),
+  model: chat.model,
+});
+
+/** A chunk that adds nothing: the wire has no other word that every client takes. */
+export const chatHeartbeat = (chat: ChatRun): string =>
+  dataFrame({ ...headOf(chat), choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: null }] });
 
 /** The client's calls, each under an index of its own in the order in which they began. */
 class CallDeltas {

@@ -1,6 +1,6 @@
 import { awaitRun, type ChannelHost, type FastifyInstance, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
 import { ChatExtras, type ChatRun, chatCompletion } from "./chat-completion.ts";
-import { chatProjection } from "./chat-projection.ts";
+import { chatHeartbeat, chatProjection } from "./chat-projection.ts";
 import { ChatRequest, isLegacy, toRunRequest } from "./chat-request.ts";
 import { customNames } from "./chat-tools.ts";
 import { failures, replyToFailure } from "./errors.ts";
@@ -24,7 +24,7 @@ export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, co
       custom: customNames(body.tools ?? []),
     };
     if (body.stream) {
-      await streamRun(served, chatProjection(chat), failures);
+      await streamRun(served, chatProjection(chat), { ...failures, heartbeat: () => chatHeartbeat(chat) });
       return reply;
     }
     const extras = new ChatExtras();

@@ -8,7 +8,7 @@ import {
   type PlainResponse,
   retryAfter,
   retryHint,
-  type StreamFailures,
+  type StreamFrames,
 } from "venturi/plugin";
 
 /** OpenAI's shape of an error, in the vendor's own words where it was the vendor that refused the request. */
@@ -25,7 +25,7 @@ export function errorBody(error: ErrorJson): { error: Record<string, unknown> } 
   };
 }
 
-export const failures: StreamFailures = {
+export const failures: StreamFrames = {
   failed: (error) => dataFrame(errorBody(error.toJSON())),
   refused: failureResponse,
 };

@@ -44,6 +44,12 @@ export class ResponseProjection {
     }
   };
 
+  /** Said again: clients know it, and nothing follows from it. Before the first event there is no response to speak of. */
+  readonly heartbeat = (): string =>
+    this.#sequence === 0
+      ? ": keep-alive\n\n"
+      : this.#frame("response.in_progress", { response: this.#body("in_progress") });
+
   #text(delta: string): string {
     const opening = this.#open === undefined ? this.#begin() : "";
     const open = this.#open;

@@ -30,7 +30,8 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     );
     const response = { run: served.run, model: body.model, previous: body.previous_response_id ?? null };
     if (body.stream) {
-      await streamRun(served, new ResponseProjection(response).project, failures);
+      const projection = new ResponseProjection(response);
+      await streamRun(served, projection.project, { ...failures, heartbeat: projection.heartbeat });
       return reply;
     }
     const last = await awaitRun(served);

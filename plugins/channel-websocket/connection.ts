@@ -145,28 +145,37 @@ export class Connection {
     const abort = new AbortController();
     this.#following.set(run, abort);
     const projection = new Projection({ after, sentences, id });
+    const beat = setInterval(() => this.#beat(run), this.#parts.host.limits.keepAlive);
     try {
       const options = { after: projection.from, signal: abort.signal, channel: "websocket" };
       for await (const batch of this.#runs.follow(run, options)) {
-        await this.#write(batch, projection);
+        if (await this.#write(batch, projection)) beat.refresh();
         if (abort.signal.aborted) return;
       }
     } catch (thrown) {
       const error = wrap("run.follow", thrown, "stream_error");
       this.#send({ type: "stream_error", run, ...(id === undefined ? {} : { id }), error: publicError(error) });
     } finally {
+      clearInterval(beat);
       this.#following.delete(run);
       this.#started.delete(run);
     }
   }
 
-  /** Everything of one batch goes to the network together, as far as the socket takes it. */
-  async #write(batch: readonly RunEvent[], projection: Projection): Promise<void> {
+  /** The run is silent but under way. Nothing is added for a reader that still has something to take. */
+  #beat(run: string): void {
+    if (this.#socket.bufferedAmount === 0) this.#send({ type: "heartbeat", run, at: Date.now() });
+  }
+
+  /** Everything of one batch goes to the network together, as far as the socket takes it. True when there was something. */
+  async #write(batch: readonly RunEvent[], projection: Projection): Promise<boolean> {
     const socket = this.#socket;
     const { socket: transport } = this.#parts.request.raw;
+    let wrote = false;
     transport.cork();
     for (const event of batch) {
       for (const message of projection.project(event)) {
+        wrote = true;
         if (socket.readyState !== socket.OPEN) break;
         if (socket.bufferedAmount < this.#parts.host.limits.slowReader) {
           socket.send(message);
@@ -179,6 +188,7 @@ export class Connection {
       }
     }
     transport.uncork();
+    return wrote;
   }
 
   #send(message: Record<string, unknown>): void {

@@ -17,7 +17,7 @@ export interface ChannelHost<Server = unknown> {
   readonly limits: {
     /** Most bytes that may wait in memory for one slow reader. */
     readonly slowReader: number;
-    /** Silence after which a keep-alive is sent, ms. */
+    /** Silence after which a heartbeat is sent, ms. */
     readonly keepAlive: number;
     /** A reader that takes nothing for this long is ended; it can resume. */
     readonly stalled: number;

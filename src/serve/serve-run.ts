@@ -57,8 +57,10 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   return { host, runs, run, reply, channel, onDisconnect, existing };
 }
 
-/** How a channel tells of failures in its own wire. */
-export interface StreamFailures {
+/** What a channel says in its own wire that no event of the run says. */
+export interface StreamFrames {
+  /** Told after each `keepAlive` ms of silence. It is no event of the run and has no seq. A comment when absent. */
+  readonly heartbeat?: () => string;
   /** The events cannot be read on: the stream's last frame. Without it the stream is cut, so that a client can resume. */
   readonly failed?: (error: VenturiError) => string;
   /** The run failed before any of it was told: the response instead of a stream. Without it that is told in the stream. */
@@ -72,10 +74,13 @@ export interface StreamFailures {
 export async function streamRun(
   served: ServedRun,
   project: (event: RunEvent) => string,
-  { failed, refused }: StreamFailures = {},
+  { failed, refused, heartbeat }: StreamFrames = {},
 ): Promise<void> {
   const { host, runs, run, reply, channel } = served;
-  const writer = new SseWriter(reply, host.limits, refused === undefined ? {} : { hold: host.limits.keepAlive });
+  const writer = new SseWriter(reply, host.limits, {
+    ...(refused === undefined ? {} : { hold: host.limits.keepAlive }),
+    ...(heartbeat === undefined ? {} : { heartbeat }),
+  });
   try {
     const { after = 0, until } = served;
     const followed = runs.follow(run, { after, signal: writer.gone, channel });

@@ -13,6 +13,8 @@ export interface SseReply {
 export interface WriterOptions {
   readonly clock?: Clock;
   readonly hold?: number;
+  /** What is written after `keepAlive` ms of silence. */
+  readonly heartbeat?: () => string;
 }
 
 export interface ReaderLimits {
@@ -49,6 +51,7 @@ export class SseWriter {
    * event. A client of HTTP/1.0 gets no chunks.
    */
   readonly #framed: boolean;
+  readonly #heartbeat: () => string;
   #stopTimer: () => void;
   #lastWrite = 0;
   #drained: { promise: Promise<void>; resolve: () => void } | undefined;
@@ -57,11 +60,12 @@ export class SseWriter {
   constructor(
     reply: SseReply,
     limits: ReaderLimits,
-    { clock = systemClock, hold = headerPatience }: WriterOptions = {},
+    { clock = systemClock, hold = headerPatience, heartbeat = () => ": keep-alive\n\n" }: WriterOptions = {},
   ) {
     this.#response = reply.raw;
     this.#limits = limits;
     this.#clock = clock;
+    this.#heartbeat = heartbeat;
     this.#framed = reply.raw.useChunkedEncodingByDefault;
     this.#headers = {
       ...reply.getHeaders(),
@@ -144,7 +148,7 @@ export class SseWriter {
     if (!this.#response.headersSent) this.open();
     const silence = this.#clock.monotonic() - this.#lastWrite;
     // Nothing is added for a reader that still has something to take; that would hide that it has stalled.
-    if (silence >= this.#limits.keepAlive && this.#response.writableLength === 0) this.write(": keep-alive\n\n");
+    if (silence >= this.#limits.keepAlive && this.#response.writableLength === 0) this.write(this.#heartbeat());
     const next = Math.max(1, this.#limits.keepAlive - (this.#clock.monotonic() - this.#lastWrite));
     this.#stopTimer = this.#clock.after(next, this.#onQuiet);
   };
@@ -198,5 +202,9 @@ export async function writeBatches(
 /** The native wire: `id` is the seq, so that `Last-Event-ID` is where to go on. */
 export const eventFrame = (event: RunEvent): string =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${encodeEvent(event)}\n\n`;
+
+/** The native wire's word of a run that is silent but under way. Without an id: it is no place to go on from. */
+export const heartbeatFrame = (run: string): string =>
+  `event: heartbeat\ndata: ${JSON.stringify({ type: "heartbeat", run, at: Date.now() })}\n\n`;
 
 export const dataFrame = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;

@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { Channel, ChannelHost } from "../core/channel.ts";
@@ -76,6 +76,17 @@ export function channelContract(name: string, { plugin, options = {}, ask }: Cha
       while (host.runs.following > 0) await new Promise((resolve) => setImmediate(resolve));
     });
 
+    it("a client takes the heartbeats of a run that pauses, and hears all that it says", async () => {
+      const heard = Promise.withResolvers<void>();
+      const told = ask(host.url, "pausing", { signal: new AbortController().signal, onText: () => heard.resolve() });
+      await heard.promise;
+      for (let beats = 0, sent = host.sent(); beats < 3; beats++, sent = host.sent()) {
+        while (host.sent() === sent) await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      host.runs.goOn();
+      deepEqual(await told, { text: "before and after" });
+    });
+
     it("keeps clients at the same time apart", async () => {
       const told = await Promise.all(Array.from({ length: 20 }, () => quietly("talking")));
       deepEqual(new Set(told.map(({ text }) => text)), new Set([pieces.join("")]));
@@ -83,10 +94,16 @@ export function channelContract(name: string, { plugin, options = {}, ask }: Cha
   });
 }
 
+/** Silence after which the test's host sends a heartbeat, ms. */
+const pulse = 20;
+
 const pieces = ["Hello", ", ", "wörld", " 👋", "\n", '"quoted" \\ data: x', "\r\n", "\u2028", " end."];
 
 class CountedRuns extends ScriptedRuns {
   readonly #started: string[] = [];
+  readonly #pause = Promise.withResolvers<void>();
+  readonly paused = this.#pause.promise;
+  readonly goOn = this.#pause.resolve;
 
   override start(...[request, options]: Parameters<Runs["start"]>): ReturnType<Runs["start"]> {
     this.#started.push(request.agent);
@@ -101,6 +118,8 @@ class CountedRuns extends ScriptedRuns {
 interface TestHost {
   readonly url: string;
   readonly runs: CountedRuns;
+  /** Bytes sent to all clients so far. */
+  sent(): number;
   close(): Promise<void>;
 }
 
@@ -140,16 +159,19 @@ async function openTestHost(plugin: AnyPlugin, options: Readonly<Record<string, 
   const host: ChannelHost<FastifyInstance> = {
     server,
     log: silentLog,
-    limits: { slowReader: 1024 * 1024, keepAlive: 15_000, stalled: 60_000 },
+    limits: { slowReader: 1024 * 1024, keepAlive: pulse, stalled: 60_000 },
     caller: () => caller,
     permit,
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: () => undefined,
   };
   await channel.mount(host);
+  const sockets: Socket[] = [];
+  server.server.on("connection", (socket) => sockets.push(socket));
+  const sent = () => sockets.reduce((sum, { bytesWritten }) => sum + bytesWritten, 0);
   await server.listen({ host: "127.0.0.1", port: 0 });
   const { port } = server.server.address() as AddressInfo; // it listens on TCP
-  return { url: `http://127.0.0.1:${port}`, runs, close: () => server.close() };
+  return { url: `http://127.0.0.1:${port}`, runs, sent, close: () => server.close() };
 }
 
 const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
@@ -166,8 +188,16 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   content: (run, hash) => runs.content(run, hash),
 });
 
-const openScripts = (): CountedRuns =>
-  new CountedRuns({
+function openScripts(): CountedRuns {
+  const runs: CountedRuns = new CountedRuns({
+    pausing: async ({ emit }) => {
+      emit({ type: "round.started", round: 1, model: "test/model", attempt: 1 });
+      emit({ type: "text.delta", round: 1, text: "before" });
+      await runs.paused;
+      emit({ type: "text.delta", round: 1, text: " and after" });
+      emit({ type: "round.finished", round: 1, finish: "stop", usage: {} });
+      return undefined;
+    },
     talking: async ({ emit }) => {
       emit({ type: "round.started", round: 1, model: "test/model", attempt: 1 });
       for (const text of pieces) {
@@ -187,3 +217,5 @@ const openScripts = (): CountedRuns =>
     },
     secret: async () => undefined,
   });
+  return runs;
+}

@@ -110,6 +110,7 @@ async function read(
 }
 
 function eventOf(frame: string): RunEvent | undefined {
+  if (!frame.includes("id: ")) return undefined; // a heartbeat
   for (const line of frame.split("\n")) {
     if (line.startsWith("data: ")) return JSON.parse(line.slice(6)) as RunEvent; // what the service sends
   }

@@ -36,7 +36,7 @@ export async function longestSilence(url: string): Promise<number> {
   for await (const bytes of answer.body) {
     const text = decoder.decode(bytes, { stream: true });
     tail = (tail + text).slice(-2_000);
-    if (!text.includes("data: ")) continue; // keep-alives say nothing
+    if (!text.includes("id: ")) continue; // heartbeats say nothing
     longest = Math.max(longest, secondsSince(last));
     last = performance.now();
   }

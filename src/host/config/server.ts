@@ -72,7 +72,7 @@ export const LimitSettings = z.strictObject({
     .describe("Runs that may wait for a place; beyond it `unavailable`."),
   slowReader: Size.prefault("1MiB").describe("Bytes that may wait in memory for one slow reader."),
   stalled: Duration.prefault("60s").describe("A reader that takes nothing for this long is ended; it can resume."),
-  keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a keep-alive."),
+  keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a heartbeat."),
   drain: Duration.prefault("25s").describe("How long runs may go on after SIGTERM."),
 });
 export type LimitSettings = z.output<typeof LimitSettings>;

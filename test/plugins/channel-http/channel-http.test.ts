@@ -134,13 +134,19 @@ describe("channel-http", () => {
     agent.destroy();
   });
 
-  it("sends keep-alive comments while the run is silent", async () => {
+  it("sends heartbeats without an id while the run is silent", async () => {
     const response = await post("/v1/runs", { agent: "endless", input: "hi" }, events);
-    const reader = response.body?.getReader();
-    let seen = "";
-    while (!seen.includes(": keep-alive\n\n")) seen += new TextDecoder().decode((await reader?.read())?.value);
-    await reader?.cancel();
-    await service.runs.cancel(response.headers.get("x-venturi-run") ?? "");
+    const run = response.headers.get("x-venturi-run") ?? "";
+    const beats = [];
+    for await (const event of readSse(response.body)) {
+      if (event.event === "heartbeat") beats.push(event);
+      if (beats.length === 2) break;
+    }
+    for (const { id, data } of beats) {
+      expect(id).to.equal(undefined);
+      expect(JSON.parse(data)).to.include({ type: "heartbeat", run }).and.not.to.have.property("seq");
+    }
+    await service.runs.cancel(run);
   });
 
   it("leaves the run going when its reader goes away, and lets it resume", async () => {
