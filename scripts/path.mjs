@@ -227,7 +227,7 @@ function sizeOf(path) {
 /** Of the text delta alone: in the other two the number of turns, and so of timers that fire, differs from call to call. */
 function check(path) {
   const size = sizeOf(path);
-  if (values.record) writeFileSync(budgets, `${JSON.stringify(size)}\n`);
+  if (values.record) writeFileSync(budgets, `{ "files": ${size.files}, "functions": ${size.functions} }\n`);
   const recorded = JSON.parse(readFileSync(budgets, "utf8"));
   if (size.files > recorded.files || size.functions > recorded.functions) {
     fail(
