@@ -1,5 +1,5 @@
 // Compiles with tsc. With --if-needed: only when a source is newer than the last build, and says so; types are then left to the
-// tests, which halves a newcomer's wait for the first start.
+// tests, which halves a newcomer's wait for the first start. With --unchecked: types are not checked (mutated code has none).
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ if (process.argv.includes("--if-needed")) {
   }
   process.stderr.write("building venturi …\n");
 }
-const unchecked = process.argv.includes("--if-needed") ? ["--noCheck"] : [];
+const unchecked = ["--if-needed", "--unchecked"].some((flag) => process.argv.includes(flag)) ? ["--noCheck"] : [];
 const words = ["node_modules/typescript/bin/tsc", "-p", ".", ...unchecked];
 const compiled = spawnSync(process.execPath, words, { stdio: "inherit" });
 // `npx venturi` in a checkout runs this very file.
