@@ -1,0 +1,74 @@
+import type { Known } from "./catalog.ts";
+import type { Names } from "./names.ts";
+import { cut } from "./parts.ts";
+import { fence } from "./standing.ts";
+import { batchLimit, type Store } from "./store.ts";
+import { bytesOf, type Stored } from "./stored.ts";
+
+/** The runs of a shard that had not ended after the message `seq`. Whoever starts reads on from there. */
+export interface Checkpoint {
+  readonly seq: number;
+  /** When that message was stored; a stream that has another one there is not the one this was made of. */
+  readonly time: number;
+  readonly runs: readonly Known[];
+}
+
+/** The last one that was written, if there is one that fits the stream. */
+export async function readCheckpoint(
+  op: string,
+  { store, names }: { store: Store; names: Names },
+  shard: number,
+): Promise<Checkpoint | undefined> {
+  const first = await store.last(op, names.index, names.checkpoint(shard, 0));
+  if (!first) return undefined;
+  const count = Number(first.header("P")?.split("/")[1] ?? 1);
+  const subjects = Array.from({ length: count }, (_, part) => names.checkpoint(shard, part));
+  const parts = count === 1 ? [first] : await store.lastOfEach(op, names.index, { subjects, atLeast: first.seq });
+  const checkpoint = parse(parts, count);
+  return checkpoint && (await fits(op, { store, stream: names.stream(shard), checkpoint })) ? checkpoint : undefined;
+}
+
+function parse(parts: readonly Stored[], count: number): Checkpoint | undefined {
+  // Another one may have been written between: its parts carry another sequence.
+  const [one] = parts;
+  if (!one || parts.length !== count || parts.some((part) => part.header("S") !== one.header("S"))) return undefined;
+  const ordered = parts.toSorted((left, right) => partOf(left) - partOf(right));
+  const text = Buffer.concat(ordered.map(({ data }) => data)).toString();
+  const [seq = 0, time = 0] = (one.header("S") ?? "").split(" ").map(Number);
+  return { seq, time, runs: JSON.parse(text) as Known[] }; // written from them
+}
+
+const partOf = (stored: Stored): number => Number(stored.header("P")?.split("/")[0] ?? 1);
+
+async function fits(
+  op: string,
+  { store, stream, checkpoint }: { store: Store; stream: string; checkpoint: Checkpoint },
+): Promise<boolean> {
+  const there = await store.at(op, stream, checkpoint.seq);
+  if (there) return there.time === Math.floor(checkpoint.time);
+  // Pruned since, or never reached: a stream that was put back from a backup may end before it.
+  const { state } = await store.api<{ state: { last_seq: number } }>(op, `STREAM.INFO.${stream}`, {});
+  return state.last_seq >= checkpoint.seq;
+}
+
+/** Of several replicas that write one at the same time the first wins; that is all they need. */
+export async function writeCheckpoint(
+  op: string,
+  { store, names }: { store: Store; names: Names },
+  { shard, checkpoint }: { shard: number; checkpoint: Checkpoint },
+): Promise<void> {
+  const before = await store.last(op, names.index, names.checkpoint(shard, 0));
+  if (before && Number(before.header("S")?.split(" ")[0]) >= checkpoint.seq) return;
+  const subject = names.checkpoint(shard, 0);
+  const write = {
+    subject,
+    fence: fence(before?.seq ?? 0, subject),
+    headers: `S: ${checkpoint.seq} ${checkpoint.time}\r\n`,
+    data: bytesOf(JSON.stringify(checkpoint.runs)),
+  };
+  const messages = cut(write, store.link.maxPayload).map((message, part) => ({
+    ...message,
+    subject: names.checkpoint(shard, part),
+  }));
+  if (messages.length <= batchLimit) await store.send(op, messages);
+}

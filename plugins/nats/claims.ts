@@ -1,0 +1,174 @@
+import type { Claim, Ownership } from "venturi/plugin";
+import type { Known } from "./catalog.ts";
+import { type Names, untoken } from "./names.ts";
+import { readRequest } from "./requests.ts";
+import type { Sessions } from "./sessions.ts";
+import { fence, type Standing, standingText, type Tail } from "./standing.ts";
+import { lastLimit, type Store } from "./store.ts";
+import { empty } from "./stored.ts";
+import type { Tails } from "./tails.ts";
+import type { View } from "./view.ts";
+
+export interface ClaimsOptions {
+  readonly store: Store;
+  readonly names: Names;
+  readonly view: View;
+  readonly tails: Tails;
+  readonly sessions: Sessions;
+  readonly lease: number;
+}
+
+/** What a worker asks for. */
+export interface Wanted {
+  readonly worker: string;
+  readonly limit: number;
+}
+
+/** Whether a worker has lost what it wrote to last at `time`. */
+type Silent = (worker: string, time: number) => boolean;
+
+const op = "journal.claim";
+/** A heartbeat that is left behind goes by itself; a worker without one has lost its lease. */
+const beatKept = 3_600;
+
+/**
+ * Claims. A claim is a message that begins an epoch, stored right behind the run's last one: of two claimers one is refused.
+ * What to try is told by the view; a mistake in it costs a refusal.
+ */
+export class Claims {
+  readonly #options: ClaimsOptions;
+  #nobodySilentUntil = 0;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  async beat(operation: string, worker: string): Promise<void> {
+    const { store, names, lease } = this.#options;
+    const seconds = Math.max(beatKept, Math.ceil((lease * 4) / 1_000));
+    const headers = `Nats-TTL: ${seconds}s\r\n`;
+    await store.put(operation, { subject: names.worker(worker), headers, data: empty });
+  }
+
+  async claim(wanted: Wanted): Promise<Claim[]> {
+    const { view } = this.#options;
+    await this.beat(op, wanted.worker);
+    const candidates = this.#ready(wanted);
+    const asked = candidates.map((known) => this.#claim(known, wanted.worker));
+    if (candidates.length < wanted.limit) {
+      const room = wanted.limit - candidates.length;
+      asked.push(...(await this.#abandoned(wanted, room)));
+    }
+    const claims = (await Promise.all(asked)).filter((claim) => claim !== undefined);
+    const place = ({ ownership }: Claim) => view.get(ownership.run)?.place ?? 0;
+    return claims.sort((left, right) => place(left) - place(right));
+  }
+
+  /** Everything that runs under the worker's name. */
+  async held(operation: string, worker: string): Promise<Ownership[]> {
+    const { view, tails } = this.#options;
+    const found = await Promise.all(
+      view.heldBy(worker).map(async ({ run, session, epoch }) => {
+        const tail = tails.get(run) ?? (await tails.read(operation, run));
+        if (tail?.epoch !== epoch || tail.state !== "running") return undefined;
+        return { run, session, epoch, worker, head: tail.head };
+      }),
+    );
+    return found.filter((ownership) => ownership !== undefined);
+  }
+
+  /** Runs that are ready, the first of each session that is free. */
+  #ready({ limit }: Wanted): Known[] {
+    const { view } = this.#options;
+    const sessions = new Set<string>();
+    const found: Known[] = [];
+    for (const known of view.ready()) {
+      if (found.length >= limit) break;
+      const { session } = known;
+      if (session !== undefined && !known.cancelled) {
+        if (sessions.has(session) || view.isBusy(session)) continue;
+        sessions.add(session);
+      }
+      found.push(known);
+    }
+    return found;
+  }
+
+  /** Takes over runs of workers that have not been heard of for a lease. */
+  async #abandoned({ worker }: Wanted, limit: number): Promise<Promise<Claim | undefined>[]> {
+    const { view, lease } = this.#options;
+    const others = view.workers().filter((other) => other !== worker);
+    // Asking is for nothing most of the time, so once in a part of the lease must do.
+    if (others.length === 0 || performance.now() < this.#nobodySilentUntil) return [];
+    const silent = await this.#silence(worker, others);
+    const candidates = others.flatMap((other) => view.heldBy(other).filter(({ time }) => silent(other, time)));
+    if (candidates.length === 0) this.#nobodySilentUntil = performance.now() + lease / 8;
+    return candidates.slice(0, limit).map((known) => this.#claim(known, worker, silent));
+  }
+
+  /** `silent`: it is taken over from another worker. */
+  async #claim(known: Known, worker: string, silent?: Silent): Promise<Claim | undefined> {
+    const { store, names, view, tails } = this.#options;
+    const { run, session } = known;
+    // Behind the last change of state of a run that is ready there are no events; behind that of one that runs there may be.
+    const tail: Tail | undefined = silent ? await tails.read(op, run) : known;
+    if (!tail) {
+      view.forget(run);
+      return undefined;
+    }
+    if (silent && !isAbandoned(known, tail, silent)) return undefined;
+    if (!silent && session !== undefined && !known.cancelled && !(await this.#isNext(session, run))) return undefined;
+    const { epoch, head, signals, cancelled, outcome } = tail;
+    const next: Standing = { epoch: epoch + 1, head, state: "running", signals, cancelled, outcome, worker };
+    const standing = standingText(next, { first: 0, claim: true });
+    const write = {
+      subject: names.run(run, "x"),
+      fence: fence(tail.seq, names.run(run, "*")),
+      headers: `V: ${standing}\r\n`,
+      data: empty,
+    };
+    const [ack, asked] = await Promise.all([store.write(op, write), readRequest(op, this.#options, run)]);
+    if (ack.kind === "stale") await this.#refresh(run);
+    if (ack.kind !== "stored" || !asked) return undefined; // one whose answer was lost is found by `held`
+    const time = Date.now();
+    view.apply({ run, shard: known.shard, kind: "x", seq: ack.seq, time, standing });
+    tails.set(run, { ...next, seq: ack.seq, time });
+    return { ownership: { run, session, epoch: next.epoch, worker, head }, request: asked.request, signals };
+  }
+
+  async #isNext(session: string, run: string): Promise<boolean> {
+    const first = await this.#options.sessions.first(op, session);
+    return first === undefined || first === run;
+  }
+
+  /** The view was wrong about the run. */
+  async #refresh(run: string): Promise<void> {
+    const { view, tails, names } = this.#options;
+    const last = await tails.last(op, run);
+    if (!last) {
+      view.forget(run);
+      return;
+    }
+    const { seq, time } = last;
+    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time, standing: last.header("V") ?? "" });
+  }
+
+  /** By the stream's clock: how long ago each worker beat, seen from the asking worker's own beat of just now. */
+  async #silence(worker: string, others: readonly string[]): Promise<Silent> {
+    const { store, names, lease } = this.#options;
+    const mine = await store.last(op, names.index, names.worker(worker));
+    const now = mine?.time ?? Date.now();
+    const seen = new Map<string, number>();
+    for (let at = 0; at < others.length; at += lastLimit) {
+      const subjects = others.slice(at, at + lastLimit).map((other) => names.worker(other));
+      // A replica that has not reached our own beat may not have others' either, and they would look dead.
+      for (const beat of await store.lastOfEach(op, names.index, { subjects, atLeast: mine?.seq ?? 0 }))
+        seen.set(untoken(beat.subject.split(".").at(-1) ?? ""), beat.time);
+    }
+    const isOld = (time: number | undefined) => time === undefined || Math.abs(now - time) > lease;
+    return (other, time) => isOld(time) && isOld(seen.get(other));
+  }
+}
+
+const isAbandoned = (known: Known, tail: Tail, silent: Silent): boolean =>
+  tail.state === "running" && tail.epoch === known.epoch && silent(tail.worker, tail.time);

@@ -1,0 +1,83 @@
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Authenticator, NodeConnectionOptions } from "@nats-io/transport-node";
+import { VenturiError } from "venturi/plugin";
+import { z } from "zod";
+
+export const Tls = z.strictObject({
+  ca: z.string().optional().describe("File with the certificates to trust, relative to the config."),
+  cert: z.string().optional().describe("File with the client's certificate."),
+  key: z.string().optional().describe("File with the client's key."),
+  servername: z.string().optional().describe("The name its certificate must carry, if not the host in the address."),
+  verify: z.boolean().prefault(true).describe("False accepts any certificate: for tests only."),
+  handshakeFirst: z
+    .boolean()
+    .prefault(false)
+    .describe("Encrypt before the server has said a word; the server needs `handshake_first`."),
+});
+
+/** One way to log in; none where the server asks for none. */
+export const login = {
+  user: z.string().optional().describe("User name."),
+  password: z.string().optional().describe("The user's password."),
+  token: z.string().optional().describe("Token, in place of a user."),
+  creds: z.string().optional().describe("Credentials file (a user's JWT and seed), relative to the config."),
+  nkey: z.string().optional().describe("File with an nkey's seed, relative to the config."),
+};
+const Login = z.object(login);
+export type Login = z.output<typeof Login>;
+
+export interface CredentialOptions extends Login {
+  readonly tls?: boolean | z.output<typeof Tls> | undefined;
+}
+
+/** Files are read once, at the start: what is wrong with them is a mistake of the configuration. */
+export async function readCredentials(
+  options: CredentialOptions,
+  folder: string,
+): Promise<Pick<NodeConnectionOptions, "authenticator" | "tls">> {
+  const tls = await readTls(options.tls, folder);
+  const authenticator = await authenticatorOf(options, folder);
+  return { ...(authenticator && { authenticator }), ...(tls !== undefined && { tls }) };
+}
+
+async function authenticatorOf(options: Login, folder: string): Promise<Authenticator | undefined> {
+  const ways = (["user", "token", "creds", "nkey"] as const).filter((name) => options[name] !== undefined);
+  if (ways.length > 1) throw invalid(`name one of journal.${ways.join(" and journal.")}, not several`);
+  const nats = await import("@nats-io/transport-node");
+  const { user, password, token, creds, nkey } = options;
+  if (creds !== undefined) return nats.credsAuthenticator(await read("creds", creds, folder));
+  if (nkey !== undefined) {
+    const seed = (await read("nkey", nkey, folder)).toString("utf8").trim();
+    return nats.nkeyAuthenticator(new TextEncoder().encode(seed));
+  }
+  if (token !== undefined) return nats.tokenAuthenticator(token);
+  return user === undefined ? undefined : nats.usernamePasswordAuthenticator(user, password ?? "");
+}
+
+async function readTls(tls: CredentialOptions["tls"], folder: string): Promise<NodeConnectionOptions["tls"]> {
+  if (tls === undefined) return undefined;
+  if (tls === false) return null; // not even where the server offers it
+  if (tls === true) return {};
+  const { verify, handshakeFirst, servername } = tls;
+  const files: Record<string, string> = {};
+  for (const name of ["ca", "cert", "key"] as const) {
+    const path = tls[name];
+    if (path !== undefined) files[name] = (await read(`tls.${name}`, path, folder)).toString("utf8");
+  }
+  // nats.js hands these to `tls.connect`, though its type names some of them only.
+  return { ...files, handshakeFirst, rejectUnauthorized: verify, ...(servername !== undefined && { servername }) } as {
+    handshakeFirst: boolean;
+  };
+}
+
+async function read(name: string, path: string, folder: string): Promise<Buffer> {
+  try {
+    return await readFile(resolve(folder, path));
+  } catch (cause) {
+    throw invalid(`the file named by journal.${name} cannot be read`, cause);
+  }
+}
+
+const invalid = (message: string, cause?: unknown): VenturiError =>
+  new VenturiError("journal.open", "config_invalid", message, { cause });

@@ -1,0 +1,122 @@
+import type { NatsConnection } from "@nats-io/transport-node";
+import { failed, unusable } from "./failures.ts";
+
+const oldest = [2, 12, 2] as const;
+const patience = 2_000;
+
+/**
+ * Atomic batches came with 2.12. Before 2.12.2 a server may lock up when a batch is read while something is written
+ * (nats-server pull request 7458).
+ */
+export function checkVersion(op: string, server: string, version: string): void {
+  const parts = version.split(/[.-]/).map((part) => Number.parseInt(part, 10));
+  for (const [index, least] of oldest.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > least) return;
+    if (part < least || Number.isNaN(part))
+      throw unusable(op, `${server} is nats-server ${version}; ${oldest.join(".")} or newer is needed`);
+  }
+}
+
+/** What a server says of itself. */
+interface Report {
+  readonly name: string;
+  readonly id: string;
+  readonly version: string;
+  readonly syncs: boolean;
+  /** Servers with JetStream in its cluster, those that are down included. */
+  readonly clusterSize: number;
+}
+
+export interface DurabilityOptions {
+  /** Monitoring addresses, one for each server. */
+  readonly monitors: readonly string[];
+  /** A connection to the system account, which hears from all servers. */
+  readonly system: (() => Promise<NatsConnection>) | undefined;
+}
+
+/**
+ * By default a server acknowledges a message up to two minutes before it has synced it to disk. A plain account cannot see
+ * how that is set: the servers' monitoring addresses tell it, or the system account.
+ */
+export async function checkDurability(op: string, options: DurabilityOptions): Promise<void> {
+  const { monitors, system } = options;
+  if (monitors.length === 0 && !system) {
+    throw unusable(
+      op,
+      "nobody can tell whether its servers sync before they acknowledge; set journal.monitors (each server's monitoring address) or journal.system (a login of the system account), or journal.durability to unchecked",
+    );
+  }
+  const reports = system ? await askSystem(op, system) : await Promise.all(monitors.map((url) => askMonitor(op, url)));
+  for (const { name, version, syncs } of reports) {
+    checkVersion(op, name, version);
+    if (!syncs) {
+      throw unusable(
+        op,
+        `${name} acknowledges before it has synced to disk; set sync_interval: always in its jetstream block, or journal.durability to unchecked`,
+      );
+    }
+  }
+  const seen = new Set(reports.map(({ id }) => id)).size;
+  const there = Math.max(0, ...reports.map(({ clusterSize }) => clusterSize));
+  if (seen < there) {
+    const told = system ? "answer" : "are named by journal.monitors";
+    // With the system account a server that is down is waited for; an address that is missing never comes by itself.
+    throw (system ? failed : unusable)(
+      op,
+      `${seen} of its ${there} servers ${told}; the sync of the others is unknown`,
+    );
+  }
+}
+
+interface Jsz {
+  readonly server_id?: string;
+  readonly config?: { readonly sync_always?: boolean };
+  readonly meta_cluster?: { readonly cluster_size?: number };
+}
+
+const reportOf = (name: string, version: string, jsz: Jsz): Report => ({
+  name,
+  version,
+  id: jsz.server_id ?? name,
+  syncs: jsz.config?.sync_always === true,
+  clusterSize: jsz.meta_cluster?.cluster_size ?? 1,
+});
+
+async function askMonitor(op: string, url: string): Promise<Report> {
+  const get = async (path: string): Promise<unknown> => {
+    const answer = await fetch(new URL(path, url), { signal: AbortSignal.timeout(patience) });
+    if (!answer.ok) throw new Error(`status ${answer.status}`);
+    return answer.json();
+  };
+  try {
+    const jsz = (await get("/jsz?config=true")) as Jsz; // as nats-server documents it
+    const varz = (await get("/varz")) as { version?: string };
+    return reportOf(url, varz.version ?? "0", jsz);
+  } catch (thrown) {
+    throw failed(
+      op,
+      `its monitoring address ${url} does not answer: ${thrown instanceof Error ? thrown.message : thrown}`,
+    );
+  }
+}
+
+async function askSystem(op: string, connect: () => Promise<NatsConnection>): Promise<Report[]> {
+  const connection = await connect();
+  try {
+    const reports: Report[] = [];
+    const answers = await connection.requestMany("$SYS.REQ.SERVER.PING.JSZ", JSON.stringify({ config: true }), {
+      maxWait: patience,
+      stall: 500,
+      strategy: "stall",
+    });
+    for await (const answer of answers) {
+      const { server, data } = answer.json<{ server?: { name: string; ver: string }; data?: Jsz }>();
+      if (server && data?.config) reports.push(reportOf(server.name, server.ver, data));
+    }
+    if (reports.length === 0) throw failed(op, "its servers do not answer journal.system; is that the system account?");
+    return reports;
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,129 @@
+import { randomUUID } from "node:crypto";
+import { type Claim, type Enqueue, VenturiError } from "venturi/plugin";
+import { failed } from "./failures.ts";
+import type { Names } from "./names.ts";
+import { type Asked, readRequest } from "./requests.ts";
+import type { Sessions } from "./sessions.ts";
+import { fence, originText, type Standing, standingText } from "./standing.ts";
+import { pause, type Store } from "./store.ts";
+import { bytesOf, textOf } from "./stored.ts";
+import type { Tails } from "./tails.ts";
+import type { View } from "./view.ts";
+
+export interface EnqueueingOptions {
+  readonly store: Store;
+  readonly names: Names;
+  readonly view: View;
+  readonly tails: Tails;
+  readonly sessions: Sessions;
+}
+
+const op = "journal.enqueue";
+
+/**
+ * Starting runs. An idempotency key settles the run's id first, in a message of its own: whoever finds the key but no run makes
+ * it under that id, so a crash between the two costs nothing.
+ */
+export class Enqueueing {
+  readonly #options: EnqueueingOptions;
+
+  constructor(options: EnqueueingOptions) {
+    this.#options = options;
+  }
+
+  async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    const { tails, sessions } = this.#options;
+    const { session, key, request, claimFor } = item;
+    let { run } = item;
+    if (key !== undefined) {
+      const reserved = await this.#reserve(key, run);
+      run = reserved.run;
+      if (reserved.existing) {
+        const there = await readRequest(op, this.#options, run);
+        if (there) return this.#existing(item, run, there);
+      }
+    }
+    if (session !== undefined && (await tails.read(op, run))) throw taken(op, run);
+    const busy = session !== undefined && (await sessions.enter(op, item, run));
+    const worker = busy ? undefined : claimFor;
+    const standing: Standing = {
+      epoch: worker === undefined ? 0 : 1,
+      head: 0,
+      state: worker === undefined ? "ready" : "running",
+      signals: 0,
+      cancelled: false,
+      outcome: undefined,
+      worker: worker ?? "",
+    };
+    const created = await this.#create({ ...item, run }, standing);
+    if (!("seq" in created)) return this.#existing(item, run, created.other);
+    if (worker === undefined) return { run, existing: false };
+    tails.set(run, { ...standing, seq: created.seq, time: Date.now() });
+    const ownership = { run, session, epoch: 1, worker, head: 0 };
+    return { run, existing: false, claim: { ownership, request, signals: 0 } };
+  }
+
+  #existing(item: Enqueue, run: string, there: Asked): { run: string; existing: boolean } {
+    if (there.origin.void)
+      throw new VenturiError(op, "journal_failed", `the run ${run} took too long to store, and its session went on`);
+    if (item.key === undefined || there.origin.key !== item.key) throw taken(op, run);
+    return { run, existing: true };
+  }
+
+  async #create(item: Enqueue, standing: Standing): Promise<{ seq: number } | { other: Asked }> {
+    const { store, names, view } = this.#options;
+    const { run, session, key, request } = item;
+    const deadline = performance.now() + store.timeout;
+    const nonce = randomUUID();
+    const claim = standing.state === "running";
+    const text = standingText(standing, { first: 0, claim });
+    const origin = originText({ agent: request.agent, session, key });
+    const write = {
+      subject: names.run(run, "q"),
+      fence: fence(0, names.run(run, "*")),
+      headers: `V: ${text}\r\nQ: ${origin}\r\n`,
+      data: bytesOf(JSON.stringify({ request, nonce })),
+    };
+    for (;;) {
+      const ack = await store.write(op, write);
+      // Whether a lost answer was a yes is told by the nonce.
+      const there = ack.kind === "stored" ? undefined : await readRequest(op, this.#options, run);
+      if (there && there.nonce !== nonce) return { other: there };
+      const seq = ack.kind === "stored" ? ack.seq : there?.seq;
+      if (seq !== undefined) {
+        view.apply({ run, shard: names.shardOf(run), kind: "q", seq, time: Date.now(), standing: text, origin });
+        return { seq };
+      }
+      if (performance.now() > deadline)
+        throw failed(op, ack.kind === "lost" ? ack.why : "the run is being stored by someone else");
+      await pause(20);
+    }
+  }
+
+  /** The run that has the key for good; unless its id was given up, which only happens to a run that never was. */
+  async #reserve(key: string, run: string): Promise<{ run: string; existing: boolean }> {
+    const { store, names } = this.#options;
+    const subject = names.key(key);
+    const deadline = performance.now() + store.timeout;
+    for (let seq = 0; ; ) {
+      const ack = await store.write(op, { subject, fence: fence(seq, subject), headers: "", data: bytesOf(run) });
+      if (ack.kind === "stored") return { run, existing: false };
+      const there = await store.last(op, names.index, subject);
+      if (there) {
+        const first = textOf(there.data);
+        if (first === run || !(await this.#isVoid(first))) return { run: first, existing: true };
+      }
+      seq = there?.seq ?? 0;
+      if (performance.now() > deadline)
+        throw failed(op, ack.kind === "lost" ? ack.why : "others keep writing to the key");
+      await pause(5);
+    }
+  }
+
+  async #isVoid(run: string): Promise<boolean> {
+    return (await readRequest(op, this.#options, run))?.origin.void === true;
+  }
+}
+
+export const taken = (op: string, run: string): VenturiError =>
+  new VenturiError(op, "conflict", `the run ${run} is already there`);

@@ -1,0 +1,34 @@
+import { VenturiError } from "venturi/plugin";
+
+export const failed = (op: string, why: string): VenturiError =>
+  new VenturiError(op, "journal_failed", `the journal's NATS cannot be used: ${why}`);
+
+/** Waiting will not help: someone has to change the server or the configuration. */
+export const unusable = (op: string, why: string): VenturiError =>
+  new VenturiError(op, "journal_failed", `the journal's NATS will not do: ${why}`, { details: { unusable: true } });
+
+/** What keeps a connection from being made. */
+export function explain(thrown: unknown): { message: string; unusable: boolean } {
+  if (VenturiError.isInstance(thrown)) return { message: thrown.message, unusable: thrown.details?.unusable === true };
+  const said = thrown instanceof Error ? thrown.message : String(thrown);
+  const what = advice(thrown);
+  if (what !== undefined) return { message: `the journal's NATS cannot be used: ${what}`, unusable: true };
+  return { message: `the journal's NATS cannot be reached: ${said}`, unusable: false };
+}
+
+function advice(thrown: unknown): string | undefined {
+  if (!(thrown instanceof Error)) return undefined;
+  const { message, name } = thrown;
+  const inner = "code" in thrown ? thrown : thrown.cause;
+  const code = inner instanceof Error && "code" in inner ? String(inner.code) : "";
+  if (name === "AuthorizationError") return "it refuses the credentials; check journal.user, creds, nkey or token";
+  if (name === "UserAuthenticationExpiredError") return "the credentials have expired; renew journal.creds";
+  if (/does not support 'tls'/.test(message))
+    return "it does not speak TLS, and without it nothing is sent; turn it on there, or leave journal.tls out";
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
+    return `its certificate is for another name (${message}); check journal.servers, or name it as journal.tls.servername`;
+  if (/^ERR_(SSL|OSSL)/.test(code)) return `TLS with it failed (${message}); check journal.tls`;
+  if (/CERT|SIGNATURE|CRL|ISSUER/.test(code))
+    return `its certificate is not trusted (${message}); check journal.tls.ca`;
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import { Duration, definePlugin, VenturiError } from "venturi/plugin";
+import { z } from "zod";
+import { login, Tls } from "./credentials.ts";
+import { openNats } from "./open.ts";
+
+export default definePlugin({
+  name: "nats",
+  kind: "journal",
+  description: "Keeps runs in NATS JetStream (2.12.2 or newer), replicated by Raft.",
+  options: z.strictObject({
+    servers: z
+      .array(z.string().min(1))
+      .min(1)
+      .describe("Such as `nats://a:4222`; the others of its cluster are found."),
+    space: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, "use letters, digits, _ and -, at most 64 of them")
+      .prefault("venturi")
+      .describe("Its streams are named V_space_…; made when they are not there."),
+    replicas: z.number().int().min(1).max(5).prefault(3).describe("Servers that keep each message: 1, 3 or 5."),
+    shards: z
+      .number()
+      .int()
+      .min(1)
+      .max(256)
+      .prefault(1)
+      .describe("Streams over which runs are spread. Set once, when the space is made."),
+    ...login,
+    tls: z.union([z.boolean(), Tls]).optional().describe("Encrypt the connection. Absent: where the server offers it."),
+    durability: z
+      .enum(["checked", "unchecked"])
+      .prefault("checked")
+      .describe("`unchecked` starts without knowing that every server syncs before it acknowledges."),
+    monitors: z
+      .array(z.url())
+      .prefault([])
+      .describe("Each server's monitoring address (`http://a:8222`), which tells how it syncs."),
+    system: z
+      .strictObject(login)
+      .optional()
+      .describe("A login of the system account, which tells it too; used at the start only."),
+    domain: z.string().optional().describe("JetStream domain, where the servers have one."),
+    connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
+    timeout: Duration.prefault("10s").describe("How long an operation is tried."),
+    requestTimeout: Duration.prefault("2s").describe("How long one answer is waited for before it is asked again."),
+    lease: Duration.prefault("15s").describe(
+      "A worker not heard of for this long has lost its runs. Longer than an election of a stream's leader (4 to 9 s).",
+    ),
+  }),
+  async create(options, context) {
+    const journal = await openNats(options, context.folder);
+    try {
+      await journal.ping();
+    } catch (thrown) {
+      // Servers that cannot be reached now are waited for; those that will never do are told at once.
+      if (!VenturiError.isInstance(thrown) || thrown.details?.unusable === true) {
+        await journal.close();
+        throw thrown;
+      }
+      context.log.warn("the journal's NATS cannot be used yet; trying again", { error: thrown.message });
+    }
+    if (options.durability === "unchecked")
+      context.log.warn("the journal's servers may acknowledge before they have synced (durability: unchecked)");
+    return journal;
+  },
+});

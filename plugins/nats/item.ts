@@ -1,0 +1,89 @@
+import { type Append, encodeEvent, isTerminal } from "venturi/plugin";
+import { blockOf, type Kind, type Names } from "./names.ts";
+import type { Write } from "./parts.ts";
+import { fence, type Standing, standingText, type Tail } from "./standing.ts";
+import { bytesOf, empty } from "./stored.ts";
+
+interface Record {
+  readonly first: number;
+  readonly last: number;
+  readonly body: Uint8Array;
+}
+
+/** One append, encoded once. */
+export class Item {
+  readonly append: Append;
+  readonly run: string;
+  /** The seq of its first event; 0 when it has none. */
+  readonly first: number;
+  /** The head it continues. */
+  readonly base: number;
+  readonly text: string;
+  readonly #records: readonly Record[];
+
+  constructor(append: Append) {
+    const { ownership, events } = append;
+    const lines = events.map(encodeEvent);
+    this.append = append;
+    this.run = ownership.run;
+    this.first = events[0]?.seq ?? 0;
+    this.base = events[0] ? events[0].seq - 1 : ownership.head;
+    this.text = lines.join("\n");
+    this.#records = recordsOf({ first: this.first, lines, text: this.text, blocks: append.state === undefined });
+  }
+
+  /** The message it would follow is of its own epoch, and ends where it begins. */
+  fits(tail: Tail): boolean {
+    return tail.epoch === this.append.ownership.epoch && tail.state === "running" && tail.head === this.base;
+  }
+
+  /** How the run stands after it. */
+  next(tail: Tail): Standing {
+    const { ownership, state, seenSignals = 0, events } = this.append;
+    const { epoch } = ownership;
+    const head = this.base + events.length;
+    const { signals, cancelled, worker } = tail;
+    if (state === undefined)
+      return { epoch, head, state: "running", signals, cancelled, outcome: tail.outcome, worker };
+    const last = events.at(-1);
+    const outcome = last && isTerminal(last) ? (last.type === "run.finished" ? "finished" : "failed") : tail.outcome;
+    const parked = state === "waiting" && signals > seenSignals ? "ready" : state;
+    return { epoch, head, state: parked, signals, cancelled, outcome, worker };
+  }
+
+  /** What is to be stored behind `tail`, all of it or nothing. */
+  writes(tail: Tail, names: Names): Write[] {
+    const next = this.next(tail);
+    const filter = names.run(this.run, "*");
+    return this.#records.map(({ first, last, body }, index) => {
+      const isLast = index === this.#records.length - 1;
+      const kind: Kind = next.state === "running" ? `e${blockOf(first)}` : "x";
+      const standing = isLast ? next : { ...next, head: last };
+      return {
+        subject: names.run(this.run, kind),
+        headers: `V: ${standingText(standing, { first, claim: false })}\r\n`,
+        data: body,
+        ...(index === 0 && { fence: fence(tail.seq, filter) }),
+      };
+    });
+  }
+}
+
+interface Lines {
+  readonly first: number;
+  readonly lines: readonly string[];
+  readonly text: string;
+  readonly blocks: boolean;
+}
+
+/** Mostly one. Events that end a block and those that begin the next are two: each stands under its block's subject. */
+function recordsOf({ first, lines, text, blocks }: Lines): Record[] {
+  const last = first + lines.length - 1;
+  if (lines.length === 0) return [{ first: 0, last: 0, body: empty }];
+  if (!blocks || blockOf(first) === blockOf(last)) return [{ first, last, body: bytesOf(text) }];
+  const groups = Map.groupBy(lines.entries(), ([index]) => blockOf(first + index));
+  return [...groups.values()].map((group) => {
+    const start = first + (group[0]?.[0] ?? 0);
+    return { first: start, last: start + group.length - 1, body: bytesOf(group.map(([, line]) => line).join("\n")) };
+  });
+}

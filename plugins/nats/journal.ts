@@ -1,0 +1,289 @@
+import {
+  type Append,
+  type Claim,
+  type Cursor,
+  type Enqueue,
+  type Hint,
+  type Journal,
+  type KeptWire,
+  type ListQuery,
+  type Ownership,
+  type Recording,
+  type RunEvent,
+  type RunRow,
+  type Signal,
+  VenturiError,
+} from "venturi/plugin";
+import { Appends } from "./appends.ts";
+import { Blobs } from "./blobs.ts";
+import type { Known } from "./catalog.ts";
+import { change } from "./changes.ts";
+import { Claims } from "./claims.ts";
+import { Enqueueing } from "./enqueue.ts";
+import { failed } from "./failures.ts";
+import { Feed } from "./feed.ts";
+import { Hints } from "./hints.ts";
+import { list, rowFor } from "./list.ts";
+import { Live } from "./live.ts";
+import type { Names } from "./names.ts";
+import { prune } from "./prune.ts";
+import { eventsIn, Records } from "./records.ts";
+import { restore } from "./restore.ts";
+import { Sessions } from "./sessions.ts";
+import { Signals } from "./signals.ts";
+import { pause, type Store } from "./store.ts";
+import { empty } from "./stored.ts";
+import { Tails } from "./tails.ts";
+import { View } from "./view.ts";
+import { keepWire, readWires } from "./wires.ts";
+
+export interface NatsJournalOptions {
+  readonly lease: number;
+  readonly replicas: number;
+  readonly domain: string | undefined;
+  /** Resolves when the servers have been looked at and the streams are there. */
+  readonly ready: (op: string) => Promise<void>;
+}
+
+/**
+ * The journal in NATS JetStream. A run is the messages under one subject; each carries how the run stands after it, and is
+ * stored only right behind the one its writer saw last. There is no other rule: fencing, parking and signals follow from it.
+ */
+export class NatsJournal implements Journal {
+  readonly lease: number;
+  readonly blobs: Blobs;
+  readonly #store: Store;
+  readonly #names: Names;
+  readonly #ready: (op: string) => Promise<void>;
+  readonly #view: View;
+  readonly #feed: Feed;
+  readonly #tails: Tails;
+  readonly #hints: Hints;
+  readonly #live: Live;
+  readonly #records: Records;
+  readonly #appends: Appends;
+  readonly #sessions: Sessions;
+  readonly #claims: Claims;
+  readonly #enqueueing: Enqueueing;
+  readonly #signals: Signals;
+
+  constructor(store: Store, names: Names, { lease, replicas, domain, ready }: NatsJournalOptions) {
+    this.lease = lease;
+    this.#store = store;
+    this.#names = names;
+    this.#ready = ready;
+    const view = new View(names.shards, (known, kind) => this.#changed(known, kind));
+    const tails = new Tails(store, names);
+    const sessions = new Sessions({ store, names, view, tails });
+    const records = new Records(store, names, view);
+    this.blobs = new Blobs({ store, names, tails }, () => this.#usable("journal.blob"));
+    this.#view = view;
+    this.#feed = new Feed({ store, names, view, domain });
+    this.#tails = tails;
+    this.#hints = new Hints(store.link, names, (run) => view.forget(run));
+    this.#live = new Live(store.link, names, (run) => this.#hints.note({ events: [run] }));
+    this.#records = records;
+    this.#sessions = sessions;
+    this.#appends = new Appends({ store, names, view, tails, records, replicas });
+    this.#claims = new Claims({ store, names, view, tails, sessions, lease });
+    this.#enqueueing = new Enqueueing({ store, names, view, tails, sessions });
+    this.#signals = new Signals({ store, names, view, tails });
+  }
+
+  /** Messages that were read to know the runs. */
+  get messagesRead(): number {
+    return this.#feed.read;
+  }
+
+  async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
+    await this.#usable("journal.append");
+    if (batch.length === 0) return new Set();
+    const fenced = await this.#appends.append(batch);
+    const runs = batch.map(({ ownership }) => ownership.run);
+    this.#hints.note({ events: runs });
+    this.#hints.tellEvents(runs);
+    return fenced;
+  }
+
+  async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
+    const op = "journal.read";
+    await this.#usable(op);
+    if (this.#isFollowed(run)) this.#live.follow(run);
+    const tail = await this.#tails.read(op, run);
+    if (!tail) return [];
+    if (tail.head <= after || limit <= 0) {
+      this.#live.checked(run, tail.head);
+      return [];
+    }
+    const records = await this.#records.read(op, { run, after, limit, upTo: tail.seq });
+    if (tail.head <= after + limit) this.#live.checked(run, tail.head);
+    return eventsIn(records, after, limit);
+  }
+
+  async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
+    const op = "journal.read";
+    await this.#usable(op);
+    const found = new Map<string, RunEvent[]>();
+    const unknown: Cursor[] = [];
+    for (const cursor of cursors) {
+      const { run, after } = cursor;
+      if (this.#isFollowed(run)) this.#live.follow(run);
+      const events = this.#live.take(run, after, limit);
+      if (!events) unknown.push(cursor);
+      else if (events.length > 0) found.set(run, events);
+    }
+    const latest = unknown.length === 0 ? new Map() : await this.#records.latest(op, unknown);
+    await Promise.all(
+      unknown.map(async ({ run, after }) => {
+        const { head = 0, last } = latest.get(run) ?? {};
+        // The one that is missing is mostly the last one.
+        const isNext = last !== undefined && last.first <= after + 1;
+        if (head <= after || isNext) this.#live.checked(run, head);
+        if (head <= after) return;
+        const events = isNext ? eventsIn([last], after, limit) : await this.read(run, after, limit);
+        if (events.length > 0) found.set(run, events);
+      }),
+    );
+    return found;
+  }
+
+  onHint(callback: (hint: Hint) => void): () => void {
+    return this.#hints.add(callback, () => this.#usable("journal.hints"));
+  }
+
+  async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
+    await this.#usable("journal.enqueue");
+    return this.#enqueueing.enqueue(item);
+  }
+
+  async claim(worker: string, limit: number): Promise<Claim[]> {
+    await this.#usable("journal.claim");
+    return this.#claims.claim({ worker, limit });
+  }
+
+  async heartbeat(worker: string): Promise<void> {
+    const op = "journal.heartbeat";
+    await this.#usable(op);
+    await this.#claims.beat(op, worker);
+  }
+
+  async held(worker: string): Promise<Ownership[]> {
+    const op = "journal.held";
+    await this.#usable(op);
+    return this.#claims.held(op, worker);
+  }
+
+  async release({ run, epoch }: Ownership): Promise<void> {
+    const op = "journal.release";
+    await this.#usable(op);
+    await change(op, this.#parts, run, (tail) => {
+      if (tail.epoch !== epoch || tail.state !== "running") return undefined;
+      this.#tails.delete(run, epoch);
+      return { kind: "x", standing: { ...tail, state: "ready" }, data: empty };
+    });
+  }
+
+  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+    await this.#usable("journal.signal");
+    return this.#signals.send(run, { id, kind, body });
+  }
+
+  async signals(run: string, after: number): Promise<Signal[]> {
+    return (await this.signalsMany([{ run, after }])).get(run) ?? [];
+  }
+
+  async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
+    const op = "journal.signals";
+    await this.#usable(op);
+    return this.#signals.readMany(op, cursors);
+  }
+
+  async get(run: string): Promise<RunRow | undefined> {
+    const op = "journal.get";
+    await this.#usable(op);
+    return rowFor(op, this.#parts, run);
+  }
+
+  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+    const op = "journal.list";
+    await this.#usable(op);
+    await this.#feed.history(op);
+    await this.#feed.settled(1_000);
+    return list(this.#parts, query);
+  }
+
+  async restore(recording: Recording): Promise<void> {
+    await this.#usable("journal.restore");
+    await restore({ ...this.#parts, sessions: this.#sessions }, recording);
+    this.#hints.note({ events: [recording.run] });
+    this.#hints.tellEvents([recording.run]);
+  }
+
+  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+    const op = "journal.prune";
+    await this.#usable(op);
+    await this.#feed.history(op);
+    await this.#feed.settled(1_000);
+    const pruned = (run: string) => this.#hints.tellPruned(run);
+    return prune({ ...this.#parts, sessions: this.#sessions, blobs: this.blobs, pruned }, options);
+  }
+
+  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+    const op = "journal.keepWire";
+    await this.#usable(op);
+    await keepWire(op, this.#parts, { run, wire: { round, attempt, wire, bytes } });
+  }
+
+  async wire(run: string): Promise<KeptWire[]> {
+    const op = "journal.wire";
+    await this.#usable(op);
+    return readWires(op, this.#parts, run);
+  }
+
+  /** A write: a cluster without a majority still reads. */
+  async ping(): Promise<void> {
+    const op = "journal.ping";
+    await this.#usable(op);
+    await this.#store.put(op, { subject: this.#names.clock, headers: "", data: empty });
+  }
+
+  async close(): Promise<void> {
+    this.#hints.close();
+    this.#live.close();
+    await this.#feed.close().catch(() => {}); // the connection may be gone
+    await this.#store.link.close();
+  }
+
+  get #parts() {
+    return { store: this.#store, names: this.#names, view: this.#view, tails: this.#tails };
+  }
+
+  /** Someone here follows it, and another process writes it. */
+  #isFollowed(run: string): boolean {
+    return this.#hints.wanted && this.#tails.get(run) === undefined && this.#view.get(run)?.state !== "done";
+  }
+
+  /** The stream told of a change of state, or this process made it. */
+  #changed(known: Known, kind: string): void {
+    const { run, state, session, epoch } = known;
+    this.#tails.delete(run, epoch - 1);
+    const work = state === "ready" || (state === "done" && session !== undefined);
+    this.#hints.note({ work, events: [run], ...(kind === "s" && { signals: run }) });
+  }
+
+  async #usable(op: string): Promise<void> {
+    if (this.#store.link.closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
+    await this.#ready(op);
+    const deadline = performance.now() + this.#store.timeout;
+    for (;;) {
+      try {
+        await this.#feed.follow(op);
+        return;
+      } catch (thrown) {
+        if (VenturiError.isInstance(thrown)) throw thrown;
+        if (performance.now() > deadline) throw failed(op, thrown instanceof Error ? thrown.message : String(thrown));
+        await pause(100);
+      }
+    }
+  }
+}

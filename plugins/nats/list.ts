@@ -1,0 +1,82 @@
+import type { ListQuery, RunRow } from "venturi/plugin";
+import { cursorOf, type Known } from "./catalog.ts";
+import type { Names } from "./names.ts";
+import { isPart } from "./parts.ts";
+import { askedOf, readRequest, rowOf } from "./requests.ts";
+import { lastLimit, type Store } from "./store.ts";
+import type { Tails } from "./tails.ts";
+import type { View } from "./view.ts";
+
+export interface Listing {
+  readonly store: Store;
+  readonly names: Names;
+  readonly view: View;
+  readonly tails: Tails;
+}
+
+const op = "journal.list";
+
+/** The view says which runs; the streams give their requests, and how far those are that still run. */
+export async function list(options: Listing, query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+  const limit = query.limit ?? 50;
+  const page: Known[] = [];
+  let more = false;
+  for (const known of options.view.walk({ oldestFirst: query.oldestFirst ?? false, cursor: query.cursor })) {
+    if (!fits(known, query)) continue;
+    if (page.length >= limit) {
+      more = true;
+      break;
+    }
+    page.push(known);
+  }
+  const rows = await rowsOf(options, page);
+  const last = page.at(-1);
+  const runs = page.map(({ run }) => rows.get(run)).filter((row) => row !== undefined);
+  return last && more ? { runs, cursor: cursorOf(last) } : { runs };
+}
+
+const fits = (known: Known, { agent, session, state, outcome }: ListQuery): boolean =>
+  (agent === undefined || known.agent === agent) &&
+  (session === undefined || known.session === session) &&
+  (state === undefined || known.state === state) &&
+  (outcome === undefined || known.outcome === outcome);
+
+async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<string, RunRow>> {
+  const { store, names, view } = options;
+  const rows = new Map<string, RunRow>();
+  const ended = page.filter(({ state }) => state === "done");
+  const others = page.filter(({ state }) => state !== "done");
+  const byShard = [...Map.groupBy(ended, ({ shard }) => shard)];
+  const asked = byShard.map(async ([shard, group]) => {
+    for (let at = 0; at < group.length; at += lastLimit) {
+      const part = new Map(group.slice(at, at + lastLimit).map((known) => [names.run(known.run, "q"), known]));
+      const request = { subjects: [...part.keys()], atLeast: view.applied[shard] ?? 0 };
+      for (const stored of await store.lastOfEach(op, names.stream(shard), request)) {
+        const known = part.get(stored.subject);
+        if (!known) continue;
+        if (isPart(stored)) others.push(known);
+        else rows.set(known.run, rowOf(known.run, askedOf(stored), known));
+        part.delete(stored.subject);
+      }
+      for (const { run } of part.values()) view.forget(run); // pruned by someone else
+    }
+  });
+  await Promise.all(asked);
+  await Promise.all(
+    others.map(async ({ run }) => {
+      const row = await rowFor(op, options, run);
+      if (row) rows.set(run, row);
+      else view.forget(run);
+    }),
+  );
+  return rows;
+}
+
+export async function rowFor(
+  operation: string,
+  options: Omit<Listing, "view">,
+  run: string,
+): Promise<RunRow | undefined> {
+  const [tail, asked] = await Promise.all([options.tails.read(operation, run), readRequest(operation, options, run)]);
+  return tail && asked && !asked.origin.void ? rowOf(run, asked, tail) : undefined;
+}

@@ -1,0 +1,99 @@
+import { createHash } from "node:crypto";
+
+/** Events whose records share a subject, so that a page in the middle of a long run is found without reading what precedes it. */
+const eventsPerBlock = 512;
+export const blockOf = (seq: number): number => Math.floor((seq - 1) / eventsPerBlock);
+
+/** `q` the request, `e0`, `e1`, … blocks of events, `x` a change of state (with events, if any), `s` a signal. */
+export type Kind = "q" | "x" | "s" | `e${number}`;
+
+/** Streams and subjects of one journal. A run's messages share a stream, chosen by its id. */
+export class Names {
+  readonly space: string;
+  readonly shards: number;
+  readonly index: string;
+  readonly wires: string;
+
+  constructor(space: string, shards: number) {
+    this.space = space;
+    this.shards = shards;
+    this.index = `V_${space}_I`;
+    this.wires = `V_${space}_W`;
+  }
+
+  stream(shard: number): string {
+    return `V_${this.space}_${shard}`;
+  }
+  streamOf(run: string): string {
+    return this.stream(this.shardOf(run));
+  }
+  shardOf(run: string): number {
+    return this.shards === 1 ? 0 : hash(run) % this.shards;
+  }
+  /** Everything a stream of runs takes. */
+  runs(shard: number, kind: "q" | "x" | "s" | "*"): string {
+    return `v.${this.space}.${shard}.r.*.${kind}`;
+  }
+  /** `*`: what every write to the run is compared with. All writers must name the same filter, letter by letter. */
+  run(run: string, kind: Kind | "*"): string {
+    return `v.${this.space}.${this.shardOf(run)}.r.${token(run)}.${kind}`;
+  }
+  /** Where the stream republishes what it has stored of a run. */
+  live(run: string): string {
+    return `v.${this.space}.l.${this.shardOf(run)}.${token(run)}.*`;
+  }
+  liveOf(shard: number): string {
+    return `v.${this.space}.l.${shard}.{{wildcard(1)}}.{{wildcard(2)}}`;
+  }
+  key(key: string): string {
+    return `v.${this.space}.i.k.${digest(key)}`;
+  }
+  session(session: string): string {
+    return `v.${this.space}.i.s.${digest(session)}`;
+  }
+  worker(worker: string): string {
+    return `v.${this.space}.i.w.${token(worker)}`;
+  }
+  checkpoint(shard: number, part: number | "*"): string {
+    return `v.${this.space}.i.v.${shard}.${part}`;
+  }
+  get clock(): string {
+    return `v.${this.space}.i.c`;
+  }
+  wire(run: string): string {
+    return `v.${this.space}.w.${token(run)}`;
+  }
+  /** `d` the bytes, `n` when they were last put. */
+  blob(kind: "d" | "n", hash: string): string {
+    return `v.${this.space}.b.${kind}.${hash}`;
+  }
+  blobUse(run: string, hash: string): string {
+    return `v.${this.space}.b.u.${token(run)}.${hash}`;
+  }
+  blobUser(hash: string, run: string): string {
+    return `v.${this.space}.b.r.${hash}.${run === "*" ? run : token(run)}`;
+  }
+  get hints(): string {
+    return `v.${this.space}.h`;
+  }
+}
+
+/** Run and kind of a run's subject, as stored or as republished. */
+export function runOf(subject: string): { run: string; kind: string } {
+  const [, , , , run = "", kind = ""] = subject.split(".");
+  return { run: untoken(run), kind };
+}
+
+/** One token of a subject: ids that fit as they are, others in base64. */
+const token = (id: string): string => (/^[A-Za-z0-9_-]+$/.test(id) ? id : `=${Buffer.from(id).toString("base64url")}`);
+export const untoken = (text: string): string =>
+  text.startsWith("=") ? Buffer.from(text.slice(1), "base64url").toString() : text;
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("base64url");
+
+/** FNV-1a. */
+export function hash(text: string): number {
+  let value = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++) value = Math.imul(value ^ text.charCodeAt(index), 0x01000193);
+  return value >>> 0;
+}

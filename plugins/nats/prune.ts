@@ -1,0 +1,62 @@
+import type { Blobs } from "./blobs.ts";
+import type { Known } from "./catalog.ts";
+import type { Names } from "./names.ts";
+import type { Sessions } from "./sessions.ts";
+import type { Store } from "./store.ts";
+import { empty } from "./stored.ts";
+import type { View } from "./view.ts";
+
+export interface Pruning {
+  readonly store: Store;
+  readonly names: Names;
+  readonly view: View;
+  readonly sessions: Sessions;
+  readonly blobs: Blobs;
+  readonly pruned: (run: string) => void;
+}
+
+const op = "journal.prune";
+/** Purges at the same time: each is an entry of a Raft log, and appends want their turn in between. */
+const atOnce = 16;
+
+/** Removes ended runs, one by one. What a crash leaves of one is found by nobody. */
+export async function prune(
+  options: Pruning,
+  { olderThan, keep }: { olderThan?: number; keep?: number },
+): Promise<number> {
+  const { store, names, view } = options;
+  await store.put(op, { subject: names.clock, headers: "", data: empty });
+  const now = (await store.last(op, names.index, names.clock))?.time ?? 0;
+  const oldest = olderThan === undefined ? Number.NEGATIVE_INFINITY : now - olderThan;
+  const gone: Known[] = [];
+  let kept = 0;
+  for (const known of view.walk({ oldestFirst: false })) {
+    if (known.state !== "done") continue;
+    if (known.time < oldest || (keep !== undefined && kept >= keep)) gone.push(known);
+    else kept += 1;
+  }
+  const { state } = await store.api<{ state: { messages: number } }>(op, `STREAM.INFO.${names.wires}`, {});
+  const left = gone.values();
+  const work = async () => {
+    for (const known of left) await remove(options, known, state.messages);
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  await options.blobs.sweep();
+  return gone.length;
+}
+
+/** The run first: without it nothing leads to the rest. `wires`: messages in the stream of wires and blobs. */
+async function remove(options: Pruning, known: Known, wires: number): Promise<void> {
+  const { store, names, view, sessions, blobs, pruned } = options;
+  const { run, key, session, shard } = known;
+  const purge = (stream: string, filter: string) => store.api(op, `STREAM.PURGE.${stream}`, { filter });
+  await purge(names.stream(shard), names.run(run, "*"));
+  if (key !== undefined) await purge(names.index, names.key(key));
+  if (session !== undefined) await sessions.leave(op, session, run);
+  if (wires > 0) {
+    await purge(names.wires, names.wire(run));
+    await blobs.release(run);
+  }
+  view.forget(run);
+  pruned(run);
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from "node:crypto";
+import { encodeEvent, isTerminal, type Recording, type RunEvent } from "venturi/plugin";
+import { taken } from "./enqueue.ts";
+import { failed } from "./failures.ts";
+import { blockOf, type Names } from "./names.ts";
+import type { Write } from "./parts.ts";
+import { readRequest } from "./requests.ts";
+import { busy, type Sessions } from "./sessions.ts";
+import { fence, originText, type Standing, standingText } from "./standing.ts";
+import type { Store } from "./store.ts";
+import { bytesOf } from "./stored.ts";
+import type { Tails } from "./tails.ts";
+import type { View } from "./view.ts";
+import { keepWire } from "./wires.ts";
+
+export interface Restoring {
+  readonly store: Store;
+  readonly names: Names;
+  readonly view: View;
+  readonly tails: Tails;
+  readonly sessions: Sessions;
+}
+
+const op = "journal.restore";
+
+/** One atomic batch, so that nobody sees a part of the run. */
+export async function restore(options: Restoring, recording: Recording): Promise<void> {
+  const { store, names, view, tails, sessions } = options;
+  const { run, session, wires } = recording;
+  if (await tails.read(op, run)) throw taken(op, run);
+  const nonce = randomUUID();
+  const { writes, done } = writesOf(names, recording, nonce);
+  const messages = store.messagesOf(op, writes);
+  // A run that has ended holds nobody up, and needs no place in the line.
+  if (session !== undefined && !done) await sessions.enter(op, { session, whenBusy: "conflict" }, run);
+  else if (session !== undefined && (await sessions.first(op, session)) !== undefined) throw busy(op, session);
+  // Of no use to anyone before the run is there.
+  for (const wire of wires) await keepWire("journal.keepWire", options, { run, wire });
+  const ack = await store.send(op, messages);
+  const asked = await readRequest(op, options, run);
+  if (ack.kind === "stale" || (asked && asked.nonce !== nonce)) throw taken(op, run);
+  const last = await tails.last(op, run);
+  if (!asked || !last) throw failed(op, ack.kind === "lost" ? ack.why : "the run is not there");
+  const shard = names.shardOf(run);
+  const origin = originText(asked.origin);
+  view.apply({ run, shard, kind: "q", seq: asked.seq, time: asked.time, standing: last.header("V") ?? "", origin });
+  view.apply({ run, shard, kind: "x", seq: last.seq, time: last.time, standing: last.header("V") ?? "" });
+}
+
+function writesOf(names: Names, recording: Recording, nonce: string): { writes: Write[]; done: boolean } {
+  const { run, session, request, events, signals } = recording;
+  const last = events.at(-1);
+  const done = last !== undefined && isTerminal(last);
+  const outcome = done ? (last.type === "run.finished" ? "finished" : "failed") : undefined;
+  const cancelled = signals.some(({ kind }) => kind === "cancel");
+  let standing: Standing = { epoch: 1, head: 0, state: "waiting", signals: 0, cancelled, outcome, worker: "" };
+  const writes: Write[] = [
+    {
+      subject: names.run(run, "q"),
+      fence: fence(0, names.run(run, "*")),
+      headers: `V: ${standingText(standing)}\r\nQ: ${originText({ agent: request.agent, session })}\r\n`,
+      data: bytesOf(JSON.stringify({ request, nonce })),
+    },
+  ];
+  for (const [index, { id, kind, body }] of signals.entries()) {
+    standing = { ...standing, signals: index + 1 };
+    const headers = `V: ${standingText(standing)}\r\n`;
+    writes.push({ subject: names.run(run, "s"), headers, data: bytesOf(JSON.stringify({ id, kind, body })) });
+  }
+  const blocks = [...Map.groupBy(events, ({ seq }) => blockOf(seq)).entries()];
+  for (const [block, part] of blocks) {
+    const isLast = block === blocks.at(-1)?.[0];
+    standing = { ...standing, head: part.at(-1)?.seq ?? 0, state: isLast && done ? "done" : "waiting" };
+    const headers = `V: ${standingText(standing, { first: part[0]?.seq ?? 0, claim: false })}\r\n`;
+    const data = bytesOf(textOf(part));
+    writes.push({ subject: names.run(run, isLast ? "x" : `e${block}`), headers, data });
+  }
+  return { writes, done };
+}
+
+const textOf = (events: readonly RunEvent[]): string => events.map(encodeEvent).join("\n");

@@ -1,0 +1,89 @@
+import { unusable } from "./failures.ts";
+import type { Names } from "./names.ts";
+import type { Store } from "./store.ts";
+
+/** Grows when messages change in a way that older versions would misread. */
+const format = 1;
+
+interface StreamConfig {
+  readonly name: string;
+  readonly num_replicas: number;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+const nameInUse = 10058;
+
+/** Makes the streams that are not there, and looks at those that are. */
+export async function prepareStreams(
+  op: string,
+  store: Store,
+  options: { names: Names; replicas: number },
+): Promise<void> {
+  const { names } = options;
+  await Promise.all(streamsOf(options).map((wanted) => prepareStream(op, store, { wanted, names })));
+}
+
+async function prepareStream(
+  op: string,
+  store: Store,
+  { wanted, names }: { wanted: StreamConfig; names: Names },
+): Promise<void> {
+  const { name } = wanted;
+  const made = await store.tryApi<{ config: StreamConfig }>(op, `STREAM.CREATE.${name}`, wanted);
+  if (!("error" in made)) return compare(op, wanted, made.config);
+  if (made.error.err_code !== nameInUse)
+    throw unusable(op, `its stream ${name} cannot be made: ${made.error.description}`);
+  // Made by someone who set more than is asked here, such as placement or limits.
+  const { config } = await store.api<{ config: StreamConfig }>(op, `STREAM.INFO.${name}`, {});
+  const shards = config.metadata?.["venturi.shards"];
+  if (shards !== undefined && shards !== String(names.shards))
+    throw unusable(
+      op,
+      `space ${names.space} has ${shards} shards, not ${names.shards}; that is set once, when it is made`,
+    );
+  compare(op, wanted, config);
+}
+
+/** A stream that keeps less than it is told to, or lets others take from it, is refused. */
+function compare(op: string, wanted: StreamConfig, found: StreamConfig): void {
+  const { name } = wanted;
+  const version = Number(found.metadata?.["venturi.format"] ?? format);
+  if (version > format) throw unusable(op, `its stream ${name} was written by a newer Venturi (format ${version})`);
+  if (found.num_replicas < wanted.num_replicas)
+    throw unusable(op, `its stream ${name} has ${found.num_replicas} replicas, not ${wanted.num_replicas}`);
+  for (const field of ["retention", "storage", "discard", "allow_atomic", "allow_direct", "max_msgs_per_subject"]) {
+    if (field in wanted && found[field] !== wanted[field])
+      throw unusable(op, `its stream ${name} has ${field}: ${String(found[field])}, not ${String(wanted[field])}`);
+  }
+  if (found.persist_mode === "async") throw unusable(op, `its stream ${name} has persist_mode: async`);
+  for (const field of ["max_age", "max_msgs"]) {
+    if (Number(found[field] ?? 0) > 0) throw unusable(op, `its stream ${name} has ${field}; Venturi prunes by itself`);
+  }
+}
+
+function streamsOf({ names, replicas }: { names: Names; replicas: number }): StreamConfig[] {
+  const common = {
+    num_replicas: replicas,
+    storage: "file",
+    retention: "limits",
+    discard: "new",
+    allow_direct: true,
+    allow_atomic: true,
+    deny_delete: true,
+    metadata: { "venturi.format": String(format), "venturi.shards": String(names.shards) },
+  };
+  const shards = Array.from({ length: names.shards }, (_, shard) => ({
+    ...common,
+    name: names.stream(shard),
+    subjects: [names.runs(shard, "*")],
+    republish: { src: names.runs(shard, "*"), dest: names.liveOf(shard) },
+  }));
+  // Only the last message under a subject counts; heartbeats go by themselves when a worker is gone.
+  const index = { ...common, discard: "old", max_msgs_per_subject: 1, allow_msg_ttl: true };
+  return [
+    ...shards,
+    { ...index, name: names.index, subjects: [`v.${names.space}.i.>`] },
+    { ...common, name: names.wires, subjects: [`v.${names.space}.w.*`, `v.${names.space}.b.>`] },
+  ];
+}

@@ -1,0 +1,148 @@
+import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
+import { type Origin, originOf, standingOf } from "./standing.ts";
+
+/** A change of state as a stream tells it, or as this process has just written it. */
+export interface Seen {
+  readonly run: string;
+  readonly shard: number;
+  readonly kind: string;
+  readonly seq: number;
+  readonly time: number;
+  /** The headers `V` and, of a request, `Q`. */
+  readonly standing: string;
+  readonly origin?: string | undefined;
+}
+
+/** Runs as their changes of state tell it: what can be claimed, and what can be listed. */
+export class View {
+  readonly #runs: Catalog;
+  readonly #ready = new Map<string, Known>();
+  readonly #running = new Map<string, Map<string, Known>>();
+  /** How many runs of a session run or are parked. */
+  readonly #busy = new Map<string, number>();
+  readonly #waiting = new Map<string, Known>();
+  readonly #texts = new Map<string, string>();
+  readonly #changed: (known: Known, kind: string) => void;
+  /** By shard, the last sequence this process has applied, whoever told it. */
+  readonly applied: number[];
+
+  constructor(shards: number, changed: (known: Known, kind: string) => void) {
+    this.#runs = new Catalog(shards);
+    this.applied = Array.from({ length: shards }, () => 0);
+    this.#changed = changed;
+  }
+
+  get(run: string): Known | undefined {
+    return this.#runs.get(run);
+  }
+
+  walk(options: WalkOptions): Generator<Known> {
+    return this.#runs.walk(options);
+  }
+
+  /** Runs that wait to be claimed, in order. */
+  ready(): Known[] {
+    return [...this.#ready.values()].sort(inOrder);
+  }
+
+  isBusy(session: string): boolean {
+    return this.#busy.has(session);
+  }
+
+  heldBy(worker: string): Known[] {
+    return [...(this.#running.get(worker)?.values() ?? [])].sort(inOrder);
+  }
+
+  /** Workers that have runs. */
+  workers(): string[] {
+    return [...this.#running.keys()];
+  }
+
+  /** Runs that have not ended. */
+  *open(): Generator<Known> {
+    yield* this.#ready.values();
+    yield* this.#waiting.values();
+    for (const runs of this.#running.values()) yield* runs.values();
+  }
+
+  apply(seen: Seen): void {
+    const { run, seq, time, shard } = seen;
+    this.applied[shard] = Math.max(this.applied[shard] ?? 0, seq);
+    const before = this.#runs.get(run);
+    if (before && before.seq >= seq) {
+      this.#correct(before, seen);
+      return;
+    }
+    const origin = this.#originOf(seen, before);
+    if (!origin || origin.void) return;
+    const { agent, session, key, created, place } = origin;
+    const { epoch, head, state, signals, cancelled, outcome, worker } = standingOf(seen.standing);
+    const standing = { epoch, head, state, signals, cancelled, outcome, worker: this.#shared(worker) };
+    const known: Known = { run, shard, agent, session, key, created, place, ...standing, seq, time };
+    this.keep(known);
+    this.#changed(known, seen.kind);
+  }
+
+  keep(known: Known): void {
+    const before = this.#runs.get(known.run);
+    if (before) this.#leave(before);
+    this.#runs.set(known);
+    this.#enter(known);
+  }
+
+  forget(run: string): void {
+    const known = this.#runs.get(run);
+    if (!known) return;
+    this.#leave(known);
+    this.#runs.delete(run);
+  }
+
+  /** What this process wrote itself is known before the stream tells when that was. */
+  #correct(before: Known, { seq, time }: Seen): void {
+    if (before.seq !== seq && before.place !== seq) return;
+    const created = before.place === seq ? time : before.created;
+    this.keep({ ...before, created, time: before.seq === seq ? time : before.time });
+  }
+
+  #originOf(seen: Seen, before: Known | undefined): (Origin & { created: number; place: number }) | undefined {
+    if (seen.origin === undefined) return before;
+    const origin = originOf(seen.origin);
+    return { ...origin, agent: this.#shared(origin.agent), created: seen.time, place: seen.seq };
+  }
+
+  /** Few agents and workers, many runs: one string each. */
+  #shared(text: string): string {
+    const there = this.#texts.get(text);
+    if (there !== undefined) return there;
+    if (this.#texts.size > 10_000) this.#texts.clear();
+    this.#texts.set(text, text);
+    return text;
+  }
+
+  #enter(known: Known): void {
+    const { run, state, session, worker } = known;
+    if (state === "ready") this.#ready.set(run, known);
+    if (state === "waiting") this.#waiting.set(run, known);
+    if (state === "running") {
+      const runs = this.#running.get(worker);
+      if (runs) runs.set(run, known);
+      else this.#running.set(worker, new Map([[run, known]]));
+    }
+    if (session !== undefined && (state === "running" || state === "waiting"))
+      this.#busy.set(session, (this.#busy.get(session) ?? 0) + 1);
+  }
+
+  #leave({ run, state, session, worker }: Known): void {
+    this.#ready.delete(run);
+    this.#waiting.delete(run);
+    const runs = this.#running.get(worker);
+    if (state === "running" && runs?.delete(run) && runs.size === 0) this.#running.delete(worker);
+    if (session === undefined || (state !== "running" && state !== "waiting")) return;
+    const count = (this.#busy.get(session) ?? 0) - 1;
+    if (count > 0) this.#busy.set(session, count);
+    else this.#busy.delete(session);
+  }
+}
+
+const inOrder = (left: Known, right: Known): number =>
+  left.shard === right.shard ? left.place - right.place : left.created - right.created || left.shard - right.shard;
