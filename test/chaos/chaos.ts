@@ -5,19 +5,22 @@ import { fileURLToPath } from "node:url";
 import { checkEffects, checkRun } from "./check.ts";
 import type { ClientReport } from "./client.ts";
 import { followAll } from "./clients.ts";
-import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { type Engine, type EngineSettings, postgresEngine, sqliteEngine } from "./engines.ts";
 import { makeTrouble } from "./faults.ts";
 import type { Window } from "./journal.ts";
 import { type Mutation, mutations } from "./mutant.ts";
+import { natsEngine } from "./nats.ts";
 import { type Cut, pluginCopy } from "./plugin-copy.ts";
 import { Replica } from "./replica.ts";
 import { sqliteSkew } from "./skew.ts";
 
 export interface ChaosOptions {
-  readonly engine: "sqlite" | "postgres";
+  readonly engine: "sqlite" | "postgres" | "nats";
   readonly runs: number;
   readonly clients: number;
   readonly seed: number;
+  /** Of a cluster, where the engine is one. */
+  readonly servers?: 1 | 3;
   /** Takes checks out of a copy of the journal: the test must notice. */
   readonly mutation?: Mutation;
   /** The engine's clock jumps, too: seconds or an hour, forwards and backwards. */
@@ -51,8 +54,9 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
   const folder = mkdtempSync(join(tmpdir(), "venturi-chaos-"));
   const cuts = cutsOf(options);
   const copy = cuts.length > 0 ? pluginCopy(options.engine, `chaos-${options.engine}`, cuts) : undefined;
-  const settings = { type: copy?.type ?? options.engine, jumps: options.jumps ?? false };
-  const engine = options.engine === "sqlite" ? await sqliteEngine(folder, settings) : await postgresEngine(settings);
+  const { jumps = false, servers = 3 } = options;
+  const settings = { type: copy?.type ?? options.engine, jumps, servers };
+  const engine = await engines[options.engine](settings, folder);
   const replicas: Replica[] = [];
   try {
     const effects = join(folder, "effects");
@@ -74,6 +78,13 @@ export async function chaos(options: ChaosOptions): Promise<ChaosReport> {
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+const engines: Readonly<Record<ChaosOptions["engine"], (settings: EngineSettings, folder: string) => Promise<Engine>>> =
+  {
+    sqlite: (settings, folder) => sqliteEngine(folder, settings),
+    postgres: postgresEngine,
+    nats: natsEngine,
+  };
 
 const cutsOf = ({ engine, mutation, jumps }: ChaosOptions): Cut[] => [
   ...(mutation ? mutations[engine][mutation] : []),

@@ -37,6 +37,8 @@ export interface EngineSettings {
   /** The journal plugin's name. */
   readonly type: string;
   readonly jumps: boolean;
+  /** How many servers, where the engine is a cluster. */
+  readonly servers: 1 | 3;
 }
 
 /** Off by anything from a second to an hour, in either direction. */

@@ -9,6 +9,8 @@ const { values } = parseArgs({
     seed: { type: "string", default: "1" },
     /** Takes checks out of a copy of the journal: `epoch` that one alone, `all` the whole fence. Must fail. */
     mutant: { type: "string" },
+    /** Servers of a NATS cluster: 1 or 3. */
+    servers: { type: "string", default: "3" },
     /** The engine's clock jumps. */
     jumps: { type: "boolean", default: false },
     unfenced: { type: "boolean", default: false },
@@ -22,12 +24,14 @@ if (mutation !== undefined && mutation !== "epoch" && mutation !== "all")
   throw new Error("--mutant epoch or --mutant all");
 let found = 0;
 for (const engine of values.engine) {
-  if (engine !== "sqlite" && engine !== "postgres") throw new Error(`${engine} is no journal that can be tested so`);
+  if (engine !== "sqlite" && engine !== "postgres" && engine !== "nats")
+    throw new Error(`${engine} is no journal that can be tested so`);
   const { violations, ...report } = await chaos({
     engine,
     runs: Number(values.runs),
     clients: Number(values.clients),
     seed: Number(values.seed),
+    servers: values.servers === "1" ? 1 : 3,
     ...(mutation && { mutation }),
     jumps: values.jumps,
     patience: Number(values.patience),

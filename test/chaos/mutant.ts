@@ -6,7 +6,7 @@ export type Mutation = "epoch" | "all";
  * What is taken out of each journal's statements. `epoch`: the epoch check alone. `all`: the whole fence, and the uniqueness
  * that would stop a zombie by accident.
  */
-export const mutations: Readonly<Record<"sqlite" | "postgres", Record<Mutation, readonly Cut[]>>> = {
+export const mutations: Readonly<Record<"sqlite" | "postgres" | "nats", Record<Mutation, readonly Cut[]>>> = {
   sqlite: {
     epoch: [
       ["sql", "epoch = ?3 AND head = ?1 AND state", "head = ?1 AND state"],
@@ -20,6 +20,22 @@ export const mutations: Readonly<Record<"sqlite" | "postgres", Record<Mutation, 
       ["sql", "WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'", "WHERE id = ?5"],
       ["sql", "id = :id AND epoch = :epoch AND head = :head AND state = 'running'", "id = :id AND :epoch + :head >= 0"],
       ["sql", "INSERT INTO records", "INSERT OR REPLACE INTO records"],
+    ],
+  },
+  nats: {
+    // A worker that reads the tail anew, as it must after a signal, no longer sees whose it is.
+    epoch: [["item", "tail.epoch === this.append.ownership.epoch && tail.state", "tail.state"]],
+    all: [
+      [
+        "item",
+        'tail.epoch === this.append.ownership.epoch && tail.state === "running" && tail.head === this.base',
+        "tail.seq > 0",
+      ],
+      [
+        "standing",
+        "=> `Nats-Expected-Last-Subject-Sequence: ${seq}",
+        "=> seq > 0 ? '' : `Nats-Expected-Last-Subject-Sequence: ${seq}",
+      ],
     ],
   },
   postgres: {

@@ -10,7 +10,7 @@ export interface PluginCopy {
 }
 
 /** In this file of the plugin, this text becomes that one. */
-export type Cut = readonly [file: "sql" | "schema", from: string, to: string];
+export type Cut = readonly [file: "sql" | "schema" | "item" | "standing", from: string, to: string];
 
 /** A plugin of the box under another name, with parts of its text replaced. */
 export function pluginCopy(plugin: string, name: string, cuts: readonly Cut[]): PluginCopy {
