@@ -10,6 +10,7 @@ export interface Change {
   readonly kind: "x" | "s";
   readonly standing: Standing;
   readonly data: Uint8Array;
+  readonly headers?: string;
 }
 
 export interface Changing {
@@ -42,7 +43,7 @@ export async function change(
     const ack = await store.write(op, {
       subject: names.run(run, wanted.kind),
       fence: fence(tail.seq, names.run(run, "*")),
-      headers: `V: ${standing}\r\nN: ${nonce}\r\n`,
+      headers: `V: ${standing}\r\nN: ${nonce}\r\n${wanted.headers ?? ""}`,
       data: wanted.data,
     });
     if (ack.kind === "stored") {

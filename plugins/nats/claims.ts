@@ -1,8 +1,8 @@
-import type { Claim, Ownership } from "venturi/plugin";
+import { type Claim, type ClaimFilter, claimedRequest, type Ownership } from "venturi/plugin";
 import type { Known } from "./catalog.ts";
-import { type Names, untoken } from "./names.ts";
+import { type Names, untoken, within } from "./names.ts";
 import { readRequest } from "./requests.ts";
-import type { Sessions } from "./sessions.ts";
+import type { SessionName, Sessions } from "./sessions.ts";
 import { fence, type Standing, standingText, type Tail } from "./standing.ts";
 import { lastLimit, type Store } from "./store.ts";
 import { empty } from "./stored.ts";
@@ -19,7 +19,7 @@ export interface ClaimsOptions {
 }
 
 /** What a worker asks for. */
-export interface Wanted {
+export interface Wanted extends ClaimFilter {
   readonly worker: string;
   readonly limit: number;
 }
@@ -78,38 +78,41 @@ export class Claims {
   }
 
   /** Runs that are ready, the first of each session that is free. */
-  #ready({ limit }: Wanted): Known[] {
+  #ready(wanted: Wanted): Known[] {
     const { view } = this.#options;
     const sessions = new Set<string>();
     const found: Known[] = [];
     for (const known of view.ready()) {
-      if (found.length >= limit) break;
-      const { session } = known;
+      if (found.length >= wanted.limit) break;
+      const { tenant, session } = known;
       if (session !== undefined && !known.cancelled) {
-        if (sessions.has(session) || view.isBusy(session)) continue;
-        sessions.add(session);
+        const name = within(tenant, session);
+        if (sessions.has(name) || view.isBusy(known)) continue;
+        sessions.add(name); // those behind it wait, even if this one is for someone else
       }
-      found.push(known);
+      if (passes(known, wanted)) found.push(known);
     }
     return found;
   }
 
   /** Takes over runs of workers that have not been heard of for a lease. */
-  async #abandoned({ worker }: Wanted, limit: number): Promise<Promise<Claim | undefined>[]> {
+  async #abandoned(wanted: Wanted, limit: number): Promise<Promise<Claim | undefined>[]> {
     const { view, lease } = this.#options;
+    const { worker } = wanted;
     const others = view.workers().filter((other) => other !== worker);
     // Asking is for nothing most of the time, so once in a part of the lease must do.
     if (others.length === 0 || performance.now() < this.#nobodySilentUntil) return [];
     const silent = await this.#silence(worker, others);
-    const candidates = others.flatMap((other) => view.heldBy(other).filter(({ time }) => silent(other, time)));
-    if (candidates.length === 0) this.#nobodySilentUntil = performance.now() + lease / 8;
+    const lost = others.flatMap((other) => view.heldBy(other).filter(({ time }) => silent(other, time)));
+    const candidates = lost.filter((known) => passes(known, wanted));
+    if (lost.length === 0) this.#nobodySilentUntil = performance.now() + lease / 8;
     return candidates.slice(0, limit).map((known) => this.#claim(known, worker, silent));
   }
 
   /** `silent`: it is taken over from another worker. */
   async #claim(known: Known, worker: string, silent?: Silent): Promise<Claim | undefined> {
     const { store, names, view, tails } = this.#options;
-    const { run, session } = known;
+    const { run, tenant, session } = known;
     // Behind the last change of state of a run that is ready there are no events; behind that of one that runs there may be.
     const tail: Tail | undefined = silent ? await tails.read(op, run) : known;
     if (!tail) {
@@ -117,7 +120,8 @@ export class Claims {
       return undefined;
     }
     if (silent && !isAbandoned(known, tail, silent)) return undefined;
-    if (!silent && session !== undefined && !known.cancelled && !(await this.#isNext(session, run))) return undefined;
+    if (!silent && session !== undefined && !known.cancelled && !(await this.#isNext({ tenant, session }, run)))
+      return undefined;
     const { epoch, head, signals, cancelled, outcome } = tail;
     const next: Standing = { epoch: epoch + 1, head, state: "running", signals, cancelled, outcome, worker };
     const standing = standingText(next, { first: 0, claim: true });
@@ -133,11 +137,12 @@ export class Claims {
     const time = Date.now();
     view.apply({ run, shard: known.shard, kind: "x", seq: ack.seq, time, standing });
     tails.set(run, { ...next, seq: ack.seq, time });
-    return { ownership: { run, session, epoch: next.epoch, worker, head }, request: asked.request, signals };
+    const ownership = { run, session, epoch: next.epoch, worker, head };
+    return { ownership, tenant, ...claimedRequest(asked.request, known.agent), signals };
   }
 
-  async #isNext(session: string, run: string): Promise<boolean> {
-    const first = await this.#options.sessions.first(op, session);
+  async #isNext(of: SessionName, run: string): Promise<boolean> {
+    const first = await this.#options.sessions.first(op, of);
     return first === undefined || first === run;
   }
 
@@ -169,6 +174,12 @@ export class Claims {
     return (other, time) => isOld(time) && isOld(seen.get(other));
   }
 }
+
+/** Cancelled runs are for anyone: they only have to end. */
+const passes = ({ agent, revision, cancelled }: Known, { agents, revisions }: ClaimFilter): boolean =>
+  cancelled ||
+  ((agents === undefined || agents.includes(agent)) &&
+    (revisions === undefined || revision === undefined || revisions.includes(revision)));
 
 const isAbandoned = (known: Known, tail: Tail, silent: Silent): boolean =>
   tail.state === "running" && tail.epoch === known.epoch && silent(tail.worker, tail.time);

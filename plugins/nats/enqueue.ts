@@ -33,10 +33,10 @@ export class Enqueueing {
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const { tails, sessions } = this.#options;
-    const { session, key, request, claimFor } = item;
+    const { tenant, session, key, request, claimFor } = item;
     let { run } = item;
     if (key !== undefined) {
-      const reserved = await this.#reserve(key, run);
+      const reserved = await this.#reserve(this.#options.names.key(tenant, key), run);
       run = reserved.run;
       if (reserved.existing) {
         const there = await readRequest(op, this.#options, run);
@@ -44,7 +44,7 @@ export class Enqueueing {
       }
     }
     if (session !== undefined && (await tails.read(op, run))) throw taken(op, run);
-    const busy = session !== undefined && (await sessions.enter(op, item, run));
+    const busy = session !== undefined && (await sessions.enter(op, { tenant, session }, { ...item, run }));
     const worker = busy ? undefined : claimFor;
     const standing: Standing = {
       epoch: worker === undefined ? 0 : 1,
@@ -60,29 +60,30 @@ export class Enqueueing {
     if (worker === undefined) return { run, existing: false };
     tails.set(run, { ...standing, seq: created.seq, time: Date.now() });
     const ownership = { run, session, epoch: 1, worker, head: 0 };
-    return { run, existing: false, claim: { ownership, request, signals: 0 } };
+    return { run, existing: false, claim: { ownership, tenant, request, signals: 0 } };
   }
 
   #existing(item: Enqueue, run: string, there: Asked): { run: string; existing: boolean } {
     if (there.origin.void)
       throw new VenturiError(op, "journal_failed", `the run ${run} took too long to store, and its session went on`);
-    if (item.key === undefined || there.origin.key !== item.key) throw taken(op, run);
+    const { tenant, key } = there.origin;
+    if (item.key === undefined || key !== item.key || tenant !== item.tenant) throw taken(op, run);
     return { run, existing: true };
   }
 
   async #create(item: Enqueue, standing: Standing): Promise<{ seq: number } | { other: Asked }> {
     const { store, names, view } = this.#options;
-    const { run, session, key, request } = item;
+    const { run, tenant, session, key, request } = item;
     const deadline = performance.now() + store.timeout;
     const nonce = randomUUID();
     const claim = standing.state === "running";
     const text = standingText(standing, { first: 0, claim });
-    const origin = originText({ agent: request.agent, session, key });
+    const origin = originText({ agent: request.agent, tenant, revision: request.revision, session, key });
     const write = {
       subject: names.run(run, "q"),
       fence: fence(0, names.run(run, "*")),
-      headers: `V: ${text}\r\nQ: ${origin}\r\n`,
-      data: bytesOf(JSON.stringify({ request, nonce })),
+      headers: `V: ${text}\r\nQ: ${origin}\r\nN: ${nonce}\r\n`,
+      data: bytesOf(JSON.stringify(request)),
     };
     for (;;) {
       const ack = await store.write(op, write);
@@ -101,9 +102,8 @@ export class Enqueueing {
   }
 
   /** The run that has the key for good; unless its id was given up, which only happens to a run that never was. */
-  async #reserve(key: string, run: string): Promise<{ run: string; existing: boolean }> {
+  async #reserve(subject: string, run: string): Promise<{ run: string; existing: boolean }> {
     const { store, names } = this.#options;
-    const subject = names.key(key);
     const deadline = performance.now() + store.timeout;
     for (let seq = 0; ; ) {
       const ack = await store.write(op, { subject, fence: fence(seq, subject), headers: "", data: bytesOf(run) });

@@ -3,6 +3,10 @@ import { VenturiError } from "venturi/plugin";
 export const failed = (op: string, why: string): VenturiError =>
   new VenturiError(op, "journal_failed", `the journal's NATS cannot be used: ${why}`);
 
+/** No retry will make it fit. */
+export const tooLarge = (op: string, why: string): VenturiError =>
+  new VenturiError(op, "record_invalid", `the journal's NATS cannot store it: ${why}`);
+
 /** Waiting will not help: someone has to change the server or the configuration. */
 export const unusable = (op: string, why: string): VenturiError =>
   new VenturiError(op, "journal_failed", `the journal's NATS will not do: ${why}`, { details: { unusable: true } });

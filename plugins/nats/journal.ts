@@ -1,6 +1,10 @@
 import {
   type Append,
+  type AuditEntry,
+  type AuditQuery,
+  type AuditRecord,
   type Claim,
+  type ClaimFilter,
   type Cursor,
   type Enqueue,
   type Hint,
@@ -15,6 +19,7 @@ import {
   VenturiError,
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
+import { addAudit, listAudits } from "./audits.ts";
 import { Blobs } from "./blobs.ts";
 import type { Known } from "./catalog.ts";
 import { change } from "./changes.ts";
@@ -156,9 +161,9 @@ export class NatsJournal implements Journal {
     return this.#enqueueing.enqueue(item);
   }
 
-  async claim(worker: string, limit: number): Promise<Claim[]> {
+  async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
     await this.#usable("journal.claim");
-    return this.#claims.claim({ worker, limit });
+    return this.#claims.claim({ ...filter, worker, limit });
   }
 
   async heartbeat(worker: string): Promise<void> {
@@ -226,6 +231,16 @@ export class NatsJournal implements Journal {
     await this.#feed.settled(1_000);
     const pruned = (run: string) => this.#hints.tellPruned(run);
     return prune({ ...this.#parts, sessions: this.#sessions, blobs: this.blobs, pruned }, options);
+  }
+
+  async audit(entry: AuditEntry): Promise<void> {
+    await this.#usable("journal.audit");
+    await addAudit(this.#parts, entry);
+  }
+
+  async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
+    await this.#usable("journal.audit");
+    return listAudits(this.#parts, query);
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {

@@ -35,7 +35,9 @@ export async function list(options: Listing, query: ListQuery): Promise<{ runs: 
   return last && more ? { runs, cursor: cursorOf(last) } : { runs };
 }
 
-const fits = (known: Known, { agent, session, state, outcome }: ListQuery): boolean =>
+const fits = (known: Known, { tenant, agent, agents, session, state, outcome }: ListQuery): boolean =>
+  (tenant === undefined || known.tenant === tenant) &&
+  (agents === undefined || agents.includes(known.agent)) &&
   (agent === undefined || known.agent === agent) &&
   (session === undefined || known.session === session) &&
   (state === undefined || known.state === state) &&

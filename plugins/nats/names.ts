@@ -13,12 +13,14 @@ export class Names {
   readonly shards: number;
   readonly index: string;
   readonly wires: string;
+  readonly audits: string;
 
   constructor(space: string, shards: number) {
     this.space = space;
     this.shards = shards;
     this.index = `V_${space}_I`;
     this.wires = `V_${space}_W`;
+    this.audits = `V_${space}_A`;
   }
 
   stream(shard: number): string {
@@ -45,11 +47,11 @@ export class Names {
   liveOf(shard: number): string {
     return `v.${this.space}.l.${shard}.{{wildcard(1)}}.{{wildcard(2)}}`;
   }
-  key(key: string): string {
-    return `v.${this.space}.i.k.${digest(key)}`;
+  key(tenant: string, key: string): string {
+    return `v.${this.space}.i.k.${digest(within(tenant, key))}`;
   }
-  session(session: string): string {
-    return `v.${this.space}.i.s.${digest(session)}`;
+  session(tenant: string, session: string): string {
+    return `v.${this.space}.i.s.${digest(within(tenant, session))}`;
   }
   worker(worker: string): string {
     return `v.${this.space}.i.w.${token(worker)}`;
@@ -73,10 +75,24 @@ export class Names {
   blobUser(hash: string, run: string): string {
     return `v.${this.space}.b.r.${hash}.${run === "*" ? run : token(run)}`;
   }
+  /** Absent parts are any when it is a filter, none when it is written. */
+  audit({ tenant, action, run }: Audited, absent: "*" | "-"): string {
+    const parts = [tenant, action, run].map((part) => (part === undefined ? absent : `_${token(part)}`));
+    return `v.${this.space}.a.${parts.join(".")}`;
+  }
   get hints(): string {
     return `v.${this.space}.h`;
   }
 }
+
+interface Audited {
+  readonly tenant?: string | undefined;
+  readonly action?: string | undefined;
+  readonly run?: string | undefined;
+}
+
+/** A name within a tenant. Its length keeps ("a", "b c") and ("a b", "c") apart. */
+export const within = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
 
 /** Run and kind of a run's subject, as stored or as republished. */
 export function runOf(subject: string): { run: string; kind: string } {

@@ -48,11 +48,11 @@ export async function prune(
 /** The run first: without it nothing leads to the rest. `wires`: messages in the stream of wires and blobs. */
 async function remove(options: Pruning, known: Known, wires: number): Promise<void> {
   const { store, names, view, sessions, blobs, pruned } = options;
-  const { run, key, session, shard } = known;
+  const { run, tenant, key, session, shard } = known;
   const purge = (stream: string, filter: string) => store.api(op, `STREAM.PURGE.${stream}`, { filter });
   await purge(names.stream(shard), names.run(run, "*"));
-  if (key !== undefined) await purge(names.index, names.key(key));
-  if (session !== undefined) await sessions.leave(op, session, run);
+  if (key !== undefined) await purge(names.index, names.key(tenant, key));
+  if (session !== undefined) await sessions.leave(op, { tenant, session }, run);
   if (wires > 0) {
     await purge(names.wires, names.wire(run));
     await blobs.release(run);

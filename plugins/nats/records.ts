@@ -1,4 +1,4 @@
-import type { Cursor, RunEvent } from "venturi/plugin";
+import { type Cursor, type RunEvent, storedEvents } from "venturi/plugin";
 import { blockOf, type Names, runOf } from "./names.ts";
 import { isPart } from "./parts.ts";
 import { standingOf } from "./standing.ts";
@@ -102,12 +102,12 @@ export class Records {
   }
 }
 
-export const eventsOf = (body: string): RunEvent[] => JSON.parse(`[${body.replaceAll("\n", ",")}]`) as RunEvent[]; // written from them
-
 /** Of what the records hold, exactly the events after `after`, at most `limit`. */
-export function eventsIn(records: readonly Pick<Record, "body">[], after: number, limit: number): RunEvent[] {
+export function eventsIn(records: readonly Pick<Record, "first" | "body">[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
-  for (const { body } of records)
-    for (const event of eventsOf(body)) if (event.seq > after && event.seq <= after + limit) events.push(event);
+  for (const { first, body } of records) {
+    const lines = body.split("\n");
+    events.push(...storedEvents(lines.slice(Math.max(0, after + 1 - first), Math.max(0, after + limit + 1 - first))));
+  }
   return events;
 }

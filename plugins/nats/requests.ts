@@ -1,4 +1,4 @@
-import type { RunRequest, RunRow } from "venturi/plugin";
+import { listedRequest, type RunRow } from "venturi/plugin";
 import type { Known } from "./catalog.ts";
 import type { Names } from "./names.ts";
 import { isPart } from "./parts.ts";
@@ -6,11 +6,12 @@ import { type Origin, originOf, type Tail } from "./standing.ts";
 import type { Store } from "./store.ts";
 import { type Stored, textOf } from "./stored.ts";
 
-/** What a run was asked, and which enqueue that was: only that one knows the nonce. */
+/** What a run was asked, and by which enqueue: only that one knows the nonce. */
 export interface Asked {
   readonly origin: Origin;
-  readonly request: RunRequest;
-  readonly nonce: string;
+  /** The request as JSON. */
+  readonly request: string;
+  readonly nonce: string | undefined;
   readonly seq: number;
   readonly time: number;
 }
@@ -28,28 +29,28 @@ export async function readRequest(
   return undefined;
 }
 
-export function askedOf(stored: Stored): Asked {
-  const origin = originOf(stored.header("Q") ?? "");
-  const { seq, time } = stored;
-  if (origin.void) return { origin, request: { agent: "", input: {} }, nonce: "", seq, time };
-  const body = JSON.parse(textOf(stored.data)) as Pick<Asked, "request" | "nonce">; // written from one
-  return { origin, ...body, seq, time };
-}
+export const askedOf = (stored: Stored): Asked => ({
+  origin: originOf(stored.header("Q") ?? ""),
+  request: textOf(stored.data),
+  nonce: stored.header("N"),
+  seq: stored.seq,
+  time: stored.time,
+});
 
 export function rowOf(run: string, asked: Asked, tail: Tail | Known): RunRow {
-  const { agent, session } = asked.origin;
-  const { state, outcome, head, epoch, time } = tail;
-  const createdAt = Math.floor(asked.time);
+  const { agent, tenant, session } = asked.origin;
+  const { state, outcome, head, epoch } = tail;
+  const times = { createdAt: Math.floor(asked.time), updatedAt: Math.floor(tail.time) };
   return {
     run,
+    tenant,
     agent,
     session,
     state,
     outcome,
     head,
     epoch,
-    createdAt,
-    updatedAt: Math.floor(time),
-    request: asked.request,
+    ...times,
+    request: listedRequest(asked.request, agent),
   };
 }

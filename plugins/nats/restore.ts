@@ -6,6 +6,7 @@ import { blockOf, type Names } from "./names.ts";
 import type { Write } from "./parts.ts";
 import { readRequest } from "./requests.ts";
 import { busy, type Sessions } from "./sessions.ts";
+import { signalHeader } from "./signals.ts";
 import { fence, originText, type Standing, standingText } from "./standing.ts";
 import type { Store } from "./store.ts";
 import { bytesOf } from "./stored.ts";
@@ -26,14 +27,15 @@ const op = "journal.restore";
 /** One atomic batch, so that nobody sees a part of the run. */
 export async function restore(options: Restoring, recording: Recording): Promise<void> {
   const { store, names, view, tails, sessions } = options;
-  const { run, session, wires } = recording;
+  const { run, tenant, session, wires } = recording;
   if (await tails.read(op, run)) throw taken(op, run);
   const nonce = randomUUID();
   const { writes, done } = writesOf(names, recording, nonce);
   const messages = store.messagesOf(op, writes);
   // A run that has ended holds nobody up, and needs no place in the line.
-  if (session !== undefined && !done) await sessions.enter(op, { session, whenBusy: "conflict" }, run);
-  else if (session !== undefined && (await sessions.first(op, session)) !== undefined) throw busy(op, session);
+  if (session !== undefined && !done) await sessions.enter(op, { tenant, session }, { run, whenBusy: "conflict" });
+  else if (session !== undefined && (await sessions.first(op, { tenant, session })) !== undefined)
+    throw busy(op, session);
   // Of no use to anyone before the run is there.
   for (const wire of wires) await keepWire("journal.keepWire", options, { run, wire });
   const ack = await store.send(op, messages);
@@ -48,7 +50,8 @@ export async function restore(options: Restoring, recording: Recording): Promise
 }
 
 function writesOf(names: Names, recording: Recording, nonce: string): { writes: Write[]; done: boolean } {
-  const { run, session, request, events, signals } = recording;
+  const { run, tenant, session, request, events, signals } = recording;
+  const origin = originText({ agent: request.agent, tenant, revision: request.revision, session });
   const last = events.at(-1);
   const done = last !== undefined && isTerminal(last);
   const outcome = done ? (last.type === "run.finished" ? "finished" : "failed") : undefined;
@@ -58,14 +61,14 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
     {
       subject: names.run(run, "q"),
       fence: fence(0, names.run(run, "*")),
-      headers: `V: ${standingText(standing)}\r\nQ: ${originText({ agent: request.agent, session })}\r\n`,
-      data: bytesOf(JSON.stringify({ request, nonce })),
+      headers: `V: ${standingText(standing)}\r\nQ: ${origin}\r\nN: ${nonce}\r\n`,
+      data: bytesOf(JSON.stringify(request)),
     },
   ];
   for (const [index, { id, kind, body }] of signals.entries()) {
     standing = { ...standing, signals: index + 1 };
-    const headers = `V: ${standingText(standing)}\r\n`;
-    writes.push({ subject: names.run(run, "s"), headers, data: bytesOf(JSON.stringify({ id, kind, body })) });
+    const headers = `V: ${standingText(standing)}\r\n${signalHeader({ id, kind })}`;
+    writes.push({ subject: names.run(run, "s"), headers, data: bytesOf(JSON.stringify(body)) });
   }
   const blocks = [...Map.groupBy(events, ({ seq }) => blockOf(seq)).entries()];
   for (const [block, part] of blocks) {

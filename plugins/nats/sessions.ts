@@ -15,6 +15,12 @@ interface StoredLine {
   readonly line: Line;
 }
 
+/** The same name of two tenants is two sessions. */
+export interface SessionName {
+  readonly tenant: string;
+  readonly session: string;
+}
+
 export interface SessionsOptions {
   readonly store: Store;
   readonly names: Names;
@@ -34,16 +40,16 @@ export class Sessions {
   }
 
   /** Puts the run at the end of its session's line; says whether others stand before it. Ended ones leave the line here. */
-  async enter(op: string, { session, whenBusy }: Pick<Enqueue, "session" | "whenBusy">, run: string): Promise<boolean> {
+  async enter(op: string, of: SessionName, { run, whenBusy }: Pick<Enqueue, "run" | "whenBusy">): Promise<boolean> {
     const { store, names } = this.#options;
-    const subject = names.session(session ?? "");
+    const subject = names.session(of.tenant, of.session);
     const deadline = performance.now() + store.timeout;
     for (;;) {
       const { seq, line } = await this.#read(op, subject);
       // One that is there already, by another enqueue with the same key or by an answer that was lost, keeps its place.
       const place = line.findIndex(([other]) => other === run);
-      const before = await this.#unfinished(op, session ?? "", place < 0 ? line : line.slice(0, place));
-      if (before.length > 0 && whenBusy === "conflict") throw busy(op, session);
+      const before = await this.#unfinished(op, of, place < 0 ? line : line.slice(0, place));
+      if (before.length > 0 && whenBusy === "conflict") throw busy(op, of.session);
       if (place >= 0) return before.length > 0;
       const data = bytesOf(JSON.stringify([...before, [run, 0]]));
       const ack = await store.write(op, { subject, fence: fence(seq, subject), headers: "", data });
@@ -55,16 +61,16 @@ export class Sessions {
   }
 
   /** The run of the session whose turn it is. */
-  async first(op: string, session: string): Promise<string | undefined> {
-    const { line } = await this.#read(op, this.#options.names.session(session));
-    const [first] = await this.#unfinished(op, session, line);
+  async first(op: string, of: SessionName): Promise<string | undefined> {
+    const { line } = await this.#read(op, this.#options.names.session(of.tenant, of.session));
+    const [first] = await this.#unfinished(op, of, line);
     return first?.[0];
   }
 
   /** Takes a run that is being removed out of its line, and the line with the last one. */
-  async leave(op: string, session: string, run: string): Promise<void> {
+  async leave(op: string, { tenant, session }: SessionName, run: string): Promise<void> {
     const { store, names } = this.#options;
-    const subject = names.session(session);
+    const subject = names.session(tenant, session);
     const { seq, line } = await this.#read(op, subject);
     const left = line.filter(([other]) => other !== run);
     if (left.length === line.length) return;
@@ -81,14 +87,17 @@ export class Sessions {
     return { seq: there.seq, line: line.map(([run, since]) => [run, since || there.time]) };
   }
 
-  async #unfinished(op: string, session: string, line: Line): Promise<Line> {
+  async #unfinished(op: string, of: SessionName, line: Line): Promise<Line> {
     const { view, tails } = this.#options;
     const stands = await Promise.all(
       line.map(async ([run, since]) => {
-        if (view.get(run)?.state === "done") return false;
+        const known = view.get(run);
+        if (known?.state === "done") return false;
         const tail = await tails.read(op, run);
-        if (!tail) return !(await this.#isGivenUp(op, { run, session, since }));
-        return tail.state !== "done" && (view.get(run)?.session ?? session) === session;
+        if (!tail) return !(await this.#isGivenUp(op, of, { run, since }));
+        // An id that another session's run had already was refused after it had entered the line.
+        const isOther = known !== undefined && (known.session !== of.session || known.tenant !== of.tenant);
+        return tail.state !== "done" && !isOther;
       }),
     );
     return line.filter((_, index) => stands[index]);
@@ -98,7 +107,7 @@ export class Sessions {
    * A run that entered the line and was never created: its process died between. After a while its id is taken by a message
    * that says so, behind which nothing fits. That message or a late creator's is stored, never both.
    */
-  async #isGivenUp(op: string, { run, session, since }: { run: string; session: string; since: number }) {
+  async #isGivenUp(op: string, of: SessionName, { run, since }: { run: string; since: number }): Promise<boolean> {
     const { store, names } = this.#options;
     if ((await this.#now(op)) - since < 2 * store.timeout) return false;
     const standing = {
@@ -110,7 +119,7 @@ export class Sessions {
       outcome: undefined,
       worker: "",
     } as const;
-    const headers = `V: ${standingText(standing)}\r\nQ: ${originText({ agent: "", session, void: true })}\r\n`;
+    const headers = `V: ${standingText(standing)}\r\nQ: ${originText({ agent: "", ...of, void: true })}\r\n`;
     const fenced = fence(0, names.run(run, "*"));
     const ack = await store.write(op, { subject: names.run(run, "q"), fence: fenced, headers, data: empty });
     return ack.kind === "stored";

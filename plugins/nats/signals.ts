@@ -1,4 +1,4 @@
-import { type Cursor, type Signal, VenturiError } from "venturi/plugin";
+import { type Cursor, type Signal, storedBody, VenturiError } from "venturi/plugin";
 import { type Changing, change } from "./changes.ts";
 import { failed } from "./failures.ts";
 import { runOf } from "./names.ts";
@@ -18,14 +18,15 @@ export class Signals {
 
   async send(run: string, signal: Body): Promise<boolean> {
     const op = "journal.signal";
-    const data = bytesOf(JSON.stringify(signal));
+    const data = bytesOf(JSON.stringify(signal.body));
+    const headers = signalHeader(signal);
     let known = false;
     let mine = false;
     const stored = await change(op, this.#options, run, async (tail, nonce) => {
       known = true;
       if (tail.signals > 0) {
         const before = await this.#stored(op, run, tail.signals);
-        const same = before.find((message) => bodyOf(message).id === signal.id);
+        const same = before.find((message) => signalOf(message).id === signal.id);
         mine = same?.header("N") === nonce; // stored by the try before, whose answer was lost
         if (same) return undefined;
       }
@@ -33,7 +34,7 @@ export class Signals {
       const cancelled = tail.cancelled || signal.kind === "cancel";
       const state = tail.state === "waiting" ? "ready" : tail.state;
       const standing = { ...tail, cancelled, state, signals: tail.signals + 1 };
-      return { kind: "s", standing, data };
+      return { kind: "s", standing, data, headers };
     });
     if (!known) throw new VenturiError(op, "not_found", `there is no run ${run}`);
     return stored || mine;
@@ -47,7 +48,7 @@ export class Signals {
         const count = counts.get(run) ?? 0;
         if (count <= after) return;
         const messages = await this.#stored(op, run, count);
-        const signals = messages.map((message, index) => ({ number: index + 1, ...bodyOf(message) }));
+        const signals = messages.map((message, index) => ({ number: index + 1, ...signalOf(message) }));
         found.set(run, signals.slice(after));
       }),
     );
@@ -84,7 +85,11 @@ export class Signals {
   }
 }
 
-const bodyOf = (message: Stored): Body => {
-  const { id, kind, body } = JSON.parse(textOf(message.data)) as Body; // written from one
-  return { id, kind, body };
-};
+/** Apart from the body: what a signal is must be known even if what it says cannot be read. */
+export const signalHeader = ({ id, kind }: Pick<Body, "id" | "kind">): string =>
+  `S: ${kind} ${encodeURIComponent(id)}\r\n`;
+
+function signalOf(message: Stored): Body {
+  const [kind, id = ""] = (message.header("S") ?? "").split(" ");
+  return { id: decodeURIComponent(id), kind: kind as Body["kind"], body: storedBody(textOf(message.data)) }; // written from one
+}

@@ -56,6 +56,8 @@ export const tailOf = (stored: Stored): Tail => ({
 /** What never changes about a run. `void`: an id that was announced to a session and given up; nothing but the id exists. */
 export interface Origin {
   readonly agent: string;
+  readonly tenant: string;
+  readonly revision?: string | undefined;
   readonly session?: string | undefined;
   readonly key?: string | undefined;
   readonly void?: true | undefined;

@@ -1,4 +1,4 @@
-import { failed } from "./failures.ts";
+import { failed, tooLarge } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { cut, Joiner, type Outgoing, type Write } from "./parts.ts";
 import { type Ack, type LeaderMessage, type Stored, storedByLeader, storedByReplica } from "./stored.ts";
@@ -42,7 +42,7 @@ export class Store {
   messagesOf(op: string, writes: readonly Write[]): Outgoing[] {
     const messages = writes.flatMap((write) => cut(write, this.link.maxPayload));
     if (messages.length > batchLimit)
-      throw failed(op, `${messages.length} messages at once, and NATS takes ${batchLimit}; raise its max_payload`);
+      throw tooLarge(op, `${messages.length} messages at once, and NATS takes ${batchLimit}; raise its max_payload`);
     return messages;
   }
 

@@ -84,6 +84,7 @@ function streamsOf({ names, replicas }: { names: Names; replicas: number }): Str
   return [
     ...shards,
     { ...index, name: names.index, subjects: [`v.${names.space}.i.>`] },
+    { ...common, name: names.audits, subjects: [`v.${names.space}.a.*.*.*`], deny_purge: true },
     { ...common, name: names.wires, subjects: [`v.${names.space}.w.*`, `v.${names.space}.b.>`] },
   ];
 }

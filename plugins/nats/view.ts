@@ -1,4 +1,5 @@
 import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
+import { within } from "./names.ts";
 import { type Origin, originOf, standingOf } from "./standing.ts";
 
 /** A change of state as a stream tells it, or as this process has just written it. */
@@ -18,7 +19,7 @@ export class View {
   readonly #runs: Catalog;
   readonly #ready = new Map<string, Known>();
   readonly #running = new Map<string, Map<string, Known>>();
-  /** How many runs of a session run or are parked. */
+  /** How many runs of a tenant's session run or are parked. */
   readonly #busy = new Map<string, number>();
   readonly #waiting = new Map<string, Known>();
   readonly #texts = new Map<string, string>();
@@ -45,8 +46,9 @@ export class View {
     return [...this.#ready.values()].sort(inOrder);
   }
 
-  isBusy(session: string): boolean {
-    return this.#busy.has(session);
+  /** Whether another run of its session runs or is parked. */
+  isBusy({ tenant, session }: Known): boolean {
+    return session !== undefined && this.#busy.has(within(tenant, session));
   }
 
   heldBy(worker: string): Known[] {
@@ -75,10 +77,10 @@ export class View {
     }
     const origin = this.#originOf(seen, before);
     if (!origin || origin.void) return;
-    const { agent, session, key, created, place } = origin;
+    const { agent, tenant, revision, session, key, created, place } = origin;
     const { epoch, head, state, signals, cancelled, outcome, worker } = standingOf(seen.standing);
     const standing = { epoch, head, state, signals, cancelled, outcome, worker: this.#shared(worker) };
-    const known: Known = { run, shard, agent, session, key, created, place, ...standing, seq, time };
+    const known: Known = { run, shard, agent, tenant, revision, session, key, created, place, ...standing, seq, time };
     this.keep(known);
     this.#changed(known, seen.kind);
   }
@@ -107,7 +109,8 @@ export class View {
   #originOf(seen: Seen, before: Known | undefined): (Origin & { created: number; place: number }) | undefined {
     if (seen.origin === undefined) return before;
     const origin = originOf(seen.origin);
-    return { ...origin, agent: this.#shared(origin.agent), created: seen.time, place: seen.seq };
+    const [agent, tenant] = [this.#shared(origin.agent), this.#shared(origin.tenant)];
+    return { ...origin, agent, tenant, created: seen.time, place: seen.seq };
   }
 
   /** Few agents and workers, many runs: one string each. */
@@ -120,7 +123,7 @@ export class View {
   }
 
   #enter(known: Known): void {
-    const { run, state, session, worker } = known;
+    const { run, tenant, state, session, worker } = known;
     if (state === "ready") this.#ready.set(run, known);
     if (state === "waiting") this.#waiting.set(run, known);
     if (state === "running") {
@@ -128,17 +131,19 @@ export class View {
       if (runs) runs.set(run, known);
       else this.#running.set(worker, new Map([[run, known]]));
     }
-    if (session !== undefined && (state === "running" || state === "waiting"))
-      this.#busy.set(session, (this.#busy.get(session) ?? 0) + 1);
+    if (session !== undefined && (state === "running" || state === "waiting")) this.#count(within(tenant, session), 1);
   }
 
-  #leave({ run, state, session, worker }: Known): void {
+  #leave({ run, tenant, state, session, worker }: Known): void {
     this.#ready.delete(run);
     this.#waiting.delete(run);
     const runs = this.#running.get(worker);
     if (state === "running" && runs?.delete(run) && runs.size === 0) this.#running.delete(worker);
-    if (session === undefined || (state !== "running" && state !== "waiting")) return;
-    const count = (this.#busy.get(session) ?? 0) - 1;
+    if (session !== undefined && (state === "running" || state === "waiting")) this.#count(within(tenant, session), -1);
+  }
+
+  #count(session: string, step: 1 | -1): void {
+    const count = (this.#busy.get(session) ?? 0) + step;
     if (count > 0) this.#busy.set(session, count);
     else this.#busy.delete(session);
   }
