@@ -1,6 +1,6 @@
 import { type FilePart, fileText, type ImagePart } from "venturi/plugin";
 
-type Block = Readonly<Record<string, unknown>>;
+type Block = Record<string, unknown>;
 
 export const imageBlock = (part: ImagePart): Block => ({ type: "image", source: sourceOf(part) });
 

@@ -2,7 +2,7 @@ import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from 
 import { z } from "zod";
 import { wireName } from "./blocks.ts";
 import { AnthropicDecoder } from "./decoder.ts";
-import { bodyOf } from "./request.ts";
+import { bodyOf, headersOf, ignoredBy } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new AnthropicDecoder() };
 
@@ -34,16 +34,12 @@ export default definePlugin({
         headers: {
           "anthropic-version": options.version,
           ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
-          ...(options.beta === undefined ? {} : { "anthropic-beta": options.beta.join(",") }),
+          ...headersOf(request, options.beta ?? []),
         },
         body: { ...bodyOf(request, options.version), stream: mode === "stream" },
       }),
       collect: (json) => collectWith(new AnthropicDecoder(), json),
-      // There is no mode for JSON without a schema.
-      ignores: ({ options: { seed }, output }) => [
-        ...(seed === undefined ? [] : ["seed"]),
-        ...(output !== undefined && output.schema === undefined ? ["response_format"] : []),
-      ],
+      ignores: (request) => ignoredBy(request, options.version),
     }),
 });
 

@@ -1,10 +1,21 @@
-import { type Message, type Part, parseJson, record, type ToolResultPart, word } from "venturi/plugin";
+import {
+  type Message,
+  type Part,
+  parseJson,
+  record,
+  type ToolResultPart,
+  textOf,
+  withNative,
+  word,
+} from "venturi/plugin";
 import { wireName } from "./blocks.ts";
 import { documentBlock, imageBlock } from "./content.ts";
 
+export type Block = Record<string, unknown>;
+
 export interface AnthropicMessage {
-  readonly role: "user" | "assistant";
-  readonly content: unknown[];
+  readonly role: "user" | "assistant" | "system";
+  readonly content: Block[];
 }
 
 /**
@@ -14,13 +25,9 @@ export interface AnthropicMessage {
 export function messagesOf(messages: readonly Message[]): AnthropicMessage[] {
   const out: AnthropicMessage[] = [];
   for (const message of messages) {
-    if (message.role === "system") continue;
-    const role = message.role === "assistant" ? "assistant" : "user";
-    const content: unknown[] = [];
-    for (const part of message.parts) {
-      const block = role === "assistant" ? assistantBlock(part) : userBlock(part);
-      if (block !== undefined) content.push(block);
-    }
+    if (isPreface(message)) continue;
+    const role = message.role === "tool" ? "user" : message.role;
+    const content = message.parts.flatMap((part) => (role === "assistant" ? assistantBlock(part) : userBlock(part)));
     if (content.length === 0) continue;
     const last = out.at(-1);
     if (last?.role === role) last.content.push(...content);
@@ -28,6 +35,19 @@ export function messagesOf(messages: readonly Message[]): AnthropicMessage[] {
   }
   return out;
 }
+
+/** The system's text: a string, unless a client of this wire wrote blocks. */
+export function systemOf(messages: readonly Message[]): string | Block[] | undefined {
+  const preface = messages.filter(isPreface);
+  if (preface.length === 0) return undefined;
+  if (!preface.some(({ parts }) => parts.some((part) => part.type === "text" && part.native !== undefined))) {
+    return preface.map(textOf).join("\n\n");
+  }
+  return preface.flatMap(({ parts }) => parts.flatMap(userBlock));
+}
+
+/** What the system says before the conversation, and not at a point of it. */
+const isPreface = ({ role, native }: Message): boolean => role === "system" && native?.fields.role === undefined;
 
 /** The container that later calls of the conversation belong to, as the last answer named it. */
 export function containerOf(messages: readonly Message[]): string | undefined {
@@ -38,45 +58,53 @@ export function containerOf(messages: readonly Message[]): string | undefined {
   return found;
 }
 
-function userBlock(part: Part): unknown {
-  if (part.type === "text") return textBlock(part.text);
-  if (part.type === "image") return imageBlock(part);
-  if (part.type === "file") return documentBlock(part);
-  return part.type === "tool_result" ? resultBlock(part) : undefined;
-}
-
-function assistantBlock(part: Part): unknown {
+function userBlock(part: Part): Block[] {
   switch (part.type) {
     case "text":
-      return textBlock(part.text);
-    case "reasoning":
-      if (part.encrypted !== undefined) return { type: "redacted_thinking", data: part.encrypted };
-      // Unsigned thinking is refused: it came from another vendor, or was never whole.
-      return part.signature === undefined
-        ? undefined
-        : { type: "thinking", thinking: part.text, signature: part.signature };
-    case "tool_call":
-      return {
-        type: "tool_use",
-        id: idOf(part.call),
-        name: part.name,
-        input: part.arguments,
-        ...origin(part.signature),
-      };
+      return textBlock(part);
+    case "image":
+      return [withNative(imageBlock(part), part.native)];
+    case "file":
+      return [withNative(documentBlock(part), part.native)];
+    case "tool_result":
+      return [withNative(resultBlock(part), part.native)];
     case "opaque":
-      return part.wire === wireName && record(part.data).type !== "container" ? part.data : undefined;
+      return opaqueBlock(part);
     default:
-      return undefined;
+      return [];
   }
 }
 
+function assistantBlock(part: Part): Block[] {
+  switch (part.type) {
+    case "text":
+      return textBlock(part);
+    case "reasoning":
+      if (part.encrypted !== undefined) return [{ type: "redacted_thinking", data: part.encrypted }];
+      // Unsigned thinking is refused: it came from another vendor, or was never whole.
+      return part.signature === undefined ? [] : [{ type: "thinking", thinking: part.text, signature: part.signature }];
+    case "tool_call": {
+      const { call, name, arguments: input, signature } = part;
+      return [withNative({ type: "tool_use", id: idOf(call), name, input, ...origin(signature) }, part.native)];
+    }
+    case "opaque":
+      return opaqueBlock(part);
+    default:
+      return [];
+  }
+}
+
+const opaqueBlock = (part: Extract<Part, { type: "opaque" }>): Block[] =>
+  part.wire === wireName && record(part.data).type !== "container" ? [record(part.data)] : [];
+
 /** Text without anything in it but blanks is refused, though models say such things before a call. */
-const textBlock = (text: string): unknown => (text.trim() === "" ? undefined : { type: "text", text });
+const textBlock = ({ text, native }: Extract<Part, { type: "text" }>): Block[] =>
+  text.trim() === "" && native === undefined ? [] : [withNative({ type: "text", text }, native)];
 
 const isContainer = (part: Part): part is Extract<Part, { type: "opaque" }> =>
   part.type === "opaque" && part.wire === wireName && record(part.data).type === "container";
 
-function resultBlock(part: ToolResultPart): unknown {
+function resultBlock(part: ToolResultPart): Block {
   const content = [...(part.images ?? []).map(imageBlock), ...(part.files ?? []).map(documentBlock)];
   const text = part.output === "" ? [] : [{ type: "text", text: part.output }];
   return {

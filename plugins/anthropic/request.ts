@@ -1,9 +1,16 @@
-import { type GenerationRequest, list, record, type ToolChoice, type ToolSpec, textOf } from "venturi/plugin";
-import { containerOf, messagesOf } from "./messages.ts";
+import { type GenerationRequest, list, record, type ToolChoice, type ToolSpec, withNative } from "venturi/plugin";
+import { containerOf, messagesOf, systemOf } from "./messages.ts";
 import { outputSchema } from "./schema.ts";
 
 /** Room for the answer when nobody says how much: Anthropic insists on a figure. */
 const defaultMaxTokens = 8_192;
+
+/** The client's own betas come after the operator's. */
+export function headersOf(request: GenerationRequest, beta: readonly string[]): Record<string, string> {
+  const own = request.native?.headers?.["anthropic-beta"]?.split(",").map((name) => name.trim()) ?? [];
+  const names = [...new Set([...beta, ...own.filter((name) => name !== "")])];
+  return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
+}
 
 /** From this version on the API refuses sampling settings. */
 const withoutSampling = "2026-10-21";
@@ -12,18 +19,17 @@ type Body = Record<string, unknown>;
 
 export function bodyOf(request: GenerationRequest, version: string): Body {
   const { temperature, topP, maxTokens, stop, seed: _, reasoning, ...rest } = request.options;
-  const thinking = thinkingOf(reasoning);
+  const thinking = thinkingOf(request);
   const body: Body = {
     model: request.model,
     max_tokens: maxTokens ?? defaultMaxTokens + (reasoning?.budget ?? 0),
     messages: messagesOf(request.messages),
   };
-  const system = request.messages.filter((message) => message.role === "system").map(textOf);
-  if (system.length > 0) body.system = system.join("\n\n");
+  const system = systemOf(request.messages);
+  if (system !== undefined) body.system = system;
   if (stop !== undefined && stop.length > 0) body.stop_sequences = stop;
   if (thinking !== undefined) body.thinking = thinking;
-  else if (version < withoutSampling) {
-    // Beside thinking, any temperature but the default is refused as well.
+  if (takesSampling(request, version)) {
     if (temperature !== undefined) body.temperature = temperature;
     if (topP !== undefined) body.top_p = topP;
   }
@@ -32,16 +38,39 @@ export function bodyOf(request: GenerationRequest, version: string): Body {
   const output = { ...outputOf(request), ...record(rest.output_config) };
   const tools = [...request.tools.map(toolOf), ...list(rest.tools)];
   if (tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
-  return {
+  const whole = {
     ...body,
     ...rest,
     ...(tools.length === 0 ? {} : { tools }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
   };
+  return withNative(withNative(whole, request.native), request.nativeChoice);
 }
 
-/** A budget is the older way to ask for thinking, an effort the newer; models take one or the other. */
-function thinkingOf(reasoning: GenerationRequest["options"]["reasoning"]): Body | undefined {
+/** Beside thinking any temperature but the default is refused. A client of this wire that sends both is not second-guessed. */
+function takesSampling(request: GenerationRequest, version: string): boolean {
+  return version < withoutSampling && thinkingOf(request) === undefined;
+}
+
+/** What a client may ask for that the API has no word for, or does not take together with the rest. */
+export function ignoredBy(request: GenerationRequest, version: string): string[] {
+  const { seed, temperature, topP } = request.options;
+  const sampling = takesSampling(request, version);
+  return [
+    ...(seed === undefined ? [] : ["seed"]),
+    ...(temperature === undefined || sampling ? [] : ["temperature"]),
+    ...(topP === undefined || sampling ? [] : ["top_p"]),
+    // There is no mode for JSON without a schema.
+    ...(request.output !== undefined && request.output.schema === undefined ? ["response_format"] : []),
+  ];
+}
+
+/**
+ * A budget is the older way to ask for thinking, an effort the newer; models take one or the other. A client of this wire
+ * says itself whether it wants thinking beside its effort.
+ */
+function thinkingOf({ options: { reasoning }, native }: GenerationRequest): Body | undefined {
+  if (native?.fields.output_config !== undefined || native?.fields.thinking !== undefined) return undefined;
   if (reasoning?.budget !== undefined) return { type: "enabled", budget_tokens: reasoning.budget };
   return reasoning?.effort === undefined || reasoning.effort === "none" ? undefined : { type: "adaptive" };
 }
@@ -56,11 +85,11 @@ function outputOf(request: GenerationRequest): Body {
   return output;
 }
 
-const toolOf = (tool: ToolSpec): Body => ({
-  name: tool.name,
-  description: tool.description,
-  input_schema: { type: "object", ...tool.parameters },
-});
+/** A client of this wire has written its schema for it. */
+const toolOf = ({ name, description, parameters, native }: ToolSpec): Body => {
+  const schema = native === undefined ? { type: "object", ...parameters } : parameters;
+  return withNative({ name, ...(description !== "" && { description }), input_schema: schema }, native);
+};
 
 function choiceOf(choice: ToolChoice): Body {
   if (typeof choice === "object") return { type: "tool", name: choice.name };

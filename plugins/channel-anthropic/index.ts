@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import {
   awaitRun,
   type Channel,
@@ -23,6 +24,10 @@ const Options = z.strictObject({
     .enum(["continue", "cancel"])
     .default("cancel")
     .describe("what becomes of a run when its client goes away; Anthropic's clients expect cancel"),
+  compat: z
+    .enum(["report", "strict"])
+    .default("report")
+    .describe("what becomes of fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
 });
 type Options = z.output<typeof Options>;
 
@@ -45,12 +50,15 @@ export default definePlugin({
   }),
 });
 
-function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect }: Options): void {
+function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Messages; model is an agent", tags: ["anthropic"], body: MessagesRequest };
   server.post("/v1/messages", { schema }, async (request, reply) => {
     const { body } = request;
-    const served = await startRun({ host, request, reply, channel: "anthropic", onDisconnect }, toRunRequest(body));
+    const served = await startRun(
+      { host, request, reply, channel: "anthropic", onDisconnect, compat },
+      toRunRequest(body, { beta: betaOf(request.headers) }),
+    );
     reply.header("request-id", served.run);
     const message = { run: served.run, model: body.model };
     if (body.stream) {
@@ -66,6 +74,11 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect }: Opt
     return last.type === "run.finished" ? reply.send(wholeMessage(message, last)) : replyToFailure(reply, last.error);
   });
 }
+
+const betaOf = (headers: IncomingHttpHeaders): string | undefined => {
+  const beta = headers["anthropic-beta"];
+  return Array.isArray(beta) ? beta.join(",") : beta;
+};
 
 function mountModels(host: ChannelHost<FastifyInstance>): void {
   const schema = { summary: "The agents, as models", tags: ["anthropic"] };

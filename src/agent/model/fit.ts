@@ -1,6 +1,6 @@
 import { VenturiError } from "../../core/errors.ts";
 import type { RunRequest } from "../../core/journal.ts";
-import type { Message, Part } from "../../core/messages.ts";
+import type { Message, Part, ToolResultPart } from "../../core/messages.ts";
 import { isWhole, type Native, untranslated } from "../../core/native.ts";
 import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
 import type { AgentDefinition } from "../definition.ts";
@@ -114,7 +114,18 @@ class Fit {
       this.unsent.add(`messages.content.${typeOf(part.data)}`);
       return [];
     }
-    return part.type === "reasoning" ? [part] : [this.element(part, "messages.content.")];
+    if (part.type === "reasoning") return [part];
+    const fitted = this.element(part, "messages.content.");
+    return [fitted.type === "tool_result" ? this.#result(fitted) : fitted];
+  }
+
+  #result(part: ToolResultPart): ToolResultPart {
+    const at = "messages.content.";
+    const images = part.images && this.each(part.images, (image) => [this.element(image, at)]);
+    const files = part.files && this.each(part.files, (file) => [this.element(file, at)]);
+    return images === part.images && files === part.files
+      ? part
+      : { ...part, ...(images && { images }), ...(files && { files }) };
   }
 
   /** The list, changed only where an item is. */

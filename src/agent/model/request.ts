@@ -47,4 +47,4 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
 
 /** A call that was asked for has been made after the first round of calls; asked for again, it would never end. */
 const choiceFor = (choice: ToolChoice | undefined, rounds: number): ToolChoice | undefined =>
-  rounds > 0 && choice !== "none" ? undefined : choice;
+  rounds > 0 && choice !== "none" && choice !== "auto" ? undefined : choice;

@@ -100,7 +100,7 @@ describe("the Anthropic provider over HTTP", () => {
   it("maps failing statuses, and keeps the key out of the error", async () => {
     const port = await connect();
     for (const [status, type, code] of [
-      [400, "invalid_request_error", "llm_error"],
+      [400, "invalid_request_error", "invalid_input"],
       [401, "authentication_error", "unauthorized"],
       [403, "permission_error", "forbidden"],
       [404, "not_found_error", "not_found"],

@@ -5,6 +5,9 @@ import type { RunRequest } from "../../../src/core/journal.ts";
 import { keyOf, serve, type TestService } from "../../service.ts";
 import { scripts } from "../channel-scripts.ts";
 
+/** A block of a client of this wire, without further fields. */
+const ofThisWire = { wire: "anthropic-messages", fields: {} };
+
 describe("channel-anthropic with the official client", () => {
   let service: TestService;
   let client: Anthropic;
@@ -85,7 +88,7 @@ describe("channel-anthropic with the official client", () => {
     const request = JSON.parse(block?.type === "text" ? block.text : "") as RunRequest;
     expect(request.input.messages).to.deep.equal([
       { role: "system", parts: [{ type: "text", text: "be brief" }] },
-      { role: "user", parts: [{ type: "image", mediaType: "image/png", data: "AAAA" }] },
+      { role: "user", parts: [{ type: "image", mediaType: "image/png", data: "AAAA", native: ofThisWire }] },
     ]);
     expect(request.options).to.deep.equal({ maxTokens: 100, stop: ["END"] });
     expect(request.toolChoice).to.equal("required");

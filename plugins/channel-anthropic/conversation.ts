@@ -1,0 +1,145 @@
+import { type Message, nativeOf, type Part, type ToolResultPart, VenturiError } from "venturi/plugin";
+import { z } from "zod";
+import {
+  DocumentBlock,
+  documentPart,
+  ImageBlock,
+  imagePart,
+  messagesWire,
+  opaquePart,
+  own,
+  TextBlock,
+  textPart,
+} from "./blocks.ts";
+
+const ToolUse = z.looseObject({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+});
+const ToolResult = z.looseObject({
+  type: z.literal("tool_result"),
+  tool_use_id: z.string(),
+  content: z.union([z.string(), z.array(z.looseObject({ type: z.string() }))]).nullish(),
+  is_error: z.boolean().nullish(),
+});
+const Thinking = z.looseObject({ type: z.literal("thinking"), thinking: z.string(), signature: z.string().nullish() });
+const Redacted = z.looseObject({ type: z.literal("redacted_thinking"), data: z.string() });
+
+const known = [TextBlock, ImageBlock, DocumentBlock, ToolUse, ToolResult, Thinking, Redacted] as const;
+const knownTypes = new Set<string>(known.map((schema) => schema.shape.type.value));
+/** A block of the vendor's own, such as `server_tool_use`: goes on to a provider that speaks this wire. */
+const Other = z.looseObject({ type: z.string().refine((type) => !knownTypes.has(type), "this block's own fields") });
+
+export const Block = z.union([...known, Other]);
+type Block = z.output<typeof Block>;
+
+export const InputMessage = z.looseObject({
+  role: z.enum(["user", "assistant", "system"]),
+  content: z.union([z.string(), z.array(Block)]),
+});
+type InputMessage = z.output<typeof InputMessage>;
+
+const messageFields = { carried: new Set(["role", "content"]) };
+const useFields = { carried: new Set(["type", "id", "name", "input"]) };
+const resultFields = { carried: new Set(["type", "tool_use_id", "content", "is_error"]) };
+
+/** `names`: calls that an earlier message of the thread left to the client, by their ids. */
+export function toMessages(messages: readonly InputMessage[], names = new Map<string, string>()): Message[] {
+  return messages.flatMap((message) => toMessage(message, names));
+}
+
+/** Results are a message of their own before the rest, which is the order that the API wants. */
+function toMessage(message: InputMessage, names: Map<string, string>): Message[] {
+  const { role, content } = message;
+  const native = nativeOf(messagesWire, message, messageFields);
+  if (typeof content === "string") {
+    return [{ role, parts: [{ type: "text", text: content }], ...(role === "system" ? inPlace : native) }];
+  }
+  const parts = content.map((block) => toPart(block, names));
+  const results = parts.filter((part) => part.type === "tool_result");
+  const rest = parts.filter((part) => part.type !== "tool_result");
+  return [
+    ...(results.length > 0 ? [{ role: "tool" as const, parts: results, ...native }] : []),
+    ...(rest.length > 0 ? [{ role, parts: rest, ...(role === "system" ? inPlace : native) }] : []),
+  ];
+}
+
+/** Says that the system spoke at this point of the conversation, and not before it. */
+const inPlace = { native: { wire: messagesWire, fields: { role: "system" }, translated: ["role"] } };
+
+function toPart(block: Block, names: Map<string, string>): Part {
+  if (is(block, TextBlock)) return textPart(block);
+  if (is(block, ImageBlock)) return imagePart(block);
+  if (is(block, DocumentBlock)) return documentPart(block);
+  if (is(block, ToolUse)) {
+    names.set(block.id, block.name);
+    return { type: "tool_call", call: block.id, name: block.name, arguments: block.input, ...own(block, useFields) };
+  }
+  if (is(block, ToolResult)) return resultPart(block, names);
+  if (is(block, Thinking)) {
+    return { type: "reasoning", text: block.thinking, ...(block.signature ? { signature: block.signature } : {}) };
+  }
+  return is(block, Redacted) ? { type: "reasoning", text: "", encrypted: block.data } : opaquePart(block);
+}
+
+function resultPart(block: z.output<typeof ToolResult>, names: ReadonlyMap<string, string>): ToolResultPart {
+  const name = names.get(block.tool_use_id);
+  if (name === undefined) {
+    const message = `no tool_use before has the id "${block.tool_use_id}"`;
+    throw new VenturiError("request.parse", "invalid_input", message);
+  }
+  const { native } = own(block, resultFields);
+  const ok = block.is_error !== true;
+  const result = { type: "tool_result" as const, call: block.tool_use_id, name, ok };
+  if (block.content == null || typeof block.content === "string") {
+    return { ...result, output: block.content ?? "", native };
+  }
+  const content = block.content.map(contentPart);
+  const images = content.filter((part) => part.type === "image");
+  const files = content.filter((part) => part.type === "file");
+  const whole = !content.some((part) => part.type === "opaque");
+  const fields = whole && isUsual(block.content) ? native.fields : { ...native.fields, content: block.content };
+  const translated = [...(native.translated ?? []), ...(whole ? ["content"] : [])];
+  return {
+    ...result,
+    output: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
+    ...(images.length > 0 ? { images: images.map(bare) } : {}),
+    ...(files.length > 0 ? { files: files.map(bare) } : {}),
+    native: { wire: messagesWire, fields, translated },
+  };
+}
+
+function contentPart(block: { type: string }): Part {
+  const parsed = z.union([TextBlock, ImageBlock, DocumentBlock]).safeParse(block);
+  if (!parsed.success) {
+    if (!knownTypes.has(block.type)) return opaquePart(block);
+    const [issue] = parsed.error.issues;
+    const message = `a tool_result has a ${block.type} block that cannot be read: ${issue?.message}`;
+    throw new VenturiError("request.parse", "invalid_input", message);
+  }
+  const content = parsed.data;
+  if (content.type === "text") return textPart(content as z.output<typeof TextBlock>); // the schemas go by the type
+  return content.type === "image"
+    ? imagePart(content as z.output<typeof ImageBlock>)
+    : documentPart(content as z.output<typeof DocumentBlock>);
+}
+
+/** Whether a provider of this wire would write the same list: a text, then images, then documents, and nothing else. */
+function isUsual(content: readonly Record<string, unknown>[]): boolean {
+  const order = ["text", "image", "document"];
+  const places = content.map(({ type }) => order.indexOf(String(type)));
+  const sorted = places.every((place, index) => place >= 0 && place >= (places[index - 1] ?? 0));
+  const bare = content.every((block) => Object.keys(block).length === 2);
+  return sorted && bare && places.filter((place) => place === 0).length <= 1 && places.some((place) => place > 0);
+}
+
+/** What the client wrote stands whole in the result's own content. */
+function bare<P extends { native?: unknown }>(part: P): Omit<P, "native"> {
+  const { native: _, ...rest } = part;
+  return rest;
+}
+
+const is = <S extends (typeof known)[number]>(block: Block, schema: S): block is z.output<S> & Block =>
+  block.type === schema.shape.type.value;
