@@ -19,6 +19,7 @@ import {
   type RunEvent,
   type RunRow,
   type Signal,
+  tooManyRuns,
   VenturiError,
 } from "venturi/plugin";
 import { MemoryBlobs } from "./blobs.ts";
@@ -104,6 +105,10 @@ export class MemoryJournal implements Journal {
     const busy = this.#isBusy(item.tenant, item.session);
     if (busy && item.whenBusy === "conflict") {
       throw new VenturiError(op, "conflict", `the session ${item.session} has a run under way`);
+    }
+    const { caller } = item.request;
+    if (caller?.concurrentRuns !== undefined && this.#openOf(item.tenant, caller.id) >= caller.concurrentRuns) {
+      throw tooManyRuns(caller.concurrentRuns);
     }
     const stored = this.#store(item);
     if (item.claimFor !== undefined && !busy) {
@@ -251,6 +256,7 @@ export class MemoryJournal implements Journal {
     if (item.state === undefined) return false;
     const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);
     stored.state = moreSignals ? "ready" : item.state;
+    stored.wakeAt = item.wakeAfter === undefined ? undefined : this.#clock.now() + item.wakeAfter;
     if (stored.state === "done") this.#end(stored);
     return stored.state === "ready" || (stored.state === "done" && stored.session !== undefined);
   }
@@ -287,8 +293,18 @@ export class MemoryJournal implements Journal {
     return false;
   }
 
+  /** Runs of the caller that are under way or in line. */
+  #openOf(tenant: string, caller: string): number {
+    let count = 0;
+    for (const { tenant: owner, request, state } of this.#open.values()) {
+      if (state !== "waiting" && owner === tenant && request.caller?.id === caller) count += 1;
+    }
+    return count;
+  }
+
   #isFree(stored: StoredRun): boolean {
     if (stored.state === "ready") return true;
+    if (stored.state === "waiting") return stored.wakeAt !== undefined && stored.wakeAt <= this.#clock.now();
     if (stored.state !== "running") return false;
     return this.#isSilentSince(stored.updatedAt) && this.#isSilentSince(this.#workers.get(stored.worker ?? ""));
   }

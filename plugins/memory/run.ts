@@ -26,6 +26,8 @@ export interface StoredRun {
   outcome: "finished" | "failed" | undefined;
   epoch: number;
   worker: string | undefined;
+  /** When a parked run can be claimed though no signal came. */
+  wakeAt: number | undefined;
   readonly events: RunEvent[];
   /** The epoch that wrote each event. */
   readonly epochs: number[];
@@ -46,6 +48,7 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   outcome: undefined,
   epoch: 0,
   worker: undefined,
+  wakeAt: undefined,
   events: [],
   epochs: [],
   signals: [],

@@ -17,6 +17,7 @@ import {
   type RunEvent,
   type RunRow,
   type Signal,
+  tooManyRuns,
   VenturiError,
 } from "venturi/plugin";
 import { blobStore } from "./blobs.ts";
@@ -41,6 +42,7 @@ import {
 import { type Statements, statements } from "./sql.ts";
 
 const pruneStep = 50;
+const wakeEvery = 200;
 
 /** The journal in PostgreSQL, for any number of replicas. */
 export class PostgresJournal implements Journal {
@@ -49,6 +51,7 @@ export class PostgresJournal implements Journal {
   readonly #database: Database;
   readonly #hints: Hints;
   readonly #sql: Statements;
+  #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     database: Database,
@@ -105,12 +108,17 @@ export class PostgresJournal implements Journal {
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const op = "journal.enqueue";
     const { tenant, session } = item;
+    const { caller } = item.request;
+    const limited = caller?.concurrentRuns !== undefined;
     const change = { work: false };
     const enqueued =
-      session === undefined
+      session === undefined && !limited
         ? await this.#enqueue(item, change, (text, values) => this.#database.query(op, text, values))
         : await this.#database.transaction(op, async (ask) => {
-            await ask(this.#sql.lockSession, [sessionLock(this.#database.schema, tenant, session)]);
+            const { schema } = this.#database;
+            // Always in this order, or two could wait for each other.
+            if (limited) await ask(this.#sql.lockSession, [nameLock(schema, tenant, "caller", caller.id)]);
+            if (session !== undefined) await ask(this.#sql.lockSession, [nameLock(schema, tenant, "session", session)]);
             return this.#enqueue(item, change, ask);
           });
     // Only now can a claim of this process see it.
@@ -119,6 +127,7 @@ export class PostgresJournal implements Journal {
   }
 
   async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
+    await this.#wake();
     const values = [worker, this.lease, limit, filter.agents ?? null, filter.revisions ?? null];
     const rows = await this.#database.query<ClaimRow & { place: number }>("journal.claim", this.#sql.claim, values);
     rows.sort((left, right) => left.place - right.place);
@@ -189,7 +198,7 @@ export class PostgresJournal implements Journal {
     const { run, tenant, session } = recording;
     await this.#database.transaction(op, async (ask) => {
       if (session !== undefined)
-        await ask(this.#sql.lockSession, [sessionLock(this.#database.schema, tenant, session)]);
+        await ask(this.#sql.lockSession, [nameLock(this.#database.schema, tenant, "session", session)]);
       if (await restore(ask, this.#sql, recording)) return;
       throw new VenturiError(op, "conflict", await this.#whyNot(recording, ask));
     });
@@ -252,10 +261,15 @@ export class PostgresJournal implements Journal {
     const { run, tenant, key = null, session = null, request, claimFor = null } = item;
     const existing = key === null ? [] : await ask<{ run: string }>(this.#sql.findKey, [tenant, key]);
     if (existing[0]) return { run: existing[0].run, existing: true };
+    const { caller } = request;
+    if (caller?.concurrentRuns !== undefined) {
+      const [counted] = await ask<{ open: number }>(this.#sql.countOpen, [tenant, caller.id]);
+      if ((counted?.open ?? 0) >= caller.concurrentRuns) throw tooManyRuns(caller.concurrentRuns);
+    }
     const told = [this.#hints.channel, this.#hints.payload({ work: true })];
     const refuseBusy = item.whenBusy === "conflict";
     const asked = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...told];
-    const values = [...asked, tenant, request.revision ?? null];
+    const values = [...asked, tenant, request.revision ?? null, caller?.id ?? null];
     const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
     if (!added) return this.#refused(item, ask);
     if (added.state === "running" && claimFor !== null) {
@@ -280,6 +294,14 @@ export class PostgresJournal implements Journal {
     return taken.length > 0 ? `the run ${run} is already there` : `the session ${session} has a run under way`;
   }
 
+  /** Parked runs whose time has come. A claim that follows at once another need not look again. */
+  async #wake(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#wokenAt < wakeEvery) return;
+    this.#wokenAt = now;
+    await this.#database.query("journal.claim", this.#sql.wake, []);
+  }
+
   /** A statement that two replicas may both try: the one that comes second has nothing to do. */
   async #once<Row extends object>(op: string, text: string, values: readonly unknown[]): Promise<Row[]> {
     try {
@@ -291,8 +313,7 @@ export class PostgresJournal implements Journal {
   }
 }
 
-const sessionLock = (schema: string, tenant: string, session: string): string =>
-  JSON.stringify([schema, tenant, session]);
+const nameLock = (...names: readonly string[]): string => JSON.stringify(names);
 
 /** Whether others may find something to claim after it. */
 const mayFreeWork = ({ state, ownership }: Append): boolean =>

@@ -22,6 +22,7 @@ export async function restore(ask: Ask, sql: Statements, recording: Recording): 
     cancelled,
     tenant,
     request.revision ?? null,
+    request.caller?.id ?? null,
   ]);
   if (!added) return false;
   for (let base = 0; base < events.length; base += recordSize) {

@@ -66,7 +66,7 @@ export interface StoredRow {
 /** What stands between two bodies; JSON escapes it wherever it occurs inside one. */
 const separator = "\u001e";
 
-/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome. */
+/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake. */
 export function toColumns(batch: readonly Append[]): string[] {
   const runs: string[] = [];
   const epochs: number[] = [];
@@ -76,7 +76,8 @@ export function toColumns(batch: readonly Append[]): string[] {
   const states: string[] = [];
   const seen: number[] = [];
   const outcomes: string[] = [];
-  for (const { ownership, events, state, seenSignals } of batch) {
+  const wakes: (number | "NULL")[] = [];
+  for (const { ownership, events, state, seenSignals, wakeAfter } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
     runs.push(quoted(ownership.run));
@@ -86,10 +87,12 @@ export function toColumns(batch: readonly Append[]): string[] {
     bodies.push(events.map(encodeEvent).join("\n"));
     states.push(state ?? '""');
     seen.push(seenSignals ?? 0);
+    wakes.push(wakeAfter ?? "NULL");
     outcomes.push(last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : "NULL");
   }
   const body = bodies.join(separator);
-  return [array(runs), array(epochs), array(bases), array(heads), body, array(states), array(seen), array(outcomes)];
+  const ends = [array(states), array(seen), array(outcomes), array(wakes)];
+  return [array(runs), array(epochs), array(bases), array(heads), body, ...ends];
 }
 
 const array = (elements: readonly unknown[]): string => `{${elements.join(",")}}`;

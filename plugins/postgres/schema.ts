@@ -71,13 +71,16 @@ export const migrations: readonly string[] = [
   // which tells the owner; the others belong to "default", as do those that replicas of an older version still add. Keys of
   // sub-runs ("agent:") had no such beginning.
   `
-  ALTER TABLE $.runs ADD COLUMN tenant text NOT NULL DEFAULT 'default', ADD COLUMN revision text;
+  ALTER TABLE $.runs ADD COLUMN tenant text NOT NULL DEFAULT 'default', ADD COLUMN revision text,
+    ADD COLUMN caller text, ADD COLUMN wake_at timestamptz;
   ALTER TABLE $.runs DROP CONSTRAINT runs_key_key;
   UPDATE $.runs SET
     tenant = CASE WHEN key LIKE 'anyone:%' THEN 'default' ELSE split_part(key, ':', 1) END,
     key = 'caller:' || substr(key, strpos(key, ':') + 1)
     WHERE strpos(key, ':') > 1 AND key NOT LIKE 'agent:%';
   CREATE UNIQUE INDEX runs_key ON $.runs (tenant, key) WHERE key IS NOT NULL;
+  CREATE INDEX runs_caller ON $.runs (tenant, caller) WHERE caller IS NOT NULL AND state <> 'done';
+  CREATE INDEX runs_wake ON $.runs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX runs_tenant ON $.runs (tenant, id);
   DROP INDEX $.runs_session;
   CREATE INDEX runs_session ON $.runs (tenant, session, id) WHERE session IS NOT NULL;

@@ -15,18 +15,18 @@ export type Statements = ReturnType<typeof statements>;
 export const statements = (schema: string) => ({
   /** The fence, the step past it, the record and the one notification, in one statement. */
   append: `WITH item AS (
-      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[])
-        WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, place)
+      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[], $9::float8[])
+        WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, wake, place)
     ), moved AS (
       UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}, outcome = coalesce(i.outcome, r.outcome),
         state = CASE WHEN i.next = '' THEN r.state WHEN i.next = 'waiting' AND r.signals > i.seen THEN 'ready' ELSE i.next END,
-        ended_at = CASE WHEN i.next = 'done' THEN ${now} END
+        ended_at = CASE WHEN i.next = 'done' THEN ${now} END, wake_at = ${now} + i.wake * interval '1 millisecond'
       FROM item i WHERE r.run = i.run AND r.epoch = i.epoch AND r.head = i.base AND r.state = 'running'
       RETURNING r.id, i.base, i.head, i.epoch, i.body, i.place
     ), added AS (
       INSERT INTO ${schema}.records (run, first, last, epoch, body)
         SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
-    ), told AS (SELECT pg_notify($9, $10) AS told)
+    ), told AS (SELECT pg_notify($10, $11) AS told)
     SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
       CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`,
 
@@ -50,13 +50,17 @@ export const statements = (schema: string) => ({
 
   findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2`,
   findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
+  /** With `lock` on the caller, or two enqueues at once would both find room. */
+  countOpen: `SELECT count(*)::int AS open FROM ${schema}.runs
+    WHERE tenant = $1 AND caller = $2 AND state <> 'done' AND state <> 'waiting'`,
+  wake: `UPDATE ${schema}.runs SET state = 'ready', wake_at = NULL WHERE wake_at <= ${now} AND state = 'waiting'`,
   /** Enqueues of one session go one after the other, so that each sees those before it. */
   lockSession: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
   enqueue: `WITH busy AS (
       SELECT EXISTS (SELECT 1 FROM ${schema}.runs WHERE tenant = $10 AND session = $3 AND state <> 'done') AS busy
     ), added AS (
-      INSERT INTO ${schema}.runs (run, tenant, key, session, agent, revision, request, state, epoch, worker)
-      SELECT $1, $10, $2, $3, $4, $11, $5,
+      INSERT INTO ${schema}.runs (run, tenant, key, session, agent, revision, caller, request, state, epoch, worker)
+      SELECT $1, $10, $2, $3, $4, $11, $12, $5,
         CASE WHEN busy OR $6::text IS NULL THEN 'ready' ELSE 'running' END,
         CASE WHEN busy OR $6::text IS NULL THEN 0 ELSE 1 END,
         CASE WHEN busy THEN NULL ELSE $6::text END
@@ -83,7 +87,7 @@ export const statements = (schema: string) => ({
             WHERE e.tenant = r.tenant AND e.session = r.session AND e.id < r.id AND e.state <> 'done')))
       ORDER BY r.id LIMIT $3 FOR UPDATE OF r SKIP LOCKED
     )
-    UPDATE ${schema}.runs r SET epoch = r.epoch + 1, worker = $1, state = 'running', updated_at = ${now}
+    UPDATE ${schema}.runs r SET epoch = r.epoch + 1, worker = $1, state = 'running', wake_at = NULL, updated_at = ${now}
     FROM free WHERE r.id = free.id RETURNING r.id::float8 AS place, r.run, r.tenant, r.session, r.agent, r.epoch, r.head, r.signals, r.request`,
 
   heartbeat: `INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
@@ -114,8 +118,8 @@ export const statements = (schema: string) => ({
     `SELECT ${row} FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1`,
 
   /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
-  restore: `INSERT INTO ${schema}.runs (run, tenant, revision, session, agent, request, state, outcome, epoch, head, signals, cancelled, ended_at)
-    SELECT $1::text, $10::text, $11::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean,
+  restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, ended_at)
+    SELECT $1::text, $10::text, $11::text, $12::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean,
       CASE WHEN $5::text = 'done' THEN ${now} END
     WHERE NOT EXISTS (SELECT 1 FROM ${schema}.runs WHERE tenant = $10 AND session = $2 AND state <> 'done') ON CONFLICT DO NOTHING
     RETURNING id::text`,

@@ -17,6 +17,7 @@ import {
   type RunEvent,
   type RunRow,
   type Signal,
+  tooManyRuns,
   VenturiError,
 } from "venturi/plugin";
 import { Grouped } from "./grouped.ts";
@@ -92,6 +93,8 @@ export class SqliteJournal implements Journal {
       tenant: item.tenant,
       session: item.session ?? null,
       agent: item.request.agent,
+      caller: item.request.caller?.id ?? null,
+      most: item.request.caller?.concurrentRuns ?? null,
       revision: item.request.revision ?? null,
       request: JSON.stringify(item.request),
       key: item.key ?? null,
@@ -99,6 +102,7 @@ export class SqliteJournal implements Journal {
       claimFor: item.claimFor ?? null,
     });
     if (done.kind === "conflict") throw new VenturiError("journal.enqueue", "conflict", done.message);
+    if (done.kind === "tooMany") throw tooManyRuns(done.most);
     if (done.kind === "existing") return { run: done.run, existing: true };
     const stored = { run: item.run, existing: false };
     if (done.claim) return { ...stored, claim: toClaim(done.claim, item.claimFor ?? "") };

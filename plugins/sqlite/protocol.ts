@@ -19,6 +19,7 @@ export interface AppendColumns {
 export interface AttemptEnd {
   readonly state: "ready" | "waiting" | "done";
   readonly seenSignals: number;
+  readonly wakeAfter: number | null;
   readonly outcome: "finished" | "failed" | null;
 }
 
@@ -27,14 +28,17 @@ export interface EnqueueRow {
   readonly tenant: string;
   readonly session: string | null;
   readonly agent: string;
+  readonly caller: string | null;
   readonly revision: string | null;
   readonly request: string;
   readonly key: string | null;
+  /** Most runs of the caller that may be open. */
+  readonly most: number | null;
   readonly refuseBusy: boolean;
   readonly claimFor: string | null;
 }
 
-export interface RestoreRow extends Omit<EnqueueRow, "key" | "refuseBusy" | "claimFor"> {
+export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBusy" | "claimFor"> {
   readonly state: "waiting" | "done";
   readonly outcome: "finished" | "failed" | null;
   readonly cancelled: 0 | 1;
@@ -98,6 +102,7 @@ export type WireRow = KeptWire;
 export type Enqueued =
   | { readonly kind: "stored"; readonly claim?: ClaimRow; readonly work: boolean }
   | { readonly kind: "existing"; readonly run: string }
+  | { readonly kind: "tooMany"; readonly most: number }
   | { readonly kind: "conflict"; readonly message: string };
 
 /** Everything the thread can be asked, by name. */

@@ -32,10 +32,10 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   const heads: number[] = [];
   const bodies: string[] = [];
   const ends = new Map<number, AttemptEnd>();
-  for (const { ownership, events, state, seenSignals = 0 } of batch) {
+  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
-    if (state !== undefined) ends.set(runs.length, { state, seenSignals, outcome: outcomeOf(last) });
+    if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: outcomeOf(last) });
     runs.push(ownership.run);
     epochs.push(ownership.epoch);
     bases.push(head - events.length);
@@ -52,6 +52,7 @@ export function toRestoreRow({ run, tenant, session, request, signals, wires, ev
     tenant,
     session: session ?? null,
     agent: request.agent,
+    caller: request.caller?.id ?? null,
     revision: request.revision ?? null,
     request: JSON.stringify(request),
     state: outcome === null ? "waiting" : "done",

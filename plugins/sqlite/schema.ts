@@ -101,11 +101,13 @@ export const migrations: readonly string[] = [
     key TEXT,
     session TEXT,
     agent TEXT NOT NULL,
+    caller TEXT,
     revision TEXT,
     state TEXT NOT NULL,
     outcome TEXT,
     epoch INTEGER NOT NULL DEFAULT 0,
     worker TEXT,
+    wake_at INTEGER,
     head INTEGER NOT NULL DEFAULT 0,
     tail INTEGER NOT NULL DEFAULT 0,
     signals INTEGER NOT NULL DEFAULT 0,
@@ -118,7 +120,7 @@ export const migrations: readonly string[] = [
     CASE WHEN instr(key, ':') < 2 OR key IS NULL OR key LIKE 'agent:%' OR key LIKE 'anyone:%' THEN 'default'
       ELSE substr(key, 1, instr(key, ':') - 1) END,
     CASE WHEN instr(key, ':') < 2 OR key LIKE 'agent:%' THEN key ELSE 'caller:' || substr(key, instr(key, ':') + 1) END,
-    session, agent, NULL, state, outcome, epoch, worker, head, tail, signals, cancelled, created_at, updated_at, ended_at
+    session, agent, NULL, NULL, state, outcome, epoch, worker, NULL, head, tail, signals, cancelled, created_at, updated_at, ended_at
     FROM runs ORDER BY id;
   -- Ids are never given twice, not even those of runs that were pruned.
   INSERT INTO sqlite_sequence (name, seq) SELECT 'owned', 0 WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = 'owned');
@@ -127,6 +129,8 @@ export const migrations: readonly string[] = [
   ALTER TABLE owned RENAME TO runs;
   CREATE UNIQUE INDEX runs_key ON runs (tenant, key) WHERE key IS NOT NULL;
   CREATE INDEX runs_open ON runs (state, id) WHERE state <> 'done';
+  CREATE INDEX runs_caller ON runs (tenant, caller) WHERE caller IS NOT NULL AND state <> 'done';
+  CREATE INDEX runs_wake ON runs (wake_at) WHERE wake_at IS NOT NULL;
   CREATE INDEX runs_tenant ON runs (tenant, id);
   CREATE INDEX runs_session ON runs (tenant, session, id) WHERE session IS NOT NULL;
   CREATE INDEX runs_agent ON runs (agent, id);

@@ -23,7 +23,7 @@ export const advance = "UPDATE runs SET head = ?, tail = ?, updated_at = ? WHERE
 /** Parking compares the signals in the same statement, or a signal that comes between would wake nobody. */
 export const leave = `UPDATE runs SET updated_at = ${now},
     state = CASE WHEN :state = 'waiting' AND signals > :seenSignals THEN 'ready' ELSE :state END,
-    outcome = :outcome, ended_at = CASE :state WHEN 'done' THEN ${now} END
+    outcome = :outcome, ended_at = CASE :state WHEN 'done' THEN ${now} END, wake_at = ${now} + :wakeAfter
   WHERE id = :id AND epoch = :epoch AND head = :head AND state = 'running' RETURNING session, state`;
 
 /** Seqs have no gaps: from the first marked record at or past the wanted ones, or from the last, back to where they begin. */
@@ -49,19 +49,23 @@ export const findKey = "SELECT run FROM runs WHERE tenant = ? AND key = ?";
 export const findRun = "SELECT id, state FROM runs WHERE run = ?";
 export const findOpenInSession = "SELECT 1 FROM runs WHERE tenant = ? AND session = ? AND state <> 'done' LIMIT 1";
 
-export const insertRun = `INSERT INTO runs (run, tenant, key, session, agent, revision, state, created_at, updated_at)
-  VALUES (?, ?, ?, ?, ?, ?, 'ready', ${now}, ${now}) RETURNING id`;
+export const insertRun = `INSERT INTO runs (run, tenant, key, session, agent, caller, revision, state, created_at, updated_at)
+  VALUES (?, ?, ?, ?, ?, ?, ?, 'ready', ${now}, ${now}) RETURNING id`;
+export const countOpen = `SELECT count(*) AS open FROM runs
+  WHERE tenant = ? AND caller = ? AND state <> 'done' AND state <> 'waiting'`;
 export const insertRequest = "INSERT INTO requests (run, request) VALUES (?, ?)";
 
 /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
 export const restoreRun = `INSERT INTO runs
-    (run, tenant, session, agent, revision, state, outcome, epoch, head, signals, cancelled, created_at, updated_at, ended_at)
-  VALUES (:run, :tenant, :session, :agent, :revision, :state, :outcome, 1, :head, :signals, :cancelled, ${now}, ${now},
+    (run, tenant, session, agent, caller, revision, state, outcome, epoch, head, signals, cancelled, created_at, updated_at, ended_at)
+  VALUES (:run, :tenant, :session, :agent, :caller, :revision, :state, :outcome, 1, :head, :signals, :cancelled, ${now}, ${now},
     CASE :state WHEN 'done' THEN ${now} END) RETURNING id`;
 
 /** The only statement that starts an epoch. */
-export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 'running', updated_at = ${now}
+export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 'running', wake_at = NULL, updated_at = ${now}
   WHERE id = ? RETURNING run, tenant, session, agent, epoch, head, signals`;
+
+export const wake = `UPDATE runs SET state = 'ready', wake_at = NULL WHERE wake_at <= ${now} AND state = 'waiting'`;
 
 /** A lease seen in the future was left by a clock that has jumped back; it counts as lost, or it would last for ever. */
 export const findClaimable = `SELECT r.id, q.request FROM runs r JOIN requests q ON q.run = r.id

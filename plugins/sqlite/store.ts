@@ -58,6 +58,7 @@ export class Store implements Omit<Operations, "close"> {
   claim(worker: string, limit: number, filter: ClaimFilter): ClaimRow[] {
     return this.#write(() => {
       this.#ask.run(sql.beat, worker);
+      this.#ask.run(sql.wake);
       const free = this.#ask.all<{ id: number; request: string }>(sql.findClaimable, {
         lease: this.#lease,
         limit,
@@ -210,8 +211,11 @@ export class Store implements Omit<Operations, "close"> {
     if (busy && row.refuseBusy) {
       return { kind: "conflict", message: `the session ${row.session} has a run under way` };
     }
-    const { run, tenant, key, session, agent, revision } = row;
-    const added = this.#ask.get<{ id: number }>(sql.insertRun, run, tenant, key, session, agent, revision);
+    const { run, tenant, key, session, agent, caller, revision } = row;
+    if (row.most !== null && (this.#ask.get<{ open: number }>(sql.countOpen, tenant, caller)?.open ?? 0) >= row.most) {
+      return { kind: "tooMany", most: row.most };
+    }
+    const added = this.#ask.get<{ id: number }>(sql.insertRun, run, tenant, key, session, agent, caller, revision);
     this.#ask.run(sql.insertRequest, added?.id ?? 0, row.request);
     if (row.claimFor === null || busy) return { kind: "stored", work: !busy };
     const claim = this.#ask.get<ClaimRow>(sql.claimRun, row.claimFor, added?.id ?? 0);

@@ -7,6 +7,7 @@ import { type LimitReached, limitOnCalls, noMoreRounds, tokenLimit } from "./lim
 import { generateOverChain } from "./model/chain.ts";
 import { requestFor, toolsFor } from "./model/request.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
+import { Parking } from "./parking.ts";
 import { interrupted, type RunContext } from "./run-context.ts";
 import type { RoundState } from "./state/round-state.ts";
 import { type Ending, logEnd, writeEndOf, writeFinished } from "./terminal.ts";
@@ -25,12 +26,14 @@ export class Loop {
   readonly #repetition: Repetition;
   /** Messages sent into the run that no round has seen yet. */
   readonly #messages: { text: string; signal: number }[] = [];
+  readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
   #released = false;
 
   constructor(run: RunContext) {
     this.#run = run;
     this.#approvals = new Approvals(run);
+    this.#parking = new Parking(run, () => this.#dispatcher?.onlyAsking === true);
     this.#repetition = new Repetition(run.state);
     const stopTools = () => void this.#dispatcher?.cancel(run.signal.reason);
     run.signal.addEventListener("abort", stopTools, { once: true });
@@ -38,6 +41,7 @@ export class Loop {
   }
 
   receive(signal: Signal): void {
+    this.#parking.seen(signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
     if (signal.kind === "cancel") return this.#run.abort(interrupted(String(body.reason ?? "the run was cancelled")));
@@ -53,14 +57,12 @@ export class Loop {
     });
   }
 
-  /**
-   * A run that only waits for a person is not failed by a shutdown: it is given back, and whoever takes it up waits on, for
-   * what is left of the time. Parked until a signal comes, it would never notice that nobody answers.
-   */
+  /** A run that only waits for a person is not failed by a shutdown: it is parked, or given back where it cannot be. */
   interrupt(reason: VenturiError): void {
     const waits = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
-    if (waits && !this.#run.signal.aborted) this.release(reason);
-    else this.#run.abort(reason);
+    if (!waits || this.#run.signal.aborted) return this.#run.abort(reason);
+    if (this.#run.parts.parkAfter === undefined) this.release(reason);
+    else this.#parking.park();
   }
 
   release(reason: VenturiError): void {
@@ -80,6 +82,8 @@ export class Loop {
     } catch (thrown) {
       const error = wrap("agent.run", this.#run.signal.aborted ? this.#run.signal.reason : thrown);
       await this.#dispatcher?.cancel(error);
+      this.#parking.stop();
+      if (this.#parking.parked && !this.#released) return await this.#parking.leave(this.#approvals.deadline);
       if (this.#released) return;
       failure = error;
       await writeEndOf(this.#run, error);
@@ -257,7 +261,8 @@ export class Loop {
 
   #newDispatcher(round: number, tools: ToolTable, executes: boolean): Dispatcher {
     const [approvals, repetition] = [this.#approvals, this.#repetition];
-    return new Dispatcher({ run: this.#run, round, tools, approvals, repetition, executes });
+    const onlyAsking = (only: boolean) => this.#parking.onlyAsking(only);
+    return new Dispatcher({ run: this.#run, round, tools, approvals, repetition, executes, onlyAsking });
   }
 
   async #afterGeneration(): Promise<void> {

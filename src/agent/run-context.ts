@@ -25,6 +25,8 @@ export interface RunParts {
   readonly breakers: Breakers;
   /** Where large images and files are; without it they stay inside the events. */
   readonly content?: ContentStore;
+  /** A run that only waits for people is parked after so many ms; never, when absent. */
+  readonly parkAfter?: number;
   /** Something to wait for before reading on, when the follower that paces the run has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }
@@ -47,7 +49,12 @@ export class RunContext {
     this.state = RunState.of(parts.history);
     this.state.useIds(parts.session);
     const startedAt = parts.history[0]?.at;
-    this.time = new TimeKeeper(parts.clock, startedAt === undefined ? 0 : parts.clock.now() - startedAt);
+    const now = parts.clock.now();
+    this.time = new TimeKeeper(
+      parts.clock,
+      startedAt === undefined ? 0 : now - startedAt,
+      this.state.asking.total(now),
+    );
     this.hooks = new HookChain(parts.agent.hooks, parts.clock, {
       run: this.run,
       agent: parts.agent.name,

@@ -21,10 +21,11 @@ export class TimeKeeper {
   part: TimingPart = "runtime";
   #since: number;
 
-  /** `elapsed`: wall time of the run before this attempt took it up. */
-  constructor(clock: Clock, elapsed: number) {
+  /** `elapsed`: wall time of the run before this attempt took it up, and how much of it people took. */
+  constructor(clock: Clock, elapsed: number, approval = 0) {
     this.#clock = clock;
-    this.#spent.runtime = Math.max(0, elapsed);
+    this.#spent.approval = Math.min(Math.max(0, elapsed), approval);
+    this.#spent.runtime = Math.max(0, elapsed) - this.#spent.approval;
     this.#since = clock.monotonic();
   }
 

@@ -1,4 +1,4 @@
-import type { VenturiError } from "./errors.ts";
+import { VenturiError } from "./errors.ts";
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
 import type { Native, NativeRequest } from "./native.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
@@ -15,7 +15,7 @@ export interface Ownership {
   head: number;
 }
 
-/** `ready`: to be claimed. `running`: under a lease. `waiting`: parked until a signal comes. `done`: has its terminal event. */
+/** `ready`: to be claimed. `running`: under a lease. `waiting`: parked until a signal or its time comes. `done`: has its terminal event. */
 export type RunState = "ready" | "running" | "waiting" | "done";
 
 /** Owner of the runs that nobody authenticated started: without `server.auth`, from the command line, in a program. */
@@ -45,6 +45,8 @@ export interface RunRequest {
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
   /** What becomes of the run when the client that started it goes away. */
   readonly onDisconnect?: "continue" | "cancel";
+  /** Who started it, or started the run it is a part of. With `concurrentRuns` a limit on what it has under way or in line. */
+  readonly caller?: { readonly id: string; readonly concurrentRuns?: number };
   /** Revision of the agent that took the request; `claim` can be told to leave those of other revisions alone. */
   readonly revision?: string;
 }
@@ -55,6 +57,8 @@ export interface Append {
   readonly state?: "ready" | "waiting" | "done";
   /** With `state: "waiting"`: parks only if no more signals than these have come; otherwise the run stays ready. */
   readonly seenSignals?: number;
+  /** With `state: "waiting"`: the run can be claimed after so many ms by the engine's clock, though no signal has come. */
+  readonly wakeAfter?: number;
 }
 
 export interface Enqueue {
@@ -70,6 +74,17 @@ export interface Enqueue {
   /** Claims it for this worker in the same transaction if its session is free. */
   readonly claimFor?: string;
 }
+
+/** What `enqueue` rejects with when the caller has as many runs as it may have. */
+export const tooManyRuns = (most: number): VenturiError =>
+  new VenturiError(
+    "journal.enqueue",
+    "rate_limited",
+    `this key has ${most} runs under way or in line, the most it may have`,
+    {
+      details: { retryAfterMs: 1000 },
+    },
+  );
 
 /** A run from somewhere else, whole. */
 export interface Recording {
@@ -212,11 +227,15 @@ export interface Journal {
   readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
   /** With `control` only hints of work or signals are wanted; those of events alone come with every token. */
   onHint(callback: (hint: Hint) => void, only?: "control"): () => void;
+  /**
+   * Rejects with `rate_limited` when `request.caller` has as many runs ready or running as it may have: those that wait for
+   * their session's turn count, parked ones do not.
+   */
   enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }>;
   /**
-   * Up to `limit` runs that are ready, or whose worker's lease ran out, and that fit the filter; sessions in order, one
-   * unfinished run at a time, except that a run with a `cancel` signal need not wait for its turn to end. Renews the
-   * worker's own lease.
+   * Up to `limit` runs that are ready, parked ones whose time has come, and those whose worker's lease ran out, as far as they
+   * fit the filter; sessions in order, one unfinished run at a time, except that a run with a `cancel` signal need not wait
+   * for its turn to end. Renews the worker's own lease.
    */
   claim(worker: string, limit: number, filter?: ClaimFilter): Promise<Claim[]>;
   heartbeat(worker: string): Promise<void>;
@@ -275,6 +294,9 @@ export interface RunLog {
   flush(): Promise<void>;
   /** Writes and waits: for events that someone will act on. */
   step(event: EventBody): Promise<RunEvent>;
-  /** Parks the run until a signal beyond `seenSignals` comes; this ends the ownership, and someone will claim the run anew. */
-  park(seenSignals: number): Promise<void>;
+  /**
+   * Parks the run until a signal beyond `seenSignals` comes, or `wakeAfter` ms have passed; this ends the ownership, and
+   * someone will claim the run anew.
+   */
+  park(seenSignals: number, wakeAfter?: number): Promise<void>;
 }

@@ -19,6 +19,8 @@ export type Compat = "report" | "strict";
 export interface StartOptions {
   /** Owner of the run; `default` when absent. A sub-run has its parent's, whatever is said here. */
   readonly tenant?: string;
+  /** Who starts it; a sub-run counts for its parent's, whatever is said here. */
+  readonly caller?: RunRequest["caller"];
   /** Idempotency key, unique within the tenant. */
   readonly key?: string;
   /** The run waits for this follower when it falls behind, instead of leaving it to the journal. */

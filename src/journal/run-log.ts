@@ -46,7 +46,7 @@ export class OwnedLog implements RunLog {
   #buffer: RunEvent[] = [];
   /** The terminal event or a park is written: nothing may follow it. */
   #ending = false;
-  #parking: number | undefined;
+  #parking: Pick<Append, "seenSignals" | "wakeAfter"> | undefined;
   #waiters: Waiter[] = [];
   #relieve: (() => void) | undefined;
   readonly #owner: LogOwner;
@@ -102,14 +102,14 @@ export class OwnedLog implements RunLog {
     return event;
   }
 
-  park(seenSignals: number): Promise<void> {
+  park(seenSignals: number, wakeAfter?: number): Promise<void> {
     if (this.#ending || this.ended) {
       return Promise.reject(
         new VenturiError("journal.park", "internal", "the ownership has ended; it cannot be parked"),
       );
     }
     this.#ending = true;
-    this.#parking = seenSignals;
+    this.#parking = { seenSignals, ...(wakeAfter === undefined ? {} : { wakeAfter }) };
     return this.flush();
   }
 
@@ -119,7 +119,7 @@ export class OwnedLog implements RunLog {
     this.#buffer = [];
     this.waiting = 0;
     if (this.#parking !== undefined) {
-      return { ownership: this.ownership, events, state: "waiting", seenSignals: this.#parking };
+      return { ownership: this.ownership, events, state: "waiting", ...this.#parking };
     }
     return this.#ending ? { ownership: this.ownership, events, state: "done" } : { ownership: this.ownership, events };
   }

@@ -46,6 +46,40 @@ export function claimCases(bench: JournalBench): void {
       assert.equal(results.filter(({ existing }) => !existing).length, 1);
     });
 
+    it("refuses a caller's run past the most it may have open, waiting in a session's line or not, parked ones aside", async () => {
+      const journal = await bench.open();
+      const caller = { id: freshName("caller"), concurrentRuns: 2 };
+      const request = { agent: "a", input: {}, caller };
+      const session = freshName("session");
+      const { ownership } = await claimed(journal, { request, session });
+      const key = freshName("key");
+      const waiting = await journal.enqueue(enqueueing({ request, session, key }));
+      const one = enqueueing({ request, session });
+      await assert.rejects(journal.enqueue(one), { code: "rate_limited" });
+      assert.equal(await journal.get(one.run), undefined);
+      assert.deepEqual(await journal.enqueue(enqueueing({ request, key })), { run: waiting.run, existing: true });
+      await journal.enqueue(enqueueing({ request, tenant: "another" }));
+      await journal.enqueue(enqueueing({ request: { ...request, caller: { ...caller, id: freshName("caller") } } }));
+      await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 });
+      await journal.enqueue(enqueueing({ request }));
+      await assert.rejects(journal.enqueue(enqueueing({ request })), { code: "rate_limited" });
+      await journal.signal(ownership.run, "s", "message", {});
+      const next = (await journal.claim("w", 10)).find(({ ownership: { run } }) => run === ownership.run);
+      assert.ok(next);
+      await finish(journal, next.ownership);
+      await assert.rejects(journal.enqueue(enqueueing({ request })), { code: "rate_limited" });
+    });
+
+    it("finds no more room than there is for many of a caller at the same time", async () => {
+      const journal = await bench.open();
+      const other = await bench.reopen();
+      const request = { agent: "a", input: {}, caller: { id: freshName("caller"), concurrentRuns: 3 } };
+      const settled = await Promise.allSettled(
+        Array.from({ length: 12 }, (_, n) => (n % 2 === 0 ? journal : other).enqueue(enqueueing({ request }))),
+      );
+      assert.equal(settled.filter(({ status }) => status === "fulfilled").length, 3);
+    });
+
     it("refuses a run id that is already there", async () => {
       const journal = await bench.open();
       const item = enqueueing();

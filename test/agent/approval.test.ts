@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { compileCondition } from "../../src/agent/tools/condition.ts";
+import { VenturiError } from "../../src/core/errors.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
-import { Bench, run, tool } from "./harness.ts";
+import { Bench, deferred, run, type Setup, tool } from "./harness.ts";
 
 const pay = (approval: "always" | "once" | "never" | { when: string }) =>
   tool("pay", (input) => `paid ${input.amount}`, { effect: "effectful", approval });
@@ -118,10 +119,107 @@ describe("approval", () => {
     const bench = new Bench({ model: new ScriptedModel([asking()]), tools: [pay("always")] });
     const running = bench.run();
     await bench.when("approval.requested");
-    const { VenturiError } = await import("../../src/core/errors.ts");
     bench.interrupt.abort(new VenturiError("host.drain", "shutting_down", "stopping"));
     await running;
     expect(bench.types.at(-1)).to.equal("approval.requested");
+  });
+
+  describe("for longer than a moment", () => {
+    const clocked = (rest: Partial<Setup> = {}) => {
+      const clock = new VirtualClock();
+      const model = new ScriptedModel([asking(), ["ok"]], { clock });
+      return { clock, bench: new Bench({ model, tools: [pay("always")], clock, parkAfter: 1_000, ...rest }) };
+    };
+
+    it("parks the run with the time it may wait, and whoever takes it up goes on with the answer", async () => {
+      const { clock, bench } = clocked({ policy: { approvalTimeout: 60_000 } });
+      const running = bench.run();
+      const { call } = await bench.when("approval.requested");
+      bench.signal("message", { text: "hello?" });
+      await clock.advance(1_000);
+      await running;
+      expect(bench.types.at(-1)).to.equal("approval.requested");
+      expect(bench.log.parks).to.deep.equal([{ seenSignals: 1, wakeAfter: 59_000 }]);
+      await clock.advance(30_000);
+      const later = new Bench({
+        ...bench.setup,
+        model: new ScriptedModel([["ok"]], { clock }),
+        history: [...bench.events],
+      });
+      later.signal("message", { text: "hello?" });
+      later.signal("approve", { call, approved: true });
+      await later.run();
+      expect(later.of("approval.requested")).to.have.length(1);
+      expect(later.of("tool.finished")[0]).to.include({ output: "paid 5" });
+      expect(later.of("message.added")).to.have.length(1);
+      expect(later.terminal.timing.approval).to.equal(31_000);
+    });
+
+    it("not when the answer comes before", async () => {
+      const { clock, bench } = clocked();
+      const running = bench.run();
+      const { call } = await bench.when("approval.requested");
+      await clock.advance(900);
+      bench.signal("approve", { call, approved: true });
+      await running;
+      await clock.advance(10_000);
+      expect(bench.log.parks).to.deep.equal([]);
+      expect(bench.terminal.type).to.equal("run.finished");
+    });
+
+    it("taken up when the time is over, is a no", async () => {
+      const { clock, bench } = clocked({ policy: { approvalTimeout: 60_000 } });
+      const running = bench.run();
+      await bench.when("approval.requested");
+      await clock.advance(1_000);
+      await running;
+      await clock.advance(59_000);
+      const later = new Bench({
+        ...bench.setup,
+        model: new ScriptedModel([["ok"]], { clock }),
+        history: [...bench.events],
+      });
+      const ending = later.run();
+      await clock.advance(0);
+      await ending;
+      expect(later.of("approval.resolved")[0]).to.include({ approved: false });
+    });
+
+    it("wakes for the run's own time when that is shorter", async () => {
+      const { clock, bench } = clocked({ limits: { time: 5_000 } });
+      const running = bench.run();
+      await bench.when("approval.requested");
+      await clock.advance(1_000);
+      await running;
+      expect(bench.log.parks).to.deep.equal([{ seenSignals: 0, wakeAfter: 4_000 }]);
+    });
+
+    it("goes on while another tool of the round still runs", async () => {
+      const work = deferred<string>();
+      const { clock, bench } = clocked({
+        model: new ScriptedModel([[say.call(0, "pay", { amount: 5 }), say.call(1, "slow", {})], ["ok"]]),
+        tools: [pay("always"), tool("slow", () => work.promise)],
+      });
+      const running = bench.run();
+      await bench.when("approval.requested");
+      await clock.advance(5_000);
+      expect(bench.log.parks).to.deep.equal([]);
+      work.resolve("done");
+      await bench.when("tool.finished");
+      await clock.advance(1_000);
+      await running;
+      expect(bench.log.parks).to.have.length(1);
+    });
+
+    it("is parked at once by a shutdown", async () => {
+      const { bench } = clocked();
+      const running = bench.run();
+      await bench.when("approval.requested");
+      bench.interrupt.abort(new VenturiError("host.drain", "shutting_down", "stopping"));
+      await running;
+      expect(bench.log.parks).to.have.length(1);
+      expect(bench.types.at(-1)).to.equal("approval.requested");
+    });
   });
 
   it("is for one start: an approved call cut by a crash is asked about again, and an old word does not answer", async () => {

@@ -62,7 +62,10 @@ export class ArrayLog implements RunLog {
     return event;
   }
 
-  async park(): Promise<void> {}
+  readonly parks: { readonly seenSignals: number; readonly wakeAfter: number | undefined }[] = [];
+  async park(seenSignals: number, wakeAfter?: number): Promise<void> {
+    this.parks.push({ seenSignals, wakeAfter });
+  }
 }
 
 export interface Setup {
@@ -77,6 +80,7 @@ export interface Setup {
   readonly history?: readonly RunEvent[];
   readonly clock?: Clock;
   readonly logger?: Log;
+  readonly parkAfter?: number;
   readonly gate?: () => Promise<void> | undefined;
   /** Puts something around the log, such as measurement. */
   readonly around?: (log: RunLog) => RunLog;
@@ -174,6 +178,7 @@ export class Bench {
         clock: this.#clock,
         logger: setup.logger ?? silentLog,
         breakers: new Breakers(this.#clock),
+        ...(setup.parkAfter === undefined ? {} : { parkAfter: setup.parkAfter }),
         ...(setup.gate === undefined ? {} : { gate: setup.gate }),
       },
       { feed, release: this.release.signal, interrupt: this.interrupt.signal },

@@ -1,6 +1,7 @@
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
 import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
 import type { Usage } from "../../core/usage.ts";
+import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 import { Spending } from "./spending.ts";
 
@@ -28,6 +29,8 @@ export class RunState {
   compacted = 0;
   /** The model was asked once more for an answer that fits the output schema. */
   repaired = false;
+  /** Time that people took to answer. */
+  readonly asking = new Asking();
   /** Numbers of the signals that an event reflects. */
   readonly seenSignals = new Set<number>();
   /** Tools that a person allowed for the rest of the run (`approval: once`). */
@@ -109,10 +112,12 @@ export class RunState {
         return this.#ofCall(event.call, (call) => {
           call.approval = "requested";
           call.approvalAt = event.at;
+          this.asking.begin(event.at);
         });
       case "approval.resolved":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
         return this.#ofCall(event.call, (call) => {
+          if (call.approval === "requested") this.asking.end(event.at);
           call.approval = event.approved ? "approved" : "denied";
           call.denial = event.reason;
           if (event.approved) this.allowed.add(call.name);

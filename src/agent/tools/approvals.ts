@@ -26,6 +26,15 @@ export class Approvals {
     return this.#waiting.size;
   }
 
+  /** When the first of the open questions is over, by the clock. */
+  get deadline(): number | undefined {
+    const { approvalTimeout } = this.#run.agent.toolPolicy;
+    const asked = (this.#run.state.round?.inOrder ?? [])
+      .filter((call) => call.approval === "requested")
+      .map((call) => (call.approvalAt ?? this.#run.parts.clock.now()) + approvalTimeout);
+    return asked.length === 0 ? undefined : Math.min(...asked);
+  }
+
   resolve(call: string, verdict: Verdict): void {
     const waiter = this.#waiting.get(call);
     if (waiter) waiter(verdict);

@@ -28,6 +28,8 @@ export interface DispatchParts {
   readonly repetition: Repetition;
   /** Whether calls may be executed at all; the last generation under a round limit only tells them. */
   readonly executes: boolean;
+  /** Told after the generation whenever people are all that is waited for, and when they no longer are. */
+  readonly onlyAsking: (only: boolean) => void;
 }
 
 /**
@@ -238,10 +240,11 @@ export class Dispatcher implements CallSink {
   /** After the generation the run's time is the tools', or the people's when only they are waited for. */
   #keepTime(): void {
     if (!this.#released) return;
-    const { time } = this.#parts.run;
-    if (this.#count("running") > 0) time.enter("tool");
-    else if (this.#count("asking") > 0) time.enter("approval");
-    else time.enter("runtime");
+    const { run, onlyAsking } = this.#parts;
+    if (this.#count("running") > 0) run.time.enter("tool");
+    else if (this.#count("asking") > 0) run.time.enter("approval");
+    else run.time.enter("runtime");
+    onlyAsking(this.onlyAsking);
   }
 
   #count(state: Entry["state"]): number {

@@ -6,6 +6,8 @@ const charactersAhead = 1024 * 1024;
 
 /** Holds a run back to the speed of one reader: the run asks before it reads on from its provider. */
 export class BackpressureGate {
+  /** The run waits for a person, worked on by nobody; its reader is still there. */
+  parked = false;
   #events = 0;
   #characters = 0;
   #over = false;

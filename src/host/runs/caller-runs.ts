@@ -29,7 +29,9 @@ export function callerRuns(
       try {
         // Apart from the keys of sub-runs, which are named by the runs that start them.
         const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
-        const started = await runs.start(request, { ...options, ...key, tenant: caller.tenant });
+        const { id, tenant, concurrentRuns } = caller;
+        const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
+        const started = await runs.start(request, { ...options, ...key, tenant, caller: by });
         if (started.existing) await own(started.run);
         checked.add(started.run);
         place.bind(started.run);

@@ -33,6 +33,9 @@ import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { checkBounds, checkSignal, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
 
+/** A run that only waits for a person holds its place no longer than this, ms. */
+const parkAfter = 1_000;
+
 export interface RunsParts {
   /** Measured already. */
   readonly journal: Journal;
@@ -46,6 +49,11 @@ export interface RunsParts {
   readonly watch?: WorkWatch;
   /** Most characters of a run's metadata. */
   readonly metadata?: number;
+}
+
+interface Owner {
+  readonly tenant: string;
+  readonly caller: RunRequest["caller"] | undefined;
 }
 
 export interface OpenRuns {
@@ -80,7 +88,7 @@ class HostRuns implements Runs {
   readonly #content: ContentStore;
   readonly #paces = new Map<string, BackpressureGate>();
   /** Owners of the runs that are worked on here. */
-  readonly #tenants = new Map<string, string>();
+  readonly #owners = new Map<string, Owner>();
   readonly #interrupt = new AbortController();
   #draining = false;
 
@@ -123,14 +131,17 @@ class HostRuns implements Runs {
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
     const stored = await this.#keepContent(run, input);
+    const { tenant, caller } = await this.#owner(request, options);
+    // A sub-run needs no room of its own: the parent that waits for it would hold the last one for ever.
+    const here = this.#worker.room > 0 || this.#owners.has(request.parent?.run ?? "");
     const enqueued = await this.#parts.journal.enqueue({
       run,
-      tenant: await this.#owner(request, options),
+      tenant,
       session: request.session,
-      request: { ...request, input: stored },
+      request: { ...request, input: stored, ...(caller === undefined ? {} : { caller }) },
       whenBusy: agent.whenBusy,
       ...(options.key === undefined ? {} : { key: options.key }),
-      ...(this.#worker.room > 0 ? { claimFor: this.#worker.name } : {}),
+      ...(here ? { claimFor: this.#worker.name } : {}),
     });
     if (options.paced && !enqueued.existing) this.#paces.set(run, new BackpressureGate());
     if (enqueued.claim) this.#worker.offer(enqueued.claim);
@@ -224,6 +235,7 @@ class HostRuns implements Runs {
     const { run } = claim.ownership;
     const lease = this.#parts.revisions.acquire();
     const pace = this.#paces.get(run);
+    if (pace !== undefined) pace.parked = false;
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = pace === undefined ? measured : pacedLog(measured, pace);
@@ -233,7 +245,7 @@ class HostRuns implements Runs {
       const agent = agentFor(found, request);
       if (agent instanceof VenturiError) return await failEarly(log, request, agent, history.length);
       const { session } = request;
-      this.#tenants.set(run, tenant);
+      this.#owners.set(run, { tenant, caller: request.caller });
       await runAgent(
         {
           agent,
@@ -244,14 +256,15 @@ class HostRuns implements Runs {
           clock,
           logger: this.#parts.log,
           breakers: this.#breakers,
+          parkAfter,
           content: this.#content,
           ...(pace === undefined ? {} : { gate: () => pace.gate() }),
         },
         { feed: work.signals, release: work.signal, interrupt: this.#interrupt.signal },
       );
     } finally {
-      this.#paces.delete(run);
-      this.#tenants.delete(run);
+      if (!pace?.parked) this.#paces.delete(run);
+      this.#owners.delete(run);
       lease.release();
     }
   }
@@ -261,10 +274,13 @@ class HostRuns implements Runs {
     return { ...input, messages: [...(await this.#content.keep(run, input.messages))] };
   }
 
-  /** A sub-run belongs to whom its parent belongs. */
-  async #owner({ parent }: RunRequest, options: StartOptions): Promise<string> {
-    if (parent === undefined) return options.tenant ?? defaultTenant;
-    return this.#tenants.get(parent.run) ?? (await this.get(parent.run)).tenant;
+  /** A sub-run belongs to whom its parent belongs, and counts for the same caller. */
+  async #owner({ parent }: RunRequest, options: StartOptions): Promise<Owner> {
+    if (parent === undefined) return { tenant: options.tenant ?? defaultTenant, caller: options.caller };
+    const known = this.#owners.get(parent.run);
+    if (known !== undefined) return known;
+    const { tenant, request } = await this.get(parent.run);
+    return { tenant, caller: request.caller };
   }
 
   #agent(name: string): AgentDefinition {
@@ -320,7 +336,10 @@ function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
     write: (body) => counted(log.write(body)),
     step: async (body) => counted(await log.step(body)),
     flush: () => log.flush(),
-    park: (seen) => log.park(seen),
+    park: async (seen, wakeAfter) => {
+      await log.park(seen, wakeAfter);
+      pace.parked = true;
+    },
   };
 }
 

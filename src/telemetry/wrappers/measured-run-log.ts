@@ -74,9 +74,9 @@ export class MeasuredLog implements RunLog {
     }
   }
 
-  async park(seenSignals: number): Promise<void> {
+  async park(seenSignals: number, wakeAfter?: number): Promise<void> {
     try {
-      await this.#inner.park(seenSignals);
+      await this.#inner.park(seenSignals, wakeAfter);
     } finally {
       this.#trace?.parked();
     }
