@@ -4,6 +4,7 @@ import { mountChat } from "./chat.ts";
 import { replyWithErrors } from "./errors.ts";
 import { mountModels } from "./models.ts";
 import { mountResponses } from "./responses.ts";
+import { mountStored } from "./responses-stored.ts";
 
 export const Options = z.strictObject({
   prefix: z
@@ -34,6 +35,7 @@ export default definePlugin({
           replyWithErrors(server);
           mountChat({ ...host, server }, options);
           mountResponses({ ...host, server }, options);
+          mountStored({ ...host, server });
           mountModels({ ...host, server });
         },
         { prefix: options.prefix },

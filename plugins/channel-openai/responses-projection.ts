@@ -1,44 +1,74 @@
-import type { EventOf, PendingCall, RunEvent, Usage } from "venturi/plugin";
-import { errorBody } from "./errors.ts";
+import { type EventOf, type RunEvent, type RunRequest, record } from "venturi/plugin";
+import { type Item, type ResponseState, responseBody, type Status } from "./responses-body.ts";
+import { Calls } from "./responses-calls.ts";
+import { responsesWire } from "./responses-content.ts";
+import { ResponseOutput } from "./responses-output.ts";
+import { Speech } from "./responses-speech.ts";
+import { toolForms } from "./responses-tools.ts";
 
-export interface ResponseRun {
+export interface ResponseView {
   readonly run: string;
-  readonly model: string;
-  readonly previous: string | null;
+  readonly request: RunRequest;
+  /** Frames up to this sequence number have been seen already. */
+  readonly after?: number;
 }
 
-type Item = Record<string, unknown>;
-
-/** A run as the events of the Responses API: a message per round that says something, a function call per client tool. */
+/**
+ * A run as the events of the Responses API, and the response as far as it has come. Everything follows from the run's request
+ * and events, so that a response read later has the same items, ids and sequence numbers.
+ */
 export class ResponseProjection {
-  readonly #response: ResponseRun;
-  readonly #created = Math.floor(Date.now() / 1000);
-  readonly #output: Item[] = [];
-  #sequence = 0;
-  #open: { id: string; index: number; text: string } | undefined;
+  readonly #view: ResponseView;
+  readonly #output: ResponseOutput;
+  readonly #speech: Speech;
+  readonly #calls: Calls;
+  /** Items of the vendor's own tools, by the vendor's ids. */
+  readonly #vendors = new Map<string, number>();
+  #state: Omit<ResponseState, "output"> = { status: "queued", created: 0 };
+  #roundStart = 0;
 
-  constructor(response: ResponseRun) {
-    this.#response = response;
+  constructor(view: ResponseView) {
+    const { run, request, after = -1 } = view;
+    const include = request.native?.fields.include;
+    const proofs = Array.isArray(include) && include.includes("reasoning.encrypted_content");
+    this.#view = view;
+    this.#output = new ResponseOutput({ run, after, proofs });
+    this.#speech = new Speech(this.#output);
+    this.#calls = new Calls(this.#output, toolForms(request.clientTools ?? []));
   }
 
   readonly project = (event: RunEvent): string => {
     switch (event.type) {
       case "run.started":
-        return (
-          this.#frame("response.created", { response: this.#body("in_progress") }) +
-          this.#frame("response.in_progress", { response: this.#body("in_progress") })
-        );
+        return this.#start(event.at);
+      case "round.started":
+        this.#speech.provider = event.provider;
+        this.#roundStart = this.#output.items.length;
+        return "";
       case "text.delta":
-        return this.#text(event.text);
+        return this.#speech.say("text", event.text);
+      case "refusal.delta":
+        return this.#speech.say("refusal", event.text);
+      case "reasoning.delta":
+        return this.#speech.think(event);
+      case "provider.activity":
+        return event.wire === responsesWire ? this.#activity(event) : "";
+      case "tool_call.started":
+        return event.client ? this.#speech.close() + this.#calls.begin(event) : "";
+      case "tool_call.delta":
+        return this.#calls.extend(event);
+      case "tool_call.ready":
+      case "tool_call.rejected":
+        return this.#calls.end(event);
+      case "round.retracted":
+        this.#retract();
+        return "";
       case "round.finished":
-        return this.#close();
+        return this.#speech.close();
       case "run.finished":
         return this.#finish(event);
-      case "run.failed": {
-        const { code, message } = errorBody(event.error).error;
-        const response = { ...this.#body("failed"), error: { code, message }, usage: usageOf(event.usage) };
-        return this.#close() + this.#frame("response.failed", { response });
-      }
+      case "run.failed":
+        return this.#fail(event);
       default:
         return "";
     }
@@ -46,156 +76,68 @@ export class ResponseProjection {
 
   /** Said again: clients know it, and nothing follows from it. Before the first event there is no response to speak of. */
   readonly heartbeat = (): string =>
-    this.#sequence === 0
+    this.#state.status === "queued"
       ? ": keep-alive\n\n"
-      : this.#frame("response.in_progress", { response: this.#body("in_progress") });
+      : this.#output.repeat("response.in_progress", { response: this.body });
 
-  #text(delta: string): string {
-    const opening = this.#open === undefined ? this.#begin() : "";
-    const open = this.#open;
-    if (open === undefined) return opening;
-    open.text += delta;
-    const place = { item_id: open.id, output_index: open.index, content_index: 0 };
-    return opening + this.#frame("response.output_text.delta", { ...place, delta, logprobs: [] });
+  /** The response as the client is shown it. */
+  get body(): Record<string, unknown> {
+    const { run, request } = this.#view;
+    return responseBody(run, request, { ...this.#state, output: this.#output.shown });
   }
 
-  #begin(): string {
-    const index = this.#output.length;
-    const id = `msg_${this.#response.run}_${index}`;
-    this.#open = { id, index, text: "" };
-    this.#output.push(message(id, "in_progress", []));
+  get status(): Status {
+    return this.#state.status;
+  }
+
+  /** The items with everything that is needed to go on from them. */
+  get items(): readonly Item[] {
+    return this.#output.items;
+  }
+
+  #start(at: number): string {
+    this.#state = { status: "in_progress", created: Math.floor(at / 1000) };
+    const response = this.body;
     return (
-      this.#frame("response.output_item.added", { output_index: index, item: this.#output[index] }) +
-      this.#frame("response.content_part.added", {
-        item_id: id,
-        output_index: index,
-        content_index: 0,
-        part: textPart(""),
-      })
+      this.#output.frame("response.created", { response }) + this.#output.frame("response.in_progress", { response })
     );
   }
 
-  #close(): string {
-    const open = this.#open;
-    if (open === undefined) return "";
-    this.#open = undefined;
-    const place = { item_id: open.id, output_index: open.index, content_index: 0 };
-    const part = textPart(open.text);
-    const item = message(open.id, "completed", [part]);
-    this.#output[open.index] = item;
-    return (
-      this.#frame("response.output_text.done", { ...place, text: open.text, logprobs: [] }) +
-      this.#frame("response.content_part.done", { ...place, part }) +
-      this.#frame("response.output_item.done", { output_index: open.index, item })
-    );
+  /** What the vendor's own tools did is told as its items, and sources with the text they stand behind. */
+  #activity({ kind, data, keep }: EventOf<"provider.activity">): string {
+    if (kind === "citation") return this.#speech.cite(data);
+    if (kind !== "server_tool") return "";
+    const vendors = record(data);
+    const vendorId = String(vendors.id ?? "");
+    const known = this.#vendors.get(vendorId);
+    const index = known ?? this.#output.items.length;
+    const frames = this.#speech.close();
+    const item = { ...vendors, id: this.#output.id(/^[a-z]+/.exec(vendorId)?.[0] ?? "item", index) };
+    if (known === undefined) this.#vendors.set(vendorId, index);
+    const added = known === undefined ? this.#output.add(item) : "";
+    return frames + added + (keep ? this.#output.done(index, item) : "");
   }
 
-  #finish(event: EventOf<"run.finished">): string {
-    let frames = this.#close();
-    for (const call of event.calls ?? []) frames += this.#call(call);
-    const cut = event.finish === "length";
-    const response = {
-      ...this.#body(cut ? "incomplete" : "completed"),
-      incomplete_details: cut ? { reason: "max_output_tokens" } : null,
-      usage: usageOf(event.usage),
-    };
-    return frames + this.#frame(cut ? "response.incomplete" : "response.completed", { response });
+  #retract(): void {
+    this.#speech.drop();
+    this.#calls.drop(this.#roundStart);
+    this.#output.items.length = this.#roundStart;
   }
 
-  #call(call: PendingCall): string {
-    const index = this.#output.length;
-    const text = JSON.stringify(call.arguments);
-    const item = functionCall(this.#response.run, index, call);
-    this.#output.push(item);
-    const place = { item_id: item.id, output_index: index };
-    return (
-      this.#frame("response.output_item.added", {
-        output_index: index,
-        item: { ...item, arguments: "", status: "in_progress" },
-      }) +
-      this.#frame("response.function_call_arguments.delta", { ...place, delta: text }) +
-      this.#frame("response.function_call_arguments.done", { ...place, name: call.name, arguments: text }) +
-      this.#frame("response.output_item.done", { output_index: index, item })
-    );
+  #finish({ finish, usage, calls = [] }: EventOf<"run.finished">): string {
+    const frames = this.#speech.close() + this.#calls.rest(calls);
+    const reason = cuts[finish];
+    const status = reason === undefined ? "completed" : "incomplete";
+    this.#state = { ...this.#state, status, usage, ...(reason === undefined ? {} : { reason }) };
+    return frames + this.#output.frame(`response.${status}`, { response: this.body });
   }
 
-  #body(status: string): Record<string, unknown> {
-    return responseBody(this.#response, { status, created: this.#created, output: [...this.#output] });
-  }
-
-  #frame(type: string, fields: Record<string, unknown>): string {
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence++, ...fields })}\n\n`;
+  #fail({ error, usage }: EventOf<"run.failed">): string {
+    const frames = this.#speech.close();
+    const status = error.code === "stream_interrupted" ? "cancelled" : "failed";
+    this.#state = { ...this.#state, status, usage, ...(status === "failed" ? { error } : {}) };
+    return frames + this.#output.frame(`response.${status}`, { response: this.body });
   }
 }
 
-/** The same run as one whole response. */
-export function wholeResponse(response: ResponseRun, event: EventOf<"run.finished">): Record<string, unknown> {
-  const { run } = response;
-  const output: Item[] = [];
-  if (event.output !== "") output.push(message(`msg_${run}_0`, "completed", [textPart(event.output)]));
-  for (const call of event.calls ?? []) output.push(functionCall(run, output.length, call));
-  const cut = event.finish === "length";
-  return {
-    ...responseBody(response, {
-      status: cut ? "incomplete" : "completed",
-      created: Math.floor(Date.now() / 1000),
-      output,
-    }),
-    incomplete_details: cut ? { reason: "max_output_tokens" } : null,
-    usage: usageOf(event.usage),
-  };
-}
-
-const responseBody = (
-  { run, model, previous }: ResponseRun,
-  { status, created, output }: { status: string; created: number; output: readonly Item[] },
-): Record<string, unknown> => ({
-  id: `resp_${run}`,
-  object: "response",
-  created_at: created,
-  status,
-  model,
-  output,
-  error: null,
-  incomplete_details: null,
-  instructions: null,
-  metadata: {},
-  parallel_tool_calls: true,
-  previous_response_id: previous,
-  tool_choice: "auto",
-  tools: [],
-  temperature: null,
-  top_p: null,
-  usage: null,
-});
-
-const message = (id: string, status: string, content: readonly Item[]): Item => ({
-  id,
-  type: "message",
-  status,
-  role: "assistant",
-  content,
-});
-
-const textPart = (text: string): Item => ({ type: "output_text", text, annotations: [], logprobs: [] });
-
-const functionCall = (run: string, index: number, call: PendingCall): Item => ({
-  id: `fc_${run}_${index}`,
-  type: "function_call",
-  status: "completed",
-  call_id: call.call,
-  name: call.name,
-  arguments: JSON.stringify(call.arguments),
-});
-
-function usageOf(usage: Usage): Record<string, unknown> {
-  const input = usage.inputTokens ?? 0;
-  const output = usage.outputTokens ?? 0;
-  return {
-    input_tokens: input,
-    input_tokens_details: { cached_tokens: usage.cacheReadTokens ?? 0 },
-    output_tokens: output,
-    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
-    total_tokens: input + output,
-  };
-}
+const cuts: Readonly<Record<string, string>> = { length: "max_output_tokens", content_filter: "content_filter" };

@@ -13,8 +13,11 @@ import {
 import { invalid } from "./content.ts";
 import { failures, replyToFailure } from "./errors.ts";
 import type { Options } from "./index.ts";
-import { ResponseProjection, wholeResponse } from "./responses-projection.ts";
-import { ResponsesRequest, toRunRequest } from "./responses-request.ts";
+import { conversationId } from "./responses-body.ts";
+import { answered } from "./responses-items.ts";
+import { ResponseProjection } from "./responses-projection.ts";
+import { inputItems, ResponsesRequest, toRunRequest } from "./responses-request.ts";
+import { resolved, rowOf } from "./responses-stored.ts";
 
 /** `POST /responses`. A response's id names its run; `previous_response_id` goes on in that run's session. */
 export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
@@ -22,33 +25,50 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
   const schema = { summary: "Responses; model is an agent", tags: ["openai"], body: ResponsesRequest };
   server.post("/responses", { schema }, async (request, reply) => {
     const { body } = request;
-    const previous = await earlier(host.runsFor(request), body.previous_response_id);
-    const session = previous?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
-    const served = await startRun(
-      { host, request, reply, channel: "openai", onDisconnect, compat },
-      { ...toRunRequest(body, previous?.calls ?? []), ...(session === undefined ? {} : { session }) },
-    );
-    const response = { run: served.run, model: body.model, previous: body.previous_response_id ?? null };
+    const runs = host.runsFor(request);
+    const before = await earlier(runs, body);
+    const items = await resolved(runs, inputItems(body));
+    const session = before?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
+    const asked = {
+      ...toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]),
+      ...(session === undefined ? {} : { session }),
+    };
+    // What goes on in the background goes on without its client.
+    const leaves = body.background ? ("continue" as const) : onDisconnect;
+    const served = await startRun({ host, request, reply, channel: "openai", onDisconnect: leaves, compat }, asked);
+    const projection = new ResponseProjection({ run: served.run, request: asked });
     if (body.stream) {
-      const projection = new ResponseProjection(response);
       await streamRun(served, projection.project, { ...failures, heartbeat: projection.heartbeat });
       return reply;
     }
-    const last = await awaitRun(served);
+    if (body.background) return reply.send({ ...projection.body, created_at: Math.floor(Date.now() / 1000) });
+    const last = await awaitRun(served, projection.project);
     if (last === undefined) return reply;
-    return last.type === "run.finished" ? reply.send(wholeResponse(response, last)) : replyToFailure(reply, last.error);
+    return last.type === "run.finished" ? reply.send(projection.body) : replyToFailure(reply, last.error);
   });
 }
 
-/** The session of an earlier response and the calls that it left to the client. */
-async function earlier(
-  runs: Runs,
-  id: string | null | undefined,
-): Promise<{ session: string; calls: readonly PendingCall[] } | undefined> {
+interface Earlier {
+  readonly session: string;
+  /** Calls that were left to the client: a session keeps a call only together with its result. */
+  readonly calls: readonly PendingCall[];
+}
+
+async function earlier(runs: Runs, body: ResponsesRequest): Promise<Earlier | undefined> {
+  const { previous_response_id: id, conversation } = body;
+  if (id != null && conversation != null) throw invalid("previous_response_id and conversation exclude each other");
+  if (conversation != null) {
+    const session = conversationId(conversation);
+    const [row] = (await runs.list({ session, limit: 1 })).runs;
+    return { session, calls: row === undefined ? [] : await leftBy(runs, row) };
+  }
   if (id == null) return undefined;
-  if (!id.startsWith("resp_")) throw invalid("previous_response_id is the id of an earlier response");
-  const row = await runs.get(id.slice("resp_".length));
+  const row = await rowOf(runs, id);
   if (row.session === undefined) throw invalid("that response was not stored, so nothing can follow it");
+  return { session: row.session, calls: await leftBy(runs, row) };
+}
+
+async function leftBy(runs: Runs, row: { run: string; head: number }): Promise<readonly PendingCall[]> {
   const last = await terminalOf(runs.follow(row.run, { after: Math.max(0, row.head - 1), channel: "openai" }));
-  return { session: row.session, calls: last?.type === "run.finished" ? (last.calls ?? []) : [] };
+  return last?.type === "run.finished" ? (last.calls ?? []) : [];
 }

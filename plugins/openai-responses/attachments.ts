@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart } from "venturi/plugin";
 
-type Body = Readonly<Record<string, unknown>>;
+type Body = Record<string, unknown>;
 
 export const imageOf = (part: ImagePart): Body => ({ type: "input_image", image_url: part.url ?? dataUrl(part) });
 

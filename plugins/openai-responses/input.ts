@@ -1,37 +1,49 @@
-import { type Message, type Part, parseJson, record, textOf } from "venturi/plugin";
+import { type Message, type Part, parseJson, record, textOf, withNative } from "venturi/plugin";
 import { fileOf, imageOf } from "./attachments.ts";
 import { wireName } from "./decoder.ts";
 import { outputItem } from "./vendor-outputs.ts";
 
-type Body = Readonly<Record<string, unknown>>;
+type Body = Record<string, unknown>;
 
-/** The conversation as input items, in the order in which things were said and done. */
-export function inputOf(messages: readonly Message[], store: boolean): Body[] {
-  const called = new Map<string, Body>();
-  return messages.flatMap<Body>((message) => {
-    switch (message.role) {
-      case "system":
-        return [{ role: "system", content: textOf(message) }];
-      case "user":
-        return [{ role: "user", content: message.parts.flatMap(userPart) }];
-      case "assistant":
-        return message.parts.flatMap((part) => assistantItem(part, store, called));
-      default:
-        return message.parts.flatMap((part) => resultItem(part, called));
-    }
-  });
+export interface Input {
+  /** What a client of this wire called so. */
+  readonly instructions?: string;
+  readonly input: readonly Body[];
 }
 
-function userPart(part: Part): Body[] {
-  if (part.type === "text") return [{ type: "input_text", text: part.text }];
-  if (part.type === "file") return [fileOf(part)];
-  return part.type === "image" ? [imageOf(part)] : [];
+/** The conversation as input items, in the order in which things were said and done. */
+export function inputOf(messages: readonly Message[], store: boolean): Input {
+  const called = new Map<string, Body>();
+  const told = messages.find(isInstructions);
+  const input = messages.flatMap<Body>((message) => {
+    if (message === told) return [];
+    if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(part, store, called));
+    if (message.role === "tool") return message.parts.flatMap((part) => resultItem(part, called));
+    return [withNative({ role: message.role, content: contentOf(message) }, message.native)];
+  });
+  return { input, ...(told === undefined ? {} : { instructions: textOf(told) }) };
+}
+
+const isInstructions = ({ native }: Message): boolean => native?.fields.type === "instructions";
+
+/** A text that no client wrote as a list of one is sent as it is. */
+function contentOf(message: Message): unknown {
+  const [part, ...others] = message.parts;
+  if (part?.type === "text" && part.native === undefined && others.length === 0) return part.text;
+  return message.parts.flatMap(contentItem);
+}
+
+function contentItem(part: Part): Body[] {
+  if (part.type === "text") return [withNative({ type: "input_text", text: part.text }, part.native)];
+  if (part.type === "file") return [withNative(fileOf(part), part.native)];
+  if (part.type === "image") return [withNative(imageOf(part), part.native)];
+  return part.type === "opaque" && part.wire === wireName ? [record(part.data)] : [];
 }
 
 function assistantItem(part: Part, store: boolean, called: Map<string, Body>): Body[] {
   switch (part.type) {
     case "text":
-      return [{ role: "assistant", content: [{ type: "output_text", text: part.text }] }];
+      return [withNative({ role: "assistant", content: [{ type: "output_text", text: part.text }] }, part.native)];
     case "reasoning":
       return reasoningItem(part, store);
     case "tool_call":
@@ -63,7 +75,8 @@ function callItem(part: Extract<Part, { type: "tool_call" }>, called: Map<string
   called.set(part.call, item);
   if (item.type !== undefined && item.type !== "function_call") return item;
   const args = JSON.stringify(part.arguments);
-  return { type: "function_call", call_id: part.call, name: part.name, arguments: args, ...item };
+  const call = { type: "function_call", call_id: part.call, name: part.name, arguments: args, ...item };
+  return withNative(call, part.native);
 }
 
 function resultItem(part: Part, called: ReadonlyMap<string, Body>): Body[] {
@@ -74,5 +87,5 @@ function resultItem(part: Part, called: ReadonlyMap<string, Body>): Body[] {
   const item = called.get(part.call) ?? {};
   // A call that was sent back as it came has the vendor's id, whatever this run calls it.
   const id = item.type === undefined || item.type === "function_call" ? part.call : String(item.call_id ?? part.call);
-  return [outputItem(item, id, { ok: part.ok, output })];
+  return [withNative(outputItem(item, id, { ok: part.ok, output }), part.native)];
 }

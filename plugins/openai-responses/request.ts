@@ -23,11 +23,15 @@ const thinking = /^(o\d|gpt-5|gpt-6|codex|computer-use)/;
  */
 export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mode: "stream" | "whole"): Body {
   const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, tools: more, ...rest } = request.options;
-  const body: Body = { model: request.model, input: inputOf(request.messages, options.store), store: options.store };
+  const { instructions, input } = inputOf(request.messages, options.store);
+  const body: Body = { model: request.model, input, store: options.store };
+  if (instructions !== undefined) body.instructions = instructions;
   if (mode === "stream") body.stream = true;
   const own = list(more);
   const offered = new Set(own.map((tool) => word(record(tool).type)));
-  const functions = request.tools.filter(({ aliases = [] }) => !aliases.some((alias) => offered.has(alias)));
+  const functions = request.tools.filter(
+    ({ aliases = [], native }) => !native?.within && !aliases.some((alias) => offered.has(alias)),
+  );
   const tools = [...functions.map(toolOf), ...own];
   if (tools.length > 0) body.tools = tools;
   if (request.tools.length > 0 && request.toolChoice !== undefined) body.tool_choice = choiceOf(request.toolChoice);
@@ -41,8 +45,10 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   }
   const thinks = body.reasoning !== undefined || thinking.test(request.model.replace(/^.*\//, ""));
   // Without a stored response the model's thinking survives to the next round only if it comes along enciphered.
-  if (!options.store && thinks) body.include = ["reasoning.encrypted_content"];
-  return withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
+  const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
+  const asked = withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
+  const include = new Set([...list(asked.include), ...proofs]);
+  return include.size === 0 ? asked : { ...asked, include: [...include] };
 }
 
 /** A client of this wire has said itself whether its schema is strict. */

@@ -1,5 +1,6 @@
 import { VenturiError } from "./errors.ts";
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
+import type { Message } from "./messages.ts";
 import type { Native, NativeRequest } from "./native.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
 
@@ -25,6 +26,8 @@ export const defaultTenant = "default";
 export interface RunRequest {
   readonly agent: string;
   readonly input: RunInput;
+  /** What the client tells the model for this run alone: after the agent's instructions, not kept in the session. */
+  readonly instructions?: Message;
   readonly session?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly limits?: Readonly<Record<string, unknown>>;
@@ -40,6 +43,8 @@ export interface RunRequest {
   readonly nativeChoice?: Native;
   /** Fields that the channel itself has no place for; reported with those that the provider has none for. */
   readonly unsent?: readonly string[];
+  /** Notes of the channel that started the run, under the channel's own key, for when it shows the run again. */
+  readonly channel?: Readonly<Record<string, unknown>>;
   /** W3C trace context that came in with the request. */
   readonly traceparent?: string;
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };

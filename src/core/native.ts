@@ -10,6 +10,8 @@ export const Native = z.strictObject({
   fields: z.record(z.string(), z.unknown()),
   /** Names among `fields` whose meaning reaches other wires too: translated, or the default everywhere. */
   translated: z.array(z.string()).exactOptional(),
+  /** In its own wire the element is part of another one and not written there; elsewhere it stands for itself. */
+  within: z.literal(true).exactOptional(),
 });
 export type Native = z.output<typeof Native>;
 

@@ -21,6 +21,11 @@ const surfaces = [
     piece: (data: Json) => data.choices?.[0]?.delta?.function_call?.arguments,
   },
   {
+    path: "/openai/v1/responses",
+    body: { input: "Hi", tools: [{ type: "function", ...look }] },
+    piece: (data: Json) => (data.type === "response.function_call_arguments.delta" ? data.delta : undefined),
+  },
+  {
     path: "/anthropic/v1/messages",
     body: { messages: user, max_tokens: 9, tools: [{ name: "look", input_schema: schema }] },
     piece: (data: Json) => data.delta?.partial_json,

@@ -91,8 +91,8 @@ class Fit {
 
   message(message: Message): Message[] {
     // What the provider said itself goes back to it, whatever it calls its wire.
-    if (message.provider !== undefined) return [message];
-    const parts = this.each(message.parts, (part) => this.#part(part));
+    const own = message.provider !== undefined;
+    const parts = this.each(message.parts, (part) => (own && part.type === "opaque" ? [part] : this.#part(part)));
     const fitted = this.element(message, "messages.");
     return [parts === message.parts ? fitted : { ...fitted, parts }];
   }

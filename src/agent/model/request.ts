@@ -24,6 +24,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const instructions = instructionsFor(agent, state.started?.input ?? request.input);
   const system: Message[] =
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
+  if (request.instructions !== undefined) system.push(request.instructions);
   const { contextTokens } = agent.model;
   const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
   const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);

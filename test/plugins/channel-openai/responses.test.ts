@@ -38,7 +38,7 @@ describe("channel-openai with the official client: responses", () => {
     }
     const final = await stream.finalResponse();
     expect(said).to.equal("Let me look. It is noon.");
-    expect(final.output.map((item) => item.type)).to.deep.equal(["message", "message"]);
+    expect(final.output.map((item) => item.type)).to.deep.equal(["reasoning", "message", "message"]);
     expect(final.output_text).to.equal(said);
     expect(types[0]).to.equal("response.created");
     expect(types.at(-1)).to.equal("response.completed");

@@ -1,0 +1,73 @@
+import { type ErrorJson, type RunRequest, record, textOf, type Usage } from "venturi/plugin";
+import { errorBody } from "./errors.ts";
+import { toolsOf } from "./responses-tools.ts";
+
+export type Item = Record<string, unknown>;
+
+export type Status = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
+
+export interface ResponseState {
+  readonly status: Status;
+  readonly created: number;
+  readonly output: readonly Item[];
+  readonly usage?: Usage;
+  readonly error?: ErrorJson;
+  /** Why it is incomplete, as the API says it. */
+  readonly reason?: string;
+}
+
+/** A response object. What it was asked is repeated as it was asked; the run's own request has it, also later. */
+export function responseBody(run: string, request: RunRequest, state: ResponseState): Record<string, unknown> {
+  const { status, created, output, usage, error, reason } = state;
+  const echo = record(record(request.channel).responses);
+  const { conversation, ...said } = { ...request.native?.fields, ...echo };
+  return {
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    temperature: null,
+    top_p: null,
+    max_output_tokens: null,
+    truncation: "disabled",
+    background: false,
+    text: { format: { type: "text" } },
+    reasoning: { effort: null, summary: null },
+    tool_choice: "auto",
+    store: true,
+    ...said,
+    ...(conversation === undefined ? {} : { conversation: { id: conversationId(conversation) } }),
+    id: responseId(run),
+    object: "response",
+    created_at: created,
+    status,
+    model: request.agent,
+    output,
+    error: error === undefined ? null : failure(error),
+    incomplete_details: reason === undefined ? null : { reason },
+    instructions: request.instructions === undefined ? null : textOf(request.instructions),
+    metadata: request.metadata ?? {},
+    tools: toolsOf(request.clientTools ?? []),
+    usage: usage === undefined ? null : usageOf(usage),
+  };
+}
+
+export const responseId = (run: string): string => `resp_${run}`;
+
+export const conversationId = (conversation: unknown): string =>
+  typeof conversation === "string" ? conversation : String(record(conversation).id);
+
+const failure = (error: ErrorJson): Record<string, unknown> => {
+  const { code, message } = errorBody(error).error;
+  return { code, message };
+};
+
+function usageOf(usage: Usage): Record<string, unknown> {
+  const input = usage.inputTokens ?? 0;
+  const output = usage.outputTokens ?? 0;
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: usage.cacheReadTokens ?? 0 },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
+    total_tokens: input + output,
+  };
+}

@@ -1,0 +1,116 @@
+import { type EventOf, type PendingCall, parseJson, record } from "venturi/plugin";
+import type { Item } from "./responses-body.ts";
+import type { ResponseOutput } from "./responses-output.ts";
+import type { ToolForms } from "./responses-tools.ts";
+
+/** A call that is whole; its arguments are a text when they are no JSON object. */
+interface Ended {
+  readonly call: string;
+  readonly name: string;
+  readonly arguments: string | Readonly<Record<string, unknown>>;
+  readonly signature?: string;
+}
+
+/** Calls of the client's tools, each as an item in the form of its tool. */
+export class Calls {
+  readonly #output: ResponseOutput;
+  readonly #forms: ToolForms;
+  readonly #open = new Map<string, { readonly index: number; text: string }>();
+
+  constructor(output: ResponseOutput, forms: ToolForms) {
+    this.#output = output;
+    this.#forms = forms;
+  }
+
+  begin({ call, name }: { readonly call: string; readonly name: string }): string {
+    const index = this.#output.items.length;
+    this.#open.set(call, { index, text: "" });
+    if (!this.#forms.whole.has(name)) {
+      return this.#output.add({ ...this.#functionCall(index, { call, name }, ""), status: "in_progress" });
+    }
+    // What is no plain function is told when it is whole; until then it has its place.
+    this.#output.items.push({ id: "", type: "" });
+    return "";
+  }
+
+  extend({ call, arguments: delta }: EventOf<"tool_call.delta">): string {
+    const open = this.#open.get(call);
+    if (open === undefined) return "";
+    open.text += delta;
+    if (!this.#isFunction(open.index)) return "";
+    return this.#output.frame("response.function_call_arguments.delta", { ...this.#output.place(open.index), delta });
+  }
+
+  /** Calls that were not told as they came. */
+  rest(calls: readonly PendingCall[]): string {
+    const untold = calls.filter(({ call }) => !this.#open.has(call));
+    return untold
+      .map((call) => this.begin(call) + this.end({ ...call, arguments: call.raw ?? call.arguments }))
+      .join("");
+  }
+
+  end(event: Ended): string {
+    const open = this.#open.get(event.call);
+    if (open === undefined) return "";
+    return this.#isFunction(open.index) ? this.#endFunction(event, open) : this.#whole(event, open.index);
+  }
+
+  /** Calls from this place on no longer count. */
+  drop(from: number): void {
+    for (const [call, { index }] of this.#open) if (index >= from) this.#open.delete(call);
+  }
+
+  #isFunction(index: number): boolean {
+    return this.#output.items[index]?.type === "function_call";
+  }
+
+  #endFunction(event: Ended, { index, text: told }: { index: number; text: string }): string {
+    const written = typeof event.arguments === "string" ? event.arguments : JSON.stringify(event.arguments);
+    const text = told === "" ? written : told;
+    const place = this.#output.place(index);
+    const untold = told === "" && text !== "";
+    return (
+      (untold ? this.#output.frame("response.function_call_arguments.delta", { ...place, delta: text }) : "") +
+      this.#output.frame("response.function_call_arguments.done", { ...place, name: event.name, arguments: text }) +
+      this.#output.done(index, this.#functionCall(index, event, text))
+    );
+  }
+
+  /** A custom tool's call, or one of the vendor's own kinds as the vendor wrote it. */
+  #whole(event: Ended, index: number): string {
+    const vendors = event.signature === undefined ? {} : record(parseJson(event.signature));
+    const isCustom = this.#forms.custom.has(event.name);
+    const item: Item = isCustom
+      ? this.#customCall(index, event)
+      : { ...vendors, id: this.#output.id("call", index), call_id: event.call };
+    this.#output.items[index] = item;
+    const begun = isCustom ? { ...item, input: "" } : item;
+    const place = this.#output.place(index);
+    const { input } = item;
+    const said = isCustom
+      ? this.#output.frame("response.custom_tool_call_input.delta", { ...place, delta: input }) +
+        this.#output.frame("response.custom_tool_call_input.done", { ...place, input })
+      : "";
+    const added = this.#output.frame("response.output_item.added", { output_index: index, item: begun });
+    return added + said + this.#output.done(index, item);
+  }
+
+  #customCall(index: number, { call, name, arguments: given }: Ended): Item {
+    const input = typeof given === "string" ? given : String(given.input ?? "");
+    const id = this.#output.id("ctc", index);
+    return { id, type: "custom_tool_call", status: "completed", call_id: call, name, input };
+  }
+
+  #functionCall(index: number, { call, name }: { call: string; name: string }, text: string): Item {
+    const namespace = this.#forms.namespaces.get(name);
+    return {
+      id: this.#output.id("fc", index),
+      type: "function_call",
+      status: "completed",
+      call_id: call,
+      name,
+      arguments: text,
+      ...(namespace === undefined ? {} : { namespace }),
+    };
+  }
+}

@@ -1,0 +1,84 @@
+import { type FilePart, type ImagePart, type Message, type Part, record, withNative } from "venturi/plugin";
+import { z } from "zod";
+import { responsesWire } from "./responses-content.ts";
+
+type Item = Record<string, unknown>;
+
+/** A conversation as items, as the API lists them. */
+export function itemsOfMessages(messages: readonly Message[], run: string): Item[] {
+  const items = messages.flatMap((message) => {
+    if (message.role === "assistant") return message.parts.flatMap(saidItem);
+    if (message.role === "tool") return message.parts.flatMap(resultItem);
+    const item = {
+      type: "message",
+      role: message.role,
+      status: "completed",
+      content: message.parts.flatMap(contentItem),
+    };
+    return [withNative(item, own(message))];
+  });
+  return items.map((item, index) => ({ id: `${kindOf(item.type)}_in_${run}_${index}`, ...item }));
+}
+
+const own = ({ native }: { native?: Message["native"] }) => (native?.wire === responsesWire ? native : undefined);
+
+const kindOf = (type: unknown): string =>
+  type === "message" ? "msg" : type === "function_call" ? "fc" : type === "reasoning" ? "rs" : "item";
+
+function contentItem(part: Part): Item[] {
+  if (part.type === "text") return [withNative({ type: "input_text", text: part.text }, own(part))];
+  if (part.type === "image") return [{ type: "input_image", detail: "auto", image_url: urlOf(part) }];
+  if (part.type === "file") return [{ type: "input_file", filename: part.name ?? null, file_data: urlOf(part) }];
+  return part.type === "opaque" && part.wire === responsesWire ? [record(part.data)] : [];
+}
+
+const urlOf = ({ url, mediaType, data }: ImagePart | FilePart): string =>
+  url ?? `data:${mediaType};base64,${data ?? ""}`;
+
+function saidItem(part: Part): Item[] {
+  switch (part.type) {
+    case "text": {
+      const content = [{ type: "output_text", text: part.text, annotations: [] }];
+      return [withNative({ type: "message", role: "assistant", status: "completed", content }, own(part))];
+    }
+    case "tool_call": {
+      const call = { call_id: part.call, name: part.name, arguments: JSON.stringify(part.arguments) };
+      return [withNative({ type: "function_call", status: "completed", ...call }, own(part))];
+    }
+    case "reasoning":
+      return [{ type: "reasoning", summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }] }];
+    case "opaque":
+      return part.wire === responsesWire ? [record(part.data)] : [];
+    default:
+      return [];
+  }
+}
+
+function resultItem(part: Part): Item[] {
+  if (part.type !== "tool_result") return [];
+  const item = { type: "function_call_output", status: "completed", call_id: part.call, output: part.output };
+  return [withNative(item, own(part))];
+}
+
+export const Page = z.object({
+  limit: z.coerce.number().int().min(1).max(100).default(20),
+  order: z.enum(["asc", "desc"]).default("desc"),
+  after: z.string().optional(),
+});
+
+/** A page of a list as the API has it. */
+export function itemPage(
+  items: readonly Item[],
+  { limit, order, after }: z.output<typeof Page>,
+): Record<string, unknown> {
+  const ordered = order === "asc" ? items : items.toReversed();
+  const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  const data = ordered.slice(start, start + limit);
+  return {
+    object: "list",
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: start + limit < ordered.length,
+  };
+}

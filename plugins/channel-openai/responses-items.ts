@@ -1,0 +1,188 @@
+import {
+  joinNative,
+  type Message,
+  type Native,
+  nativeOf,
+  type Part,
+  type PendingCall,
+  type ToolCallPart,
+} from "venturi/plugin";
+import { z } from "zod";
+import { callArguments, invalid, resultParts } from "./content.ts";
+import { Content, contentParts, contentText, responsesWire } from "./responses-content.ts";
+import { placeOf } from "./responses-output.ts";
+import { unsealed } from "./responses-reasoning.ts";
+
+const MessageItem = z.looseObject({
+  type: z.literal("message").optional(),
+  role: z.enum(["system", "developer", "user", "assistant"]),
+  content: Content,
+});
+const CallItem = z.looseObject({
+  type: z.literal("function_call"),
+  call_id: z.string(),
+  name: z.string(),
+  arguments: z.string(),
+});
+const CustomCallItem = z.looseObject({
+  type: z.literal("custom_tool_call"),
+  call_id: z.string(),
+  name: z.string(),
+  input: z.string(),
+});
+const ResultItem = z.looseObject({
+  type: z.enum(["function_call_output", "custom_tool_call_output"]),
+  call_id: z.string(),
+  output: Content,
+});
+const ReferenceItem = z
+  .looseObject({ type: z.literal("item_reference").nullish(), id: z.string() })
+  .refine((item) => item.role === undefined);
+const known: ReadonlySet<string> = new Set([
+  "message",
+  "function_call",
+  "custom_tool_call",
+  "function_call_output",
+  "custom_tool_call_output",
+  "item_reference",
+]);
+/** Reasoning, what the vendor's own tools did, and kinds that are not known here: for a provider of the same wire. */
+const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(type)) });
+
+export const Item = z.union([MessageItem, CallItem, CustomCallItem, ResultItem, OtherItem, ReferenceItem]);
+export type Item = z.output<typeof Item>;
+
+const isMessage = (item: Item): item is z.output<typeof MessageItem> => typeof item.role === "string";
+const isCall = (item: Item): item is z.output<typeof CallItem> => item.type === "function_call";
+const isCustomCall = (item: Item): item is z.output<typeof CustomCallItem> => item.type === "custom_tool_call";
+const isResult = (item: Item): item is z.output<typeof ResultItem> =>
+  item.type === "function_call_output" || item.type === "custom_tool_call_output";
+
+/** The id of an item that is stored here and only named. */
+export function referenceOf(item: Item): string | undefined {
+  const isReference = item.type === "item_reference" || (item.type == null && item.role === undefined);
+  return isReference && typeof item.id === "string" ? item.id : undefined;
+}
+
+/** Calls that an earlier response left to the client and that these items answer: they go before their results. */
+export function answered(left: readonly PendingCall[], items: readonly Item[]): Item[] {
+  const results = new Set(items.flatMap((item) => (isResult(item) ? [item.call_id] : [])));
+  const told = new Set(items.flatMap((item) => (isCall(item) || isCustomCall(item) ? [item.call_id] : [])));
+  return left
+    .filter(({ call }) => results.has(call) && !told.has(call))
+    .map(({ call, name, arguments: input, raw }) => {
+      return { type: "function_call", call_id: call, name, arguments: raw ?? JSON.stringify(input) };
+    });
+}
+
+/** Items in a row of one role are one message: a call next to the text it came with belongs to the same turn. */
+export function toMessages(items: readonly Item[]): Message[] {
+  const names = new Map<string, string>();
+  const messages: Message[] = [];
+  const add = (message: Message) => {
+    const last = messages.at(-1);
+    const joins = message.role === "assistant" || message.role === "tool";
+    if (!joins || last?.role !== message.role || isAnother(last.provider, message.provider)) messages.push(message);
+    else Object.assign(last, { ...message, parts: [...last.parts, ...message.parts] });
+  };
+  for (const given of items) {
+    const item = withoutOwnId(given);
+    if (isMessage(item)) add(messageOf(item));
+    else if (isCall(item) || isCustomCall(item)) {
+      names.set(item.call_id, item.name);
+      add({ role: "assistant", parts: [isCall(item) ? callPart(item) : customCallPart(item)] });
+    } else if (isResult(item)) {
+      const name = names.get(item.call_id);
+      if (name === undefined) throw invalid(`no function call before has the id "${item.call_id}"`);
+      add({ role: "tool", parts: [resultPart(item, name)] });
+    } else add(otherMessage(item));
+  }
+  return messages;
+}
+
+/** Ids that were given out here mean nothing to a provider. */
+function withoutOwnId(item: Item): Item {
+  if (placeOf(item.id) === undefined) return item;
+  const { id: _, ...rest } = item;
+  return rest as Item; // an id is optional on every item but a reference, and those are resolved
+}
+
+const isAnother = (speaker: string | undefined, next: string | undefined): boolean =>
+  speaker !== undefined && next !== undefined && speaker !== next;
+
+/** Reasoning that was given out here goes back to whom it came from; anything else to a provider of this wire. */
+function otherMessage(item: Item): Message {
+  const reasoning = item.type === "reasoning" ? unsealed(item) : undefined;
+  if (reasoning === undefined)
+    return { role: "assistant", parts: [{ type: "opaque", wire: responsesWire, data: item }] };
+  const { part, provider } = reasoning;
+  return { role: "assistant", parts: [part], ...(provider === undefined ? {} : { provider }) };
+}
+
+const messageFields = { carried: new Set(["type", "role", "content"]) };
+const developerFields = { carried: new Set(["type", "content"]), translated: new Set(["role"]) };
+const callFields = {
+  carried: new Set(["type", "call_id", "name", "arguments"]),
+  translated: new Set(["id", "status"]),
+};
+const resultFields = { carried: new Set(["type", "call_id", "output"]), translated: new Set(["id", "status"]) };
+
+function messageOf(item: z.output<typeof MessageItem>): Message {
+  const { role, content } = item;
+  if (role === "assistant") return { role, parts: [said(item)] };
+  const fields = role === "developer" ? developerFields : messageFields;
+  return {
+    role: role === "developer" ? "system" : role,
+    parts: contentParts(content),
+    ...nativeOf(responsesWire, item, fields),
+  };
+}
+
+/** What the model said: one item, sent back as it was. */
+function said(item: z.output<typeof MessageItem>): Part {
+  const fields = { ...item, type: "message" };
+  return { type: "text", text: contentText(item.content), native: kept(fields) };
+}
+
+function callPart(item: z.output<typeof CallItem>): ToolCallPart {
+  const parsed = callArguments(item.arguments);
+  // A vendor compares and caches the text as it was, spaces and all; one that is no JSON it takes back as well.
+  const same = parsed !== undefined && JSON.stringify(parsed) === item.arguments;
+  const fields = { arguments: item.arguments };
+  const text = same ? {} : { native: parsed === undefined ? { wire: responsesWire, fields } : kept(fields) };
+  return {
+    type: "tool_call",
+    call: item.call_id,
+    name: item.name,
+    arguments: parsed ?? {},
+    ...joinNative(nativeOf(responsesWire, item, callFields), text),
+  };
+}
+
+const customCallPart = (item: z.output<typeof CustomCallItem>): ToolCallPart => ({
+  type: "tool_call",
+  call: item.call_id,
+  name: item.name,
+  arguments: { input: item.input },
+  native: kept(item),
+});
+
+function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
+  const parts = contentParts(item.output);
+  const said = resultParts(parts);
+  const plain = said.images === undefined && said.files === undefined;
+  // A list of texts is sent as the list it was; images and files are not kept twice.
+  const list = typeof item.output === "string" || !plain ? {} : { native: kept({ output: item.output }) };
+  const native =
+    item.type === "custom_tool_call_output"
+      ? { native: kept(item) }
+      : joinNative(nativeOf(responsesWire, item, resultFields), list);
+  return { type: "tool_result", call: item.call_id, name, ok: true, ...said, ...native };
+}
+
+/** Fields that are sent as they were, and whose meaning is in the part. */
+const kept = (fields: Record<string, unknown>): Native => ({
+  wire: responsesWire,
+  fields,
+  translated: Object.keys(fields),
+});

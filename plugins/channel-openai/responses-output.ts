@@ -1,0 +1,70 @@
+import type { Item } from "./responses-body.ts";
+
+export interface OutputOptions {
+  readonly run: string;
+  /** Frames up to this sequence number have been seen already. */
+  readonly after: number;
+  /** The client asked for what its reasoning needs to be sent back. */
+  readonly proofs: boolean;
+}
+
+/** The items of a response in order, and the frames that tell of them. */
+export class ResponseOutput {
+  /** With everything that is needed to go on from them. */
+  readonly items: Item[] = [];
+  readonly #options: OutputOptions;
+  #sequence = 0;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+  }
+
+  /** The items as the client is shown them. */
+  get shown(): readonly Item[] {
+    return this.items.map((item) => this.#shown(item));
+  }
+
+  /** Of an item of that kind. The run and the place name it, so that it can be found again by its id alone. */
+  id(kind: string, index: number): string {
+    return `${kind}_${this.#options.run}_${index}`;
+  }
+
+  place(index: number): Record<string, unknown> {
+    return { item_id: this.items[index]?.id, output_index: index };
+  }
+
+  add(item: Item): string {
+    const output_index = this.items.push(item) - 1;
+    return this.frame("response.output_item.added", { output_index, item: this.#shown(item) });
+  }
+
+  done(output_index: number, item: Item): string {
+    this.items[output_index] = item;
+    return this.frame("response.output_item.done", { output_index, item: this.#shown(item) });
+  }
+
+  frame(type: string, fields: Record<string, unknown>): string {
+    const sequence_number = this.#sequence++;
+    if (sequence_number <= this.#options.after) return "";
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`;
+  }
+
+  /** A frame that is no part of the response: it has the number of the one before it. */
+  repeat(type: string, fields: Record<string, unknown>): string {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence - 1, ...fields })}\n\n`;
+  }
+
+  #shown(item: Item): Item {
+    if (this.#options.proofs || item.encrypted_content === undefined) return item;
+    const { encrypted_content: _, ...rest } = item;
+    return rest;
+  }
+}
+
+const own = /^[a-z]+_((?:run_)?[0-9a-z-]{16,})_(\d+)$/;
+
+/** The run and the place that an item's id names; undefined for an id of somebody else's. */
+export function placeOf(id: unknown): { run: string; index: number } | undefined {
+  const match = typeof id === "string" ? own.exec(id) : null;
+  return match === null ? undefined : { run: match[1] ?? "", index: Number(match[2]) };
+}

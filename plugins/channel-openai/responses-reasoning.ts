@@ -1,0 +1,37 @@
+import { type Part, parseJson, type ReasoningPart, record, word } from "venturi/plugin";
+
+/** The proofs of some reasoning, and whose they are: a provider takes back only what it gave itself. */
+export interface Proof {
+  readonly provider: string | undefined;
+  readonly encrypted?: string;
+  readonly signature?: string;
+  readonly id?: string;
+}
+
+const prefix = "venturi.";
+
+/** A proof as `encrypted_content`: to a client the one string as good as the other. */
+export function sealed({ provider, encrypted, signature, id }: Proof): string | undefined {
+  if (encrypted === undefined && signature === undefined) return undefined;
+  const text = JSON.stringify({ p: provider, e: encrypted, s: signature, i: id });
+  return prefix + Buffer.from(text).toString("base64url");
+}
+
+/** The reasoning in an item that this service gave out; undefined for one that it did not. */
+export function unsealed(item: Record<string, unknown>): { provider: string | undefined; part: Part } | undefined {
+  const content = word(item.encrypted_content);
+  if (content?.startsWith(prefix) !== true) return undefined;
+  const said = record(parseJson(Buffer.from(content.slice(prefix.length), "base64url").toString()));
+  const [encrypted, signature, id] = [word(said.e), word(said.s), word(said.i)];
+  const part: ReasoningPart = {
+    type: "reasoning",
+    text: textOf(item),
+    ...(encrypted === undefined ? {} : { encrypted }),
+    ...(signature === undefined ? {} : { signature }),
+    ...(id === undefined ? {} : { id }),
+  };
+  return { provider: word(said.p), part };
+}
+
+const textOf = ({ summary }: Record<string, unknown>): string =>
+  (Array.isArray(summary) ? summary : []).map((each) => word(record(each).text) ?? "").join("");

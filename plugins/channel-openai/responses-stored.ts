@@ -1,0 +1,108 @@
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  type RunRow,
+  type Runs,
+  record,
+  streamRun,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { invalid } from "./content.ts";
+import { failures } from "./errors.ts";
+import { itemPage, itemsOfMessages, Page } from "./responses-input.ts";
+import { type Item, referenceOf } from "./responses-items.ts";
+import { placeOf } from "./responses-output.ts";
+import { ResponseProjection } from "./responses-projection.ts";
+
+const prefix = "resp_";
+const Id = z.object({ id: z.string() });
+const Following = z.object({
+  stream: z.enum(["true", "false"]).optional(),
+  starting_after: z.coerce.number().int().optional().describe("frames after this sequence number"),
+});
+
+/** What can be done with a response once it is there: read, follow, cancel, and see what it was asked. */
+export function mountStored(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const tags = ["openai"];
+  const get = { summary: "A stored response, or its stream from a place on", tags, params: Id, querystring: Following };
+  server.get("/responses/:id", { schema: get }, async (request, reply) => {
+    const runs = host.runsFor(request);
+    const row = await responseRow(runs, request.params.id);
+    if (request.query.stream !== "true") return (await read(runs, row)).body;
+    const after = request.query.starting_after ?? -1;
+    const projection = new ResponseProjection({ run: row.run, request: row.request, after });
+    const served = { host, runs, run: row.run, reply, channel: "openai", onDisconnect: "continue" as const };
+    await streamRun(served, projection.project, { ...failures, heartbeat: projection.heartbeat });
+    return reply;
+  });
+  const cancel = { summary: "Cancels a response that is under way", tags, params: Id };
+  server.post("/responses/:id/cancel", { schema: cancel }, async (request) => {
+    const runs = host.runsFor(request);
+    const row = await responseRow(runs, request.params.id);
+    await runs.cancel(row.run, "the response was cancelled");
+    return (await read(runs, await runs.get(row.run))).body;
+  });
+  const items = { summary: "What a response was asked", tags, params: Id, querystring: Page };
+  server.get("/responses/:id/input_items", { schema: items }, async (request) => {
+    const row = await responseRow(host.runsFor(request), request.params.id);
+    return itemPage(itemsOfMessages(row.request.input.messages ?? [], row.run), request.query);
+  });
+}
+
+/** The run of a response's id. */
+export async function rowOf(runs: Runs, id: string): Promise<RunRow> {
+  if (!id.startsWith(prefix)) throw invalid(`"${id}" is no id of a response`);
+  return runs.get(id.slice(prefix.length)).catch((thrown: unknown) => {
+    throw VenturiError.isInstance(thrown) && thrown.code === "not_found" ? missing(id) : thrown;
+  });
+}
+
+/** A response that was stored; one that was not to be is not found, as with the vendor. */
+async function responseRow(runs: Runs, id: string): Promise<RunRow> {
+  const row = await rowOf(runs, id);
+  const said = record(row.request.channel).responses;
+  if (said === undefined || (record(said).store === false && record(said).background !== true)) throw missing(id);
+  return row;
+}
+
+const missing = (id: string): VenturiError =>
+  new VenturiError("response.get", "not_found", `Response with id '${id}' not found.`, { details: { param: "id" } });
+
+/** The response as far as it has come. */
+async function read(runs: Runs, row: RunRow): Promise<ResponseProjection> {
+  const projection = new ResponseProjection({ run: row.run, request: row.request });
+  if (row.head === 0) return projection;
+  for await (const batch of runs.follow(row.run, { channel: "openai" })) {
+    for (const event of batch) projection.project(event);
+    if ((batch.at(-1)?.seq ?? 0) >= row.head) break;
+  }
+  return projection;
+}
+
+/** The items with those in place that are only named by the id of an item given out here. */
+export async function resolved(runs: Runs, items: readonly Item[]): Promise<Item[]> {
+  const responses = new Map<string, Promise<ResponseProjection>>();
+  const response = (run: string) => {
+    const known = responses.get(run) ?? runs.get(run).then((row) => read(runs, row));
+    responses.set(run, known);
+    return known;
+  };
+  return Promise.all(
+    items.map(async (item) => {
+      const id = referenceOf(item);
+      const place = placeOf(id);
+      if (place === undefined) return item;
+      const found = await response(place.run).then(
+        ({ items: output }) => output[place.index],
+        () => undefined,
+      );
+      if (found?.id === id) return found as Item; // what was given out can be taken back
+      throw new VenturiError("request.parse", "invalid_input", `Item with id '${id}' not found.`, {
+        details: { param: "input" },
+      });
+    }),
+  );
+}
