@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { Breaker } from "../../src/agent/model/breaker.ts";
+import { Breakers } from "../../src/agent/model/chain.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { Provider } from "../../src/core/provider.ts";
@@ -165,6 +166,18 @@ describe("the breaker", () => {
     breaker.admit();
     breaker.succeeded();
     expect(breaker.state).to.equal("closed");
+  });
+
+  it("that lets one call probe lets the next one when that call could not even be asked", async () => {
+    const clock = new VirtualClock();
+    const breakers = new Breakers(clock);
+    for (let failure = 0; failure < 5; failure++) breakers.of("p0").failed(trouble);
+    await clock.advance(30_000);
+    const broken = { beforeGeneration: () => Promise.reject(new Error("the hook is broken")) };
+    const failed = await run({ model: new ScriptedModel([["never"]]), agent: { hooks: [broken] }, breakers, clock });
+    expect(failed.terminal.type).to.equal("run.failed");
+    const next = await run({ model: new ScriptedModel([["well"]]), breakers, clock });
+    expect(next.terminal).to.include({ type: "run.finished", output: "well" });
   });
 
   it("does not blame the provider for a wrong key", () => {

@@ -82,6 +82,8 @@ export interface Setup {
   readonly logger?: Log;
   readonly parkAfter?: number;
   readonly gate?: () => Promise<void> | undefined;
+  /** Shared with other runs; new ones when absent. */
+  readonly breakers?: Breakers;
   /** Puts something around the log, such as measurement. */
   readonly around?: (log: RunLog) => RunLog;
 }
@@ -177,7 +179,7 @@ export class Bench {
         session: setup.session ?? [],
         clock: this.#clock,
         logger: setup.logger ?? silentLog,
-        breakers: new Breakers(this.#clock),
+        breakers: setup.breakers ?? new Breakers(this.#clock),
         ...(setup.parkAfter === undefined ? {} : { parkAfter: setup.parkAfter }),
         ...(setup.gate === undefined ? {} : { gate: setup.gate }),
       },

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { assert } from "chai";
 import fc from "fast-check";
 import { VenturiError } from "../../src/core/errors.ts";
@@ -25,6 +27,31 @@ function cutsAgree(framing: Wire["framing"], text: string): void {
     assert.deepEqual(read(framing, [bytes.subarray(0, cut), bytes.subarray(cut)]), expected, `cut at ${cut}`);
   }
 }
+
+describe("a framing that has held one huge event", () => {
+  const collectGarbage = (): void => {
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+  };
+
+  for (const framing of ["sse", "ndjson", "json-array"] as const) {
+    it(`lets its memory go when the next event comes (${framing})`, () => {
+      const [open, close] = { sse: ["data: ", "\n\n"], ndjson: ["", "\n"], "json-array": ["[", "]"] }[framing];
+      const text = `"${"x".repeat(4 << 20)}"`;
+      collectGarbage();
+      const before = process.memoryUsage().arrayBuffers;
+      const framings = Array.from({ length: 10 }, () => {
+        const frames = framesOf(framing);
+        frames.push(Buffer.from(open + text.slice(0, -1)), []);
+        frames.push(Buffer.from(`"${close}`), []);
+        return frames;
+      });
+      collectGarbage();
+      assert.isBelow(process.memoryUsage().arrayBuffers - before, 8 << 20);
+      assert.lengthOf(framings, 10); // alive until here
+    });
+  }
+});
 
 describe("SSE framing", () => {
   const expected = ["a", "b"];

@@ -105,6 +105,18 @@ describe("a provider over HTTP", () => {
     });
   });
 
+  it("takes interim responses (103 Early Hints, 102 Processing) for no answer", async () => {
+    const provider = await serving((response) => {
+      response.writeProcessing();
+      response.writeEarlyHints({ link: "</style.css>; rel=preload" }, () => sse(response, "data: a\n\ndata: END\n\n"));
+    });
+    const batches = await collect(provider);
+    assert.deepEqual(batches.flat(), [
+      { type: "text", text: "a" },
+      { type: "done", finish: "stop" },
+    ]);
+  });
+
   it("uses one connection for one generation after the other", async () => {
     const provider = await serving((response) => sse(response, "data: a\n\ndata: END\n\n"));
     for (let i = 0; i < 4; i++) await collect(provider);
