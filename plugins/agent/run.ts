@@ -1,9 +1,13 @@
 import {
+  addUsage,
+  type Budget,
   isTerminal,
   type RunEvent,
   type Runs,
   type TerminalEvent,
   type ToolContext,
+  terminalOf,
+  type Usage,
   VenturiError,
 } from "venturi/plugin";
 
@@ -26,6 +30,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   const { run } = await runs.start(
     {
       agent: task.agent,
+      limits: limitsOf(context.budget()),
       input: { text: task.task, ...(task.variables === undefined ? {} : { variables: task.variables }) },
       parent: { run: context.run, call: context.call, depth },
       ...(context.traceparent === undefined ? {} : { traceparent: context.traceparent }),
@@ -36,13 +41,25 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   context.progress(`run ${run}\n`);
   const end = await follow(runs, run, context);
   if (end !== undefined) return outcome(end, task.agent, run);
-  if (!isHandover(context.signal.reason)) await runs.cancel(run, "the calling run was cancelled");
+  if (!isHandover(context.signal.reason)) await cancel(runs, run, context);
   throw new VenturiError(op, "stream_interrupted", `the run ${run} of "${task.agent}" was cancelled with its caller`);
+}
+
+/** What it has used counts for its caller, too. */
+async function cancel(runs: Runs, run: string, context: ToolContext): Promise<void> {
+  await runs.cancel(run, "the calling run was cancelled");
+  const { head } = await runs.get(run);
+  const end = await terminalOf(runs.follow(run, { after: Math.max(0, head - 1), channel: "tool" }));
+  if (end !== undefined) context.spent(end.usage);
 }
 
 /** The terminal event, or undefined when the signal came first. */
 async function follow(runs: Runs, run: string, context: ToolContext): Promise<TerminalEvent | undefined> {
+  let usage: Usage = {};
   for await (const batch of runs.follow(run, { signal: context.signal, channel: "tool" })) {
+    const before = usage;
+    for (const event of batch) usage = usageAfter(event, usage);
+    if (usage !== before) context.spent(usage);
     const text = batch.map(textOf).join("");
     if (text !== "") context.progress(text);
     const last = batch.at(-1);
@@ -50,6 +67,33 @@ async function follow(runs: Runs, run: string, context: ToolContext): Promise<Te
   }
   if (context.signal.aborted) return undefined;
   throw new VenturiError(op, "tool_failed", `the run ${run} ended without an outcome`);
+}
+
+/** The run's budgets are shared: what the caller has left is the most that this run may use. */
+function limitsOf({ tokens, time, maxToolCalls }: Budget): Record<string, number> {
+  if ((tokens ?? 1) < 1 || (time ?? 1) < 1) {
+    throw new VenturiError(op, "budget_exceeded", "the budget of the calling run is used up");
+  }
+  return {
+    maxToolCalls,
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(time === undefined ? {} : { time: Math.floor(time) }),
+  };
+}
+
+/** What the run has used by now, as its events tell it. */
+function usageAfter(event: RunEvent, usage: Usage): Usage {
+  switch (event.type) {
+    case "generation.finished":
+    case "generation.failed":
+    case "tool.finished":
+      return event.usage === undefined ? usage : addUsage(usage, event.usage);
+    case "run.finished":
+    case "run.failed":
+      return event.usage;
+    default:
+      return usage;
+  }
 }
 
 const textOf = (event: RunEvent): string => (event.type === "text.delta" ? event.text : "");

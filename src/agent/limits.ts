@@ -1,4 +1,6 @@
 import { VenturiError } from "../core/errors.ts";
+import type { Budget } from "../core/tool.ts";
+import type { Usage } from "../core/usage.ts";
 import type { Limits } from "./definition.ts";
 import type { RunContext } from "./run-context.ts";
 import type { CallState } from "./state/round-state.ts";
@@ -43,10 +45,35 @@ export const noMoreRounds = ({ maxToolRounds }: Limits): LimitReached =>
 
 export function tokenLimit(run: RunContext): LimitReached | undefined {
   const { tokens } = run.agent.limits;
-  const { usage } = run.state;
-  const used = (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+  const used = tokensUsed(run);
   if (tokens === undefined || used <= tokens) return undefined;
   return new LimitReached("max_tokens", `the run used ${used} tokens and may use ${tokens}`);
+}
+
+/** Of the run itself, of its tools, and of what they have started so far. */
+function tokensUsed(run: RunContext): number {
+  let used = tokensIn(run.state.usage);
+  for (const usage of run.spentBy.values()) used += tokensIn(usage);
+  return used;
+}
+
+const tokensIn = (usage: Usage): number => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+
+/** Counts what a call has used so far, and ends the run when that is more than it may use. */
+export function spend(run: RunContext, call: string, usage: Usage): void {
+  run.spentBy.set(call, usage);
+  const limit = tokenLimit(run);
+  if (limit) run.abort(limit);
+}
+
+export function budgetLeft(run: RunContext): Budget {
+  const { tokens, time, maxToolCalls } = run.agent.limits;
+  const { clock } = run.parts;
+  return {
+    maxToolCalls: Math.max(0, maxToolCalls - run.state.toolCalls),
+    ...(tokens === undefined ? {} : { tokens: tokens - tokensUsed(run) }),
+    ...(time === undefined ? {} : { time: time - Math.max(0, clock.now() - (run.state.started?.at ?? clock.now())) }),
+  };
 }
 
 /** Ends the run when its time is over, whatever it is doing. The result takes the timer back. */

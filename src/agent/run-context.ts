@@ -4,6 +4,7 @@ import type { EventBody, RunEvent } from "../core/events.ts";
 import type { RunLog, RunRequest } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
+import type { Usage } from "../core/usage.ts";
 import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
@@ -39,6 +40,8 @@ export class RunContext {
   readonly time: TimeKeeper;
   readonly hooks: HookChain;
   readonly content: ContentStore;
+  /** Tokens of calls under way, by call; those of finished ones are part of the state. */
+  readonly spentBy = new Map<string, Usage>();
   readonly #controller = new AbortController();
   #fenced = false;
 

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Log } from "./log.ts";
+import type { Usage } from "./usage.ts";
 
 /** `pure`: no effect at all. `idempotent`: repeating it with the same key changes nothing more. `effectful`: all else. */
 export type Effect = "pure" | "idempotent" | "effectful";
@@ -24,6 +25,18 @@ export interface ToolContext {
   traceparent?: string;
   /** Tells followers how it is going; becomes `tool.output`. */
   progress(text: string): void;
+  /** What is left of the run's budgets: the limits for anything that the tool starts on the run's behalf. */
+  budget(): Budget;
+  /** Tokens that this call has used so far, all in all. They count for the run, and end it when its budget is used up. */
+  spent(usage: Usage): void;
+}
+
+export interface Budget {
+  readonly maxToolCalls: number;
+  /** Zero or less when used up; absent without a limit. */
+  readonly tokens?: number;
+  /** Wall time, ms. */
+  readonly time?: number;
 }
 
 export interface ToolImage {

@@ -48,6 +48,8 @@ export async function callTool(
     log: silentLog,
     depth: 0,
     progress: (text) => progress.push(text),
+    budget: () => ({ maxToolCalls: 64 }),
+    spent: () => {},
     ...given,
   };
   const started = tool.call(schemaOf(tool).parse(input), context);

@@ -99,6 +99,8 @@ export const toolContext = (run: string, round: number, call: string): ToolConte
   log: silentLog,
   depth: 0,
   progress: () => {},
+  budget: () => ({ maxToolCalls: 64 }),
+  spent: () => {},
 });
 
 /** Says `chunks` pieces of text as a wire would, `perRead` of them in a read, with one call's fragment in each `callEvery`. */

@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../../core/tool.ts";
 import { excessOf, recordLimits } from "../../core/value-limits.ts";
+import { budgetLeft, spend } from "../limits.ts";
 import { orAborted } from "../or-aborted.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -145,6 +146,10 @@ async function callTool(
     log: run.parts.logger,
     depth: run.parts.request.parent?.depth ?? 0,
     progress,
+    budget: () => budgetLeft(run),
+    spent: (usage) => {
+      if (!settled() && !run.fenced) spend(run, call.call, usage);
+    },
     ...(run.parts.request.session === undefined ? {} : { session: run.parts.request.session }),
   };
   const returned = tool.call(execution.input, context);

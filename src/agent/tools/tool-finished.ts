@@ -15,6 +15,8 @@ export function writeToolFinished(
   { round, call, limit }: { round: number; call: CallState; limit: number },
   { outcome, time }: { outcome: Outcome; time: ToolTime },
 ): void {
+  const usage = run.spentBy.get(call.call);
+  run.spentBy.delete(call.call); // from here on the event tells it
   run.emit({
     type: "tool.finished",
     round,
@@ -27,6 +29,7 @@ export function writeToolFinished(
     ...(outcome.images.length > 0 ? { images: outcome.images.map((image) => ({ ...image })) } : {}),
     ...(outcome.files.length > 0 ? { files: outcome.files.map((file) => ({ ...file })) } : {}),
     ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
     ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
   });
   if (!outcome.ok) {
