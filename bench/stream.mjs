@@ -4,7 +4,7 @@ import { ChatDecoder } from "../dist/plugins/openai/decoder.js";
 import { ResponsesDecoder } from "../dist/plugins/openai-responses/decoder.js";
 import { Accumulator } from "../dist/src/provider/accumulate.js";
 import { Pipeline } from "../dist/src/provider/decode.js";
-import { framesOf } from "../dist/src/provider/frames/frames.js";
+import { framesOf } from "../dist/src/provider/frames/framing.js";
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 

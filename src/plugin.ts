@@ -32,6 +32,7 @@ export { RepeatedJson, SharedForms } from "./provider/fast-json/repeated-json.ts
 export * from "./provider/fast-json/scanner.ts";
 export { varying } from "./provider/fast-json/template.ts";
 export * from "./provider/frames/frames.ts";
+export * from "./provider/frames/framing.ts";
 export type { Post } from "./provider/http/exchange.ts";
 export * from "./provider/http/options.ts";
 export * from "./provider/http/provider.ts";

@@ -8,7 +8,7 @@ import type { Usage } from "../core/usage.ts";
 import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
-import type { Breakers } from "./model/chain.ts";
+import type { Breakers } from "./model/breaker.ts";
 import { orAborted } from "./or-aborted.ts";
 import { RunState } from "./state/run-state.ts";
 import { TimeKeeper } from "./timing.ts";

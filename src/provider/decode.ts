@@ -6,7 +6,8 @@ import { keepOne } from "../core/keep-one.ts";
 import type { Decoder, Frame, Wire } from "../core/plugin.ts";
 import type { ChunkKind, StreamObserver } from "../core/provider.ts";
 import { excessOfJson, frameLimits } from "../core/value-limits.ts";
-import { type Frames, framesOf } from "./frames/frames.ts";
+import type { Frames } from "./frames/frames.ts";
+import { framesOf } from "./frames/framing.ts";
 
 /**
  * Bytes in, deltas out: framing and decoding of one generation, measured when somebody looks. Failures come out as an

@@ -1,6 +1,12 @@
 import type { EventBody, RunEvent } from "../core/events.ts";
 import { type Append, type Claim, defaultTenant, type Enqueue, type Journal, type Ownership } from "../core/journal.ts";
-import type { JournalSubject } from "./journal.ts";
+
+export interface JournalSubject {
+  /** A journal that holds nothing yet. */
+  open(options: { readonly lease: number }): Promise<Journal>;
+  /** Another connection to what was opened last, as another replica has it. Absent when the engine lives in one process. */
+  reopen?(options: { readonly lease: number }): Promise<Journal>;
+}
 
 let count = 0;
 export const freshName = (kind: string): string => `${kind}_${process.pid}_${++count}`;

@@ -1,20 +1,12 @@
 import { strict as assert } from "node:assert";
-import type { Journal } from "../core/journal.ts";
 import { appendCases } from "./journal-append.ts";
-import { JournalBench } from "./journal-bench.ts";
+import { JournalBench, type JournalSubject } from "./journal-bench.ts";
 import { blobCases } from "./journal-blobs.ts";
 import { claimCases } from "./journal-claims.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
 import { claimFilterCases, tenantCases } from "./journal-tenants.ts";
-
-export interface JournalSubject {
-  /** A journal that holds nothing yet. */
-  open(options: { readonly lease: number }): Promise<Journal>;
-  /** Another connection to what was opened last, as another replica has it. Absent when the engine lives in one process. */
-  reopen?(options: { readonly lease: number }): Promise<Journal>;
-}
 
 /** What every journal owes the runs in it, as mocha cases. Each rule was a bug in some journal before it was a rule. */
 export function journalContract(name: string, subject: JournalSubject): void {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import { Breaker } from "../../src/agent/model/breaker.ts";
-import { Breakers } from "../../src/agent/model/chain.ts";
+import { Breaker, Breakers } from "../../src/agent/model/breaker.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { Provider } from "../../src/core/provider.ts";

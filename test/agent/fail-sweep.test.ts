@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
+import { Breakers } from "../../src/agent/model/breaker.ts";
 import { streamOf } from "../../src/agent/model/capabilities.ts";
-import { Breakers } from "../../src/agent/model/chain.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { isTerminal, type RunEvent } from "../../src/core/events.ts";

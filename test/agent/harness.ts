@@ -7,7 +7,7 @@ import {
   type ModelChain,
   type ToolPolicy,
 } from "../../src/agent/definition.ts";
-import { Breakers } from "../../src/agent/model/chain.ts";
+import { Breakers } from "../../src/agent/model/breaker.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
 import { type Clock, systemClock } from "../../src/core/clock.ts";
 import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/events.ts";

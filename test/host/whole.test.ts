@@ -4,7 +4,7 @@ import { silentLog } from "../../src/core/log.ts";
 import { PluginLoader } from "../../src/host/build/plugin-loader.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { startRetention } from "../../src/host/runs/retention.ts";
-import { framesOf } from "../../src/provider/frames/frames.ts";
+import { framesOf } from "../../src/provider/frames/framing.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { testFolder } from "./folder.ts";
 

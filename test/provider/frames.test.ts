@@ -4,7 +4,7 @@ import { assert } from "chai";
 import fc from "fast-check";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { Frame, Wire } from "../../src/core/plugin.ts";
-import { framesOf } from "../../src/provider/frames/frames.ts";
+import { framesOf } from "../../src/provider/frames/framing.ts";
 
 function read(framing: Wire["framing"], pieces: readonly Uint8Array[], limit?: number): Frame[] {
   const frames = framesOf(framing, limit);

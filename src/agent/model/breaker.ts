@@ -1,5 +1,6 @@
 import type { Clock } from "../../core/clock.ts";
 import type { VenturiError } from "../../core/errors.ts";
+import { type Log, silentLog } from "../../core/log.ts";
 
 const threshold = 5;
 const pause = 30_000;
@@ -76,3 +77,27 @@ const blames = (error: VenturiError): boolean =>
   error.code === "timeout" ||
   error.code === "idle_timeout" ||
   error.code === "stream_error";
+
+/** The breakers of all providers, shared by all runs. */
+export class Breakers {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #breakers = new Map<string, Breaker>();
+
+  constructor(clock: Clock, log: Log = silentLog) {
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  of(provider: string): Breaker {
+    let breaker = this.#breakers.get(provider);
+    if (breaker === undefined) {
+      breaker = new Breaker(this.#clock, (change, facts) => {
+        const level = change === "opened" ? "warn" : "info";
+        this.#log[level](`breaker ${change}`, { provider, ...facts });
+      });
+      this.#breakers.set(provider, breaker);
+    }
+    return breaker;
+  }
+}

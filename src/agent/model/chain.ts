@@ -1,37 +1,12 @@
-import { type Clock, sleep } from "../../core/clock.ts";
+import { sleep } from "../../core/clock.ts";
 import { reasonsOf, VenturiError, wrap } from "../../core/errors.ts";
-import { type Log, silentLog } from "../../core/log.ts";
 import type { GenerationRequest } from "../../core/provider.ts";
 import type { ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
-import { Breaker } from "./breaker.ts";
+import type { Breaker } from "./breaker.ts";
 import type { CallSink } from "./delta-writer.ts";
 import { GenerationFailure, generate } from "./generation.ts";
-
-/** The breakers of all providers, shared by all runs. */
-export class Breakers {
-  readonly #clock: Clock;
-  readonly #log: Log;
-  readonly #breakers = new Map<string, Breaker>();
-
-  constructor(clock: Clock, log: Log = silentLog) {
-    this.#clock = clock;
-    this.#log = log;
-  }
-
-  of(provider: string): Breaker {
-    let breaker = this.#breakers.get(provider);
-    if (breaker === undefined) {
-      breaker = new Breaker(this.#clock, (change, facts) => {
-        const level = change === "opened" ? "warn" : "info";
-        this.#log[level](`breaker ${change}`, { provider, ...facts });
-      });
-      this.#breakers.set(provider, breaker);
-    }
-    return breaker;
-  }
-}
 
 export interface RoundRequest {
   readonly round: number;

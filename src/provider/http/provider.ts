@@ -7,7 +7,7 @@ import { excessOfJson, frameLimits } from "../../core/value-limits.ts";
 import { type Answer, DeltaStream } from "../batches.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
-import { defaultMaxEvent } from "../frames/frames.ts";
+import { defaultMaxEvent } from "../frames/framing.ts";
 import { openConnections } from "./connections.ts";
 import { Exchange, type Opened, type Post } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";

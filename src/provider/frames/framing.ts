@@ -1,0 +1,19 @@
+import type { Wire } from "../../core/plugin.ts";
+import { DetectedFrames } from "./detect.ts";
+import type { Frames } from "./frames.ts";
+import { JsonArrayFrames } from "./json-array.ts";
+import { NdjsonFrames } from "./ndjson.ts";
+
+/** 16 MiB: an image in base64 fits, a server that never ends its line does not. */
+export const defaultMaxEvent = 16 * 1024 * 1024;
+
+export function framesOf(framing: Wire["framing"], limit: number = defaultMaxEvent): Frames {
+  switch (framing) {
+    case "sse":
+      return new DetectedFrames(limit);
+    case "ndjson":
+      return new NdjsonFrames(limit);
+    case "json-array":
+      return new JsonArrayFrames(limit);
+  }
+}
