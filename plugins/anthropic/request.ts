@@ -1,4 +1,5 @@
 import { type GenerationRequest, list, record, type ToolChoice, type ToolSpec, withNative } from "venturi/plugin";
+import { withBreakpoints } from "./cache.ts";
 import { containerOf, messagesOf, systemOf } from "./messages.ts";
 import { outputSchema } from "./schema.ts";
 
@@ -44,7 +45,7 @@ export function bodyOf(request: GenerationRequest, version: string): Body {
     ...(tools.length === 0 ? {} : { tools }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
   };
-  return withNative(withNative(whole, request.native), request.nativeChoice);
+  return withBreakpoints(withNative(withNative(whole, request.native), request.nativeChoice), request);
 }
 
 /** Beside thinking any temperature but the default is refused. A client of this wire that sends both is not second-guessed. */

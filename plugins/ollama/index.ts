@@ -22,6 +22,8 @@ export default definePlugin({
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
       options,
+      // It loads the model when it is first asked.
+      firstChunk: 300_000,
       request: (request, mode) => ({
         url: `${options.baseUrl.replace(/\/+$/, "")}/api/chat`,
         headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },

@@ -45,11 +45,21 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   }
   const thinks = body.reasoning !== undefined || thinking.test(request.model.replace(/^.*\//, ""));
   // Without a stored response the model's thinking survives to the next round only if it comes along enciphered.
+  const key = cacheKeyOf(request, options);
+  if (key !== undefined) body.prompt_cache_key = key;
   const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
   const asked = withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
   const include = new Set([...list(asked.include), ...proofs]);
   return include.size === 0 ? asked : { ...asked, include: [...include] };
 }
+
+/** For OpenAI itself; elsewhere only when the operator asked for caching, since a server may refuse what it does not know. */
+function cacheKeyOf({ cache }: GenerationRequest, { baseUrl }: ResponsesOptions): string | undefined {
+  if (cache === undefined || cache.mode === "off") return undefined;
+  return cache.mode !== "auto" || openAi.test(new URL(baseUrl).hostname) ? cache.key : undefined;
+}
+
+const openAi = /(^|\.)openai\.com$|\.azure\.com$/;
 
 /** A client of this wire has said itself whether its schema is strict. */
 function formatOf({ name, schema, native }: OutputFormat): Body {

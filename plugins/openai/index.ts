@@ -1,6 +1,7 @@
 import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
 import { z } from "zod";
 import { ChatDecoder, wireName } from "./decoder.ts";
+import { dialectNames, dialectOf } from "./dialects.ts";
 import { failureOf } from "./errors.ts";
 import { bodyOf } from "./request.ts";
 
@@ -12,10 +13,14 @@ const options = z.strictObject({
   organization: z.string().exactOptional().describe("OpenAI organization to bill"),
   project: z.string().exactOptional().describe("OpenAI project to bill"),
   query: z.record(z.string(), z.string()).exactOptional().describe("Query parameters, such as Azure's api-version"),
+  dialect: z
+    .enum(["auto", ...dialectNames])
+    .default("auto")
+    .describe("What the server is, where servers differ; auto: by the host, and local for one that is near"),
   maxTokensKey: z
     .enum(["max_completion_tokens", "max_tokens"])
-    .default("max_completion_tokens")
-    .describe("How this server calls the limit of output tokens"),
+    .exactOptional()
+    .describe("How this server calls the limit of output tokens, if not as its dialect says"),
   includeUsage: z.boolean().default(true).describe("Ask for usage in streams (stream_options.include_usage)"),
   callIds: z
     .enum(["keep", "short"])
@@ -37,6 +42,7 @@ export default definePlugin({
   create(options) {
     const url = urlOf(options);
     const headers = headersOf(options);
+    const dialect = dialectOf(options.dialect, options.baseUrl);
     return httpProvider({
       name: "openai",
       capabilities: {
@@ -49,10 +55,11 @@ export default definePlugin({
       wire,
       wireName,
       options,
+      ...(dialect.firstChunk === undefined ? {} : { firstChunk: dialect.firstChunk }),
       request: (request, mode) => ({
         url,
         headers: { ...headers, ...request.native?.headers },
-        body: bodyOf(request, options, mode),
+        body: bodyOf(request, { options, dialect, mode }),
       }),
       collect: (json) => collectWith(new ChatDecoder(), json),
       failure: failureOf,

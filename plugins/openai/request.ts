@@ -7,16 +7,23 @@ import {
   type ToolSpec,
   withNative,
 } from "venturi/plugin";
+import type { Dialect } from "./dialects.ts";
 import type { OpenAiOptions } from "./index.ts";
 import { messagesOf } from "./messages.ts";
 
 type Body = Record<string, unknown>;
 
+export interface Asking {
+  readonly options: OpenAiOptions;
+  readonly dialect: Dialect;
+  readonly mode: "stream" | "whole";
+}
+
 /**
  * The body of /chat/completions. Keys that are not ours go in as they are and win over what we made of the others; `tools`
  * among them (the vendor's own) come after the agent's. A client's own fields of this wire go over everything.
  */
-export function bodyOf(request: GenerationRequest, options: OpenAiOptions, mode: "stream" | "whole"): Body {
+export function bodyOf(request: GenerationRequest, { options, dialect, mode }: Asking): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, tools: more, ...rest } = request.options;
   const body: Body = { model: request.model, messages: messagesOf(request.messages, options) };
   if (mode === "stream") body.stream = true;
@@ -27,12 +34,18 @@ export function bodyOf(request: GenerationRequest, options: OpenAiOptions, mode:
   if (request.output !== undefined) body.response_format = formatOf(request.output);
   if (temperature !== undefined) body.temperature = temperature;
   if (topP !== undefined) body.top_p = topP;
-  if (maxTokens !== undefined) body[options.maxTokensKey] = maxTokens;
+  if (maxTokens !== undefined) body[options.maxTokensKey ?? dialect.maxTokens] = maxTokens;
   if (stop !== undefined && stop.length > 0) body.stop = stop;
   if (seed !== undefined) body.seed = seed;
   if (reasoning?.effort !== undefined) body.reasoning_effort = reasoning.effort;
+  const key = cacheKeyOf(request, dialect);
+  if (key !== undefined) body.prompt_cache_key = key;
   return withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
 }
+
+/** An operator who asked for caching knows that the server has it. */
+const cacheKeyOf = ({ cache }: GenerationRequest, { cacheKey }: Dialect): string | undefined =>
+  cache === undefined || cache.mode === "off" || (cache.mode === "auto" && !cacheKey) ? undefined : cache.key;
 
 /** A client of this wire has said itself whether its schema is strict. */
 function formatOf({ name, schema, native }: OutputFormat): Body {

@@ -1,5 +1,5 @@
 import type { Hooks } from "../core/hooks.ts";
-import type { GenerationOptions, Provider, Timeouts } from "../core/provider.ts";
+import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 
 /** One model of one provider. `name` is `provider/model`, as the config and the events spell it. */
@@ -16,7 +16,9 @@ export interface ModelChain {
   readonly targets: readonly ModelTarget[];
   readonly failover: "beforeFirstEvent" | "retract" | "never";
   readonly retry: { readonly max: number };
-  readonly timeout: Timeouts;
+  /** Without `firstChunk` the provider says how long its first chunk may take. */
+  readonly timeout: Omit<Timeouts, "firstChunk"> & { readonly firstChunk?: number | undefined };
+  readonly cache?: CacheMode;
   readonly options: GenerationOptions;
   /** Merged over `options` when tools are offered. */
   readonly toolOptions: GenerationOptions;

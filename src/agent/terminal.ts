@@ -42,6 +42,8 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     rounds,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
+    cacheReadTokens: usage.cacheReadTokens,
+    cacheWriteTokens: usage.cacheWriteTokens,
     trace: started?.trace?.split("-")[1],
   };
   const { logger } = run.parts;

@@ -82,7 +82,8 @@ export class TextPrinter implements Printer {
     for (const { name, arguments: input } of calls ?? []) this.#note(`${name} ${JSON.stringify(input)}`);
     if (finish === "length") this.#note(this.#red("the answer was cut: the model reached its most tokens"));
     const total = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
-    const tokens = `${usage.inputTokens ?? "?"} → ${usage.outputTokens ?? "?"} tokens`;
+    const cached = usage.cacheReadTokens ? ` (${usage.cacheReadTokens} cached)` : "";
+    const tokens = `${usage.inputTokens ?? "?"}${cached} → ${usage.outputTokens ?? "?"} tokens`;
     const parts = [duration(total), `model ${duration(timing.providerWait + timing.providerStream)}`];
     if (timing.tool > 0) parts.push(`tools ${duration(timing.tool)}`);
     parts.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`, tokens, run);

@@ -50,6 +50,9 @@ export interface OutputFormat {
   readonly native?: Native;
 }
 
+/** How long a vendor keeps a prompt that will be sent again; `auto` is what costs least for most. */
+export type CacheMode = "auto" | "off" | "5m" | "1h";
+
 export interface GenerationRequest {
   /** The provider's own name of the model. */
   readonly model: string;
@@ -58,6 +61,8 @@ export interface GenerationRequest {
   readonly toolChoice?: ToolChoice;
   readonly output?: OutputFormat;
   readonly options: GenerationOptions;
+  /** Whether and how long the vendor may keep the prompt, and a key that the requests of one conversation share. */
+  readonly cache?: { readonly mode: CacheMode; readonly key?: string };
   /** The client's own fields, always in the wire of the provider that is asked; they go over everything else. */
   readonly native?: NativeRequest;
   /** The client's own tool choice, in the same way, for as long as `toolChoice` is asked. */
@@ -122,6 +127,8 @@ export interface Provider {
   readonly endpoint?: string;
   /** The wire that it speaks, as `venturi decode` names it: what a client said in that wire goes on unchanged. */
   readonly wire?: string;
+  /** How long its first chunk may take when the config does not say, ms. */
+  readonly firstChunk?: number;
   /** What a client asked for that this wire has no place for, in the client's words; the run reports it. */
   ignores?(request: GenerationRequest): readonly string[];
   stream?(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]>;
@@ -131,11 +138,12 @@ export const Provider = Symbol("Provider");
 
 /** Everything of a provider but its generations, for those who wrap them. */
 export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {
-  const { capabilities, endpoint, wire, ignores } = provider;
+  const { capabilities, endpoint, wire, firstChunk, ignores } = provider;
   return {
     capabilities,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(wire === undefined ? {} : { wire }),
+    ...(firstChunk === undefined ? {} : { firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
   };
 }

@@ -28,6 +28,8 @@ export async function gateway(options: {
   settings?: string;
   channels?: string;
   agent?: string;
+  /** The whole section, in place of the one agent. */
+  agents?: string;
   /** Further sections of the configuration. */
   more?: string;
   answer: Answer;
@@ -45,7 +47,7 @@ export async function gateway(options: {
     configFile,
     `version: 1
 providers: { up: { type: ${options.provider}, apiKey: key-1234, baseUrl: "${vendor.url}"${options.settings ?? ""} } }
-agents: { agent: { model: up/m${options.agent ?? ""} } }
+${options.agents ?? `agents: { agent: { model: up/m${options.agent ?? ""} } }`}
 journal: { type: memory }
 channels: { http: {}, openai: {}, anthropic: {}${options.channels ?? ""} }
 server: { listen: 0 }

@@ -17,7 +17,9 @@ describe("a request of Anthropic's clients", () => {
   afterEach(() => open.close());
 
   it("reaches Anthropic's API as it was, whatever of its schema it uses", async () => {
-    open = await gateway({ provider: "anthropic", answer });
+    // Breakpoints that Venturi sets by itself are tested with the cache.
+    const more = "models: { plain: { chain: [up/m], cache: off } }";
+    open = await gateway({ provider: "anthropic", answer, more, agents: "agents: { agent: { model: plain } }" });
     await fc.assert(
       fc.asyncProperty(messagesRequest, async (request) => {
         const before = open.vendor.requests.length;

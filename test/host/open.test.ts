@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { defaultTimeouts } from "../../src/agent/definition.ts";
 import type { VenturiError } from "../../src/core/errors.ts";
 import { type Log, silentLog } from "../../src/core/log.ts";
 import { noTelemetry } from "../../src/core/telemetry.ts";
@@ -38,7 +39,7 @@ ${extra}`;
       attempt: 1,
       agent: agent.name,
       signal: AbortSignal.abort(),
-      timeouts: agent.model.timeout,
+      timeouts: defaultTimeouts,
     });
     return revision?.parts;
   };
@@ -55,7 +56,7 @@ ${extra}`;
     ]);
     expect(agents.get("plain")?.model.timeout).to.deep.equal({
       connect: 3000,
-      firstChunk: 20_000,
+      firstChunk: undefined,
       idle: 300_000,
       total: 1_800_000,
     });

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delta } from "../../core/deltas.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import type { GenerationContext, GenerationRequest } from "../../core/provider.ts";
+import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/provider.ts";
 import type { Usage } from "../../core/usage.ts";
-import type { ModelTarget } from "../definition.ts";
+import { defaultTimeouts, type ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 import { streamOf } from "./capabilities.ts";
@@ -125,9 +125,14 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
     attempt: attempt.attempt,
     agent: run.agent.name,
     signal: run.signal,
-    timeouts: run.agent.model.timeout,
+    timeouts: timeoutsOf(run, attempt.target),
     ...(session === undefined ? {} : { session }),
   };
+}
+
+function timeoutsOf({ agent }: RunContext, { port }: ModelTarget): Timeouts {
+  const { timeout } = agent.model;
+  return { ...timeout, firstChunk: timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Message } from "../../core/messages.ts";
 import type { GenerationRequest, ToolChoice } from "../../core/provider.ts";
 import type { ModelTarget } from "../definition.ts";
@@ -42,8 +43,18 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
     ...(toolChoice === undefined || request.nativeChoice === undefined ? {} : { nativeChoice: request.nativeChoice }),
     ...(request.native === undefined ? {} : { native: request.native }),
     ...(output === undefined ? {} : { output }),
+    ...cacheOf(run),
   };
   return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
+}
+
+/** One key per session, short and without the session's own name, which may be a person's. */
+function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache"> {
+  const { cache: mode = "auto" } = agent.model;
+  const { session } = parts.request;
+  if (session === undefined) return { cache: { mode } };
+  const key = createHash("sha256").update(`${agent.name}\n${session}`).digest("base64url").slice(0, 32);
+  return { cache: { mode, key } };
 }
 
 /** A call that was asked for has been made after the first round of calls; asked for again, it would never end. */

@@ -57,6 +57,7 @@ function buildChain(reference: string, { config, providers }: AgentParts): Model
     failover: model.failover,
     retry: model.retry,
     timeout: model.timeout,
+    cache: model.cache,
     options: model.options as GenerationOptions, // the schema's keys are the type's; "absent" and "undefined" mean the same
     toolOptions: model.toolOptions as GenerationOptions,
     contextTokens: model.contextTokens,

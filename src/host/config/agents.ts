@@ -26,7 +26,9 @@ export const ModelSettings = z.strictObject({
   timeout: z
     .strictObject({
       connect: Duration.prefault("3s").describe("To connect."),
-      firstChunk: Duration.prefault("20s").describe("To the first chunk of the answer."),
+      firstChunk: Duration.optional().describe(
+        "To the first chunk of the answer; 20s when absent, 5m for servers that load a model when it is asked.",
+      ),
       idle: Duration.prefault("5m").describe("Between two chunks."),
       total: Duration.prefault("30m").describe("For the whole generation."),
     })
@@ -36,6 +38,12 @@ export const ModelSettings = z.strictObject({
     "Generation options; a key not named here goes into the request as it is.",
   ),
   toolOptions: GenerationOptions.prefault({}).describe("Merged over `options` when tools are offered."),
+  cache: z
+    .enum(["auto", "off", "5m", "1h"])
+    .prefault("auto")
+    .describe(
+      "How long the vendor keeps the prompt for the next request: Anthropic's breakpoints, OpenAI's key per session.",
+    ),
   contextTokens: z
     .number()
     .int()
@@ -48,7 +56,8 @@ export type ModelSettings = z.output<typeof ModelSettings>;
 export const defaultModel: Omit<ModelSettings, "chain"> = {
   failover: "beforeFirstEvent",
   retry: { max: 2 },
-  timeout: { ...defaultTimeouts },
+  timeout: { ...defaultTimeouts, firstChunk: undefined },
+  cache: "auto",
   options: {},
   toolOptions: {},
 };

@@ -23,6 +23,8 @@ export interface HttpProvider {
   /** The wire's name in `wires`; the vendor's name when absent. */
   readonly wireName?: string;
   readonly options: HttpOptions;
+  /** How long the first chunk may take when the config does not say, ms. */
+  readonly firstChunk?: number;
   /** The request for a generation; options' `headers` and the tracing header are added to it. */
   request(request: GenerationRequest, mode: "stream" | "whole"): Post;
   /** A whole answer from its JSON. Throws a VenturiError when the JSON tells of an error. */
@@ -45,6 +47,7 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const about = {
     endpoint: provider.options.baseUrl,
     wire: provider.wireName ?? provider.name,
+    ...(provider.firstChunk === undefined ? {} : { firstChunk: provider.firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
   };
   if (provider.options.stream === false) {

@@ -12,6 +12,8 @@ interface ModelSets {
   readonly all: Attributes;
   readonly input: Attributes;
   readonly output: Attributes;
+  readonly cacheRead: Attributes;
+  readonly cacheWrite: Attributes;
 }
 
 /** The figures of one provider, with the series of its chunks at hand. */
@@ -74,12 +76,14 @@ export class ProviderMetrics {
     figures: { seconds: number; firstChunk: number | undefined; usage: Usage | undefined },
   ): void {
     const { operationDuration, timeToFirstChunk, tokenUsage } = this.#instruments;
-    const { all, input, output } = this.#setsOf(model, error);
+    const { all, input, output, cacheRead, cacheWrite } = this.#setsOf(model, error);
     const { firstChunk, usage } = figures;
     operationDuration(all).record(figures.seconds);
     if (firstChunk !== undefined) timeToFirstChunk(all).record(firstChunk);
     if (usage?.inputTokens !== undefined) tokenUsage(input).record(usage.inputTokens);
     if (usage?.outputTokens !== undefined) tokenUsage(output).record(usage.outputTokens);
+    if (usage?.cacheReadTokens !== undefined) tokenUsage(cacheRead).record(usage.cacheReadTokens);
+    if (usage?.cacheWriteTokens !== undefined) tokenUsage(cacheWrite).record(usage.cacheWriteTokens);
   }
 
   #setsOf(model: string, error: string | undefined): ModelSets {
@@ -96,6 +100,9 @@ export class ProviderMetrics {
         all: this.#sets.of(pairs),
         input: this.#sets.of({ ...pairs, [attributes.tokenType]: "input" }),
         output: this.#sets.of({ ...pairs, [attributes.tokenType]: "output" }),
+        // Parts of the input, not beside it.
+        cacheRead: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_read" }),
+        cacheWrite: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_write" }),
       };
       this.#models.set(key, known);
     }

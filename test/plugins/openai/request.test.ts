@@ -1,4 +1,5 @@
 import { assert } from "chai";
+import { dialectOf } from "../../../plugins/openai/dialects.ts";
 import plugin, { type OpenAiOptions } from "../../../plugins/openai/index.ts";
 import { bodyOf } from "../../../plugins/openai/request.ts";
 import type { Message } from "../../../src/core/messages.ts";
@@ -18,8 +19,14 @@ const request = (changes: Partial<GenerationRequest> = {}): GenerationRequest =>
   ...changes,
 });
 
+const asking = (settings: object = {}) => ({
+  options: options(settings),
+  dialect: dialectOf("openai", "https://api.openai.com/v1"),
+  mode: "stream" as const,
+});
+
 const body = (changes: Partial<GenerationRequest> = {}, settings: object = {}) =>
-  bodyOf(request(changes), options(settings), "stream");
+  bodyOf(request(changes), asking(settings));
 
 const turn: Message[] = [
   {
@@ -45,7 +52,7 @@ describe("a Chat Completions request", () => {
       stream_options: { include_usage: true },
     });
     assert.notProperty(body({}, { includeUsage: false }), "stream_options");
-    assert.notProperty(bodyOf(request(), options(), "whole"), "stream");
+    assert.notProperty(bodyOf(request(), { ...asking(), mode: "whole" }), "stream");
   });
 
   it("offers tools and says which to take", () => {

@@ -1,0 +1,58 @@
+import { type GenerationRequest, list, record } from "venturi/plugin";
+import type { AnthropicMessage, Block } from "./messages.ts";
+
+type Body = Record<string, unknown>;
+
+/**
+ * The body with up to four cache breakpoints: the last tool, the system's text, and where the conversation ends now and
+ * ended a turn before, which is what the next request finds again. A client that set breakpoints of its own has its way.
+ */
+export function withBreakpoints(body: Body, { cache }: GenerationRequest): Body {
+  const mode = cache?.mode ?? "off";
+  if (mode === "off" || isMarked(body)) return body;
+  const mark = { type: "ephemeral", ...(mode === "1h" ? { ttl: "1h" } : {}) };
+  const { tools, system } = body;
+  const messages = body.messages as AnthropicMessage[]; // this plugin made them
+  const marked: Body = { ...body };
+  if (typeof system === "string") marked.system = [{ type: "text", text: system, cache_control: mark }];
+  else if (Array.isArray(system)) marked.system = markLast(system, mark);
+  if (Array.isArray(tools)) marked.tools = markLast(tools, mark);
+  // A single question is asked once: to write it into the cache would cost more and bring nothing.
+  if (mode !== "auto" || cache?.key !== undefined || tools !== undefined || messages.length > 1) {
+    marked.messages = markTurns(messages, mark);
+  }
+  return marked;
+}
+
+function isMarked(body: Body): boolean {
+  const messages = list(body.messages).flatMap((message) => list(record(message).content));
+  return [body, ...list(body.system), ...list(body.tools), ...messages].some(hasMark);
+}
+
+/** A tool's result may have blocks of its own. */
+function hasMark(value: unknown): boolean {
+  const block = record(value);
+  if (block.cache_control != null) return true;
+  return block.type === "tool_result" && list(block.content).some(hasMark);
+}
+
+/** Behind the last two messages of the user, results of tools included. */
+function markTurns(messages: readonly AnthropicMessage[], mark: Body): AnthropicMessage[] {
+  let left = 2;
+  return messages
+    .toReversed()
+    .map((message) => {
+      if (left === 0 || message.role !== "user") return message;
+      left -= 1;
+      return { ...message, content: markLast(message.content, mark) };
+    })
+    .toReversed();
+}
+
+/** Thinking and the vendor's own blocks take no mark. */
+function markLast(blocks: readonly Block[], mark: Body): Block[] {
+  const at = blocks.findLastIndex(({ type }) => type === undefined || markable.has(String(type)));
+  return blocks.map((block, index) => (index === at ? { ...block, cache_control: mark } : block));
+}
+
+const markable: ReadonlySet<string> = new Set(["text", "image", "document", "tool_use", "tool_result", "custom"]);
