@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { type Effect, messageOf, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { effectOf, type Method, type Operation } from "./operation.ts";
-import { deref } from "./references.ts";
+import { deref, named } from "./references.ts";
 import { fillUrl, withQuery } from "./template.ts";
 
 export interface OpenApiSource {
@@ -44,7 +44,7 @@ export async function readOpenApi(source: OpenApiSource, folder: string): Promis
   const server = serverOf(document, source);
   const found = new Map<string, Operation>();
   for (const [path, item] of Object.entries(recordOf(document.paths))) {
-    const entry = recordOf(deref(document, item));
+    const entry = recordOf(named(document, item));
     for (const method of methods) {
       const raw = entry[method.toLowerCase()];
       if (raw === undefined) continue;
@@ -119,7 +119,7 @@ function serverOf(document: Record<string, unknown>, source: OpenApiSource): str
 async function readDocument(file: string): Promise<Record<string, unknown>> {
   const { parse } = await import("yaml");
   try {
-    const document = recordOf(parse(await readFile(file, "utf8"))); // JSON is YAML
+    const document = recordOf(parse(await readFile(file, "utf8"), { uniqueKeys: false })); // JSON is YAML
     if (typeof document.openapi !== "string" || !document.openapi.startsWith("3."))
       throw new Error("it is no OpenAPI 3 document");
     return document;

@@ -1,32 +1,66 @@
 import { VenturiError } from "venturi/plugin";
 
 const deepest = 64;
+const most = 20_000;
 
-/** A copy without `$ref`: each is replaced by what it names in the document. One that names itself becomes "anything". */
-export function deref(
-  document: Readonly<Record<string, unknown>>,
-  value: unknown,
-  path: readonly string[] = [],
-): unknown {
-  if (Array.isArray(value)) return value.map((item) => deref(document, item, path));
-  if (typeof value !== "object" || value === null) return value;
-  if ("$ref" in value && typeof value.$ref === "string") {
-    const reference = value.$ref;
-    if (path.includes(reference) || path.length > deepest) return {};
-    return deref(document, lookUp(document, reference), [...path, reference]);
+/**
+ * A copy without `$ref`: each is replaced by what it names in the document. One that names itself becomes "anything". A
+ * document whose references multiply (each of ten names ten others, and so on) is refused before it fills the memory.
+ */
+export function deref(document: Readonly<Record<string, unknown>>, value: unknown): unknown {
+  return new Copy(document).of(value, []);
+}
+
+/** What the value stands for, itself if it is no reference; nothing inside it is looked at. */
+export function named(document: Readonly<Record<string, unknown>>, value: unknown): unknown {
+  let found = value;
+  for (let hops = 0; hops < deepest && isReference(found); hops++) found = lookUp(document, found.$ref);
+  return found;
+}
+
+const isReference = (value: unknown): value is { readonly $ref: string } =>
+  typeof value === "object" && value !== null && "$ref" in value && typeof value.$ref === "string";
+
+class Copy {
+  readonly #document: Readonly<Record<string, unknown>>;
+  #left = most;
+
+  constructor(document: Readonly<Record<string, unknown>>) {
+    this.#document = document;
   }
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, deref(document, item, path)]));
+
+  of(value: unknown, path: readonly string[], depth = 0): unknown {
+    if (--this.#left < 0 || depth > deepest * 4) throw invalid(`an operation has more than ${most} values`);
+    if (Array.isArray(value)) return value.map((item) => this.of(item, path, depth + 1));
+    if (typeof value !== "object" || value === null) return value;
+    if (isReference(value)) {
+      const reference = value.$ref;
+      if (path.includes(reference) || path.length > deepest) return {};
+      return this.of(lookUp(this.#document, reference), [...path, reference], depth + 1);
+    }
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.of(item, path, depth + 1)]));
+  }
 }
 
 function lookUp(document: Readonly<Record<string, unknown>>, reference: string): unknown {
   let found: unknown = reference.startsWith("#/") ? document : undefined;
   for (const part of reference.slice(2).split("/")) {
-    const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
     const inside = typeof found === "object" && found !== null && Object.hasOwn(found, key);
     found = inside ? (found as Record<string, unknown>)[key] : undefined; // looked at just before
   }
   if (found === undefined) {
-    throw new VenturiError("tool.create", "config_invalid", `the reference ${reference} names nothing in the document`);
+    throw invalid(`the reference ${reference} names nothing in the document`);
   }
   return found;
 }
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+const invalid = (message: string) => new VenturiError("tool.create", "config_invalid", message);

@@ -1,7 +1,7 @@
 import { VenturiError } from "../core/errors.ts";
 import type { RunInput } from "../core/events.ts";
 import type { AgentDefinition } from "./definition.ts";
-import { validatorOf } from "./tools/tool-table.ts";
+import { readSchema } from "./schema/json-schema.ts";
 
 const op = "agent.input";
 
@@ -41,10 +41,9 @@ function inputValue(
   if (value === undefined) {
     throw new VenturiError(op, "invalid_input", `the input "${name}" is missing`, { details: { input: name } });
   }
-  const validate = validatorOf(schema);
-  if (validate(value)) return value;
-  const problem = validate.errors?.[0];
-  const message = `the input "${name}" ${problem?.instancePath ?? ""} ${problem?.message ?? "is not valid"}`;
+  const [problem] = readSchema(schema).problems(value);
+  if (problem === undefined) return value;
+  const message = `the input "${name}" ${problem.path} ${problem.message}`;
   throw new VenturiError(op, "invalid_input", message.replace(/ +/g, " "), { details: { input: name } });
 }
 

@@ -1,6 +1,6 @@
 import { VenturiError } from "../../core/errors.ts";
 import { excessOfJson } from "../../core/value-limits.ts";
-import { validatorOf } from "../tools/tool-table.ts";
+import { readSchema } from "../schema/json-schema.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ export function structured(
   text: string,
   schema: Schema,
 ): { ok: true; object: unknown } | { ok: false; problem: string } {
-  const bare = text.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, "$1");
+  const bare = unfenced(text);
   const excess = excessOfJson(bare);
   if (excess !== undefined) return { ok: false, problem: `the answer ${excess}` };
   let object: unknown;
@@ -18,13 +18,19 @@ export function structured(
   } catch {
     return { ok: false, problem: "the answer is not JSON" };
   }
-  const validate = validatorOf(schema);
-  if (validate(object)) return { ok: true, object };
-  const problems = (validate.errors ?? []).slice(0, 5);
-  return {
-    ok: false,
-    problem: problems.map((each) => `${each.instancePath || "the answer"} ${each.message}`).join("; "),
-  };
+  const problems = readSchema(schema).problems(object);
+  if (problems.length === 0) return { ok: true, object };
+  const told = problems.slice(0, 5).map(({ path, message }) => `${path || "the answer"} ${message}`);
+  return { ok: false, problem: told.join("; ") };
+}
+
+/** Without the fence around it, if there is one. No regular expression: one for this backtracks over the whole answer. */
+function unfenced(text: string): string {
+  const whole = text.trim();
+  if (!whole.startsWith("```") || !whole.endsWith("```") || whole.length < 6) return whole;
+  const start = whole.indexOf("\n");
+  if (start < 0 || !/^```(?:json)?\s*$/.test(whole.slice(0, Math.min(start, 64)))) return whole;
+  return whole.slice(start + 1, -3);
 }
 
 export const repairRequest = (problem: string): string =>

@@ -1,9 +1,9 @@
-import { Ajv, type ValidateFunction } from "ajv";
 import { z } from "zod";
-import { VenturiError, wrap } from "../../core/errors.ts";
+import { messageOf, VenturiError } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { ToolSpec } from "../../core/provider.ts";
 import type { Tool } from "../../core/tool.ts";
+import { readSchema } from "../schema/json-schema.ts";
 
 export type Checked =
   | { readonly ok: true; readonly input: Record<string, unknown> }
@@ -57,7 +57,8 @@ export class ToolTable {
     try {
       return checkInput(tool, tool.adapt?.(input) ?? input);
     } catch (thrown) {
-      return { ok: false, error: wrap("tool.check", thrown, "plugin_failed") };
+      const error = new VenturiError("tool.check", "plugin_failed", messageOf(thrown), { cause: thrown });
+      return { ok: false, error };
     }
   }
 }
@@ -89,12 +90,12 @@ function checkInput(tool: Tool, input: Record<string, unknown>): Checked {
       parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`),
     );
   }
-  const validate = validatorOf(tool.parameters);
-  if (validate(input)) return { ok: true, input };
-  const problems = (validate.errors ?? []).map(
-    (problem) => `${problem.instancePath || "arguments"} ${problem.message}`,
+  const problems = readSchema(tool.parameters).problems(input);
+  if (problems.length === 0) return { ok: true, input };
+  return misfit(
+    tool,
+    problems.map(({ path, message }) => `${path || "arguments"} ${message}`),
   );
-  return misfit(tool, problems);
 }
 
 function misfit(tool: Tool, problems: readonly string[]): Checked {
@@ -104,20 +105,3 @@ function misfit(tool: Tool, problems: readonly string[]): Checked {
 
 const isZod = (parameters: Tool["parameters"]): parameters is z.ZodType<Record<string, unknown>> =>
   parameters instanceof z.ZodType;
-
-const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false, addUsedSchema: false });
-const validators = new WeakMap<object, ValidateFunction>();
-
-/** Compiled once per schema object. A schema that does not compile is the tool's fault, and is told as such. */
-export function validatorOf(schema: Readonly<Record<string, unknown>>): ValidateFunction {
-  let validate = validators.get(schema);
-  if (validate === undefined) {
-    try {
-      validate = ajv.compile(schema);
-    } catch (cause) {
-      throw new VenturiError("tool.check", "plugin_failed", "a JSON Schema does not compile", { cause });
-    }
-    validators.set(schema, validate);
-  }
-  return validate;
-}

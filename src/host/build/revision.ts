@@ -123,7 +123,10 @@ export class ConfigRevision {
   async #tools(): Promise<Map<string, () => readonly Tool[]>> {
     const tools = new Map<string, () => readonly Tool[]>();
     for (const entry of Object.values(this.config.tools)) {
-      tools.set(entry.name, toolsOf(entry, await this.#instances.make("tool", entry), this.#telemetry));
+      tools.set(
+        entry.name,
+        toolsOf(entry, await this.#instances.make("tool", entry), { telemetry: this.#telemetry, log: this.#log }),
+      );
     }
     return tools;
   }

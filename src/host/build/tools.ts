@@ -1,24 +1,54 @@
+import { z } from "zod";
+import { readSchema } from "../../agent/schema/json-schema.ts";
+import { messageOf, VenturiError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { isToolSource, type Tool, type ToolSource } from "../../core/tool.ts";
 import type { ToolEntry } from "../config/entries.ts";
 import { knownKeys } from "../config/issues.ts";
 
 /** The tools that an entry of the config stands for now, as it wants them and measured. */
-export function toolsOf(entry: ToolEntry, instance: Tool | ToolSource, telemetry: Telemetry): () => readonly Tool[] {
+export function toolsOf(
+  entry: ToolEntry,
+  instance: Tool | ToolSource,
+  { telemetry, log }: { readonly telemetry: Telemetry; readonly log: Log },
+): () => readonly Tool[] {
   if (!isToolSource(instance)) {
+    checkSchema(instance);
     const tools = [telemetry.tool(configured(entry, instance, entry.name))];
     return () => tools;
   }
   // A source is asked every round; a tool it still has keeps its identity, which schemas are cached by.
-  const known = new WeakMap<Tool, Tool>();
+  const known = new WeakMap<Tool, readonly Tool[]>();
   return () =>
-    instance.list().map((tool) => {
+    instance.list().flatMap((tool) => {
       const before = known.get(tool);
       if (before !== undefined) return before;
-      const made = telemetry.tool(configured(entry, tool, tool.name));
+      const made = isUsable(entry, tool, log) ? [telemetry.tool(configured(entry, tool, tool.name))] : [];
       known.set(tool, made);
       return made;
     });
+}
+
+/** A server's tool whose schema cannot be used is left out: its other tools are of use without it. */
+function isUsable(entry: ToolEntry, tool: Tool, log: Log): boolean {
+  try {
+    checkSchema(tool);
+    return true;
+  } catch (thrown) {
+    log.warn("a tool is left out", { source: entry.name, tool: tool.name, error: messageOf(thrown) });
+    return false;
+  }
+}
+
+function checkSchema({ parameters, name }: Tool): void {
+  if (parameters instanceof z.ZodType) return;
+  try {
+    readSchema(parameters);
+  } catch (thrown) {
+    const message = `the parameters of the tool "${name}": ${messageOf(thrown)}`;
+    throw new VenturiError("tool.create", "config_invalid", message, { cause: thrown });
+  }
 }
 
 /** What the config says of a tool counts more than what the tool says of itself, unless its plugin read that key too. */

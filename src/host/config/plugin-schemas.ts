@@ -6,15 +6,14 @@ import { find, keysOf, type MapNode, type Path, placeOf, plain } from "./tree.ts
 export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<void> {
   const paths = schemaPaths(root);
   if (paths.length === 0) return;
-  const { Ajv } = await import("ajv");
-  const ajv = new Ajv({ strict: false, validateFormats: false, addUsedSchema: false });
+  const { JsonSchema } = await import("../../agent/schema/json-schema.ts");
   for (const path of paths) {
     const node = find(root, path);
     if (node?.kind !== "map") continue;
     try {
-      ajv.compile(plain(node) as object); // a map is an object
+      new JsonSchema(plain(node) as Record<string, unknown>); // a map is an object
     } catch (thrown) {
-      const message = `no valid JSON Schema: ${messageOf(thrown).replace(/^schema is invalid: /, "")}`;
+      const message = `no valid JSON Schema: ${messageOf(thrown)}`;
       problems.push({ place: placeOf(root, path), path: pathText(path), message });
     }
   }

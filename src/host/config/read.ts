@@ -1,5 +1,17 @@
 import { readFileSync, statSync } from "node:fs";
-import { type Document, isAlias, isMap, isScalar, isSeq, LineCounter, type ParsedNode, parseDocument } from "yaml";
+import {
+  type Alias,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type ParsedNode,
+  parseDocument,
+  visit,
+} from "yaml";
 import { messageOf } from "../../core/errors.ts";
 import type { Place, Problem } from "./problem.ts";
 import type { MapNode, Node } from "./tree.ts";
@@ -28,13 +40,18 @@ export function readYaml(file: string, problems: Problem[], named: Place = at(fi
 
 export function parseYaml(file: string, text: string, problems: Problem[]): MapNode | undefined {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  const document = parseDocument(text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    stringKeys: true,
+    uniqueKeys: false, // compares each key with each; the walk below finds them by name
+  });
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
     return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
   for (const error of document.errors) {
-    problems.push({ place: place(error.pos[0]), path: "", message: yamlMessage(error.code, error.message) });
+    problems.push({ place: place(error.pos[0]), path: "", message: yamlMessage(error.message) });
   }
   if (document.errors.length > 0) return undefined;
   const root = document.contents === null ? undefined : convert(document, place, problems);
@@ -68,14 +85,14 @@ function readFailure(thrown: unknown): string {
   return `can't be read: ${messageOf(thrown)}`;
 }
 
-function yamlMessage(code: string, message: string): string {
-  if (code === "DUPLICATE_KEY") return "this key is already set above";
+function yamlMessage(message: string): string {
   return `not valid YAML: ${message.split("\n")[0] ?? message}`;
 }
 
 function convert(document: Document.Parsed, place: (offset: number) => Place, problems: Problem[]): Node | undefined {
   let count = 0;
   let overflow = false;
+  const targets = aliasTargets(document);
   const root = walk(document.contents, 0, []);
   return overflow ? undefined : root;
 
@@ -87,7 +104,7 @@ function convert(document: Document.Parsed, place: (offset: number) => Place, pr
       problems.push({ place: here, path: "", message: tooMuch(path.length) });
     }
     if (isAlias(node)) {
-      const target = node.resolve(document);
+      const target = targets.get(node);
       if (target === undefined) {
         problems.push({ place: here, path: path.join("."), message: `the alias *${node.source} stands for nothing` });
       }
@@ -114,12 +131,27 @@ function convert(document: Document.Parsed, place: (offset: number) => Place, pr
       const key = place(offset);
       if (forbiddenKeys.has(name)) {
         problems.push({ place: key, path: [...path, name].join("."), message: "this name can't be used as a key" });
+      } else if (map.entries.has(name)) {
+        problems.push({ place: key, path: "", message: "this key is already set above" });
       } else {
         map.entries.set(name, { key, node: walk(pair.value, offset, [...path, name]) });
       }
     }
     return map;
   }
+}
+
+/** What each alias stands for. In one pass: the library looks through the whole document for every alias. */
+function aliasTargets(document: Document.Parsed): ReadonlyMap<Alias, ParsedNode> {
+  const anchors = new Map<string, ParsedNode>();
+  const targets = new Map<Alias, ParsedNode>();
+  visit(document, (_key, node) => {
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target !== undefined) targets.set(node, target);
+    } else if (isNode(node) && node.anchor !== undefined) anchors.set(node.anchor, node as ParsedNode); // of a parsed document
+  });
+  return targets;
 }
 
 /** With `stringKeys` a key is always a scalar. */

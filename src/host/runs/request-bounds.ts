@@ -1,8 +1,10 @@
-import { VenturiError } from "../../core/errors.ts";
+import { readSchema, schemaLimits } from "../../agent/schema/json-schema.ts";
+import { VenturiError, wrap } from "../../core/errors.ts";
 import type { RunRequest, Signal } from "../../core/journal.ts";
 import { excessOf, recordLimits, valueLimits } from "../../core/value-limits.ts";
 
 const op = "run.start";
+const mostClientTools = 256;
 
 /** Checks that a request can be stored and carried along, whichever channel, command or agent it came from. */
 export function checkBounds(request: RunRequest, { metadata }: { readonly metadata: number }): void {
@@ -14,8 +16,33 @@ export function checkBounds(request: RunRequest, { metadata }: { readonly metada
   if (excess !== undefined) {
     throw new VenturiError(op, "too_large", `the metadata ${excess}; limits.metadata sets its size`);
   }
+  checkSchemas(request);
   const whole = excessOf(request, { ...valueLimits, size: recordLimits.size });
   if (whole !== undefined) throw new VenturiError(op, "invalid_input", `the request ${whole}`);
+}
+
+/** Schemas of the caller: the answer's is checked with here, those of its tools only go to the model. */
+function checkSchemas({ output, clientTools = [] }: RunRequest): void {
+  const schema = output?.schema;
+  if (schema !== undefined) named("output", () => readSchema(schema));
+  if (clientTools.length > mostClientTools) {
+    throw new VenturiError(op, "too_large", `a request may bring ${mostClientTools} tools`);
+  }
+  for (const tool of clientTools) {
+    const excess = excessOf(tool.parameters, schemaLimits);
+    if (excess !== undefined) {
+      throw new VenturiError(op, "invalid_input", `the schema of the tool "${tool.name.slice(0, 64)}" ${excess}`);
+    }
+  }
+}
+
+function named(what: string, read: () => unknown): void {
+  try {
+    read();
+  } catch (thrown) {
+    const { message } = wrap(op, thrown);
+    throw new VenturiError(op, "invalid_input", `${what}: ${message}`, { cause: thrown });
+  }
 }
 
 export function checkSignal(body: Signal["body"]): void {

@@ -84,7 +84,7 @@ describe("instances of plugins", () => {
     const [only] = toolsOf(
       { ...entryOf({ options: z.strictObject({}) }), effect: "pure", timeout: 5, approval: "always", maxOutput: 9 },
       tool,
-      noTelemetry,
+      { telemetry: noTelemetry, log: silentLog },
     )();
     expect(only).to.deep.include({ name: "mine", effect: "pure", timeout: 5, approval: "always", maxOutput: 9 });
     expect(only?.call({}, {} as ToolContext)).to.equal("done");
@@ -95,7 +95,11 @@ describe("instances of plugins", () => {
       ...entryOf({ options: z.strictObject({ timeout: z.number(), approval: z.string() }) }),
       timeout: 5,
     };
-    const [only] = toolsOf({ ...entry, approval: "once" }, { ...tool, timeout: 7 }, noTelemetry)();
+    const [only] = toolsOf(
+      { ...entry, approval: "once" },
+      { ...tool, timeout: 7 },
+      { telemetry: noTelemetry, log: silentLog },
+    )();
     expect(only).to.deep.include({ timeout: 7, approval: "once" });
   });
 
@@ -104,7 +108,7 @@ describe("instances of plugins", () => {
     const tools = toolsOf(
       { ...entryOf({ options: z.strictObject({}) }), effect: "pure" },
       { list: () => list },
-      noTelemetry,
+      { telemetry: noTelemetry, log: silentLog },
     );
     const [first] = tools();
     expect(first).to.deep.include({ name: "one", effect: "pure" });

@@ -1,0 +1,132 @@
+import { VenturiError } from "../../core/errors.ts";
+import { excessOf, type ValueLimits } from "../../core/value-limits.ts";
+import { type Check, Checking, every, type Problem, TooCostly } from "./check.ts";
+import { checksOf, malformed } from "./keywords.ts";
+import { References } from "./references.ts";
+import { isRecord } from "./scalars.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** For one JSON Schema: tools of large servers have a few hundred kilobytes. */
+export const schemaLimits: ValueLimits = { depth: 64, nodes: 20_000, size: 512 * 1024 };
+
+/**
+ * A JSON Schema that checks values. It may come from anyone: it is read in time linear in its size, and a check ends after a
+ * number of steps, whatever the schema and the value are. `format` is a note to the model and is not checked.
+ */
+export class JsonSchema {
+  readonly #check: Check;
+
+  /** Throws `invalid_input` for a schema that is no JSON Schema, is past the limits, or needs what is not supported. */
+  constructor(schema: Schema) {
+    const excess = excessOf(schema, schemaLimits);
+    if (excess !== undefined) throw new VenturiError("schema.read", "invalid_input", `the JSON Schema ${excess}`);
+    this.#check = new Reading(schema).check;
+  }
+
+  /** What does not fit; empty when the value does. */
+  problems(value: unknown): readonly Problem[] {
+    const checking = new Checking();
+    try {
+      return this.#check(value, checking, "") ? [] : checking.problems;
+    } catch (thrown) {
+      if (!(thrown instanceof TooCostly) && !(thrown instanceof RangeError)) throw thrown; // a stack of references
+      return [{ path: "", message: "would take too long to check against its schema" }];
+    }
+  }
+}
+
+/** Turns a schema into checks: each schema in it once, those that are referred to later than those that refer. */
+class Reading {
+  readonly check: Check;
+  readonly #references: References;
+  readonly #checks = new Map<object, Check | undefined>();
+  readonly #waiting: Schema[] = [];
+  /** The schemas that a schema applies to the same value. */
+  readonly #sameValue = new Map<object, object[]>();
+
+  constructor(root: Schema) {
+    this.#references = new References(root);
+    this.check = this.#read(root);
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) this.#read(next);
+    this.#refuseEndless();
+  }
+
+  #read(schema: unknown): Check {
+    if (schema === true) return () => true;
+    if (schema === false) return (_value, checking, path) => checking.misfit(path, "must not be there");
+    if (!isRecord(schema)) throw malformed("a schema", "an object or a boolean");
+    const known = this.#checks.get(schema);
+    if (known !== undefined) return known;
+    this.#checks.set(schema, undefined);
+    const checks = checksOf(schema, {
+      part: (inner) => this.#read(inner),
+      whole: (inner) => {
+        this.#note(schema, inner);
+        return this.#read(inner);
+      },
+    });
+    if (schema.$ref !== undefined) checks.unshift(this.#follow(schema));
+    const all = every(checks);
+    const check: Check = (value, checking, path) => {
+      checking.spend(1 + checks.length);
+      return checks.length === 0 || all(value, checking, path);
+    };
+    this.#checks.set(schema, check);
+    return check;
+  }
+
+  /** Looked up when it is needed: what it refers to may refer back. */
+  #follow(schema: Schema): Check {
+    if (typeof schema.$ref !== "string") throw malformed("$ref", "a string");
+    const target = this.#references.resolve(schema.$ref, schema);
+    if (!isRecord(target)) return this.#read(target);
+    this.#note(schema, target);
+    if (!this.#checks.has(target)) this.#waiting.push(target);
+    return (value, checking, path) => this.#checks.get(target)?.(value, checking, path) ?? true;
+  }
+
+  #note(outer: object, inner: unknown): void {
+    if (!isRecord(inner)) return;
+    const known = this.#sameValue.get(outer);
+    if (known) known.push(inner);
+    else this.#sameValue.set(outer, [inner]);
+  }
+
+  /** A schema that comes back to itself without going into the value would never be done with it. */
+  #refuseEndless(): void {
+    const state = new Map<object, "open" | "done">();
+    for (const start of this.#sameValue.keys()) {
+      const path: { schema: object; next: number }[] = [{ schema: start, next: 0 }];
+      while (path.length > 0) {
+        const top = path.at(-1);
+        if (top === undefined || state.get(top.schema) === "done") {
+          path.pop();
+          continue;
+        }
+        state.set(top.schema, "open");
+        const inner = this.#sameValue.get(top.schema)?.[top.next++];
+        if (inner === undefined) {
+          state.set(top.schema, "done");
+          path.pop();
+        } else if (state.get(inner) === "open") throw endless();
+        else path.push({ schema: inner, next: 0 });
+      }
+    }
+  }
+}
+
+const endless = (): VenturiError =>
+  new VenturiError("schema.read", "invalid_input", "the JSON Schema has a $ref that leads back to itself");
+
+const known = new WeakMap<object, JsonSchema>();
+
+/** Read once per schema object. */
+export function readSchema(schema: Schema): JsonSchema {
+  let read = known.get(schema);
+  if (read === undefined) {
+    read = new JsonSchema(schema);
+    known.set(schema, read);
+  }
+  return read;
+}
