@@ -1,13 +1,16 @@
-// Writes what is generated from the code: config/venturi.schema.json and docs/config.md. With --check: fails when one is stale.
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+// Writes what is generated from the code: config/venturi.schema.json, docs/config.md and the public types. With --check: fails when one is stale.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { PluginLoader } from "../dist/src/host/build/plugin-loader.js";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
 import { configPage } from "./config-page.mjs";
+import { publicTypes } from "./public-types.mjs";
 
 const schema = await configSchema(new PluginLoader());
 const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
+  ...publicTypes(fileURLToPath(new URL("../", import.meta.url))),
 };
 const root = new URL("../", import.meta.url);
 for (const [name, text] of Object.entries(files)) {
@@ -18,6 +21,7 @@ for (const [name, text] of Object.entries(files)) {
     process.stderr.write(`${name} is stale; run npm run generate\n`);
     process.exitCode = 1;
   } else {
+    mkdirSync(new URL("./", path), { recursive: true });
     writeFileSync(path, text);
     process.stdout.write(`${name}\n`);
   }

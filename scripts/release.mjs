@@ -1,6 +1,6 @@
-// Packs, installs the tarball into an empty folder and runs `npx venturi run` from there, as its first user will.
+// Packs, checks the package with publint and attw, installs the tarball into an empty folder and runs `npx venturi run` from there, as its first user will.
 //   npm run release:check    does just that
-//   node scripts/release.mjs also looks at the tree and the changelog, leaves the tarball here and says what to do next
+//   npm run release          also looks at the tree and the changelog, tags the version and says what to do next
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +15,8 @@ try {
   step("build", process.execPath, ["scripts/build.mjs"], ".");
   const packed = step("pack", "npm", ["pack", "--silent", "--pack-destination", home], ".");
   const tarball = packed.trim().split("\n").at(-1);
+  step("publint", "npx", ["publint", "run", "--strict", join(home, tarball)], ".");
+  step("types", "npx", ["attw", join(home, tarball), "--profile", "esm-only"], ".");
   step("install", "npm", ["install", "--silent", "--no-audit", "--no-fund", join(home, tarball)], home);
   expect("npx venturi --version", step("version", "npx", ["venturi", "--version"], home), version);
   expect("npx venturi run", step("run", "npx", ["venturi", "run", "assistant", "What is 17 * 23?"], home), "391");
@@ -23,7 +25,8 @@ try {
   process.stdout.write(`${tarball} works from an empty folder\n`);
   if (!isCheck) {
     copyFileSync(join(home, tarball), tarball);
-    process.stdout.write(`now: git tag v${version} && git push --tags && npm publish ${tarball}\n`);
+    step("tag", "git", ["tag", "--annotate", `v${version}`, "--message", `Venturi ${version}`], ".");
+    process.stdout.write(`now: git push origin v${version}; the release workflow publishes what the tag holds\n`);
   }
 } finally {
   rmSync(home, { recursive: true, force: true });

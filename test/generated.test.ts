@@ -7,7 +7,7 @@ import { venturi } from "./cli/venturi.ts";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 
 describe("what is shipped as files", () => {
-  it("config/venturi.schema.json and docs/config.md are fresh", () => {
+  it("config/venturi.schema.json, docs/config.md and the snapshot of the public types are fresh", () => {
     const check = spawnSync(process.execPath, ["scripts/generate.mjs", "--check"], { cwd: root, encoding: "utf8" });
     expect(check.stderr).to.equal("");
     expect(check.status).to.equal(0);
