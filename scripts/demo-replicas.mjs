@@ -65,6 +65,7 @@ try {
           const data = frame.split("\n").find((line) => line.startsWith("data: "));
           if (data === undefined) continue;
           const event = JSON.parse(data.slice(6));
+          if (event.type === "heartbeat") continue;
           events.push(event);
           if (event.type === "text.delta") process.stderr.write(event.text);
           if (event.type === "round.retracted") process.stderr.write("↩ ");

@@ -23,6 +23,8 @@ interface Call {
   name: string | undefined;
   text: string;
   scanner: JsonScanner;
+  /** The model has spoken of something else since. */
+  passed: boolean;
 }
 
 /**
@@ -50,7 +52,10 @@ export class ToolCalls {
     let touched: Call | undefined;
     for (const entry of list(toolCalls)) {
       const fragment = this.#read(entry);
-      const call = this.#find(fragment, touched) ?? this.#open(fragment, out);
+      const known = this.#find(fragment, touched);
+      // Calls that begin in one chunk may get their arguments after it, in turns.
+      if (known === undefined && touched === undefined) this.moveOn(out);
+      const call = known ?? this.#open(fragment);
       touched = call;
       this.#extend(call, fragment, out);
     }
@@ -60,7 +65,21 @@ export class ToolCalls {
   pushFunctionCall(functionCall: unknown, out: Delta[]): void {
     this.#quirks.count("function_call");
     const fragment: Fragment = { ...this.#read({ function: functionCall }), key: "function_call" };
-    this.#extend(this.#byKey.get("function_call") ?? this.#open(fragment, out), fragment, out);
+    this.#extend(this.#byKey.get("function_call") ?? this.#open(fragment), fragment, out);
+  }
+
+  /**
+   * The model speaks of something else: the last call has no arguments, or `{}` was no placeholder. Should arguments come all
+   * the same, they replace these.
+   */
+  moveOn(out: Delta[]): void {
+    const call = this.#last;
+    if (call === undefined || call.passed || call.custom || call.name === undefined) return;
+    const none = call.text.trim() === "";
+    if (!none && !(call.scanner.closed && call.scanner.empty)) return;
+    call.passed = true;
+    if (none) this.#append(call, "{}", out);
+    else out.push({ type: "tool_call", index: call.index, sealed: true });
   }
 
   /** The generation has ended: free text that was wrapped in JSON gets its closing quote. */
@@ -124,11 +143,7 @@ export class ToolCalls {
     return last.scanner.closed && fragment.piece !== "" ? undefined : last;
   }
 
-  #open(fragment: Fragment, out: Delta[]): Call {
-    const before = this.#last;
-    // The wire moved on, so `{}` was no placeholder.
-    if (before?.scanner.closed && before.scanner.empty)
-      out.push({ type: "tool_call", index: before.index, sealed: true });
+  #open(fragment: Fragment): Call {
     const call: Call = {
       index: this.#calls.length,
       key: fragment.key,
@@ -137,6 +152,7 @@ export class ToolCalls {
       name: undefined,
       text: "",
       scanner: new JsonScanner(),
+      passed: false,
     };
     this.#calls.push(call);
     this.#byKey.set(fragment.key, call);
@@ -180,6 +196,7 @@ export class ToolCalls {
 
   #append(call: Call, piece: string, out: Delta[]): void {
     call.text += piece;
+    call.scanner.push(piece);
     out.push({ type: "tool_call", index: call.index, arguments: piece, sealed: true });
   }
 }

@@ -34,6 +34,7 @@ export class DeltaWriter {
   readonly #tools: ToolTable;
   readonly #sink: CallSink;
   readonly #accumulator: Accumulator;
+  readonly #doubtful = new Set<OpenCall>();
   /** The events' call id of each open call, by its index. */
   readonly #ids: string[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
@@ -63,6 +64,7 @@ export class DeltaWriter {
     if (done === undefined) {
       throw new VenturiError("provider.stream", "stream_error", "the stream ended before its own end; it was cut");
     }
+    for (const call of this.#doubtful) this.#seal(call);
     for (const call of this.#accumulator.finish(done.finish)) this.#seal(call);
     return done;
   }
@@ -146,13 +148,25 @@ export class DeltaWriter {
     const before = delta.replace ? (this.#accumulator.open[delta.index]?.text ?? "") : "";
     const { call, opened, sealed, reopened } = this.#accumulator.push(delta);
     if (opened) this.#open(call);
-    if (reopened) this.#sink.unsealed(this.#idOf(call));
+    if (reopened) {
+      this.#doubtful.delete(call);
+      this.#sink.unsealed(this.#idOf(call));
+    }
     // Arguments that come before the name wait for it; the accumulator has them.
     if (call.name !== "") this.#extend(call, opened ? call.text : newPiece(delta, before));
     if (sealed) {
       this.#flush();
-      this.#seal(call);
+      if (this.#isDoubtful(call)) this.#doubtful.add(call);
+      else this.#seal(call);
     }
+  }
+
+  /** No arguments for a tool that needs some: they may still come, as long as the generation goes on. */
+  #isDoubtful(call: OpenCall): boolean {
+    const result = call.result();
+    if (!result.ok || Object.keys(result.arguments).length > 0) return false;
+    const checked = this.#tools.check(this.#nameOf(call), {});
+    return !checked.ok && checked.error.code === "tool_invalid_arguments";
   }
 
   #extend(call: OpenCall, piece: string): void {
