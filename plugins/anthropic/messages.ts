@@ -1,4 +1,5 @@
 import {
+  argumentsObject,
   type Message,
   type Part,
   parseJson,
@@ -84,7 +85,8 @@ function assistantBlock(part: Part): Block[] {
       // Unsigned thinking is refused: it came from another vendor, or was never whole.
       return part.signature === undefined ? [] : [{ type: "thinking", thinking: part.text, signature: part.signature }];
     case "tool_call": {
-      const { call, name, arguments: input, signature } = part;
+      const { call, name, signature } = part;
+      const input = argumentsObject(part);
       return [withNative({ type: "tool_use", id: idOf(call), name, input, ...origin(signature) }, part.native)];
     }
     case "opaque":

@@ -96,7 +96,8 @@ class Conversation {
   #functionCall({ name, arguments: text }: { name: string; arguments: string }): Part {
     const call = `call_function_${this.#legacy++}`;
     this.#unanswered.set(name, [...(this.#unanswered.get(name) ?? []), call]);
-    return { type: "tool_call", call, name, arguments: callArguments(text) ?? {} };
+    const parsed = callArguments(text);
+    return { type: "tool_call", call, name, arguments: parsed ?? {}, ...(parsed === undefined ? { raw: text } : {}) };
   }
 }
 

@@ -1,4 +1,12 @@
-import { type FilePart, type ImagePart, type Message, type Part, record, withNative } from "venturi/plugin";
+import {
+  argumentsText,
+  type FilePart,
+  type ImagePart,
+  type Message,
+  type Part,
+  record,
+  withNative,
+} from "venturi/plugin";
 import { z } from "zod";
 import { responsesWire } from "./responses-content.ts";
 
@@ -42,7 +50,7 @@ function saidItem(part: Part): Item[] {
       return [withNative({ type: "message", role: "assistant", status: "completed", content }, own(part))];
     }
     case "tool_call": {
-      const call = { call_id: part.call, name: part.name, arguments: JSON.stringify(part.arguments) };
+      const call = { call_id: part.call, name: part.name, arguments: argumentsText(part) };
       return [withNative({ type: "function_call", status: "completed", ...call }, own(part))];
     }
     case "reasoning":

@@ -1,4 +1,5 @@
 import {
+  argumentsObject,
   type FilePart,
   type ImagePart,
   type Message,
@@ -62,7 +63,7 @@ function partOf(part: Part, role: Content["role"]): Record<string, unknown> | un
 }
 
 const callPart = (part: ToolCallPart): Record<string, unknown> => ({
-  functionCall: { ...vendorId(part.call), name: part.name, args: part.arguments },
+  functionCall: { ...vendorId(part.call), name: part.name, args: argumentsObject(part) },
   ...(part.signature === undefined ? {} : { thoughtSignature: part.signature }),
 });
 

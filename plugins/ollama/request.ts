@@ -1,4 +1,5 @@
 import {
+  argumentsObject,
   type FilePart,
   fileAsText,
   type GenerationRequest,
@@ -65,7 +66,7 @@ function messagesOf(message: Message): Body[] {
     if (part.type === "image") images.push(base64Of(part));
     else if (part.type === "reasoning") thinking += part.text;
     else if (part.type === "tool_call") {
-      calls.push({ id: part.call, function: { name: part.name, arguments: part.arguments } });
+      calls.push({ id: part.call, function: { name: part.name, arguments: argumentsObject(part) } });
     }
   }
   if (thinking !== "") body.thinking = thinking;

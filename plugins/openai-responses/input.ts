@@ -1,4 +1,4 @@
-import { type Message, type Part, parseJson, record, textOf, withNative } from "venturi/plugin";
+import { argumentsText, type Message, type Part, parseJson, record, textOf, withNative } from "venturi/plugin";
 import { fileOf, imageOf } from "./attachments.ts";
 import { wireName } from "./decoder.ts";
 import { outputItem } from "./vendor-outputs.ts";
@@ -74,7 +74,7 @@ function callItem(part: Extract<Part, { type: "tool_call" }>, called: Map<string
   const item = part.signature === undefined ? {} : record(parseJson(part.signature));
   called.set(part.call, item);
   if (item.type !== undefined && item.type !== "function_call") return item;
-  const args = JSON.stringify(part.arguments);
+  const args = argumentsText(part);
   const call = { type: "function_call", call_id: part.call, name: part.name, arguments: args, ...item };
   return withNative(call, part.native);
 }

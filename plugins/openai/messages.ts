@@ -1,4 +1,4 @@
-import { type Message, type OpaquePart, type Part, record, textOf, withNative } from "venturi/plugin";
+import { argumentsText, type Message, type OpaquePart, type Part, record, textOf, withNative } from "venturi/plugin";
 import { fileOf, imageOf } from "./attachments.ts";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
@@ -53,7 +53,7 @@ function callOf(part: Extract<Part, { type: "tool_call" }>, idOf: IdOf): Body {
   const call = {
     id: idOf(part.call),
     type: "function",
-    function: { name: part.name, arguments: JSON.stringify(part.arguments) },
+    function: { name: part.name, arguments: argumentsText(part) },
   };
   // Gemini's compatible endpoint signs calls there and refuses the next turn without it.
   const signed =

@@ -131,7 +131,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     files: z.array(ToolContent.extend({ name: z.string().exactOptional() })).exactOptional(),
     error: ErrorBody.exactOptional(),
     ms: z.number(),
-    /** How much earlier than the end of the generation the tool started, when it did. */
+    /** How much of its time lay before the end of the generation: what starting early saved. Absent when it saved nothing. */
     savedMs: z.number().exactOptional(),
     /** Tokens that the tool itself used, such as those of an agent it called. */
     usage: Usage.exactOptional(),

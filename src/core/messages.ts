@@ -50,6 +50,8 @@ export const ToolCallPart = z.strictObject({
   call: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
+  /** What the model wrote instead of a JSON object; goes back to it, so that it can see its mistake. `arguments` is then empty. */
+  raw: z.string().exactOptional(),
   signature: z.string().exactOptional(),
   native,
 });
@@ -115,3 +117,10 @@ export function fileAsText(file: FilePart): string | undefined {
   const text = fileText(file);
   return text === undefined ? undefined : `<file name="${file.name ?? file.mediaType}">\n${text}\n</file>`;
 }
+
+/** A call's arguments for a wire that has them as JSON text: broken ones as the model wrote them. */
+export const argumentsText = (part: ToolCallPart): string => part.raw ?? JSON.stringify(part.arguments);
+
+/** A call's arguments for a wire that has them as an object: broken ones as text in one. */
+export const argumentsObject = (part: ToolCallPart): Readonly<Record<string, unknown>> =>
+  part.raw === undefined ? part.arguments : { invalid_json: part.raw };

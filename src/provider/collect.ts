@@ -109,13 +109,13 @@ class Collected {
 function partOf(part: Part | OpenCall): Part {
   if ("type" in part) return part;
   const result = part.result();
-  if (!result.ok) throw result.error;
   const signed = part.signature === undefined ? {} : { signature: part.signature };
   const call: ToolCallPart = {
     type: "tool_call",
     call: part.id,
     name: part.name,
-    arguments: result.arguments,
+    // Whoever takes the answer rejects the call; a stream would have told the same.
+    ...(result.ok ? { arguments: result.arguments } : { arguments: {}, raw: result.raw }),
     ...signed,
   };
   return call;

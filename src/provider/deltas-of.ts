@@ -1,5 +1,5 @@
 import type { Delta } from "../core/deltas.ts";
-import type { Part } from "../core/messages.ts";
+import { argumentsText, type Part } from "../core/messages.ts";
 import type { Generation } from "../core/provider.ts";
 
 /** A whole answer as the deltas it would have streamed. */
@@ -29,7 +29,7 @@ function deltaOf(part: Part, index: number): Delta | undefined {
       return { ...part, part: index };
     case "tool_call": {
       const { call, name, signature } = part;
-      const json = JSON.stringify(part.arguments);
+      const json = argumentsText(part);
       const signed = signature === undefined ? {} : { signature };
       return { type: "tool_call", index, id: call, name, arguments: json, sealed: true, ...signed };
     }

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { sleep } from "../../src/core/clock.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";
 
@@ -18,6 +20,28 @@ describe("dispatch", () => {
     await running;
     expect(finished.savedMs).to.be.greaterThan(0);
     expect(bench.terminal).to.include({ finish: "stop" });
+  });
+
+  it("saved the time that the tool and the generation had in common, and none when it was taken back", async () => {
+    for (const [toolMs, talkMs, saved] of [
+      [300, 1_000, 300],
+      [1_000, 300, 300],
+    ] as const) {
+      const clock = new VirtualClock();
+      const model = new ScriptedModel([[say.call(0, "look", { at: 1 }), "so", say.wait(talkMs)], ["ok"]], { clock });
+      const look = tool("look", (_, { signal }) => sleep(clock, toolMs, signal));
+      const bench = new Bench({ model, tools: [look], clock });
+      let over = false;
+      const running = bench.run().then(() => {
+        over = true;
+      });
+      while (!over && (await clock.next()));
+      await running;
+      expect(bench.of("tool.finished")[0]?.savedMs).to.equal(saved);
+    }
+    const model = new ScriptedModel([[say.call(0, "look", { at: 1 }), say.fail("llm_error")]]);
+    const bench = await run({ model, tools: [tool("look", () => new Promise(() => {}))] });
+    expect(bench.of("tool.finished")[0]).to.include({ ok: false }).and.not.to.have.property("savedMs");
   });
 
   it("keeps an effectful tool until the generation has ended well", async () => {

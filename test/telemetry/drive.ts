@@ -168,7 +168,7 @@ export async function wholeRun(
   const call = `call-${run}`;
   const generation = generate(parts.provider, run, 1);
   await parts.tool.call({ text: "x" }, toolContext(run, 1, call));
-  await log.step({ type: "tool.finished", round: 1, call, name: "echo", ok: true, output: "x", ms: 1 });
+  await log.step({ type: "tool.finished", round: 1, call, name: "echo", ok: true, output: "x", ms: 1, savedMs: 0.5 });
   await generation;
   await log.step(roundFinished(1));
   await log.step(finished);

@@ -1,4 +1,4 @@
-import { type FilePart, isText, type Message } from "../../core/messages.ts";
+import { argumentsText, type FilePart, isText, type Message } from "../../core/messages.ts";
 import type { Usage } from "../../core/usage.ts";
 
 const charactersPerToken = 4;
@@ -10,7 +10,7 @@ export function estimateMessage(message: Message): number {
   let characters = 8;
   for (const part of message.parts) {
     if (part.type === "text" || part.type === "reasoning") characters += part.text.length;
-    else if (part.type === "tool_call") characters += part.name.length + JSON.stringify(part.arguments).length;
+    else if (part.type === "tool_call") characters += part.name.length + argumentsText(part).length;
     else if (part.type === "tool_result") characters += part.output.length;
     else if (part.type === "image") characters += 1_000 * charactersPerToken;
     else if (part.type === "file") characters += fileCharacters(part);

@@ -71,10 +71,11 @@ export class RoundState {
 
   addCall(event: EventOf<"tool_call.ready" | "tool_call.rejected">): void {
     const rejected = event.type === "tool_call.rejected" ? event.error : undefined;
+    const input = event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments);
     const call: CallState = {
       call: event.call,
       name: event.name,
-      arguments: event.type === "tool_call.ready" ? event.arguments : objectIn(event.arguments),
+      arguments: input ?? {},
       signature: event.signature,
       rejected,
       raw: event.type === "tool_call.rejected" ? event.arguments : undefined,
@@ -84,12 +85,13 @@ export class RoundState {
       denial: undefined,
       result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [], files: [] },
     };
-    const { name, signature } = call;
+    const { name, signature, raw } = call;
     const part: Part = {
       type: "tool_call",
       call: call.call,
       name,
       arguments: call.arguments,
+      ...(input === undefined && raw ? { raw } : {}),
       ...(signature === undefined ? {} : { signature }),
     };
     // A wire that changes arguments it had already closed tells the call again: the later telling counts.
@@ -134,11 +136,11 @@ export class RoundState {
 
 const isCall = (part: Part, call: string): boolean => part.type === "tool_call" && part.call === call;
 
-function objectIn(raw: string): Record<string, unknown> {
+function objectIn(raw: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(raw);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }

@@ -211,7 +211,9 @@ export class Dispatcher implements CallSink {
     const now = run.parts.clock.monotonic();
     const started = entry.startedAt || now;
     const saved = Math.min(now, this.#generationEnd ?? now) - started;
-    this.#finish(entry.call, outcome, { ms: now - started, savedMs: saved > 0 ? saved : undefined });
+    // What was taken back saved nothing.
+    const savedMs = saved > 0 && !entry.controller.signal.aborted ? saved : undefined;
+    this.#finish(entry.call, outcome, { ms: now - started, savedMs });
     entry.state = "settled";
     // A no is an answer, not a failure: the model is told, whatever the policy.
     const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";

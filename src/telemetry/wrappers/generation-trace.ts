@@ -79,7 +79,6 @@ export class GenerationTrace implements StreamObserver, Pending {
       if (measure.content.captured) this.#output = this.#captureInput();
     }
     this.#trace?.pending.add(this);
-    this.#round?.generating();
   }
 
   get traceparent(): string {
@@ -144,7 +143,6 @@ export class GenerationTrace implements StreamObserver, Pending {
     if (this.#span.isRecording()) this.#describe();
     this.#emitChunks();
     this.#round?.touch();
-    this.#round?.generated();
     endSpan(this.#measure, this.#run, this.#span, this.#origin.time(now));
     this.#metrics.generation(this.#request.model, errorType(ending), {
       seconds: (now - this.#started) / 1_000,

@@ -24,9 +24,6 @@ export class RoundTrace {
   readonly #run: RunTrace;
   #lastAt = performance.now();
   #code: string | undefined;
-  #generating = false;
-  readonly #waiting: ((generatedAt: number) => void)[] = [];
-  #generatedAt: number | undefined;
   /** The conventions' name of the provider, told by the generation. */
   provider: string;
 
@@ -54,22 +51,6 @@ export class RoundTrace {
   /** Something of the round happened or ended now. */
   touch(): void {
     this.#lastAt = performance.now();
-  }
-
-  generating(): void {
-    this.#generating = true;
-  }
-
-  generated(): void {
-    this.#generating = false;
-    this.#generatedAt = performance.now();
-    for (const tell of this.#waiting.splice(0)) tell(this.#generatedAt);
-  }
-
-  /** Tells when the round's generation ended, once it has; at once if there is none here to wait for. */
-  whenGenerated(tell: (generatedAt: number | undefined) => void): void {
-    if (this.#generating) this.#waiting.push(tell);
-    else tell(this.#generatedAt);
   }
 
   retracted(code: string): void {

@@ -191,16 +191,12 @@ class Execution implements Pending {
       body.output,
     );
     const { instruments, sets } = this.#measure.sdk;
-    this.#round?.whenGenerated((generatedAt) => {
-      if (this.#ended) return;
-      const saved = generatedAt === undefined ? 0 : Math.round((generatedAt - this.#started) * 1_000) / 1_000;
-      this.#span.setAttribute(attributes.toolEager, saved > 0);
-      if (saved > 0) {
-        this.#span.setAttribute(attributes.toolSaved, saved);
-        instruments.eagerSaved(sets.of(labelsOf(body))).record(saved / 1_000);
-      }
-      this.#end();
-    });
+    this.#span.setAttribute(attributes.toolEager, body.savedMs !== undefined);
+    if (body.savedMs !== undefined) {
+      this.#span.setAttribute(attributes.toolSaved, body.savedMs);
+      instruments.eagerSaved(sets.of(labelsOf(body))).record(body.savedMs / 1_000);
+    }
+    this.#end();
   }
 
   abandon(): void {
