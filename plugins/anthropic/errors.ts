@@ -1,4 +1,4 @@
-import { type Code, record, VenturiError, word } from "venturi/plugin";
+import { type Code, codeInBody, record, VenturiError, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
@@ -19,7 +19,8 @@ export function errorOf(event: unknown): VenturiError {
   const details: Record<string, unknown> = { vendorCode: type };
   if (word(outer.request_id) !== undefined) details.requestId = outer.request_id;
   if (passing.has(type)) details.retry = true;
-  return new VenturiError(op, codes.get(type) ?? "llm_error", `the provider reported ${type}: ${message}`, { details });
+  const code = codes.get(type) ?? codeInBody(event) ?? "llm_error";
+  return new VenturiError(op, code, `the provider reported ${type}: ${message}`, { details });
 }
 
 /** The stream broke its own format. */

@@ -1,15 +1,10 @@
-import { type Code, count, list, record, VenturiError, word } from "venturi/plugin";
+import { type Code, codeInBody, count, list, record, VenturiError, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
 const codes: ReadonlyMap<string, Code> = new Map([
   ["RESOURCE_EXHAUSTED", "rate_limited"],
   ["UNAVAILABLE", "unavailable"],
-]);
-
-const statuses: ReadonlyMap<number, Code> = new Map([
-  [429, "rate_limited"],
-  [503, "unavailable"],
 ]);
 
 const passing: ReadonlySet<string> = new Set(["INTERNAL", "DEADLINE_EXCEEDED", "ABORTED"]);
@@ -19,7 +14,7 @@ export function errorOf(body: unknown): VenturiError {
   const error = record(record(body).error);
   const status = word(error.status);
   const number = count(error.code);
-  const code = codes.get(status ?? "") ?? statuses.get(number ?? 0) ?? "llm_error";
+  const code = codes.get(status ?? "") ?? (passing.has(status ?? "") ? undefined : codeInBody(body)) ?? "llm_error";
   const details: Record<string, unknown> = {};
   if (status !== undefined) details.vendorCode = status;
   if (number !== undefined) details.status = number;

@@ -1,4 +1,4 @@
-import { count, record, VenturiError, word } from "venturi/plugin";
+import { codeInBody, count, record, VenturiError, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
@@ -7,7 +7,7 @@ export function errorOf(body: unknown): VenturiError {
   const outer = record(body);
   const message = word(outer.error) ?? word(record(outer.error).message) ?? "no message was given";
   const status = count(outer.status_code) ?? count(outer.status);
-  const code = status === 429 ? "rate_limited" : status === 503 ? "unavailable" : "llm_error";
+  const code = codeInBody(body) ?? "llm_error";
   const context = status === undefined ? {} : { details: { status } };
   return new VenturiError(op, code, `the provider reported: ${message}`, context);
 }

@@ -1,4 +1,4 @@
-import { type Code, codeOfStatus, record, VenturiError, vendorWords, word } from "venturi/plugin";
+import { type Code, codeInBody, record, VenturiError, vendorWords, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
@@ -15,7 +15,7 @@ export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError 
   const wait = /try again in ([\d.]+)\s*(ms|s)\b/i.exec(said);
   if (wait !== null) details.retryAfterMs = Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000));
   if (/insufficient_quota|billing/.test(kind)) details.retry = false;
-  const code = codeOf(kind, nested.status ?? event.status, said);
+  const code = codeInBody(event) ?? codeOf(kind, said);
   return new VenturiError(op, code, `the provider reported ${kind}: ${said}`, { details });
 }
 
@@ -29,8 +29,7 @@ const kinds: readonly (readonly [RegExp, Code])[] = [
   [/invalid_request|context_length|invalid_prompt|invalid_image|image_|unsupported/i, "invalid_input"],
 ];
 
-function codeOf(kind: string, status: unknown, said: string): Code {
-  if (typeof status === "number" && status >= 400 && codeOfStatus(status) !== "llm_error") return codeOfStatus(status);
+function codeOf(kind: string, said: string): Code {
   for (const words of [kind, said]) {
     for (const [pattern, code] of kinds) if (pattern.test(words)) return code;
   }

@@ -1,11 +1,12 @@
 import {
   type Code,
-  codeOfStatus,
+  codeInBody,
   errorCode,
   errorText,
   type HttpFailure,
   httpFailure,
   record,
+  statusInBody,
   VenturiError,
   vendorWords,
   word,
@@ -18,8 +19,8 @@ export function errorIn(payload: unknown): VenturiError {
   const body = record(payload);
   const said = errorText(body) || "no reason was given";
   const vendorCode = errorCode(body);
-  const status = statusIn(body);
-  const code = codeOf(`${vendorCode ?? ""} ${typeIn(body)} ${said}`, status);
+  const status = statusInBody(body);
+  const code = codeOf(`${vendorCode ?? ""} ${typeIn(body)} ${said}`, body);
   const details: Record<string, unknown> = { ...vendorWords(body) };
   if (status !== undefined) details.status = status;
   if (exhausted.test(`${vendorCode ?? ""} ${said}`)) details.retry = false;
@@ -56,24 +57,9 @@ const kinds: readonly (readonly [RegExp, Code])[] = [
 /** Groq says this of a model that wrote a call wrongly, and calls it an invalid request. */
 const modelsFault = /tool_use_failed/;
 
-function codeOf(words: string, status: number | undefined): Code {
+function codeOf(words: string, body: unknown): Code {
   if (modelsFault.test(words)) return "llm_error";
-  if (status !== undefined) {
-    const code = codeOfStatus(status);
-    if (code !== "llm_error" && code !== "conflict") return code === "timeout" ? "unavailable" : code;
-  }
-  for (const [kind, code] of kinds) if (kind.test(words)) return code;
-  return "llm_error";
-}
-
-/** The status that the error names, as a number or as digits; a word such as "tool_use_failed" is none. */
-function statusIn(body: Readonly<Record<string, unknown>>): number | undefined {
-  const inner = record(body.error);
-  for (const value of [inner.status_code, inner.code, inner.status, body.status_code, body.code, body.status]) {
-    const status = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
-    if (typeof status === "number" && status >= 400 && status < 600) return status;
-  }
-  return undefined;
+  return codeInBody(body) ?? kinds.find(([kind]) => kind.test(words))?.[1] ?? "llm_error";
 }
 
 const typeIn = (body: Readonly<Record<string, unknown>>): string =>

@@ -17,11 +17,28 @@ describe("the model chain", () => {
     const running = bench.run();
     await clock.advance(6_999);
     expect(model.requests).to.have.length(1);
-    await clock.advance(1);
+    await clock.advance(1_751);
     await running;
     expect(bench.terminal).to.include({ output: "ok" });
     expect(bench.of("round.started").map((event) => event.attempt)).to.deep.equal([1, 2]);
     expect(bench.types).not.to.include("round.retracted");
+  });
+
+  it("spreads the waits that providers ask for over a quarter more, so that not everybody comes back at once", async () => {
+    const waits: number[] = [];
+    for (let turn = 0; turn < 20; turn++) {
+      const clock = new VirtualClock();
+      const script = [[say.fail("rate_limited", "slow down", { retryAfterMs: 2_000 })], ["ok"]];
+      const bench = new Bench({ model: new ScriptedModel(script, { clock }), chain: { retry: { max: 1 } }, clock });
+      const running = bench.run();
+      await clock.next();
+      await running;
+      const [first, second] = bench.of("round.started");
+      waits.push((second?.at ?? 0) - (first?.at ?? 0));
+    }
+    expect(Math.min(...waits)).to.be.at.least(2_000);
+    expect(Math.max(...waits)).to.be.at.most(2_500);
+    expect(new Set(waits).size).to.be.above(10);
   });
 
   it("does not retry what the provider said not to, nor what trying again cannot mend", async () => {

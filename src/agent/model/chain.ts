@@ -160,9 +160,12 @@ const worthRetrying = (error: VenturiError): boolean => {
 
 const longestAsked = 60_000;
 
-/** What the provider asked for, if that is bearable; else doubling from half a second to eight, less up to a quarter. */
+/**
+ * What the provider asked for and up to a quarter more, if that is bearable; else doubling from half a second to eight, less
+ * up to a quarter. Without the jitter, everybody who was refused at the same time would come back at the same time.
+ */
 function backoff(error: VenturiError, tries: number): number {
   const asked = error.details?.retryAfterMs;
-  if (typeof asked === "number" && asked >= 0 && asked <= longestAsked) return asked;
+  if (typeof asked === "number" && asked >= 0 && asked <= longestAsked) return asked * (1 + Math.random() * 0.25);
   return Math.min(8_000, 500 * 2 ** tries) * (1 - Math.random() * 0.25);
 }

@@ -35,6 +35,29 @@ export function codeOfStatus(status: number): Code {
   return "llm_error";
 }
 
+/** What an error told inside a stream means, by the status that its body names, or because it says that it is overloaded. */
+export function codeInBody(body: unknown): Code | undefined {
+  const status = statusInBody(body);
+  if (status !== undefined) {
+    const code = codeOfStatus(status);
+    if (code !== "llm_error" && code !== "conflict") return code === "timeout" ? "unavailable" : code;
+  }
+  return /overloaded|\b529\b/i.test(`${errorCode(body) ?? ""} ${errorText(body)}`) ? "unavailable" : undefined;
+}
+
+/** The status that an error's body names, as a number or as digits; a word such as "tool_use_failed" is none. */
+export function statusInBody(body: unknown): number | undefined {
+  const outer = isRecord(body) ? body : {};
+  const inner = isRecord(outer.error) ? outer.error : {};
+  for (const { status_code, code, status } of [inner, outer]) {
+    for (const value of [status_code, code, status]) {
+      const number = typeof value === "string" && /^\d{3}$/.test(value) ? Number(value) : value;
+      if (typeof number === "number" && number >= 400 && number < 600) return number;
+    }
+  }
+  return undefined;
+}
+
 /**
  * The human part of an error body, wherever a vendor puts it: `error.message`, `error` as text, `message`, `detail`
  * (Mistral), or the text itself.
