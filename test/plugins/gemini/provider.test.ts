@@ -82,7 +82,7 @@ describe("the Gemini provider over HTTP", () => {
     const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.5s" };
     const unknownKey = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
     for (const [status, details, code] of [
-      [400, [], "llm_error"],
+      [400, [], "invalid_input"],
       [400, [unknownKey], "unauthorized"],
       [403, [], "forbidden"],
       [404, [], "not_found"],

@@ -78,7 +78,7 @@ describe("the Ollama provider over HTTP", () => {
   it("maps failing statuses and says what the server said", async () => {
     const port = await connect();
     for (const [status, code] of [
-      [400, "llm_error"],
+      [400, "invalid_input"],
       [404, "not_found"],
       [429, "rate_limited"],
       [500, "unavailable"],
