@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { z } from "zod";
 import { compileCondition } from "../../src/agent/tools/condition.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
@@ -122,6 +123,31 @@ describe("approval", () => {
     bench.interrupt.abort(new VenturiError("host.drain", "shutting_down", "stopping"));
     await running;
     expect(bench.types.at(-1)).to.equal("approval.requested");
+  });
+
+  it("judges, and shows, the arguments that the tool will get: its defaults are in place", async () => {
+    const paying = (approval: { when: string }) => ({
+      ...pay(approval),
+      parameters: z.object({ amount: z.number().default(5_000) }),
+    });
+    const model = () => new ScriptedModel([[say.call(0, "pay", {})], ["ok"]]);
+    const bench = new Bench({ model: model(), tools: [paying({ when: "amount > 100" })] });
+    const running = bench.run();
+    const { call, arguments: shown } = await bench.when("approval.requested");
+    expect(shown).to.deep.equal({ amount: 5_000 });
+    bench.signal("approve", { call, approved: false });
+    await running;
+    const free = await run({ model: model(), tools: [paying({ when: "amount > 5000" })] });
+    expect(free.of("tool.finished")[0]).to.include({ output: "paid 5000" });
+  });
+
+  it("asks about a tool of code whose condition cannot be read", async () => {
+    const bench = new Bench({ model: new ScriptedModel([asking(), ["ok"]]), tools: [pay({ when: "amount >" })] });
+    const running = bench.run();
+    const { call } = await bench.when("approval.requested");
+    bench.signal("approve", { call, approved: false });
+    await running;
+    expect(bench.types).not.to.include("tool.started");
   });
 
   describe("for longer than a moment", () => {
@@ -249,22 +275,118 @@ describe("approval", () => {
 });
 
 describe("conditions", () => {
-  const values = { amount: 250, path: "/etc/passwd", user: { role: "guest" }, tags: ["a", "b"] };
+  const values = { amount: 250, path: "/etc/passwd", user: { role: "guest" }, tags: ["a", "b"], dry: false };
   for (const [source, expected] of [
     ["amount > 100", true],
-    ["amount <= 100", false],
-    ['user.role == "guest" and not (amount < 10)', true],
-    ['path matches "^/etc"', true],
-    ['tags contains "c" or amount == 250', true],
-    ["missing > 1", false],
-    ["__proto__", false],
-    ["constructor.name == 'Object'", false],
+    ["amount > 250", false],
+    ["amount >= 250", true],
+    ["amount >= 251", false],
+    ["amount <= 250", true],
+    ["amount <= 249", false],
+    ["amount < 250", false],
+    ["amount < 251", true],
+    ["amount == 250", true],
+    ["amount == 250.0", true],
+    ["amount != 250", false],
+    ["amount > 100.5", true],
+    ['user.role == "guest" && !(amount < 10)', true],
+    ['user["role"] == "admin"', false],
+    ['path.matches("^/etc")', true],
+    ['path.matches("^/home")', false],
+    ['path.startsWith("/etc") || dry', true],
+    ['"c" in tags || amount == 250', true],
+    ['"c" in tags', false],
+    ['tags.exists(tag, tag == "b")', true],
+    ['tags.all(tag, tag != "c")', true],
+    ["size(tags) > 2", false],
+    ["dry", false],
+    ["dry ? amount > 1 : amount > 1000", false],
+    ['has(user.name) && user.name == "ada"', false],
+    ["args.amount > 100", true],
+    ['args["amount"] > 250', false],
+    ['user == {"role": "guest"}', true],
+    ['user == {"role": "admin"}', false],
+    ["[amount, 1] == [250, 1]", true],
   ] as const) {
     it(`${source} is ${expected}`, () => expect(compileCondition(source)(values)).to.equal(expected));
   }
 
-  for (const source of ["amount >", "(amount > 1", "amount ; 1", "", "a == 1 b"]) {
-    it(`${JSON.stringify(source)} cannot be read`, () =>
-      expect(() => compileCondition(source)).to.throw("cannot be read"));
+  describe("ask when a value is", () => {
+    const sources = [
+      "amount > 100",
+      "amount < 0",
+      "amount >= 100 && amount <= 1000",
+      "amount == 100",
+      "amount != 0 && amount > 100",
+      "amount > 100 && currency == 'USD'",
+      "currency == 'USD' && amount > 100",
+      "currency == 'USD' || amount > 100",
+      "!(amount <= 100)",
+      "amount in [5000, 6000]",
+      "[amount].exists(x, x > 100)",
+      "[amount].exists(x, x == 5000)",
+      "amount + 1 > 100",
+      "-amount < -100",
+      "{'k': amount}.k > 100",
+    ];
+    const odd: [string, Record<string, unknown>][] = [
+      ["missing", {}],
+      ["null", { amount: null }],
+      ["a text", { amount: "1,000" }],
+      ["a text of a number", { amount: "5000" }],
+      ["a list", { amount: [5000] }],
+      ["a map", { amount: { value: 5000 } }],
+      ["true", { amount: true }],
+    ];
+    for (const [name, part] of odd) {
+      it(name, () => {
+        for (const source of sources) {
+          expect(compileCondition(source)({ currency: "EUR", ...part }), source).to.equal(true);
+        }
+      });
+    }
+
+    it("not there, deeper down", () => {
+      for (const given of [{}, { user: null }, { user: {} }, { user: "x" }, { user: { role: null } }, { user: [] }]) {
+        expect(compileCondition('user.role == "admin"')(given), JSON.stringify(given)).to.equal(true);
+        expect(compileCondition('user.role != "guest" && false')(given), JSON.stringify(given)).to.equal(true);
+      }
+    });
+
+    it("an element of another type", () => {
+      expect(compileCondition('"c" in tags')({ tags: [1, 2] })).to.equal(true);
+      expect(compileCondition('tags.exists(tag, tag == "c")')({ tags: ["a", 2] })).to.equal(true);
+    });
+
+    it("not one of JavaScript's own", () => {
+      for (const source of ["constructor == 1", "toString == 1", "args.constructor == 1", "hasOwnProperty == 1"]) {
+        expect(compileCondition(source)({ amount: 1 }), source).to.equal(true);
+      }
+    });
+  });
+
+  it("take a pattern from the config in linear time", () => {
+    const condition = compileCondition('path.matches("^(a+)+$")');
+    const start = performance.now();
+    expect(condition({ path: `${"a".repeat(5_000)}!` })).to.equal(false);
+    expect(performance.now() - start).to.be.lessThan(1_000);
+  });
+
+  for (const source of [
+    "amount >",
+    "(amount > 1",
+    "amount ; 1",
+    "",
+    "a == 1 b",
+    "amount > 1 and currency == 'EUR'",
+    "1 + 1",
+    "'a' > 1",
+    "pay(amount)",
+    "path.matches('(a')",
+    "__proto__ == 1",
+    `${"(".repeat(200)}a${")".repeat(200)}`,
+  ]) {
+    it(`${JSON.stringify(source.slice(0, 40))} is no valid condition`, () =>
+      expect(() => compileCondition(source)).to.throw("no valid condition"));
   }
 });

@@ -1,7 +1,7 @@
 import type { Approval, Tool } from "../../core/tool.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
-import { compileCondition } from "./condition.ts";
+import { type Condition, compileCondition } from "./condition.ts";
 
 /** A person's word on a call, as a signal brought it. */
 export interface Verdict {
@@ -9,6 +9,12 @@ export interface Verdict {
   readonly reason?: string;
   readonly by?: string;
   readonly signal: number;
+}
+
+export interface Question {
+  /** The arguments with the tool's defaults in place. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
 }
 
 /** Asks people about calls and waits for their word, which may come before the question, after a restart, or never. */
@@ -41,8 +47,9 @@ export class Approvals {
     else this.#early.set(call, verdict);
   }
 
-  /** Whether the call may run; asks first where it must. `reason` is shown to the person. */
-  async ask(call: CallState, round: number, reason?: string): Promise<boolean> {
+  /** Whether the call may run; asks first where it must. The person is shown what the tool would get, and the reason. */
+  async ask(call: CallState, round: number, shown: Question): Promise<boolean> {
+    const { input, reason } = shown;
     if (call.approval === undefined) {
       // What was said before the call's first start was not said of this question.
       if (call.attempts > 0) this.#early.delete(call.call);
@@ -51,7 +58,7 @@ export class Approvals {
         round,
         call: call.call,
         name: call.name,
-        arguments: { ...call.arguments },
+        arguments: { ...input },
         ...(reason === undefined ? {} : { reason }),
       });
     }
@@ -100,18 +107,27 @@ export class Approvals {
   }
 }
 
-const conditions = new Map<string, ReturnType<typeof compileCondition>>();
+const conditions = new Map<string, Condition>();
 
-/** Whether this call needs a person's word. */
-export function needsApproval(run: RunContext, tool: Tool, call: CallState): boolean {
+/** Whether a call needs a person's word. `input` is what the tool would get; it is asked for only where it matters. */
+export function needsApproval(run: RunContext, tool: Tool, input: () => Readonly<Record<string, unknown>>): boolean {
   const approval: Approval = tool.approval ?? "never";
   if (approval === "always") return true;
   if (approval === "never") return false;
   if (approval === "once") return !run.state.allowed.has(tool.name);
-  let condition = conditions.get(approval.when);
+  return conditionOf(approval.when)(input());
+}
+
+/** The config compiles its conditions when it is read; one of a tool in code that cannot be compiled always asks. */
+function conditionOf(source: string): Condition {
+  let condition = conditions.get(source);
   if (condition === undefined) {
-    condition = compileCondition(approval.when);
-    conditions.set(approval.when, condition);
+    try {
+      condition = compileCondition(source);
+    } catch {
+      condition = () => true;
+    }
+    conditions.set(source, condition);
   }
-  return condition(tool.adapt?.({ ...call.arguments }) ?? call.arguments);
+  return condition;
 }

@@ -1,150 +1,170 @@
-import { VenturiError } from "../../core/errors.ts";
+import { isDeepStrictEqual } from "node:util";
+import { type ASTNode, Environment, ParseError, serialize } from "@marcbachmann/cel-js";
+import { RE2JS } from "re2js";
+import { messageOf, VenturiError } from "../../core/errors.ts";
 
 type Values = Readonly<Record<string, unknown>>;
+
+/** Whether a person is to be asked about a call with these arguments. */
 export type Condition = (values: Values) => boolean;
-type Term = (values: Values) => unknown;
+
+/** `pattern` is RE2's, which takes linear time whatever the model wrote. */
+const patterns = new Map<string, RE2JS>();
+
+const environment = new Environment({
+  unlistedVariablesAreDyn: true,
+  homogeneousAggregateLiterals: false,
+  limits: { maxAstNodes: 1_000, maxDepth: 50 },
+})
+  .registerFunction("venturi_same(dyn, dyn): bool", same)
+  .registerFunction("venturi_in(dyn, dyn): bool", isIn)
+  .registerFunction("venturi_matches(dyn, dyn): bool", matches)
+  .registerFunction("venturi_and(bool, bool): bool", (left: boolean, right: boolean) => left && right)
+  .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right);
 
 /**
- * Compiles a condition on a tool's arguments, such as `amount > 100 and not (currency == "EUR")` or `path matches "^/etc"`.
- * Names are paths into the arguments. There is nothing to call and nothing to assign.
+ * Compiles a condition in CEL on a tool's arguments, such as `amount > 100 && currency != "EUR"`. Arguments are variables, and
+ * `args` is all of them. CEL lets a comparison with a missing value pass where the rest of the expression decides, and takes
+ * values of two types for different: here either asks, so that no way of writing the arguments gets past the condition. Only
+ * `has()` says that a value may be missing; with it, `&&` and `||` are CEL's own.
  */
 export function compileCondition(source: string): Condition {
-  const parser = new Parser(source, tokenize(source));
-  const term = parser.either();
-  parser.end();
-  return (values) => Boolean(term(values));
-}
-
-const tokenPattern =
-  /\s*(?:(\d+(?:\.\d+)?)|("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|([A-Za-z_][\w.]*)|(==|!=|<=|>=|[<>()]))/y;
-
-interface Token {
-  readonly kind: "number" | "string" | "name" | "sign" | "end";
-  readonly text: string;
-}
-
-function tokenize(source: string): Token[] {
-  const tokens: Token[] = [];
-  tokenPattern.lastIndex = 0;
-  while (source.slice(tokenPattern.lastIndex).trim() !== "") {
-    const at = tokenPattern.lastIndex;
-    const match = tokenPattern.exec(source);
-    if (match === null) throw invalid(source, `at "${source.slice(at).trim().slice(0, 12)}"`);
-    const [, number, string, name, sign] = match;
-    if (number !== undefined) tokens.push({ kind: "number", text: number });
-    else if (string !== undefined) tokens.push({ kind: "string", text: string.slice(1, -1).replace(/\\(.)/g, "$1") });
-    else if (name !== undefined) tokens.push({ kind: "name", text: name });
-    else tokens.push({ kind: "sign", text: sign ?? "" });
-  }
-  return tokens;
-}
-
-class Parser {
-  readonly #source: string;
-  readonly #tokens: readonly Token[];
-  #at = 0;
-
-  constructor(source: string, tokens: readonly Token[]) {
-    this.#source = source;
-    this.#tokens = tokens;
-  }
-
-  either(): Term {
-    let left = this.#both();
-    while (this.#take("or")) {
-      const [first, second] = [left, this.#both()];
-      left = (values) => Boolean(first(values)) || Boolean(second(values));
+  try {
+    const parsed = environment.parse(source);
+    const judge = environment.parse(strict(parsed.ast, { guarded: mentions(parsed.ast, "has") }));
+    // Of the original, so that a complaint names what the author wrote.
+    for (const { valid, type, error } of [parsed.check(), judge.check()]) {
+      if (!valid) throw error;
+      if (type !== "bool" && type !== "dyn") throw new Error(`it is of type ${type}, not true or false`);
     }
-    return left;
+    return (values) => asks(judge, values);
+  } catch (thrown) {
+    throw new VenturiError("approval.compile", "config_invalid", `no valid condition: ${reasonOf(thrown)}`, {
+      cause: thrown,
+    });
   }
+}
 
-  end(): void {
-    if (this.#peek().kind !== "end") throw invalid(this.#source, `at "${this.#peek().text}"`);
-  }
-
-  #both(): Term {
-    let left = this.#not();
-    while (this.#take("and")) {
-      const [first, second] = [left, this.#not()];
-      left = (values) => Boolean(first(values)) && Boolean(second(values));
-    }
-    return left;
-  }
-
-  #not(): Term {
-    if (!this.#take("not")) return this.#compare();
-    const inner = this.#not();
-    return (values) => !inner(values);
-  }
-
-  #compare(): Term {
-    const left = this.#value();
-    const operator = comparisons.find((name) => this.#take(name));
-    if (operator === undefined) return left;
-    const right = this.#value();
-    return (values) => compare(operator, left(values), right(values));
-  }
-
-  #value(): Term {
-    const token = this.#peek();
-    this.#at += 1;
-    if (token.kind === "number") return () => Number(token.text);
-    if (token.kind === "string") return () => token.text;
-    if (token.text === "true" || token.text === "false") return () => token.text === "true";
-    if (token.kind === "name") return (values) => lookUp(values, token.text);
-    if (token.text !== "(") throw invalid(this.#source, token.kind === "end" ? "at its end" : `at "${token.text}"`);
-    const inner = this.either();
-    if (!this.#take(")")) throw invalid(this.#source, 'a ")" is missing');
-    return inner;
-  }
-
-  #take(text: string): boolean {
-    const token = this.#peek();
-    if (token.kind === "string" || token.text !== text) return false;
-    this.#at += 1;
+/** What cannot be judged is asked about. */
+function asks(judge: (context: Values) => unknown, values: Values): boolean {
+  // Without a prototype, whose properties would be variables too.
+  const context: Record<string, unknown> = Object.assign(Object.create(null), { args: values }, values);
+  try {
+    return judge(context) !== false;
+  } catch {
     return true;
   }
-
-  #peek(): Token {
-    return this.#tokens[this.#at] ?? { kind: "end", text: "" };
-  }
 }
 
-const comparisons = ["==", "!=", "<=", ">=", "<", ">", "contains", "matches"] as const;
-
-function compare(operator: (typeof comparisons)[number], left: unknown, right: unknown): boolean {
-  switch (operator) {
+/** The same expression, in which what compares and combines is of the functions above. */
+function strict(node: ASTNode, rules: { readonly guarded: boolean }): string {
+  const inner = (child: ASTNode) => strict(child, rules);
+  const all = (children: readonly ASTNode[]) => children.map(inner).join(", ");
+  switch (node.op) {
+    case "value":
+    case "id":
+      return serialize(node);
+    case ".":
+    case ".?":
+      return `(${inner(node.args[0])})${node.op}${node.args[1]}`;
+    case "[]":
+      return `(${inner(node.args[0])})[${inner(node.args[1])}]`;
+    case "[?]":
+      return `(${inner(node.args[0])})[?${inner(node.args[1])}]`;
+    case "call":
+      return node.args[0] === "has" ? serialize(node) : `${node.args[0]}(${all(node.args[1])})`;
+    case "rcall":
+      if (node.args[0] === "matches") return matching(node.args[1], node.args[2], inner);
+      return `(${inner(node.args[1])}).${node.args[0]}(${all(node.args[2])})`;
+    case "list":
+      return `[${all(node.args)}]`;
+    case "map":
+      return `{${node.args.map(([key, value]) => `${inner(key)}: ${inner(value)}`).join(", ")}}`;
+    case "?:":
+      return `((${inner(node.args[0])}) ? (${inner(node.args[1])}) : (${inner(node.args[2])}))`;
+    case "!_":
+      return `!(${inner(node.args)})`;
+    case "-_":
+      return `-(${inner(node.args)})`;
+    case "&&":
+    case "||":
+      if (rules.guarded) return `((${inner(node.args[0])}) ${node.op} (${inner(node.args[1])}))`;
+      return `${node.op === "&&" ? "venturi_and" : "venturi_or"}(${all(node.args)})`;
     case "==":
-      return left === right;
     case "!=":
-      return left !== right;
-    case "<=":
-      return Number(left) <= Number(right);
-    case ">=":
-      return Number(left) >= Number(right);
-    case "<":
-      return Number(left) < Number(right);
-    case ">":
-      return Number(left) > Number(right);
-    case "contains":
-      return Array.isArray(left) ? left.includes(right) : String(left ?? "").includes(String(right));
-    case "matches":
-      return new RegExp(String(right)).test(String(left ?? ""));
+      if (node.args.some(isNull)) return `((${inner(node.args[0])}) ${node.op} (${inner(node.args[1])}))`;
+      return `${node.op === "!=" ? "!" : ""}venturi_same(${all(node.args)})`;
+    case "in":
+      return `venturi_in(${all(node.args)})`;
+    default:
+      return `((${inner(node.args[0])}) ${node.op} (${inner(node.args[1])}))`;
   }
 }
 
-function lookUp(values: Values, path: string): unknown {
-  let value: unknown = values;
-  for (const key of path.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string, unknown>)[key]; // an own key of an object, checked above
-  }
-  return value;
+const isNull = (node: ASTNode): boolean => node.op === "value" && node.args === null;
+
+/** A pattern that stands in the config is compiled with it. */
+function matching(subject: ASTNode, [pattern]: readonly ASTNode[], inner: (child: ASTNode) => string): string {
+  if (pattern === undefined) throw new Error("matches() takes a pattern");
+  if (pattern.op === "value" && typeof pattern.args === "string") patternOf(pattern.args);
+  return `venturi_matches(${inner(subject)}, ${inner(pattern)})`;
 }
 
-const invalid = (source: string, where: string): VenturiError =>
-  new VenturiError(
-    "approval.compile",
-    "config_invalid",
-    `the condition ${JSON.stringify(source)} cannot be read ${where}`,
-  );
+function mentions(node: ASTNode, call: string): boolean {
+  if (node.op === "call" && node.args[0] === call) return true;
+  return childrenOf(node).some((child) => mentions(child, call));
+}
+
+const childrenOf = (node: ASTNode): ASTNode[] =>
+  [node.args].flat(3).filter((child): child is ASTNode => typeof child === "object" && child !== null && "op" in child);
+
+function same(left: unknown, right: unknown): boolean {
+  mustBeAlike(left, right);
+  return isDeepStrictEqual(plainOf(left), plainOf(right));
+}
+
+/** As JSON has it: CEL's whole numbers are bigints, and its maps may be Maps. */
+function plainOf(value: unknown): unknown {
+  if (typeof value === "bigint") return Number(value);
+  if (Array.isArray(value)) return value.map(plainOf);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = value instanceof Map ? [...value] : Object.entries(value);
+  return Object.fromEntries(entries.map(([key, inner]) => [String(key), plainOf(inner)]));
+}
+
+function isIn(value: unknown, container: unknown): boolean {
+  if (Array.isArray(container)) return container.some((element) => same(element, value));
+  if (typeof container !== "object" || container === null) throw new Error("not a list or a map");
+  return Object.hasOwn(container, String(value));
+}
+
+function matches(subject: unknown, pattern: unknown): boolean {
+  if (typeof subject !== "string" || typeof pattern !== "string") throw new Error("not a text");
+  return patternOf(pattern).matcher(subject).find();
+}
+
+function patternOf(source: string): RE2JS {
+  let pattern = patterns.get(source);
+  if (pattern === undefined) {
+    pattern = RE2JS.compile(source);
+    // Only a pattern from the arguments is new at run time; it is not worth keeping.
+    if (patterns.size < 1_000) patterns.set(source, pattern);
+  }
+  return pattern;
+}
+
+function mustBeAlike(left: unknown, right: unknown): void {
+  if (kindOf(left) !== kindOf(right)) throw new Error(`${kindOf(left)} and ${kindOf(right)} cannot be compared`);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null || value === undefined) return "nothing";
+  if (Array.isArray(value)) return "list";
+  return typeof value === "bigint" ? "number" : typeof value;
+}
+
+function reasonOf(thrown: unknown): string {
+  const [first = ""] = messageOf(thrown).split("\n");
+  if (!(thrown instanceof ParseError) || thrown.range === undefined) return first;
+  return `${first} (character ${thrown.range.start + 1}; write \`&&\`, \`||\` and \`!\` for and, or and not)`;
+}

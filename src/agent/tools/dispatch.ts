@@ -129,7 +129,7 @@ export class Dispatcher implements CallSink {
     const { run } = this.#parts;
     if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
     if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
-    return !needsApproval(run, tool, call);
+    return !needsApproval(run, tool, () => this.#inputOf(call));
   }
 
   /** `approval: once` asks one question at a time: its answer may do for the other calls of the tool. */
@@ -138,7 +138,13 @@ export class Dispatcher implements CallSink {
   }
 
   #mustAsk({ tool, call }: Entry): boolean {
-    return this.#isUncertain(tool, call) || needsApproval(this.#parts.run, tool, call);
+    return this.#isUncertain(tool, call) || needsApproval(this.#parts.run, tool, () => this.#inputOf(call));
+  }
+
+  /** What the tool would get. Arguments that do not fit are refused when the call starts, so they stand for themselves. */
+  #inputOf(call: CallState): Readonly<Record<string, unknown>> {
+    const checked = this.#parts.tools.check(call.name, { ...call.arguments });
+    return checked.ok ? checked.input : call.arguments;
   }
 
   /** An effectful tool that was started before a crash may or may not have had its effect. */
@@ -170,7 +176,10 @@ export class Dispatcher implements CallSink {
         return this.#settle(entry, refused("conflict", message));
       }
       const uncertain = this.#isUncertain(entry.tool, entry.call);
-      const approved = await approvals.ask(entry.call, round, uncertain ? "it may have run already" : undefined);
+      const approved = await approvals.ask(entry.call, round, {
+        input: shownInput(this.#inputOf(entry.call), entry.call),
+        ...(uncertain ? { reason: "it may have run already" } : {}),
+      });
       if (entry.state !== "asking") return;
       if (!approved) return this.#settle(entry, refused("tool_denied", entry.call.denial ?? "the call was denied"));
       entry.cleared = true;
@@ -259,5 +268,14 @@ export class Dispatcher implements CallSink {
 
   async #allSettled(): Promise<void> {
     if (!this.#isSettled) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+}
+
+/** As JSON has it, like everything in an event: a schema may have made dates or sets of the arguments. */
+function shownInput(input: Readonly<Record<string, unknown>>, call: CallState): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(JSON.stringify(input)) as Record<string, unknown>; // of an object
+  } catch {
+    return call.arguments;
   }
 }

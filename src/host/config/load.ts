@@ -7,7 +7,7 @@ import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "
 import { readWithIncludes } from "./include.ts";
 import { check } from "./issues.ts";
 import { override, setDefault } from "./override.ts";
-import { checkSchemas } from "./plugin-schemas.ts";
+import { checkConditions, checkSchemas } from "./plugin-schemas.ts";
 import { configInvalid, type Problem, pathText } from "./problem.ts";
 import { checkReferences, splitModel } from "./references.ts";
 import { Settings } from "./schema.ts";
@@ -56,6 +56,7 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
   const entries = await readEntries(root, loader, problems);
   checkReferences(root, problems);
   await checkSchemas(root, problems);
+  await checkConditions(root, problems);
   if (settings === undefined || problems.length > 0 || entries.journal === undefined)
     throw configInvalid(unique(problems));
   const models = Object.entries(settings.models).map(([name, model]) => {

@@ -19,6 +19,21 @@ export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<
   }
 }
 
+/** A condition that cannot be read would be found out by the first call it should have stopped. */
+export async function checkConditions(root: MapNode, problems: Problem[]): Promise<void> {
+  for (const tool of keysOf(root, ["tools"])) {
+    const path = ["tools", tool, "approval", "when"];
+    const node = find(root, path);
+    if (node?.kind !== "scalar" || typeof node.value !== "string") continue;
+    const { compileCondition } = await import("../../agent/tools/condition.ts");
+    try {
+      compileCondition(node.value);
+    } catch (thrown) {
+      problems.push({ place: placeOf(root, path), path: pathText(path), message: messageOf(thrown) });
+    }
+  }
+}
+
 function schemaPaths(root: MapNode): Path[] {
   return keysOf(root, ["agents"]).flatMap((agent) => [
     ...keysOf(root, ["agents", agent, "inputs"]).map((name) => ["agents", agent, "inputs", name]),

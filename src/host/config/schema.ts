@@ -24,7 +24,13 @@ export const entryKeys = {
     approval: z
       .union([
         z.enum(["always", "once", "never"]),
-        z.strictObject({ when: z.string().describe("Such as `amount > 100`.") }),
+        z.strictObject({
+          when: z
+            .string()
+            .describe(
+              'In CEL, such as `amount > 100 && currency != "EUR"`; a value that is missing or of another type asks.',
+            ),
+        }),
       ])
       .optional()
       .describe("Ask a person first: always, once per session, never, or when a condition on the arguments holds."),

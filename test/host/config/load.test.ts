@@ -51,6 +51,18 @@ models:
     ]);
   });
 
+  it("a condition for an approval is compiled with the config, of tools that read the key themselves, too", async () => {
+    const text = `${preamble}tools:
+  one: { type: sample-tool, approval: { when: "amount >" } }
+  two: { type: calculator, approval: { when: "amount > 1 and x" } }
+  fine: { type: calculator, approval: { when: "amount > 1 && x" } }
+`;
+    const found = await lines({ "venturi.yaml": text });
+    expect(found).to.have.length(2);
+    expect(found[0]).to.match(/^venturi\.yaml:6:47 tools\.one\.approval\.when: no valid condition: .*\(character 9;/);
+    expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: no valid condition: .*`&&`/);
+  });
+
   it("a plugin of the wrong kind is refused", async () => {
     const text = `${preamble}providers:\n  p: { type: sample-tool }`;
     expect(await lines({ "a.yaml": text })).to.deep.equal([
