@@ -23,6 +23,7 @@ export default definePlugin({
         variables: z.record(z.string(), z.unknown()).optional().describe("values for the inputs the agent declares"),
       }),
       effect: options.effect,
+      resumable: true,
       call: (input, call) => runAgent(context.runs(), { ...options, ...input }, call),
     }),
 });

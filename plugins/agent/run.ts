@@ -1,15 +1,13 @@
 import {
-  addUsage,
   type Budget,
-  isTerminal,
-  type RunEvent,
   type Runs,
   type TerminalEvent,
   type ToolContext,
   terminalOf,
-  type Usage,
   VenturiError,
+  type Verdict,
 } from "venturi/plugin";
+import { CalledRun } from "./called-run.ts";
 
 const op = "tool.call";
 
@@ -39,7 +37,12 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   );
   context.log.info("agent called as a tool", { run: context.run, call: context.call, agent: task.agent, child: run });
   context.progress(`run ${run}\n`);
-  const end = await follow(runs, run, context);
+  const answer = (call: string, { approved, reason, by }: Verdict) => {
+    const body = { call, approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+    return runs.signal(run, "approve", body, `approve:${call}`);
+  };
+  const called = new CalledRun({ run, agent: task.agent, context, answer });
+  const end = await called.follow(runs.follow(run, { signal: context.signal, channel: "tool" }));
   if (end !== undefined) return outcome(end, task.agent, run);
   if (!isHandover(context.signal.reason)) await cancel(runs, run, context);
   throw new VenturiError(op, "stream_interrupted", `the run ${run} of "${task.agent}" was cancelled with its caller`);
@@ -51,22 +54,6 @@ async function cancel(runs: Runs, run: string, context: ToolContext): Promise<vo
   const { head } = await runs.get(run);
   const end = await terminalOf(runs.follow(run, { after: Math.max(0, head - 1), channel: "tool" }));
   if (end !== undefined) context.spent(end.usage);
-}
-
-/** The terminal event, or undefined when the signal came first. */
-async function follow(runs: Runs, run: string, context: ToolContext): Promise<TerminalEvent | undefined> {
-  let usage: Usage = {};
-  for await (const batch of runs.follow(run, { signal: context.signal, channel: "tool" })) {
-    const before = usage;
-    for (const event of batch) usage = usageAfter(event, usage);
-    if (usage !== before) context.spent(usage);
-    const text = batch.map(textOf).join("");
-    if (text !== "") context.progress(text);
-    const last = batch.at(-1);
-    if (last !== undefined && isTerminal(last)) return last;
-  }
-  if (context.signal.aborted) return undefined;
-  throw new VenturiError(op, "tool_failed", `the run ${run} ended without an outcome`);
 }
 
 /** The run's budgets are shared: what the caller has left is the most that this run may use. */
@@ -81,29 +68,13 @@ function limitsOf({ tokens, time, maxToolCalls }: Budget): Record<string, number
   };
 }
 
-/** What the run has used by now, as its events tell it. */
-function usageAfter(event: RunEvent, usage: Usage): Usage {
-  switch (event.type) {
-    case "generation.finished":
-    case "generation.failed":
-    case "tool.finished":
-      return event.usage === undefined ? usage : addUsage(usage, event.usage);
-    case "run.finished":
-    case "run.failed":
-      return event.usage;
-    default:
-      return usage;
-  }
-}
-
-const textOf = (event: RunEvent): string => (event.type === "text.delta" ? event.text : "");
-
 function outcome(end: TerminalEvent, agent: string, run: string): unknown {
   if (end.type === "run.finished") return end.object ?? end.output;
   const { code, err } = end.error;
   throw new VenturiError(op, "tool_failed", `the agent "${agent}" failed: ${code}: ${err}`, { details: { run, code } });
 }
 
-/** Another worker goes on with the calling run, and will find this one by its key: it must not be stopped. */
+/** The calling run is parked or another worker's, and will find this one by its key: it must not be stopped. */
 const isHandover = (reason: unknown): boolean =>
-  VenturiError.isInstance(reason) && ["shutting_down", "journal_failed", "conflict"].includes(reason.code);
+  VenturiError.isInstance(reason) &&
+  (reason.details?.parked === true || ["shutting_down", "journal_failed", "conflict"].includes(reason.code));

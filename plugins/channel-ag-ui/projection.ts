@@ -85,12 +85,16 @@ export class AgUiProjection {
         return this.#endCall(event.call);
       case "tool_call.rejected":
         return this.#endCall(event.call) + result(event.call, event.error.err);
+      case "tool.output":
+        return dataFrame({ type: "CUSTOM", name: "tool.output", value: { toolCallId: event.call, text: event.text } });
       case "tool.finished":
         return result(event.call, event.ok ? (event.output ?? "") : (event.error?.err ?? event.output ?? "failed"));
       case "approval.requested": {
-        const { call: toolCallId, name, reason } = event;
-        const message = reason ?? `May "${name}" run?`;
-        const interrupt = { id: interruptId(event), reason: "approval", message, toolCallId };
+        const { call: toolCallId, name, reason, origin } = event;
+        const who = origin === undefined ? `"${name}"` : `"${name}" of the agent "${origin.agent}"`;
+        const about = origin === undefined ? { toolCallId } : { metadata: { origin, arguments: event.arguments } };
+        const message = reason ?? `May ${who} run?`;
+        const interrupt = { id: interruptId(event), reason: "approval", message, ...about };
         return this.#finish({ outcome: { type: "interrupt", interrupts: [interrupt] } });
       }
       default:

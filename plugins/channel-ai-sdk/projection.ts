@@ -80,8 +80,12 @@ export class UiProjection {
       }
       case "approval.requested": {
         const id = approvalId(event.run, event.seq, event.call);
+        // A called agent's question is about a call that this stream has not told of.
+        const told = event.origin
+          ? dataFrame({ type: "tool-input-available", ...tool(event), input: event.arguments })
+          : "";
         const asked = dataFrame({ type: "tool-approval-request", approvalId: id, toolCallId: event.call });
-        return asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
+        return told + asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
       }
       default:
         return "";

@@ -1,5 +1,6 @@
 import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
 import { z } from "zod";
+import { mountApprovals } from "./approvals.ts";
 import { mountFollow } from "./follow.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
@@ -24,6 +25,7 @@ export default definePlugin({
       mountStart(host, options);
       mountFollow(host);
       mountState(host);
+      mountApprovals(host);
       mountSignals(host);
       mountSessions(host);
     },

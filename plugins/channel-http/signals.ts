@@ -1,11 +1,4 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  type Runs,
-  type Signal,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
@@ -25,25 +18,18 @@ export function mountSignals(host: ChannelHost<FastifyInstance>): void {
     const { run, call } = request.params;
     const runs = host.runsFor(request);
     const by = host.caller(request).id;
-    await tell(runs, { run, kind: "approve", body: { call, ...request.body, by }, id: `approve:${call}` });
+    tellOrConflict(run, await runs.signal(run, "approve", { call, ...request.body, by }, `approve:${call}`));
     return reply.header("x-venturi-run", run).code(202).send({ run });
   });
   server.post("/v1/runs/:run/messages", { schema: schemas.message }, async (request, reply) => {
     const { run } = request.params;
-    await tell(host.runsFor(request), { run, kind: "message", body: { text: request.body.text } });
+    tellOrConflict(run, await host.runsFor(request).signal(run, "message", { text: request.body.text }));
     return reply.header("x-venturi-run", run).code(202).send({ run });
   });
 }
 
-interface Told {
-  readonly run: string;
-  readonly kind: Signal["kind"];
-  readonly body: Signal["body"];
-  readonly id?: string;
-}
-
-async function tell(runs: Runs, { run, kind, body, id }: Told): Promise<void> {
-  if (await runs.signal(run, kind, body, id)) return;
+function tellOrConflict(run: string, taken: boolean): void {
+  if (taken) return;
   throw new VenturiError("run.signal", "conflict", "the run has ended, or this was answered before", {
     details: { run },
   });
@@ -64,7 +50,7 @@ const schemas = {
     summary: "Approve or refuse a tool call",
     tags: ["runs"],
     params: z.object({ run: z.string(), call: z.string() }),
-    body: z.strictObject({ approved: z.boolean(), reason: z.string().max(4000).optional() }),
+    body: z.strictObject({ approved: z.boolean(), reason: z.string().max(4000).exactOptional() }),
     response: { 202: Accepted, ...failures },
   },
   message: {

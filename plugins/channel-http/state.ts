@@ -26,7 +26,8 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     const runs = host.runsFor(request);
     const row = await runs.get(request.params.run);
     reply.header("x-venturi-run", row.run);
-    return { ...overview(row), ...(await endingOf(runs, row)) };
+    const pending = await runs.pending(row.run);
+    return { ...overview(row), ...(await endingOf(runs, row)), ...(pending.length === 0 ? {} : { pending }) };
   });
   server.get("/v1/runs", { schema: schemas.list }, async (request) => {
     const page = await host.runsFor(request).list(queryOf(request.query));
@@ -61,14 +62,20 @@ export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, 
 }
 
 function queryOf({ agent, session, status, cursor, limit }: z.output<typeof ListParameters>): ListQuery {
-  const state = status === "finished" || status === "failed" ? { outcome: status } : { state: status };
+  const state = statusQuery(status);
   return {
     limit,
     ...(agent === undefined ? {} : { agent }),
     ...(session === undefined ? {} : { session }),
     ...(cursor === undefined ? {} : { cursor }),
-    ...(status === undefined ? {} : (state as Pick<ListQuery, "state" | "outcome">)), // status is defined, so state is
+    ...state,
   };
+}
+
+function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial<ListQuery> {
+  if (status === undefined) return {};
+  if (status === "finished" || status === "failed") return { outcome: status };
+  return status === "waiting" ? { waiting: true } : { state: status, waiting: false };
 }
 
 const failures = { "4XX": Failure, "5XX": Failure };

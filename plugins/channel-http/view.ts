@@ -10,6 +10,20 @@ const ErrorView = z.object({
 
 export const Failure = z.object({ error: ErrorView });
 
+/** A question that waits for a person. */
+export const PendingView = z.object({
+  call: z.string().describe("what POST /v1/runs/{run}/approvals/{call} takes"),
+  name: z.string().describe("the tool"),
+  arguments: z.record(z.string(), z.unknown()),
+  reason: z.string().optional(),
+  since: z.number(),
+  until: z.number().optional().describe("when silence becomes a no"),
+  origin: z
+    .object({ run: z.string(), call: z.string(), agent: z.string() })
+    .optional()
+    .describe("the called run whose question this is"),
+});
+
 /** A run as the API shows it. */
 export const RunView = z.object({
   run: z.string(),
@@ -28,9 +42,13 @@ export const RunView = z.object({
   rounds: z.number().int().optional(),
   timing: Timing.optional(),
   error: ErrorView.optional(),
+  pending: z.array(PendingView).optional().describe("what it waits for, while its status is waiting"),
 });
 
-export const statusOf = (row: RunRow): string => (row.state === "done" ? (row.outcome ?? "failed") : row.state);
+export function statusOf(row: RunRow): string {
+  if (row.state === "done") return row.outcome ?? "failed";
+  return row.asking > 0 ? "waiting" : row.state;
+}
 
 export function overview(row: RunRow): Record<string, unknown> {
   return {

@@ -56,8 +56,8 @@ export class Projection {
         return [json({ ...ofCall("tool_result", event), name, ok, output, error, ms })];
       }
       case "approval.requested": {
-        const { name, arguments: input, reason } = event;
-        return [json({ ...ofCall("approval_request", event), name, arguments: input, reason })];
+        const { name, arguments: input, reason, until, origin } = event;
+        return [json({ ...ofCall("approval_request", event), name, arguments: input, reason, until, origin })];
       }
       case "approval.resolved":
         return [json({ ...ofCall("approval_result", event), approved: event.approved, reason: event.reason })];

@@ -15,6 +15,7 @@ import {
   type KeptWire,
   type ListQuery,
   type Ownership,
+  questionsOpened,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -328,6 +329,7 @@ export class MemoryJournal implements Journal {
 const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
 
 function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
+  stored.asking += questionsOpened(events);
   for (const event of events) {
     stored.events.push(event);
     stored.epochs.push(epoch);

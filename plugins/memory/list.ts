@@ -21,7 +21,10 @@ const fits = (run: StoredRun, query: ListQuery): boolean =>
   (query.agent === undefined || run.request.agent === query.agent) &&
   (query.session === undefined || run.session === query.session) &&
   (query.state === undefined || run.state === query.state) &&
-  (query.outcome === undefined || run.outcome === query.outcome);
+  (query.outcome === undefined || run.outcome === query.outcome) &&
+  (query.waiting === undefined || isWaiting(run) === query.waiting);
+
+const isWaiting = ({ state, asking }: StoredRun): boolean => state === "waiting" || (asking > 0 && state !== "done");
 
 /** One page of the audit, newest first. */
 export function auditPage(

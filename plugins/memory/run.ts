@@ -28,6 +28,7 @@ export interface StoredRun {
   worker: string | undefined;
   /** When a parked run can be claimed though no signal came. */
   wakeAt: number | undefined;
+  asking: number;
   readonly events: RunEvent[];
   /** The epoch that wrote each event. */
   readonly epochs: number[];
@@ -49,6 +50,7 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   epoch: 0,
   worker: undefined,
   wakeAt: undefined,
+  asking: 0,
   events: [],
   epochs: [],
   signals: [],
@@ -103,6 +105,7 @@ export const rowOf = (stored: StoredRun): RunRow => ({
   state: stored.state,
   outcome: stored.outcome,
   head: stored.events.length,
+  asking: stored.asking,
   epoch: stored.epoch,
   createdAt: stored.createdAt,
   updatedAt: stored.updatedAt,

@@ -122,8 +122,8 @@ export class Claims {
     if (silent && !isAbandoned(known, tail, silent)) return undefined;
     if (!silent && session !== undefined && !known.cancelled && !(await this.#isNext({ tenant, session }, run)))
       return undefined;
-    const { epoch, head, signals, cancelled, outcome } = tail;
-    const next: Standing = { epoch: epoch + 1, head, state: "running", signals, cancelled, outcome, worker };
+    const { epoch, head, signals, cancelled, outcome, asking } = tail;
+    const next: Standing = { epoch: epoch + 1, head, state: "running", signals, cancelled, outcome, worker, asking };
     const standing = standingText(next, { first: 0, claim: true });
     const write = {
       subject: names.run(run, "x"),

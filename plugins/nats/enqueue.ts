@@ -54,6 +54,7 @@ export class Enqueueing {
       cancelled: false,
       outcome: undefined,
       worker: worker ?? "",
+      asking: 0,
     };
     const created = await this.#create({ ...item, run }, standing);
     if (!("seq" in created)) return this.#existing(item, run, created.other);

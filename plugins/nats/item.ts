@@ -1,4 +1,4 @@
-import { type Append, encodeEvent, isTerminal } from "venturi/plugin";
+import { type Append, encodeEvent, isTerminal, questionsOpened } from "venturi/plugin";
 import { blockOf, type Kind, type Names } from "./names.ts";
 import type { Write } from "./parts.ts";
 import { fence, type Standing, standingText, type Tail } from "./standing.ts";
@@ -43,12 +43,13 @@ export class Item {
     const { epoch } = ownership;
     const head = this.base + events.length;
     const { signals, cancelled, worker } = tail;
+    const asking = tail.asking + questionsOpened(events);
     if (state === undefined)
-      return { epoch, head, state: "running", signals, cancelled, outcome: tail.outcome, worker };
+      return { epoch, head, state: "running", signals, cancelled, outcome: tail.outcome, worker, asking };
     const last = events.at(-1);
     const outcome = last && isTerminal(last) ? (last.type === "run.finished" ? "finished" : "failed") : tail.outcome;
     const parked = state === "waiting" && signals > seenSignals ? "ready" : state;
-    return { epoch, head, state: parked, signals, cancelled, outcome, worker };
+    return { epoch, head, state: parked, signals, cancelled, outcome, worker, asking };
   }
 
   /** What is to be stored behind `tail`, all of it or nothing. */

@@ -23,6 +23,7 @@ export async function list(options: Listing, query: ListQuery): Promise<{ runs: 
   let more = false;
   for (const known of options.view.walk({ oldestFirst: query.oldestFirst ?? false, cursor: query.cursor })) {
     if (!fits(known, query)) continue;
+    if (query.waiting !== undefined && (await isWaiting(options, known)) !== query.waiting) continue;
     if (page.length >= limit) {
       more = true;
       break;
@@ -42,6 +43,12 @@ const fits = (known: Known, { tenant, agent, agents, session, state, outcome }: 
   (session === undefined || known.session === session) &&
   (state === undefined || known.state === state) &&
   (outcome === undefined || known.outcome === outcome);
+
+/** The view hears of changes of state alone: whether a run under way asks, its last message says. */
+async function isWaiting({ tails }: Listing, { run, state }: Known): Promise<boolean> {
+  if (state === "done" || state === "waiting") return state === "waiting";
+  return ((await tails.read(op, run))?.asking ?? 0) > 0;
+}
 
 async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<string, RunRow>> {
   const { store, names, view } = options;

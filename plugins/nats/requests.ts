@@ -39,7 +39,7 @@ export const askedOf = (stored: Stored): Asked => ({
 
 export function rowOf(run: string, asked: Asked, tail: Tail | Known): RunRow {
   const { agent, tenant, session } = asked.origin;
-  const { state, outcome, head, epoch } = tail;
+  const { state, outcome, head, epoch, asking = 0 } = tail;
   const times = { createdAt: Math.floor(asked.time), updatedAt: Math.floor(tail.time) };
   return {
     run,
@@ -49,6 +49,7 @@ export function rowOf(run: string, asked: Asked, tail: Tail | Known): RunRow {
     state,
     outcome,
     head,
+    asking,
     epoch,
     ...times,
     request: listedRequest(asked.request, agent),

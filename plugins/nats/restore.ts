@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { encodeEvent, isTerminal, type Recording, type RunEvent } from "venturi/plugin";
+import { encodeEvent, isTerminal, questionsOpened, type Recording, type RunEvent } from "venturi/plugin";
 import { taken } from "./enqueue.ts";
 import { failed } from "./failures.ts";
 import { blockOf, type Names } from "./names.ts";
@@ -56,7 +56,16 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
   const done = last !== undefined && isTerminal(last);
   const outcome = done ? (last.type === "run.finished" ? "finished" : "failed") : undefined;
   const cancelled = signals.some(({ kind }) => kind === "cancel");
-  let standing: Standing = { epoch: 1, head: 0, state: "waiting", signals: 0, cancelled, outcome, worker: "" };
+  let standing: Standing = {
+    epoch: 1,
+    head: 0,
+    state: "waiting",
+    signals: 0,
+    cancelled,
+    outcome,
+    worker: "",
+    asking: 0,
+  };
   const writes: Write[] = [
     {
       subject: names.run(run, "q"),
@@ -73,7 +82,8 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
   const blocks = [...Map.groupBy(events, ({ seq }) => blockOf(seq)).entries()];
   for (const [block, part] of blocks) {
     const isLast = block === blocks.at(-1)?.[0];
-    standing = { ...standing, head: part.at(-1)?.seq ?? 0, state: isLast && done ? "done" : "waiting" };
+    const asking = standing.asking + questionsOpened(part);
+    standing = { ...standing, asking, head: part.at(-1)?.seq ?? 0, state: isLast && done ? "done" : "waiting" };
     const headers = `V: ${standingText(standing, { first: part[0]?.seq ?? 0, claim: false })}\r\n`;
     const data = bytesOf(textOf(part));
     writes.push({ subject: names.run(run, isLast ? "x" : `e${block}`), headers, data });

@@ -118,6 +118,7 @@ export class Sessions {
       cancelled: false,
       outcome: undefined,
       worker: "",
+      asking: 0,
     } as const;
     const headers = `V: ${standingText(standing)}\r\nQ: ${originText({ agent: "", ...of, void: true })}\r\n`;
     const fenced = fence(0, names.run(run, "*"));

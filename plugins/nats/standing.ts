@@ -10,6 +10,8 @@ export interface Standing {
   readonly cancelled: boolean;
   readonly outcome: "finished" | "failed" | undefined;
   readonly worker: string;
+  /** Questions to people that are open. */
+  readonly asking: number;
 }
 
 /** The last message of a run. */
@@ -28,12 +30,12 @@ const none: Step = { first: 0, claim: false };
 
 /** The value of the header `V`. The epoch in it is the writer's own, never a copied one: an audit goes by it. */
 export function standingText(standing: Standing, { first, claim }: Step = none): string {
-  const { epoch, head, state, signals, cancelled, outcome, worker } = standing;
-  return `${epoch} ${first} ${head} ${state} ${signals} ${cancelled ? 1 : 0} ${outcome ?? "-"} ${claim ? "c" : "-"} ${encodeURIComponent(worker)}`;
+  const { epoch, head, state, signals, cancelled, outcome, worker, asking } = standing;
+  return `${epoch} ${first} ${head} ${state} ${signals} ${cancelled ? 1 : 0} ${outcome ?? "-"} ${claim ? "c" : "-"} ${encodeURIComponent(worker)} ${asking}`;
 }
 
 export function standingOf(text: string): Standing & Step {
-  const [epoch, first, head, state, signals, cancelled, outcome, claim, worker = ""] = text.split(" ");
+  const [epoch, first, head, state, signals, cancelled, outcome, claim, worker = "", asking = "0"] = text.split(" ");
   return {
     epoch: Number(epoch),
     first: Number(first),
@@ -44,6 +46,7 @@ export function standingOf(text: string): Standing & Step {
     outcome: outcome === "finished" || outcome === "failed" ? outcome : undefined,
     claim: claim === "c",
     worker: decodeURIComponent(worker),
+    asking: Number(asking),
   };
 }
 

@@ -78,8 +78,8 @@ export class View {
     const origin = this.#originOf(seen, before);
     if (!origin || origin.void) return;
     const { agent, tenant, revision, session, key, created, place } = origin;
-    const { epoch, head, state, signals, cancelled, outcome, worker } = standingOf(seen.standing);
-    const standing = { epoch, head, state, signals, cancelled, outcome, worker: this.#shared(worker) };
+    const { epoch, head, state, signals, cancelled, outcome, worker, asking } = standingOf(seen.standing);
+    const standing = { epoch, head, state, signals, cancelled, outcome, worker: this.#shared(worker), asking };
     const known: Known = { run, shard, agent, tenant, revision, session, key, created, place, ...standing, seq, time };
     this.keep(known);
     this.#changed(known, seen.kind);

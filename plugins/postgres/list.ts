@@ -16,6 +16,9 @@ export function listConditions(query: ListQuery): { conditions: string; values: 
   add("session = ?", session);
   add("state = ?", state);
   add("outcome = ?", outcome);
+  if (query.waiting !== undefined) {
+    conditions.push(`${query.waiting ? "" : "NOT "}(state <> 'done' AND (state = 'waiting' OR asking > 0))`);
+  }
   add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
   return { conditions: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
 }

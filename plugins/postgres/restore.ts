@@ -1,4 +1,4 @@
-import { encodeEvent, type Recording } from "venturi/plugin";
+import { encodeEvent, questionsOpened, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
 import type { Statements } from "./sql.ts";
 
@@ -23,6 +23,7 @@ export async function restore(ask: Ask, sql: Statements, recording: Recording): 
     tenant,
     request.revision ?? null,
     request.caller?.id ?? null,
+    questionsOpened(events),
   ]);
   if (!added) return false;
   for (let base = 0; base < events.length; base += recordSize) {

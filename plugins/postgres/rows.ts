@@ -6,6 +6,7 @@ import {
   encodeEvent,
   listedRequest,
   type Ownership,
+  questionsOpened,
   type RunEvent,
   type RunRow,
   type Signal,
@@ -57,6 +58,7 @@ export interface StoredRow {
   readonly state: RunRow["state"];
   readonly outcome: "finished" | "failed" | null;
   readonly head: number;
+  readonly asking: number;
   readonly epoch: number;
   readonly created_at: number;
   readonly updated_at: number;
@@ -66,7 +68,7 @@ export interface StoredRow {
 /** What stands between two bodies; JSON escapes it wherever it occurs inside one. */
 const separator = "\u001e";
 
-/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake. */
+/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake, questions opened. */
 export function toColumns(batch: readonly Append[]): string[] {
   const runs: string[] = [];
   const epochs: number[] = [];
@@ -77,6 +79,7 @@ export function toColumns(batch: readonly Append[]): string[] {
   const seen: number[] = [];
   const outcomes: string[] = [];
   const wakes: (number | "NULL")[] = [];
+  const asks: number[] = [];
   for (const { ownership, events, state, seenSignals, wakeAfter } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
@@ -88,10 +91,11 @@ export function toColumns(batch: readonly Append[]): string[] {
     states.push(state ?? '""');
     seen.push(seenSignals ?? 0);
     wakes.push(wakeAfter ?? "NULL");
+    asks.push(questionsOpened(events));
     outcomes.push(last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : "NULL");
   }
   const body = bodies.join(separator);
-  const ends = [array(states), array(seen), array(outcomes), array(wakes)];
+  const ends = [array(states), array(seen), array(outcomes), array(wakes), array(asks)];
   return [array(runs), array(epochs), array(bases), array(heads), body, ...ends];
 }
 
@@ -139,6 +143,7 @@ export const toRow = (row: StoredRow): RunRow => ({
   state: row.state,
   outcome: row.outcome ?? undefined,
   head: row.head,
+  asking: row.asking,
   epoch: row.epoch,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -1,5 +1,11 @@
 import type { ClientBase } from "pg";
 
+/** How often an event of an approval stands in a record's body; a quote inside of a value would be escaped. */
+function occurrences(action: string): string {
+  const mark = `"type":"approval.${action}"`;
+  return `(length(c.body) - length(replace(c.body, '${mark}', ''))) / ${mark.length}`;
+}
+
 /**
  * Each entry takes the schema from the version before it (its index) to the next. Entries are only ever added: a database
  * in the field may be of any earlier version. `$` stands for the schema's name.
@@ -97,6 +103,15 @@ export const migrations: readonly string[] = [
     'BEGIN RAISE EXCEPTION ''the audit is append-only''; END';
   CREATE TRIGGER audit_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON $.audit
     FOR EACH STATEMENT EXECUTE FUNCTION $.audit_kept();
+  `,
+  // Open questions are counted with the run, so that those who wait for people can be listed.
+  `
+  ALTER TABLE $.runs ADD COLUMN asking integer NOT NULL DEFAULT 0;
+  UPDATE $.runs r SET asking = greatest(0, (
+    SELECT coalesce(sum(${occurrences("requested")} - ${occurrences("resolved")}), 0)
+    FROM $.records c WHERE c.run = r.id
+  )) WHERE r.state <> 'done';
+  CREATE INDEX runs_asking ON $.runs (id) WHERE asking > 0;
   `,
 ];
 

@@ -1,6 +1,6 @@
 const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
-const row = `id::text, run, tenant, agent, session, state, outcome, head, epoch, request,
+const row = `id::text, run, tenant, agent, session, state, outcome, head, asking, epoch, request,
   ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
 
 /** A time in the future was left by a clock that has jumped back; it counts as past, or leases would last for ever. */
@@ -15,10 +15,11 @@ export type Statements = ReturnType<typeof statements>;
 export const statements = (schema: string) => ({
   /** The fence, the step past it, the record and the one notification, in one statement. */
   append: `WITH item AS (
-      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[], $9::float8[])
-        WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, wake, place)
+      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[], $9::float8[], $10::int[])
+        WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, wake, asks, place)
     ), moved AS (
       UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}, outcome = coalesce(i.outcome, r.outcome),
+        asking = r.asking + i.asks,
         state = CASE WHEN i.next = '' THEN r.state WHEN i.next = 'waiting' AND r.signals > i.seen THEN 'ready' ELSE i.next END,
         ended_at = CASE WHEN i.next = 'done' THEN ${now} END, wake_at = ${now} + i.wake * interval '1 millisecond'
       FROM item i WHERE r.run = i.run AND r.epoch = i.epoch AND r.head = i.base AND r.state = 'running'
@@ -26,7 +27,7 @@ export const statements = (schema: string) => ({
     ), added AS (
       INSERT INTO ${schema}.records (run, first, last, epoch, body)
         SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
-    ), told AS (SELECT pg_notify($10, $11) AS told)
+    ), told AS (SELECT pg_notify($11, $12) AS told)
     SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
       CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`,
 
@@ -118,8 +119,8 @@ export const statements = (schema: string) => ({
     `SELECT ${row} FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1`,
 
   /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
-  restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, ended_at)
-    SELECT $1::text, $10::text, $11::text, $12::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean,
+  restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, asking, ended_at)
+    SELECT $1::text, $10::text, $11::text, $12::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean, $13::int,
       CASE WHEN $5::text = 'done' THEN ${now} END
     WHERE NOT EXISTS (SELECT 1 FROM ${schema}.runs WHERE tenant = $10 AND session = $2 AND state <> 'done') ON CONFLICT DO NOTHING
     RETURNING id::text`,

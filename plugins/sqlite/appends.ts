@@ -7,6 +7,7 @@ interface Row {
   readonly base: number;
   readonly head: number;
   readonly body: string;
+  readonly asks: number;
   readonly end: AttemptEnd | undefined;
 }
 
@@ -39,11 +40,12 @@ export class Appends {
   }
 
   /** Whether it freed something to claim; undefined when the fence held it off. */
-  #put({ base, head, epoch, body, end }: Row, id: number, now: number): { freed: boolean } | undefined {
+  #put({ base, head, epoch, body, asks, end }: Row, id: number, now: number): { freed: boolean } | undefined {
     if (head > base) {
       const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
       if (changes === 0) return undefined;
       this.#ask.run(sql.advance, head, lastInsertRowid, now, id);
+      if (asks !== 0) this.#ask.run(sql.ask, asks, id);
     }
     if (end === undefined) return stays;
     const [left] = this.#ask.all<{ session: string | null; state: string }>(sql.leave, { id, epoch, head, ...end });
@@ -64,10 +66,11 @@ export class Appends {
   }
 }
 
-const rowAt = ({ epochs, bases, heads, bodies, ends }: AppendColumns, index: number): Row => ({
+const rowAt = ({ epochs, bases, heads, bodies, asks, ends }: AppendColumns, index: number): Row => ({
   epoch: epochs[index] ?? 0,
   base: bases[index] ?? 0,
   head: heads[index] ?? 0,
   body: bodies[index] ?? "",
+  asks: asks.get(index) ?? 0,
   end: ends.get(index),
 });

@@ -12,6 +12,8 @@ export interface AppendColumns {
   readonly heads: readonly number[];
   /** JSON lines; empty without events. */
   readonly bodies: readonly string[];
+  /** How many more questions are open after an append, by index, where that changes. */
+  readonly asks: ReadonlyMap<number, number>;
   /** Those that end the ownership, by index. */
   readonly ends: ReadonlyMap<number, AttemptEnd>;
 }
@@ -43,6 +45,7 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
   readonly outcome: "finished" | "failed" | null;
   readonly cancelled: 0 | 1;
   readonly head: number;
+  readonly asking: number;
   /** In parts, so that a page of a long run is read without the rest of it: the events first to last as JSON lines. */
   readonly records: readonly { readonly first: number; readonly last: number; readonly body: string }[];
   readonly signals: readonly SignalRow[];
@@ -91,6 +94,7 @@ export interface StoredRow {
   readonly state: "ready" | "running" | "waiting" | "done";
   readonly outcome: "finished" | "failed" | null;
   readonly head: number;
+  readonly asking: number;
   readonly epoch: number;
   readonly created_at: number;
   readonly updated_at: number;

@@ -7,6 +7,7 @@ import {
   encodeEvent,
   listedRequest,
   type Ownership,
+  questionsOpened,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -31,10 +32,13 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   const bases: number[] = [];
   const heads: number[] = [];
   const bodies: string[] = [];
+  const asks = new Map<number, number>();
   const ends = new Map<number, AttemptEnd>();
   for (const { ownership, events, state, seenSignals = 0, wakeAfter = null } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
+    const opened = questionsOpened(events);
+    if (opened !== 0) asks.set(runs.length, opened);
     if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: outcomeOf(last) });
     runs.push(ownership.run);
     epochs.push(ownership.epoch);
@@ -42,7 +46,7 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
     heads.push(head);
     bodies.push(events.map(encodeEvent).join("\n"));
   }
-  return { runs, epochs, bases, heads, bodies, ends };
+  return { runs, epochs, bases, heads, bodies, asks, ends };
 }
 
 export function toRestoreRow({ run, tenant, session, request, signals, wires, events }: Recording): RestoreRow {
@@ -59,6 +63,7 @@ export function toRestoreRow({ run, tenant, session, request, signals, wires, ev
     outcome,
     cancelled: signals.some(({ kind }) => kind === "cancel") ? 1 : 0,
     head: events.length,
+    asking: questionsOpened(events),
     records: recordsOf(events),
     signals: signals.map(({ id, kind, body }, index) => ({
       number: index + 1,
@@ -125,6 +130,7 @@ export const toRow = (row: StoredRow): RunRow => ({
   state: row.state,
   outcome: row.outcome ?? undefined,
   head: row.head,
+  asking: row.asking,
   epoch: row.epoch,
   createdAt: row.created_at,
   updatedAt: row.updated_at,

@@ -1,5 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
 
+/** How often an event of an approval stands in a record's body; a quote inside of a value would be escaped. */
+function occurrences(action: string): string {
+  const mark = `"type":"approval.${action}"`;
+  return `(length(r.body) - length(replace(r.body, '${mark}', ''))) / ${mark.length}`;
+}
+
 /**
  * Each entry takes the file from the version before it (its index) to the next. Entries are only ever added: a file in the
  * field may be of any earlier version.
@@ -146,6 +152,18 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
   CREATE TRIGGER audit_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+  `,
+  // Open questions are counted with the run, so that those who wait for people can be listed.
+  `
+  ALTER TABLE runs ADD COLUMN asking INTEGER NOT NULL DEFAULT 0;
+  UPDATE runs SET asking = max(0, (
+    WITH RECURSIVE back (id) AS (
+      SELECT runs.tail UNION ALL SELECT r.previous FROM back JOIN records r ON r.id = back.id
+    )
+    SELECT coalesce(sum(${occurrences("requested")} - ${occurrences("resolved")}), 0)
+    FROM back JOIN records r ON r.id = back.id
+  )) WHERE state <> 'done';
+  CREATE INDEX runs_asking ON runs (id) WHERE asking > 0;
   `,
 ];
 

@@ -4,7 +4,7 @@ import type { ListQuery } from "venturi/plugin";
 const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const runId = "(SELECT id FROM runs WHERE run = :run)";
 const row =
-  "r.id, r.run, r.tenant, r.agent, r.session, r.state, r.outcome, r.head, r.epoch, r.created_at, r.updated_at, q.request";
+  "r.id, r.run, r.tenant, r.agent, r.session, r.state, r.outcome, r.head, r.asking, r.epoch, r.created_at, r.updated_at, q.request";
 
 export const readClock = `SELECT ${now} AS now`;
 
@@ -19,6 +19,9 @@ export const restoreTail = "UPDATE runs SET tail = last_insert_rowid() WHERE id 
 
 /** After `insertRecord`, in its transaction. By id and with the time bound, as it comes with every record. */
 export const advance = "UPDATE runs SET head = ?, tail = ?, updated_at = ? WHERE id = ?";
+
+/** Apart from `advance`: only this one touches the index of runs that ask. */
+export const ask = "UPDATE runs SET asking = asking + ? WHERE id = ?";
 
 /** Parking compares the signals in the same statement, or a signal that comes between would wake nobody. */
 export const leave = `UPDATE runs SET updated_at = ${now},
@@ -57,8 +60,8 @@ export const insertRequest = "INSERT INTO requests (run, request) VALUES (?, ?)"
 
 /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
 export const restoreRun = `INSERT INTO runs
-    (run, tenant, session, agent, caller, revision, state, outcome, epoch, head, signals, cancelled, created_at, updated_at, ended_at)
-  VALUES (:run, :tenant, :session, :agent, :caller, :revision, :state, :outcome, 1, :head, :signals, :cancelled, ${now}, ${now},
+    (run, tenant, session, agent, caller, revision, state, outcome, epoch, head, asking, signals, cancelled, created_at, updated_at, ended_at)
+  VALUES (:run, :tenant, :session, :agent, :caller, :revision, :state, :outcome, 1, :head, :asking, :signals, :cancelled, ${now}, ${now},
     CASE :state WHEN 'done' THEN ${now} END) RETURNING id`;
 
 /** The only statement that starts an epoch. */
@@ -96,6 +99,8 @@ export const readSignals = `SELECT number, signal, kind, body FROM signals
 
 export const findRow = `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id WHERE r.run = ?`;
 
+const waits = "(r.state = 'waiting' OR r.asking > 0)";
+
 /** Only what is asked is compared, so that indexes are used; there are few combinations, each prepared once. */
 export function listRuns(query: ListQuery): string {
   const conditions = [
@@ -105,6 +110,8 @@ export function listRuns(query: ListQuery): string {
     query.session !== undefined && "r.session = :session",
     query.state !== undefined && "r.state = :state",
     query.outcome !== undefined && "r.outcome = :outcome",
+    query.waiting === true && `r.state <> 'done' AND ${waits}`,
+    query.waiting === false && `NOT (r.state <> 'done' AND ${waits})`,
     query.cursor !== undefined && (query.oldestFirst ? "r.id > :cursor" : "r.id < :cursor"),
   ].filter((condition) => condition !== false);
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;

@@ -115,7 +115,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   list(query: ListQuery, limit: number): StoredRow[] {
-    const { oldestFirst: _, agents, cursor, ...asked } = query;
+    const { oldestFirst: _, waiting: __, agents, cursor, ...asked } = query;
     return this.#ask.all<StoredRow>(sql.listRuns(query), {
       ...asked,
       ...(agents === undefined ? {} : { agents: listOf(agents) }),

@@ -1,6 +1,7 @@
 import { VenturiError } from "../core/errors.ts";
 import type { Budget } from "../core/tool.ts";
 import type { Usage } from "../core/usage.ts";
+import { Countdown } from "./countdown.ts";
 import type { Limits } from "./definition.ts";
 import type { RunContext } from "./run-context.ts";
 import type { CallState } from "./state/round-state.ts";
@@ -68,21 +69,30 @@ export function spend(run: RunContext, call: string, usage: Usage): void {
 
 export function budgetLeft(run: RunContext): Budget {
   const { tokens, time, maxToolCalls } = run.agent.limits;
-  const { clock } = run.parts;
+  const now = run.parts.clock.now();
+  const elapsed = Math.max(0, now - (run.state.started?.at ?? now) - run.state.asking.total(now));
   return {
     maxToolCalls: Math.max(0, maxToolCalls - run.state.toolCalls),
     ...(tokens === undefined ? {} : { tokens: tokens - tokensUsed(run) }),
-    ...(time === undefined ? {} : { time: time - Math.max(0, clock.now() - (run.state.started?.at ?? clock.now())) }),
+    ...(time === undefined ? {} : { time: time - elapsed }),
   };
 }
 
-/** Ends the run when its time is over, whatever it is doing. The result takes the timer back. */
+/** Ends the run when its time is over, whatever it is doing; waiting for people is not its time. The result stops the timer. */
 export function watchTime(run: RunContext): () => void {
   const { time } = run.agent.limits;
   if (time === undefined) return () => {};
   const { clock, history } = run.parts;
   // Started in the future: by a clock that has been set back since. It must not give the run more time.
-  const elapsed = Math.max(0, clock.now() - (history[0]?.at ?? clock.now()));
-  const stop = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
-  return clock.after(Math.max(0, time - elapsed), stop);
+  const elapsed = Math.max(0, clock.now() - (history[0]?.at ?? clock.now()) - run.waited);
+  const end = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
+  const countdown = new Countdown(clock, Math.max(0, time - elapsed), end);
+  let waiting = false;
+  run.time.onEnter = (part) => {
+    if ((part === "approval") === waiting) return;
+    waiting = !waiting;
+    if (waiting) countdown.hold();
+    else countdown.letGo();
+  };
+  return () => countdown.stop();
 }

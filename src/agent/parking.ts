@@ -45,22 +45,17 @@ export class Parking {
     this.stop();
     if (this.#run.signal.aborted || !this.#mayPark()) return;
     this.#parked = true;
-    this.#run.abort(new VenturiError("agent.run", "unavailable", "the run is parked until a person answers"));
+    const reason = "the run is parked until a person answers";
+    this.#run.abort(new VenturiError("agent.run", "unavailable", reason, { details: { parked: true } }));
     this.#run.fence();
   }
 
   /** `deadline`: the clock's time when the first of the questions is over. */
   async leave(deadline: number | undefined): Promise<void> {
     const { clock, log, logger } = this.#run.parts;
-    const ends = [deadline, this.#timeLimit].filter((time) => time !== undefined);
-    const wakeAfter = ends.length === 0 ? undefined : Math.max(0, Math.min(...ends) - clock.now());
+    // The run's own time does not pass while people are waited for.
+    const wakeAfter = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
     await log.park(this.#seenSignals, wakeAfter);
     logger.info("run parked", { run: this.#run.run, agent: this.#run.agent.name, wakeAfter });
-  }
-
-  get #timeLimit(): number | undefined {
-    const { time } = this.#run.agent.limits;
-    const startedAt = this.#run.state.started?.at;
-    return time === undefined || startedAt === undefined ? undefined : startedAt + time;
   }
 }

@@ -16,6 +16,8 @@ import { TimeKeeper } from "./timing.ts";
 export interface RunParts {
   readonly agent: AgentDefinition;
   readonly request: RunRequest;
+  /** Whose run it is, for the log. */
+  readonly tenant?: string;
   readonly log: RunLog;
   /** What the run has written before the current owner took it up. */
   readonly history: readonly RunEvent[];
@@ -38,6 +40,8 @@ export class RunContext {
   readonly agent: AgentDefinition;
   readonly state: RunState;
   readonly time: TimeKeeper;
+  /** How long people were waited for before this owner took the run up, ms. */
+  readonly waited: number;
   readonly hooks: HookChain;
   readonly content: ContentStore;
   /** Tokens of calls under way, by call; those of finished ones are part of the state. */
@@ -53,11 +57,8 @@ export class RunContext {
     this.state.useIds(parts.session);
     const startedAt = parts.history[0]?.at;
     const now = parts.clock.now();
-    this.time = new TimeKeeper(
-      parts.clock,
-      startedAt === undefined ? 0 : now - startedAt,
-      this.state.asking.total(now),
-    );
+    this.waited = this.state.asking.total(now);
+    this.time = new TimeKeeper(parts.clock, startedAt === undefined ? 0 : now - startedAt, this.waited);
     this.hooks = new HookChain(parts.agent.hooks, parts.clock, {
       run: this.run,
       agent: parts.agent.name,

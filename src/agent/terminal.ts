@@ -53,8 +53,9 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
   logger.warn("run failed", { ...fields, code, op, reason });
 }
 
-function callerOf({ parts: { request } }: RunContext): Record<string, unknown> {
+function callerOf({ parts: { request, tenant } }: RunContext): Record<string, unknown> {
   return {
+    ...(tenant === undefined ? {} : { tenant }),
     ...(request.session === undefined ? {} : { session: request.session }),
     ...(request.parent === undefined ? {} : { parent: request.parent.run }),
   };

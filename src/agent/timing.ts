@@ -20,6 +20,8 @@ export class TimeKeeper {
   /** The part that runs now. */
   part: TimingPart = "runtime";
   #since: number;
+  /** Told of each change of the part. */
+  onEnter: (part: TimingPart) => void = () => {};
 
   /** `elapsed`: wall time of the run before this attempt took it up, and how much of it people took. */
   constructor(clock: Clock, elapsed: number, approval = 0) {
@@ -35,6 +37,7 @@ export class TimeKeeper {
     this.#spent[this.part] += now - this.#since;
     this.#since = now;
     this.part = part;
+    this.onEnter(part);
   }
 
   /** Rounded to microseconds. */

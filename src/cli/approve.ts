@@ -7,7 +7,8 @@ export interface Answer {
 }
 
 /** Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. */
-export async function askApproval({ name, arguments: input, reason }: EventOf<"approval.requested">): Promise<Answer> {
+export async function askApproval(event: EventOf<"approval.requested">): Promise<Answer> {
+  const { name, arguments: input, reason, origin } = event;
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     return { approved: false, reason: "nobody is at the terminal to approve it" };
   }
@@ -20,7 +21,8 @@ export async function askApproval({ name, arguments: input, reason }: EventOf<"a
   });
   try {
     const why = reason === undefined ? "" : ` (${reason})`;
-    const answer = await ask.question(`\nMay ${name} run with ${JSON.stringify(input)}?${why} [y/N] `, {
+    const whose = origin === undefined ? name : `${name} of the agent ${origin.agent}`;
+    const answer = await ask.question(`\nMay ${whose} run with ${JSON.stringify(input)}?${why} [y/N] `, {
       signal: interrupted.signal,
     });
     return /^y(es)?$/i.test(answer.trim())

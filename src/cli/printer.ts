@@ -23,6 +23,8 @@ export interface Streams {
 export class TextPrinter implements Printer {
   readonly #streams: Streams;
   readonly #arguments = new Map<string, string>();
+  /** The last line of each tool's progress, while it is not whole. */
+  readonly #outputs = new Map<string, string>();
   /** What the cursor stands after: nothing on its line, the answer, or reasoning. */
   #line: "start" | "answer" | "reasoning" = "start";
 
@@ -47,7 +49,9 @@ export class TextPrinter implements Printer {
       case "tool_call.rejected":
         return this.#note(`${this.#red("✗")} ${event.name} ${this.#dim(brief(event.error.err))}`);
       case "tool.output":
-        return this.#note(this.#dim(`  ${brief(event.text)}`));
+        return this.#output(event);
+      case "generation.failed":
+        return this.#failed(event);
       case "tool.finished":
         return this.#tool(event);
       case "round.retracted":
@@ -70,7 +74,22 @@ export class TextPrinter implements Printer {
     this.#line = "reasoning";
   }
 
+  /** Progress comes in pieces of any size; it is shown line by line. */
+  #output({ call, text }: EventOf<"tool.output">): void {
+    const lines = ((this.#outputs.get(call) ?? "") + text).split("\n");
+    this.#outputs.set(call, lines.pop() ?? "");
+    for (const line of lines) if (line.trim() !== "") this.#note(this.#dim(`  ${brief(line)}`));
+  }
+
+  #failed({ model, error, retryMs }: EventOf<"generation.failed">): void {
+    const next = retryMs === undefined ? "" : `; again in ${duration(retryMs)}`;
+    this.#note(this.#dim(`↻ ${error.err.startsWith(model) ? "" : `${model}: `}${brief(error.err)}${next}`));
+  }
+
   #tool({ call, name, ok, output, error, ms }: EventOf<"tool.finished">): void {
+    const rest = this.#outputs.get(call) ?? "";
+    if (rest.trim() !== "" && !brief(output ?? "").endsWith(brief(rest))) this.#note(this.#dim(`  ${brief(rest)}`));
+    this.#outputs.delete(call);
     const mark = ok ? this.#green("⚙") : this.#red("✗");
     const result = ok ? (output ?? "") : (error?.err ?? output ?? "failed");
     const asked = this.#arguments.get(call) ?? "";

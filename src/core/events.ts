@@ -226,6 +226,16 @@ export const textOnly = (type: EventType): boolean =>
   type === "tool.output" ||
   type === "refusal.delta";
 
+/** How many more questions are open after these events than before them. Journals keep the sum with the run. */
+export function questionsOpened(events: readonly RunEvent[]): number {
+  let opened = 0;
+  for (const { type } of events) {
+    if (type === "approval.requested") opened += 1;
+    else if (type === "approval.resolved") opened -= 1;
+  }
+  return opened;
+}
+
 /** Length of the event's JSON if anyone has asked for it, else of the text it carries. */
 export function encodedSize(event: RunEvent): number {
   const json = Encoded.of(event);

@@ -3,6 +3,7 @@ import type { EventBody, RunEvent, RunInput } from "./events.ts";
 import type { Message } from "./messages.ts";
 import type { Native, NativeRequest } from "./native.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
+import type { SignalKind } from "./signals.ts";
 
 /**
  * One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event, moved
@@ -133,7 +134,7 @@ export interface Signal {
   /** Order of arrival within the run, from 1. */
   readonly number: number;
   readonly id: string;
-  readonly kind: "cancel" | "approve" | "message";
+  readonly kind: SignalKind;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -146,6 +147,8 @@ export interface RunRow {
   /** Terminal event's type once there is one. */
   readonly outcome: "finished" | "failed" | undefined;
   readonly head: number;
+  /** Questions to people that nobody has answered yet; the sum of `questionsOpened` over its events. */
+  readonly asking: number;
   readonly epoch: number;
   readonly createdAt: number;
   readonly updatedAt: number;
@@ -160,6 +163,8 @@ export interface ListQuery {
   readonly session?: string;
   readonly state?: RunState;
   readonly outcome?: "finished" | "failed";
+  /** True: only runs that have not ended and are parked or have a question open. False: only the others. */
+  readonly waiting?: boolean;
   readonly cursor?: string;
   readonly limit?: number;
   /** Oldest first; newest first when absent. */

@@ -1,6 +1,7 @@
 import type { RunEvent } from "./events.ts";
-import type { ListQuery, RunRequest, RunRow, Signal } from "./journal.ts";
+import type { ListQuery, RunRequest, RunRow } from "./journal.ts";
 import type { ToolSpec } from "./provider.ts";
+import type { SignalBody, SignalKind } from "./signals.ts";
 
 export interface AgentInfo {
   readonly name: string;
@@ -37,6 +38,19 @@ export interface FollowOptions {
   readonly channel?: string;
 }
 
+/** A question that nobody has answered yet. */
+export interface PendingApproval {
+  readonly call: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
+  /** Asked, and when silence becomes a no; ms since the epoch. */
+  readonly since: number;
+  readonly until?: number;
+  /** Whose question it is when a called agent asks. */
+  readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
+}
+
 /** What channels, the command line and the library do with runs. */
 export interface Runs {
   /** Validates, stores and starts (or finds, by key) a run. Rejects before anything streams when the request is bad. */
@@ -47,7 +61,13 @@ export interface Runs {
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /** Resolves when the terminal event is written. */
   cancel(run: string, reason?: string): Promise<void>;
-  signal(run: string, kind: Signal["kind"], body: Signal["body"], id?: string): Promise<boolean>;
+  /**
+   * Says something to a run. False when the run has ended, the id was seen before or the question is answered already.
+   * Rejects with `invalid_input` for a kind or body that is none, `not_found` for a call that the run does not have.
+   */
+  signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean>;
+  /** The questions that the run waits for, oldest first. */
+  pending(run: string): Promise<readonly PendingApproval[]>;
   agents(): readonly AgentInfo[];
   /** Bytes that the run's input or a tool of it named by hash; `not_found` when they are not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;

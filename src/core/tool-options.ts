@@ -4,7 +4,7 @@ import { Duration, Size } from "./units.ts";
 
 /** Options that every tool plugin takes; spread into its own `z.strictObject`. */
 export const toolOptions = {
-  /** Ask a person first: always, once per session, never, or when a condition on the arguments holds. */
+  /** Ask a person first: always, once per run, never, or when a condition on the arguments holds. */
   approval: z.union([z.enum(["always", "once", "never"]), z.strictObject({ when: z.string() })]).optional(),
   timeout: Duration.optional(),
   maxOutput: Size.optional(),

@@ -29,6 +29,8 @@ export interface ToolContext {
   budget(): Budget;
   /** Tokens that this call has used so far, all in all. They count for the run, and end it when its budget is used up. */
   spent(usage: Usage): void;
+  /** Asks a person and waits for the answer; the wait does not count toward the tool's timeout. */
+  ask(question: Question): Promise<Verdict>;
 }
 
 export interface Budget {
@@ -37,6 +39,28 @@ export interface Budget {
   readonly tokens?: number;
   /** Wall time, ms. */
   readonly time?: number;
+}
+
+/** Something that a tool asks a person while it runs. */
+export interface Question {
+  /** Unique within the call and the same after a restart: an answer that is there already is given at once. */
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
+  /** When silence becomes a no, ms since the epoch; by default after the agent's `approvalTimeout`. */
+  readonly until?: number;
+  /** The run that asks, when the tool only passes its question on. */
+  readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
+  /** Settles the question in another way: it was answered elsewhere, or no answer is needed any more. */
+  readonly settled?: Promise<Verdict>;
+}
+
+/** A person's answer. */
+export interface Verdict {
+  readonly approved: boolean;
+  readonly reason?: string;
+  readonly by?: string;
 }
 
 export interface ToolImage {
@@ -88,6 +112,8 @@ export interface Tool<Input = Record<string, unknown>> {
   /** Turns arguments of a vendor's own shape into this tool's before they are checked; leaves others as they are. */
   adapt?(input: Record<string, unknown>): Record<string, unknown>;
   readonly effect?: Effect;
+  /** A call that was cut by a crash may simply be made again: the tool finds what it began by `idempotencyKey`. */
+  readonly resumable?: boolean;
   /** Runs alone: no other tool of the run at the same time. */
   readonly exclusive?: boolean;
   readonly approval?: Approval;

@@ -190,6 +190,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   list: (query) => runs.list(query),
   cancel: (run, reason) => runs.cancel(run, reason),
   signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
+  pending: (run) => runs.pending(run),
   agents: () => runs.agents(),
   content: (run, hash) => runs.content(run, hash),
 });

@@ -1,6 +1,9 @@
 import { strict as assert } from "node:assert";
 import { claimed, claimWhenFree, end, eventsAfter, finish, type JournalBench, put, text } from "./journal-bench.ts";
 
+const asked = (call: string) => ({ type: "approval.requested" as const, round: 1, call, name: "pay", arguments: {} });
+const answered = (call: string) => ({ type: "approval.resolved" as const, round: 1, call, approved: true });
+
 /** Appending: the fence, its atomicity, and what a lost answer leaves. */
 export function appendCases(bench: JournalBench): void {
   describe("append", () => {
@@ -11,6 +14,25 @@ export function appendCases(bench: JournalBench): void {
       const events = eventsAfter(ownership, odd.map(text));
       await journal.append([{ ownership, events }]);
       assert.deepEqual(await journal.read(ownership.run, 0, 100), events);
+    });
+
+    it("counts the questions of a run that are open, and lists the runs that wait for an answer", async () => {
+      const journal = await bench.open();
+      const { ownership } = await claimed(journal);
+      const other = await claimed(journal);
+      await put(journal, other.ownership, [text("busy")]);
+      await put(journal, ownership, [asked("a"), asked("b"), answered("a")]);
+      assert.equal((await journal.get(ownership.run))?.asking, 1);
+      assert.equal((await journal.get(other.ownership.run))?.asking, 0);
+      const waiting = async (given: boolean) =>
+        (await journal.list({ waiting: given, limit: 200 })).runs.map(({ run }) => run);
+      assert.deepEqual(await waiting(true), [ownership.run]);
+      assert.ok((await waiting(false)).includes(other.ownership.run));
+      assert.ok(!(await waiting(false)).includes(ownership.run));
+      await put(journal, ownership, [answered("b")]);
+      assert.deepEqual(await waiting(true), []);
+      await put(journal, ownership, [asked("c"), end], { state: "done" });
+      assert.deepEqual(await waiting(true), []);
     });
 
     it("takes many runs in one go and moves each on by itself", async () => {

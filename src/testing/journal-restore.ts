@@ -15,6 +15,16 @@ import {
 /** Taking in what was recorded elsewhere. */
 export function restoreCases(bench: JournalBench): void {
   describe("restore", () => {
+    it("an open run that waits for an answer is listed among those that wait", async () => {
+      const journal = await bench.open(50);
+      const asked = { type: "approval.requested" as const, round: 1, call: "a", name: "pay", arguments: {} };
+      const recording = recordingOf([text("a"), asked]);
+      await journal.restore(recording);
+      assert.equal((await journal.get(recording.run))?.asking, 1);
+      const { runs } = await journal.list({ waiting: true, limit: 200 });
+      assert.ok(runs.some(({ run }) => run === recording.run));
+    });
+
     it("takes an ended run in whole, for everyone to read and nobody to claim", async () => {
       const journal = await bench.open(50);
       const recording = recordingOf([text("a"), text("b"), end]);

@@ -1,8 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { VenturiError, wrap } from "../core/errors.ts";
-import { type EventBody, type EventOf, isTerminal, type RunEvent, type Timing } from "../core/events.ts";
+import {
+  type EventBody,
+  type EventOf,
+  isTerminal,
+  questionsOpened,
+  type RunEvent,
+  type Timing,
+} from "../core/events.ts";
 import { defaultTenant, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
-import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../core/runs.ts";
+import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions } from "../core/runs.ts";
+import type { SignalKind } from "../core/signals.ts";
 
 export interface Turn {
   readonly request: RunRequest;
@@ -62,6 +70,7 @@ export class ScriptedRuns implements Runs {
         state: "running",
         outcome: undefined,
         head: 0,
+        asking: 0,
         epoch: 1,
         createdAt: now,
         updatedAt: now,
@@ -111,7 +120,8 @@ export class ScriptedRuns implements Runs {
       (query.agent === undefined || row.agent === query.agent) &&
       (query.session === undefined || row.session === query.session) &&
       (query.state === undefined || row.state === query.state) &&
-      (query.outcome === undefined || row.outcome === query.outcome);
+      (query.outcome === undefined || row.outcome === query.outcome) &&
+      (query.waiting === undefined || (row.asking > 0 && row.state !== "done") === query.waiting);
     const runs = rows.filter(fits);
     return { runs: (query.oldestFirst ? runs : runs.reverse()).slice(0, query.limit ?? 50) };
   }
@@ -123,7 +133,7 @@ export class ScriptedRuns implements Runs {
     while (entry.row.outcome === undefined) await woken(entry, undefined);
   }
 
-  async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomUUID()): Promise<boolean> {
+  async signal(run: string, kind: SignalKind, body: Signal["body"], id: string = randomUUID()): Promise<boolean> {
     const entry = this.#entry(run);
     if (entry.row.state === "done" || entry.signals.some((signal) => signal.id === id)) return false;
     entry.signals.push({ number: entry.signals.length + 1, id, kind, body });
@@ -133,6 +143,17 @@ export class ScriptedRuns implements Runs {
 
   content(run: string): Promise<Uint8Array> {
     return Promise.reject(new VenturiError("run.content", "not_found", `the run "${run}" has no such content`));
+  }
+
+  async pending(run: string): Promise<readonly PendingApproval[]> {
+    const open = new Map<string, PendingApproval>();
+    for (const event of this.#entry(run).events) {
+      if (event.type === "approval.resolved") open.delete(event.call);
+      if (event.type !== "approval.requested") continue;
+      const { call, name, at: since, until } = event;
+      open.set(call, { call, name, arguments: event.arguments, since, ...(until === undefined ? {} : { until }) });
+    }
+    return [...open.values()];
   }
 
   agents(): readonly AgentInfo[] {
@@ -193,6 +214,7 @@ function emit(entry: Entry, bodies: readonly EventBody[]): void {
     if (body.type === "text.delta") entry.output += body.text;
     entry.events.push({ ...body, run: entry.row.run, seq: ++entry.row.head, at: Date.now() } as RunEvent); // a body and its place make an event
   }
+  entry.row.asking += questionsOpened(entry.events.slice(entry.events.length - bodies.length));
   entry.row.updatedAt = Date.now();
   wake(entry);
 }

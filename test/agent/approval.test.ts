@@ -59,22 +59,23 @@ describe("approval", () => {
     expect(bench.terminal.timing.approval).to.equal(60_000);
   });
 
-  for (const [limit, setup] of [
-    ["for approval", { policy: { approvalTimeout: 60_000 } }],
-    ["for the run", { limits: { time: 60_000 } }],
+  for (const [limit, setup, model, until] of [
+    ["for approval", { policy: { approvalTimeout: 60_000 } }, [asking()], "approval.requested"],
+    ["for the run", { limits: { time: 60_000 } }, [[say.silence()]], "round.started"],
   ] as const) {
     it(`a clock that was set back before the run was taken up does not lengthen the time ${limit}`, async () => {
       const hour = 3_600_000;
       const ahead = new VirtualClock(1_700_000_000_000 + hour);
       const tools = [pay("always")];
-      const first = new Bench({ model: new ScriptedModel([asking()], { clock: ahead }), tools, clock: ahead });
+      const first = new Bench({ model: new ScriptedModel(model, { clock: ahead }), tools, clock: ahead });
       const lost = first.run();
-      await first.when("approval.requested");
+      await first.when(until);
       const history = [...first.events];
       first.release.abort(new Error("the process is gone"));
       await lost.catch(() => {});
       const clock = new VirtualClock(1_700_000_000_000);
-      const resumed = new Bench({ model: new ScriptedModel([["ok"]], { clock }), tools, clock, history, ...setup });
+      const rest = until === "round.started" ? [[say.silence()]] : [["ok"]];
+      const resumed = new Bench({ model: new ScriptedModel(rest, { clock }), tools, clock, history, ...setup });
       const running = resumed.run();
       await clock.advance(60_000);
       await running;
@@ -211,13 +212,13 @@ describe("approval", () => {
       expect(later.of("approval.resolved")[0]).to.include({ approved: false });
     });
 
-    it("wakes for the run's own time when that is shorter", async () => {
+    it("does not wake for the run's own time, which does not pass while a person is waited for", async () => {
       const { clock, bench } = clocked({ limits: { time: 5_000 } });
       const running = bench.run();
       await bench.when("approval.requested");
       await clock.advance(1_000);
       await running;
-      expect(bench.log.parks).to.deep.equal([{ seenSignals: 0, wakeAfter: 4_000 }]);
+      expect(bench.log.parks).to.deep.equal([{ seenSignals: 0, wakeAfter: 24 * 3_600_000 - 1_000 }]);
     });
 
     it("goes on while another tool of the round still runs", async () => {

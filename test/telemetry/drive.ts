@@ -101,6 +101,7 @@ export const toolContext = (run: string, round: number, call: string): ToolConte
   progress: () => {},
   budget: () => ({ maxToolCalls: 64 }),
   spent: () => {},
+  ask: async () => ({ approved: false }),
 });
 
 /** Says `chunks` pieces of text as a wire would, `perRead` of them in a read, with one call's fragment in each `callEvery`. */

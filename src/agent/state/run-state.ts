@@ -1,9 +1,17 @@
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
 import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
+import type { Verdict } from "../../core/tool.ts";
 import type { Usage } from "../../core/usage.ts";
 import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 import { Spending } from "./spending.ts";
+
+/** A question of a tool that runs. */
+interface ToolQuestion {
+  readonly since: number;
+  readonly until: number | undefined;
+  readonly verdict: Verdict | undefined;
+}
 
 /**
  * A run as its events tell it, and nothing else: the loop goes on from here, whether it has just written the events itself
@@ -35,6 +43,8 @@ export class RunState {
   readonly seenSignals = new Set<number>();
   /** Tools that a person allowed for the rest of the run (`approval: once`). */
   readonly allowed = new Set<string>();
+  /** Questions of tools that run, by their call, and what was answered. */
+  readonly questions = new Map<string, ToolQuestion>();
   /** Every call id ever used, those of retracted attempts included. */
   readonly callIds = new Set<string>();
   /** Whole outputs of which the model saw only the beginning. */
@@ -109,6 +119,7 @@ export class RunState {
         if (event.usage) this.spending.add("tool", event.name, event.usage);
         return this.#ofCall(event.call, (call) => this.#finish(call, event));
       case "approval.requested":
+        if (!this.round?.calls.has(event.call)) return this.#ask(event);
         return this.#ofCall(event.call, (call) => {
           call.approval = "requested";
           call.approvalAt = event.at;
@@ -116,6 +127,7 @@ export class RunState {
         });
       case "approval.resolved":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        this.#answer(event);
         return this.#ofCall(event.call, (call) => {
           if (call.approval === "requested") this.asking.end(event.at);
           call.approval = event.approved ? "approved" : "denied";
@@ -152,6 +164,19 @@ export class RunState {
         this.compacted = event.dropped;
         return;
     }
+  }
+
+  #ask({ call, at, until }: EventOf<"approval.requested">): void {
+    this.questions.set(call, { since: at, until, verdict: undefined });
+    this.asking.begin(at);
+  }
+
+  #answer({ call, at, approved, reason, by }: EventOf<"approval.resolved">): void {
+    const asked = this.questions.get(call);
+    if (asked === undefined || asked.verdict !== undefined) return;
+    this.asking.end(at);
+    const verdict = { approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+    this.questions.set(call, { ...asked, verdict });
   }
 
   #ofCall(id: string, change: (call: CallState) => void): void {

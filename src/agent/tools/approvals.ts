@@ -1,28 +1,34 @@
-import type { Approval, Tool } from "../../core/tool.ts";
+import type { Approval, Question, Tool, Verdict } from "../../core/tool.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Condition, compileCondition } from "./condition.ts";
 
 /** A person's word on a call, as a signal brought it. */
-export interface Verdict {
-  readonly approved: boolean;
-  readonly reason?: string;
-  readonly by?: string;
+export interface SignalledVerdict extends Verdict {
   readonly signal: number;
 }
 
-export interface Question {
+export interface CallQuestion {
   /** The arguments with the tool's defaults in place. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly reason?: string;
 }
 
-/** Asks people about calls and waits for their word, which may come before the question, after a restart, or never. */
+/** A question as the run's events name it. */
+export type Asked = Omit<Question, "id"> & { readonly call: string };
+
+interface Wait {
+  /** ms until silence becomes a no. */
+  readonly left: number;
+  readonly settled?: Promise<Verdict> | undefined;
+}
+
+/** Asks people and waits for their word, which may come before the question, after a restart, or never. */
 export class Approvals {
   readonly #run: RunContext;
   /** Verdicts that came before their call asked. */
-  readonly #early = new Map<string, Verdict>();
-  readonly #waiting = new Map<string, (verdict: Verdict) => void>();
+  readonly #early = new Map<string, SignalledVerdict>();
+  readonly #waiting = new Map<string, (verdict: SignalledVerdict) => void>();
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -38,74 +44,104 @@ export class Approvals {
     const asked = (this.#run.state.round?.inOrder ?? [])
       .filter((call) => call.approval === "requested")
       .map((call) => (call.approvalAt ?? this.#run.parts.clock.now()) + approvalTimeout);
+    for (const { since, until, verdict } of this.#run.state.questions.values()) {
+      if (verdict === undefined) asked.push(until ?? since + approvalTimeout);
+    }
     return asked.length === 0 ? undefined : Math.min(...asked);
   }
 
-  resolve(call: string, verdict: Verdict): void {
+  resolve(call: string, verdict: SignalledVerdict): void {
     const waiter = this.#waiting.get(call);
     if (waiter) waiter(verdict);
     else this.#early.set(call, verdict);
   }
 
   /** Whether the call may run; asks first where it must. The person is shown what the tool would get, and the reason. */
-  async ask(call: CallState, round: number, shown: Question): Promise<boolean> {
+  async ask(call: CallState, round: number, shown: CallQuestion): Promise<boolean> {
     const { input, reason } = shown;
     if (call.approval === undefined) {
       // What was said before the call's first start was not said of this question.
       if (call.attempts > 0) this.#early.delete(call.call);
-      await this.#run.step({
-        type: "approval.requested",
+      await this.#request(
+        { call: call.call, name: call.name, arguments: input, ...(reason === undefined ? {} : { reason }) },
         round,
-        call: call.call,
-        name: call.name,
-        arguments: { ...input },
-        ...(reason === undefined ? {} : { reason }),
-      });
+      );
     }
     if (call.approval !== "requested") return call.approval === "approved";
-    const verdict = await this.#verdict(call);
+    const { approved } = await this.#answer(call.call, round, { left: this.#leftOf(call.approvalAt) });
+    return approved;
+  }
+
+  /** A question of a tool that runs. One that was answered before a restart is not asked again. */
+  async question(asked: Asked, round: number): Promise<Verdict> {
+    const { questions } = this.#run.state;
+    if (!questions.has(asked.call)) await this.#request(asked, round);
+    const known = questions.get(asked.call);
+    if (known?.verdict) return known.verdict;
+    const left = asked.until === undefined ? this.#leftOf(known?.since) : asked.until - this.#run.parts.clock.now();
+    return this.#answer(asked.call, round, { left, settled: asked.settled });
+  }
+
+  async #request(asked: Asked, round: number): Promise<void> {
+    const { call, name, reason, origin } = asked;
+    const until = asked.until ?? this.#run.parts.clock.now() + this.#run.agent.toolPolicy.approvalTimeout;
+    await this.#run.step({
+      type: "approval.requested",
+      round,
+      call,
+      name,
+      arguments: { ...asked.arguments },
+      until,
+      ...(reason === undefined ? {} : { reason }),
+      ...(origin === undefined ? {} : { origin: { ...origin } }),
+    });
+  }
+
+  async #answer(call: string, round: number, wait: Wait): Promise<Verdict> {
+    const { approved, reason, by, ...rest } = await this.#verdict(call, wait);
     await this.#run.step({
       type: "approval.resolved",
       round,
-      call: call.call,
-      approved: verdict?.approved ?? false,
-      ...(verdict?.reason === undefined ? {} : { reason: verdict.reason }),
-      ...(verdict?.by === undefined ? {} : { by: verdict.by }),
-      ...(verdict === undefined ? { reason: "nobody answered in time" } : { signal: verdict.signal }),
+      call,
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+      ...(by === undefined ? {} : { by }),
+      ...("signal" in rest ? { signal: rest.signal } : {}),
     });
-    return verdict?.approved ?? false;
+    return { approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
   }
 
-  #verdict(call: CallState): Promise<Verdict | undefined> {
-    const early = this.#early.get(call.call);
+  /** Asked in the future: by a clock that has been set back since. It must not lengthen the wait. */
+  #leftOf(since: number | undefined): number {
+    const now = this.#run.parts.clock.now();
+    return this.#run.agent.toolPolicy.approvalTimeout - Math.max(0, now - (since ?? now));
+  }
+
+  #verdict(call: string, { left, settled }: Wait): Promise<Verdict | SignalledVerdict> {
+    const early = this.#early.get(call);
     if (early) return Promise.resolve(early);
-    const { clock } = this.#run.parts;
-    // Asked in the future: by a clock that has been set back since. It must not lengthen the wait.
-    const waited = Math.max(0, clock.now() - (call.approvalAt ?? clock.now()));
-    const left = this.#run.agent.toolPolicy.approvalTimeout - waited;
+    const { signal } = this.#run;
     return new Promise((resolve, reject) => {
-      const settle = () => {
+      const settle = (verdict: Verdict) => {
         stop();
-        this.#waiting.delete(call.call);
-        this.#run.signal.removeEventListener("abort", onAbort);
+        this.#waiting.delete(call);
+        signal.removeEventListener("abort", onAbort);
+        resolve(verdict);
       };
       const onAbort = () => {
-        settle();
-        reject(this.#run.signal.reason);
+        reject(signal.reason); // first: whoever settles next changes nothing
+        settle(silence);
       };
-      const stop = clock.after(Math.max(0, left), () => {
-        settle();
-        resolve(undefined);
-      });
-      this.#waiting.set(call.call, (verdict) => {
-        settle();
-        resolve(verdict);
-      });
-      if (this.#run.signal.aborted) onAbort();
-      this.#run.signal.addEventListener("abort", onAbort, { once: true });
+      const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(silence));
+      this.#waiting.set(call, settle);
+      settled?.then(settle, onAbort);
+      if (signal.aborted) onAbort();
+      signal.addEventListener("abort", onAbort, { once: true });
     });
   }
 }
+
+const silence: Verdict = { approved: false, reason: "nobody answered in time" };
 
 const conditions = new Map<string, Condition>();
 

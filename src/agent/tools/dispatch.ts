@@ -1,6 +1,6 @@
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { Question, Tool, Verdict } from "../../core/tool.ts";
 import type { CallSink } from "../model/delta-writer.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -18,6 +18,8 @@ interface Entry {
   /** A person has allowed it, or nobody has to. */
   cleared: boolean;
   startedAt: number;
+  /** Questions that it waits for while it runs. */
+  questions: number;
 }
 
 export interface DispatchParts {
@@ -69,6 +71,7 @@ export class Dispatcher implements CallSink {
       state: "queued",
       cleared: false,
       startedAt: 0,
+      questions: 0,
     });
     this.#pump();
   }
@@ -104,8 +107,10 @@ export class Dispatcher implements CallSink {
     if (this.#failure) throw this.#failure;
   }
 
+  /** People are all that is waited for, and whoever takes the run up later can go on waiting. */
   get onlyAsking(): boolean {
-    return this.#count("running") === 0 && this.#count("asking") > 0;
+    const lost = this.#count(({ state, tool }) => state === "running" && tool.resumable !== true);
+    return lost === 0 && this.#working === 0 && this.#asking > 0;
   }
 
   #pump(): void {
@@ -149,7 +154,7 @@ export class Dispatcher implements CallSink {
 
   /** An effectful tool that was started before a crash may or may not have had its effect. */
   #isUncertain(tool: Tool, call: CallState): boolean {
-    return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent";
+    return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent" && tool.resumable !== true;
   }
 
   /** The wire changed a call that had been started: the old one's end is told before the new one's start. */
@@ -196,6 +201,7 @@ export class Dispatcher implements CallSink {
     entry.startedAt = run.parts.clock.monotonic();
     const attempt = entry.call.attempts + 1;
     try {
+      await this.#withdrawQuestion(entry.call);
       const checked = tools.check(entry.call.name, { ...entry.call.arguments });
       if (!checked.ok) return this.#settle(entry, refused(checked.error.code, checked.error.message));
       await run.step({
@@ -208,10 +214,30 @@ export class Dispatcher implements CallSink {
       });
       const { call, tool } = entry;
       const signal = entry.controller.signal;
-      const outcome = await execute(run, { call, round, tool, input: checked.input, attempt, signal });
+      const ask = (question: Question) => this.#question(entry, question);
+      const outcome = await execute(run, { call, round, tool, input: checked.input, attempt, signal, ask });
       this.#settle(entry, repetition.remark(entry.call, await keepContent(run, outcome)));
     } catch (thrown) {
       this.#fail(entry, thrown);
+    }
+  }
+
+  /** Asked before a restart, and the configuration has let it run without an answer since. */
+  async #withdrawQuestion({ call, approval }: CallState): Promise<void> {
+    if (approval !== "requested") return;
+    const reason = "no approval is needed any more";
+    await this.#parts.run.step({ type: "approval.resolved", round: this.#parts.round, call, approved: true, reason });
+  }
+
+  async #question(entry: Entry, { id, ...question }: Question): Promise<Verdict> {
+    const { round, approvals } = this.#parts;
+    entry.questions += 1;
+    this.#keepTime();
+    try {
+      return await approvals.question({ ...question, call: `${entry.call.call}.${id}` }, round);
+    } finally {
+      entry.questions -= 1;
+      this.#keepTime();
     }
   }
 
@@ -252,14 +278,24 @@ export class Dispatcher implements CallSink {
   #keepTime(): void {
     if (!this.#released) return;
     const { run, onlyAsking } = this.#parts;
-    if (this.#count("running") > 0) run.time.enter("tool");
-    else if (this.#count("asking") > 0) run.time.enter("approval");
+    if (this.#working > 0) run.time.enter("tool");
+    else if (this.#asking > 0) run.time.enter("approval");
     else run.time.enter("runtime");
     onlyAsking(this.onlyAsking);
   }
 
-  #count(state: Entry["state"]): number {
-    return this.#entries.reduce((sum, entry) => sum + (entry.state === state ? 1 : 0), 0);
+  /** Tools that run and wait for nobody. */
+  get #working(): number {
+    return this.#count(({ state, questions }) => state === "running" && questions === 0);
+  }
+
+  /** Calls that a person is waited for, before they start or while they run. */
+  get #asking(): number {
+    return this.#count(({ state, questions }) => state === "asking" || (state === "running" && questions > 0));
+  }
+
+  #count(fits: (entry: Entry) => boolean): number {
+    return this.#entries.reduce((sum, entry) => sum + (fits(entry) ? 1 : 0), 0);
   }
 
   get #isSettled(): boolean {

@@ -1,8 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import { RichOutput, type Tool, type ToolContext, type ToolImage } from "../../core/tool.ts";
+import {
+  type Question,
+  RichOutput,
+  type Tool,
+  type ToolContext,
+  type ToolImage,
+  type Verdict,
+} from "../../core/tool.ts";
+import type { Usage } from "../../core/usage.ts";
 import { excessOf, recordLimits } from "../../core/value-limits.ts";
+import { Countdown } from "../countdown.ts";
 import { budgetLeft, spend } from "../limits.ts";
 import { orAborted } from "../or-aborted.ts";
 import type { RunContext } from "../run-context.ts";
@@ -33,6 +42,8 @@ export interface Execution {
   readonly attempt: number;
   /** Aborts when the call is cancelled, whatever for. */
   readonly signal: AbortSignal;
+  /** Puts a question of the tool to people. */
+  ask(question: Question): Promise<Verdict>;
 }
 
 /** Hard end of what is kept of one output, in characters. */
@@ -68,15 +79,15 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
   const { clock, logger } = run.parts;
   const controller = new AbortController();
   const limit = tool.timeout ?? run.agent.toolPolicy.timeout;
-  const stopTimer = clock.after(limit, () => {
+  const countdown = new Countdown(clock, limit, () => {
     const message = `${tool.name} took longer than ${limit} ms`;
     controller.abort(new VenturiError("tool.call", "tool_timeout", message));
   });
   const onAbort = () => controller.abort(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener("abort", onAbort, { once: true });
-  let settled = false;
-  const work = callTool(run, execution, controller.signal, () => settled);
+  const call = new ToolCall(run, execution, { signal: controller.signal, countdown });
+  const work = call.work();
   const grace = new Grace(run, controller.signal);
   try {
     return await Promise.race([work, grace.over]);
@@ -85,8 +96,8 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
     if (thrown instanceof LeftBehind) logger.warn("tool left behind", { run: run.run, tool: tool.name });
     return failed(wrap("tool.call", controller.signal.reason, "stream_interrupted"));
   } finally {
-    settled = true;
-    stopTimer();
+    call.settle();
+    countdown.stop();
     grace.stop();
     signal.removeEventListener("abort", onAbort);
     work.catch(() => {}); // a tool left behind may still reject; nobody is there to hear it
@@ -120,41 +131,89 @@ class Grace {
   }
 }
 
-async function callTool(
-  run: RunContext,
-  execution: Execution,
-  signal: AbortSignal,
-  settled: () => boolean,
-): Promise<Outcome> {
-  signal.throwIfAborted();
-  const { call, round, tool } = execution;
-  let told = 0;
-  const progress = (text: string) => {
-    told += text.length;
+/** One invocation as the tool sees it. Once it is settled, what the tool still says or asks goes nowhere. */
+class ToolCall {
+  readonly #run: RunContext;
+  readonly #execution: Execution;
+  readonly #signal: AbortSignal;
+  readonly #countdown: Countdown;
+  readonly #over = Promise.withResolvers<Verdict>();
+  #settled = false;
+  #told = 0;
+
+  constructor(run: RunContext, execution: Execution, limits: { signal: AbortSignal; countdown: Countdown }) {
+    this.#run = run;
+    this.#execution = execution;
+    this.#signal = limits.signal;
+    this.#countdown = limits.countdown;
+    keepOne(this);
+  }
+
+  async work(): Promise<Outcome> {
+    const signal = this.#signal;
+    signal.throwIfAborted();
+    const { tool, input } = this.#execution;
+    const context = this.#context();
+    const returned = tool.call(input, context);
+    const value = isAsyncIterable(returned) ? await drain(returned, signal, context.progress) : await returned;
+    return succeeded(value);
+  }
+
+  settle(): void {
+    this.#settled = true;
+    this.#over.resolve({ approved: false, reason: "the tool ended without waiting for the answer" });
+  }
+
+  #context(): ToolContext {
+    const { call, round, attempt } = this.#execution;
+    const { run, agent, parts } = this.#run;
+    return {
+      run,
+      round,
+      call: call.call,
+      agent: agent.name,
+      attempt,
+      idempotencyKey: `${run}:${call.call}`,
+      signal: this.#signal,
+      log: parts.logger,
+      depth: parts.request.parent?.depth ?? 0,
+      progress: this.#progress,
+      ask: this.#ask,
+      budget: () => budgetLeft(this.#run),
+      spent: this.#spent,
+      ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
+    };
+  }
+
+  readonly #progress = (text: string): void => {
+    this.#told += text.length;
     // A tool may call this from a timer of its own, where a throw would end the process.
-    if (settled() || run.fenced || text === "" || told > longestProgress) return;
-    run.emit({ type: "tool.output", round, call: call.call, text });
+    if (this.#settled || this.#run.fenced || text === "" || this.#told > longestProgress) return;
+    const { call, round } = this.#execution;
+    this.#run.emit({ type: "tool.output", round, call: call.call, text });
   };
-  const context: ToolContext = {
-    run: run.run,
-    round,
-    call: call.call,
-    agent: run.agent.name,
-    attempt: execution.attempt,
-    idempotencyKey: `${run.run}:${call.call}`,
-    signal,
-    log: run.parts.logger,
-    depth: run.parts.request.parent?.depth ?? 0,
-    progress,
-    budget: () => budgetLeft(run),
-    spent: (usage) => {
-      if (!settled() && !run.fenced) spend(run, call.call, usage);
-    },
-    ...(run.parts.request.session === undefined ? {} : { session: run.parts.request.session }),
+
+  readonly #ask = (question: Question): Promise<Verdict> => {
+    const answer = this.#answer(question);
+    answer.catch(() => {}); // a tool that does not wait for it must not end the process when the run is stopped
+    return answer;
   };
-  const returned = tool.call(execution.input, context);
-  const value = isAsyncIterable(returned) ? await drain(returned, signal, progress) : await returned;
-  return succeeded(value);
+
+  async #answer(question: Question): Promise<Verdict> {
+    if (this.#settled) return this.#over.promise;
+    const over = this.#over.promise;
+    const settled = question.settled === undefined ? over : Promise.race([question.settled, over]);
+    this.#countdown.hold();
+    try {
+      return await this.#execution.ask({ ...question, settled });
+    } finally {
+      this.#countdown.letGo();
+    }
+  }
+
+  readonly #spent = (usage: Usage): void => {
+    if (!this.#settled && !this.#run.fenced) spend(this.#run, this.#execution.call.call, usage);
+  };
 }
 
 /** Strings are progress; the return value is the output, or the last string when there is none. */

@@ -68,6 +68,7 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
     ...(tool.adapt === undefined ? {} : { adapt: (input) => tool.adapt?.(input) ?? input }),
     ...(effect === undefined ? {} : { effect }),
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
+    ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
     ...(approval === undefined ? {} : { approval }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxOutput === undefined ? {} : { maxOutput }),

@@ -33,7 +33,9 @@ export const entryKeys = {
         }),
       ])
       .optional()
-      .describe("Ask a person first: always, once per session, never, or when a condition on the arguments holds."),
+      .describe(
+        "Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds.",
+      ),
     timeout: Duration.optional().describe("How long one call may take."),
     maxOutput: Size.optional().describe("Characters of its output told to the model."),
     effect: z

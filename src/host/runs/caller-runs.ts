@@ -65,6 +65,10 @@ export function callerRuns(
       await own(run);
       return await runs.content(run, hash);
     },
+    async pending(run) {
+      await own(run);
+      return await runs.pending(run);
+    },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
 }

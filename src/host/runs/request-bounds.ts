@@ -45,7 +45,7 @@ function named(what: string, read: () => unknown): void {
   }
 }
 
-export function checkSignal(body: Signal["body"]): void {
+export function checkSignalBounds(body: Signal["body"]): void {
   const excess = excessOf(body);
   if (excess !== undefined) throw new VenturiError("run.signal", "invalid_input", `what is sent ${excess}`);
 }

@@ -18,19 +18,21 @@ import {
   type RunLog,
   type RunRequest,
   type RunRow,
-  type Signal,
 } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
-import type { AgentInfo, FollowOptions, Runs, StartOptions } from "../../core/runs.ts";
+import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions } from "../../core/runs.ts";
+import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
 import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
 import type { Revisions } from "../build/revisions.ts";
-import { approvalsRequested } from "./approval-count.ts";
 import { BackpressureGate } from "./backpressure.ts";
+import { Callers } from "./callers.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
-import { checkBounds, checkSignal, isName } from "./request-bounds.ts";
+import { checkSignal } from "./check-signal.ts";
+import { askedAbout, openQuestions } from "./questions.ts";
+import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
 
 /** A run that only waits for a person holds its place no longer than this, ms. */
@@ -178,15 +180,36 @@ class HostRuns implements Runs {
     const row = await this.get(run);
     if (row.state === "done") return;
     await this.signal(run, "cancel", { reason });
+    await this.#callersOf(row).ended(reason);
     for await (const _batch of this.#followers.follow(run, { after: row.head })); // ends after the terminal event
   }
 
-  async signal(run: string, kind: Signal["kind"], body: Signal["body"], id = randomBytes(9).toString("base64url")) {
+  async signal<Kind extends SignalKind>(
+    run: string,
+    kind: Kind,
+    body: SignalBody<Kind>,
+    id?: string,
+  ): Promise<boolean> {
     const { journal } = this.#parts;
-    checkSignal(body);
+    const checked = checkSignal(kind, body);
+    checkSignalBounds(checked);
     if (!isName(run)) throw noRun("run.signal", run);
-    if (kind !== "approve") return journal.signal(run, id, kind, body);
-    return journal.signal(run, `${id}:${await approvalsRequested(journal, run, String(body.call))}`, kind, body);
+    const name = id ?? randomBytes(9).toString("base64url");
+    if (!("call" in checked)) return journal.signal(run, name, kind, checked);
+    const row = await this.get(run);
+    const { count, answered } = await askedAbout(journal, run, checked.call);
+    if (answered || row.state === "done") return false;
+    const taken = await journal.signal(run, `${name}:${count}`, kind, checked);
+    if (taken) await this.#callersOf(row).answered(checked);
+    return taken;
+  }
+
+  #callersOf(row: RunRow): Callers {
+    return new Callers(this.#parts.journal, row);
+  }
+
+  async pending(run: string): Promise<readonly PendingApproval[]> {
+    return openQuestions(this.#parts.journal, await this.get(run));
   }
 
   async content(run: string, hash: string): Promise<Uint8Array> {
@@ -252,6 +275,7 @@ class HostRuns implements Runs {
           request,
           log,
           history,
+          tenant,
           session: session === undefined ? [] : await this.#sessions.before({ tenant, session, run }),
           clock,
           logger: this.#parts.log,

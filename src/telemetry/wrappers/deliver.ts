@@ -19,6 +19,7 @@ export function measuredRuns(measure: Instrumentation, runs: Runs, open: Set<Del
     list: (query) => runs.list(query),
     cancel: (run, reason) => runs.cancel(run, reason),
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
+    pending: (run) => runs.pending(run),
     agents: () => runs.agents(),
     content: (run, hash) => runs.content(run, hash),
   };

@@ -6,6 +6,10 @@ import { freshFile, openFile, temporaryFolder } from "./folder.ts";
 
 const applicationId = 0x766e7472;
 
+/** Asked three times, answered once. */
+const typeOf = (seq: number): string =>
+  [7, 100, 300].includes(seq) ? "approval.requested" : seq === 120 ? "approval.resolved" : "text.delta";
+
 describe("sqlite migrations", () => {
   const folder = temporaryFolder();
 
@@ -16,8 +20,10 @@ describe("sqlite migrations", () => {
       for (const migration of migrations.slice(0, version)) old.exec(migration);
       if (version > 0) {
         old.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`);
-        old.exec(`INSERT INTO runs (run, agent, state, head, epoch, created_at, updated_at) VALUES
-            ('old', 'a', 'done', 500, 1, 0, 0), ('other', 'a', 'running', 500, 1, 0, 0), ('empty', 'a', 'done', 0, 1, 0, 0);
+        const owner = version >= 5 ? { column: ", tenant", value: ", 'default'" } : { column: "", value: "" };
+        old.exec(`INSERT INTO runs (run, agent, state, head, epoch, created_at, updated_at${owner.column}) VALUES
+            ('old', 'a', 'done', 500, 1, 0, 0${owner.value}), ('other', 'a', 'running', 500, 1, 0, 0${owner.value}),
+            ('empty', 'a', 'done', 0, 1, 0, 0${owner.value});
           INSERT INTO requests SELECT id, '{"agent":"a","input":{}}' FROM runs`);
         // Two runs by turns, in records of 1, 2, 3 and 4 events.
         const chained = version >= 3;
@@ -28,7 +34,9 @@ describe("sqlite migrations", () => {
         );
         const advance = chained ? old.prepare("UPDATE runs SET tail = last_insert_rowid() WHERE id = ?") : undefined;
         for (let first = 1, count = 1; first <= 500; first += count, count = (count % 4) + 1) {
-          const body = Array.from({ length: count }, (_, index) => JSON.stringify({ seq: first + index })).join("\n");
+          const body = Array.from({ length: count }, (_, index) =>
+            JSON.stringify({ type: typeOf(first + index), seq: first + index }),
+          ).join("\n");
           for (const run of [1, 2]) {
             insert.run(run, first, first + count - 1, body);
             advance?.run(run);
@@ -42,6 +50,7 @@ describe("sqlite migrations", () => {
       if (version > 0) {
         expect((await journal.read("other", 321, 2)).map((event) => event.seq)).to.deep.equal([322, 323]);
         expect(await journal.read("empty", 0, 10)).to.deep.equal([]);
+        if (version < 6) expect((await journal.get("other"))?.asking).to.equal(2);
         expect(await journal.prune({ keep: 0 })).to.equal(2);
         expect(await journal.read("other", 0, 1_000)).to.have.length(500);
       }

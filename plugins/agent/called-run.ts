@@ -1,0 +1,126 @@
+import {
+  addUsage,
+  type EventOf,
+  isTerminal,
+  type RunEvent,
+  type TerminalEvent,
+  type ToolContext,
+  type Usage,
+  VenturiError,
+  type Verdict,
+} from "venturi/plugin";
+
+export interface Called {
+  readonly run: string;
+  readonly agent: string;
+  readonly context: ToolContext;
+  /** Passes a person's answer on to the called run. */
+  answer(call: string, verdict: Verdict): Promise<boolean>;
+}
+
+/** A run that was called as a tool: its progress becomes the caller's, and so do its questions. */
+export class CalledRun {
+  readonly #called: Called;
+  /** Questions that are open, by the called run's own name for them. */
+  readonly #open = new Map<string, (verdict: Verdict) => void>();
+  readonly #asked = new Map<string, number>();
+  #usage: Usage = {};
+
+  constructor(called: Called) {
+    this.#called = called;
+  }
+
+  /** The terminal event, or undefined when the caller's signal came first. */
+  async follow(batches: AsyncIterable<readonly RunEvent[]>): Promise<TerminalEvent | undefined> {
+    const { context, run } = this.#called;
+    try {
+      for await (const batch of batches) {
+        const before = this.#usage;
+        const text = batch.map((event) => this.#take(event)).join("");
+        if (this.#usage !== before) context.spent(this.#usage);
+        if (text !== "") context.progress(text);
+        const last = batch.at(-1);
+        if (last !== undefined && isTerminal(last)) return last;
+      }
+    } finally {
+      for (const settle of this.#open.values()) settle({ approved: false, reason: "the called run has ended" });
+    }
+    if (context.signal.aborted) return undefined;
+    throw new VenturiError("tool.call", "tool_failed", `the run ${run} ended without an outcome`);
+  }
+
+  /** What followers of the caller are told of it. */
+  #take(event: RunEvent): string {
+    this.#usage = usageAfter(event, this.#usage);
+    switch (event.type) {
+      case "text.delta":
+      case "tool.output":
+        return event.text;
+      case "tool.started":
+        return `\n→ ${event.name}\n`;
+      case "tool.finished":
+        return event.ok ? "" : `\n✗ ${event.name}: ${event.error?.err ?? "failed"}\n`;
+      case "approval.requested":
+        this.#ask(event);
+        return "";
+      case "approval.resolved":
+        this.#open.get(event.call)?.(verdictOf(event));
+        this.#open.delete(event.call);
+        return "";
+      default:
+        return "";
+    }
+  }
+
+  #ask({ call, name, arguments: input, reason, until, origin }: EventOf<"approval.requested">): void {
+    const { run, agent, context, answer } = this.#called;
+    const times = (this.#asked.get(call) ?? 0) + 1;
+    this.#asked.set(call, times);
+    const { promise: settled, resolve } = Promise.withResolvers<Verdict>();
+    let elsewhere = false;
+    this.#open.set(call, (verdict) => {
+      elsewhere = true;
+      resolve(verdict);
+    });
+    const question = {
+      id: times === 1 ? call : `${call}-${times}`,
+      name,
+      arguments: input,
+      origin: origin ?? { run, call, agent },
+      settled,
+      ...(reason === undefined ? {} : { reason }),
+      ...(until === undefined ? {} : { until }),
+    };
+    context
+      .ask(question)
+      .then(async (verdict) => {
+        if (!elsewhere) await answer(call, verdict);
+      })
+      .catch((thrown: unknown) => {
+        if (context.signal.aborted) return;
+        const error = thrown instanceof Error ? thrown.message : String(thrown);
+        context.log.warn("an answer did not reach the called run", { run: context.run, child: run, call, error });
+      });
+  }
+}
+
+/** What the run has used by now, as its events tell it. */
+function usageAfter(event: RunEvent, usage: Usage): Usage {
+  switch (event.type) {
+    case "generation.finished":
+    case "generation.failed":
+    case "tool.finished":
+      return event.usage === undefined ? usage : addUsage(usage, event.usage);
+    case "run.finished":
+    case "run.failed":
+      return event.usage;
+    default:
+      return usage;
+  }
+}
+
+const verdictOf = ({ approved, reason, by }: EventOf<"approval.resolved">): Verdict => ({
+  approved,
+  ...(reason === undefined ? {} : { reason }),
+  ...(by === undefined ? {} : { by }),
+});

@@ -1,0 +1,64 @@
+import type { ChannelHost, FastifyInstance, RunRow, Runs, ZodRoutes } from "venturi/plugin";
+import { z } from "zod";
+import { Failure, PendingView } from "./view.ts";
+
+/** `GET /v1/approvals`: every question that waits for a person, oldest run first. */
+export function mountApprovals(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/approvals", { schema }, async (request) => {
+    const { agent, cursor, limit } = request.query;
+    const runs = host.runsFor(request);
+    const page = await runs.list({
+      waiting: true,
+      oldestFirst: true,
+      limit,
+      ...(agent === undefined ? {} : { agent }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const approvals = await Promise.all(page.runs.map((row) => questionsOf(runs, row)));
+    return { approvals: once(approvals.flat()), cursor: page.cursor };
+  });
+}
+
+type Entry = z.output<typeof ApprovalView>;
+
+async function questionsOf(runs: Runs, { run, agent, session, request }: RunRow): Promise<Entry[]> {
+  const pending = await runs.pending(run);
+  const parent = request.parent === undefined ? {} : { parent: { run: request.parent.run, call: request.parent.call } };
+  return pending.map((question) => ({
+    run,
+    agent,
+    ...(session === undefined ? {} : { session }),
+    ...parent,
+    ...question,
+    arguments: { ...question.arguments },
+  }));
+}
+
+/** A called run's question stands with its caller too; it is told where it was asked, if that is among those shown. */
+function once(entries: readonly Entry[]): Entry[] {
+  const shown = new Set(entries.filter(({ origin }) => origin === undefined).map(({ run, call }) => `${run} ${call}`));
+  return entries.filter(({ origin }) => origin === undefined || !shown.has(`${origin.run} ${origin.call}`));
+}
+
+const ApprovalView = PendingView.extend({
+  run: z.string(),
+  agent: z.string(),
+  session: z.string().optional(),
+  parent: z.object({ run: z.string(), call: z.string() }).optional().describe("the run that called this one"),
+});
+
+const schema = {
+  summary: "Questions that wait for a person",
+  tags: ["approvals"],
+  querystring: z.object({
+    agent: z.string().optional(),
+    cursor: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+  }),
+  response: {
+    200: z.object({ approvals: z.array(ApprovalView), cursor: z.string().optional() }),
+    "4XX": Failure,
+    "5XX": Failure,
+  },
+};

@@ -1,0 +1,46 @@
+import type { Journal, RunRow } from "../../core/journal.ts";
+import type { PendingApproval } from "../../core/runs.ts";
+import type { SignalBody } from "../../core/signals.ts";
+import { askedAbout, openQuestions } from "./questions.ts";
+
+/**
+ * The runs that wait for a run they called. They may be parked, worked on by nobody who would see what becomes of it: what
+ * settles one of its questions is told to them too.
+ */
+export class Callers {
+  readonly #journal: Journal;
+  readonly #row: RunRow;
+
+  constructor(journal: Journal, row: RunRow) {
+    this.#journal = journal;
+    this.#row = row;
+  }
+
+  /** A question was answered where it was asked. */
+  async answered({ call, ...verdict }: SignalBody<"approve">): Promise<void> {
+    const own = (await openQuestions(this.#journal, this.#row)).find((question) => question.call === call);
+    const asked = own?.origin ?? { run: this.#row.run, call };
+    await this.#tell((question) => question.origin?.run === asked.run && question.origin.call === asked.call, verdict);
+  }
+
+  /** The run was stopped, so that nobody needs an answer any more. */
+  async ended(reason: string): Promise<void> {
+    const { run } = this.#row;
+    await this.#tell((question) => question.origin?.run === run, { approved: false, reason });
+  }
+
+  async #tell(concerns: (question: PendingApproval) => boolean, verdict: Omit<SignalBody<"approve">, "call">) {
+    let { parent } = this.#row.request;
+    while (parent !== undefined) {
+      const row = await this.#journal.get(parent.run);
+      if (row === undefined) return;
+      const question = (await openQuestions(this.#journal, row)).find(concerns);
+      if (question !== undefined) {
+        const { call } = question;
+        const { count } = await askedAbout(this.#journal, row.run, call);
+        await this.#journal.signal(row.run, `approve:${call}:${count}`, "approve", { call, ...verdict });
+      }
+      parent = row.request.parent;
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import { VenturiError } from "../../core/errors.ts";
+import type { EventOf, RunEvent } from "../../core/events.ts";
+import type { Journal, RunRow } from "../../core/journal.ts";
+import type { PendingApproval } from "../../core/runs.ts";
+
+const page = 1_000;
+
+/** What a run's events say of one call. */
+export interface AskedAbout {
+  /**
+   * How often the run has asked about it. An answer is to one question: a call found unfinished after a crash is asked about
+   * again, and the answer to that must not be taken for a repetition of the first.
+   */
+  readonly count: number;
+  /** The call is settled, or every question about it is answered. */
+  readonly answered: boolean;
+}
+
+/** Rejects with `not_found` when the run has no such call. */
+export async function askedAbout(journal: Journal, run: string, call: string): Promise<AskedAbout> {
+  let count = 0;
+  let known = false;
+  let answered = false;
+  const open = new Set<string>();
+  for await (const event of eventsOf(journal, run)) {
+    if (event.type === "approval.requested") open.add(event.call);
+    else if (event.type === "approval.resolved") open.delete(event.call);
+    if (!("call" in event) || event.call !== call) continue;
+    known = true;
+    if (event.type === "approval.requested") count += 1;
+    if (event.type === "approval.resolved" || event.type === "tool.finished" || event.type === "tool_call.rejected") {
+      answered = true;
+    } else if (event.type === "approval.requested" || event.type === "tool_call.ready") answered = false;
+  }
+  if (known) return { count, answered };
+  const waits = open.size === 0 ? "it waits for nobody" : `it waits for: ${[...open].join(", ")}`;
+  throw new VenturiError("run.signal", "not_found", `the run ${run} has no call "${call}"; ${waits}`);
+}
+
+async function* eventsOf(journal: Journal, run: string): AsyncGenerator<RunEvent> {
+  for (let after = 0; ; ) {
+    const events = await journal.read(run, after, page);
+    yield* events;
+    after += events.length;
+    if (events.length < page) return;
+  }
+}
+
+/**
+ * The questions that nobody has answered yet, oldest first. Read from the end back to where the run has asked them all: a
+ * long run that waits has them among its last events.
+ */
+export async function openQuestions(journal: Journal, row: RunRow): Promise<PendingApproval[]> {
+  if (row.state === "done" || row.asking <= 0) return [];
+  const answered = new Map<string, number>();
+  const open: EventOf<"approval.requested">[] = [];
+  for (let end = row.head; end > 0 && open.length < row.asking; ) {
+    const start = Math.max(0, end - page);
+    for (const event of (await journal.read(row.run, start, end - start)).reverse()) {
+      if (event.type === "approval.resolved") answered.set(event.call, (answered.get(event.call) ?? 0) + 1);
+      if (event.type !== "approval.requested") continue;
+      const answers = answered.get(event.call) ?? 0;
+      if (answers === 0) open.push(event);
+      else answered.set(event.call, answers - 1);
+    }
+    end = start;
+  }
+  return open.reverse().map(pendingOf);
+}
+
+const pendingOf = (event: EventOf<"approval.requested">): PendingApproval => ({
+  call: event.call,
+  name: event.name,
+  arguments: event.arguments,
+  since: event.at,
+  ...(event.until === undefined ? {} : { until: event.until }),
+  ...(event.reason === undefined ? {} : { reason: event.reason }),
+  ...(event.origin === undefined ? {} : { origin: event.origin }),
+});
