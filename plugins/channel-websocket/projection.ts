@@ -42,11 +42,10 @@ export class Projection {
           : [json({ type: "stream_chunk", run, seq, kind: "reasoning", delta: event.text })];
       case "refusal.delta":
         return [json({ type: "stream_chunk", run, seq, kind: "refusal", delta: event.text })];
+      case "tool_call.started":
+        return this.#rest(event); // the model talks no more until the call is written, which may take long
       case "tool_call.ready":
-        return [
-          ...this.#rest(event),
-          json({ ...ofCall("tool_call", event), name: event.name, arguments: event.arguments }),
-        ];
+        return [json({ ...ofCall("tool_call", event), name: event.name, arguments: event.arguments })];
       case "tool_call.rejected":
         return [json({ ...ofCall("tool_result", event), name: event.name, ok: false, error: event.error })];
       case "tool.output":

@@ -1,20 +1,17 @@
+import { goesOn } from "./sentence-ends.ts";
+
 /** Text without an end of a sentence is not held back longer than this many characters. */
 const longest = 2_000;
 const longestCode = 64 * 1024;
 
 /** Something must stand after an end of a sentence before it is certain: "etc. (and" goes on, "etc. (" does not say. */
-const settles = /[\p{L}\n.!?。！？]/u;
-const terminator = /[.!?。！？…\n]/;
-/** Words with a full stop that begin more often than they end. */
-const abbreviation =
-  /(?:^|[\s("'])(?:mrs?|ms|dr|prof|st|sr|jr|rev|capt|lt|sgt|vs|cf|figs?|vol|pp|approx|dept|e\.g|i\.e|z\.b|d\.h|bzw|ca|nr|u\.a)\.\s*$/iu;
-const initial = /(?:^|[\s("'])\p{Lu}\.\s*$/u;
-const listNumber = /(?:^|\n)\s*\d+\.\s*$/;
+const settles = /[\p{L}\n]|\p{Sentence_Terminal}/u;
+const terminator = /[\p{Sentence_Terminal}…\n]/u;
 const fence = /(?:^|\n)(?:```|~~~)/;
 
 /**
  * Text in, whole sentences out the moment they are complete, for speech. Joined they are the text, character for character.
- * A fenced block of code is one piece. Where sentences end is Unicode's (UAX #29), but for abbreviations and list numbers.
+ * A fenced block of code is one piece. Where sentences end is Unicode's (UAX #29), but for what `goesOn` knows.
  */
 export class Sentences {
   readonly #segmenter: Intl.Segmenter;
@@ -106,9 +103,9 @@ export class Sentences {
   #sentences(text: string): string[] {
     const found: string[] = [];
     let open = "";
-    for (const { segment } of this.#segmenter.segment(text)) {
+    for (const { segment, index } of this.#segmenter.segment(text)) {
       open += segment;
-      if (abbreviation.test(open) || initial.test(open) || listNumber.test(open)) continue;
+      if (goesOn(open, text.slice(index + segment.length))) continue;
       found.push(open);
       open = "";
     }

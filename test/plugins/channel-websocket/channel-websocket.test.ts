@@ -55,6 +55,13 @@ describe("channel-websocket", () => {
           return { output: String(body.approved) };
         },
         steered: async ({ received }) => ({ output: String((await received("message")).body.text) }),
+        calling: async ({ emit, received }) => {
+          emit(text("Let me see. I will look that up"));
+          emit({ type: "tool_call.started", round: 1, call: "c1", name: "search", index: 0 });
+          await received("message"); // the arguments take as long as the client says
+          emit({ type: "tool_call.ready", round: 1, call: "c1", name: "search", arguments: {} });
+          return { output: "" };
+        },
         speaking: async ({ emit }) => {
           for (const piece of ["Dr. Who", " is 3.5", " m tall. ", "Is he", "? Yes"]) emit(text(piece));
           emit({ type: "round.finished", round: 1, finish: "stop", usage: {} });
@@ -112,6 +119,15 @@ describe("channel-websocket", () => {
     await other.until(ended());
     expect(spoken(other).map((message) => message.delta)).to.deep.equal(["Is he? ", "Yes"]);
     other.socket.close();
+  });
+
+  it("says what stands before a tool call while its arguments are still being written", async () => {
+    client.send({ type: "run", agent: "calling", input: "hi", sentences: true });
+    const { run } = await client.until((message) => message.delta === "I will look that up");
+    expect(client.received.map((message) => message.type)).not.to.include("tool_call");
+    client.send({ type: "message", run, text: "go on" });
+    await client.until(ended(run));
+    expect(client.received.map((message) => message.type)).to.include("tool_call");
   });
 
   it("answers approvals and steers", async () => {
