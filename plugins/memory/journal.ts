@@ -12,6 +12,7 @@ import {
   type Hint,
   isTerminal,
   type Journal,
+  joinWires,
   type KeptWire,
   type ListQuery,
   type Ownership,
@@ -238,7 +239,7 @@ export class MemoryJournal implements Journal {
 
   async wire(run: string): Promise<KeptWire[]> {
     this.#usable("journal.wire");
-    return this.#runs.get(run)?.wire.slice() ?? [];
+    return joinWires(this.#runs.get(run)?.wire ?? []);
   }
 
   async ping(): Promise<void> {

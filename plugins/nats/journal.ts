@@ -9,6 +9,7 @@ import {
   type Enqueue,
   type Hint,
   type Journal,
+  joinWires,
   type KeptWire,
   type ListQuery,
   type Ownership,
@@ -252,7 +253,7 @@ export class NatsJournal implements Journal {
   async wire(run: string): Promise<KeptWire[]> {
     const op = "journal.wire";
     await this.#usable(op);
-    return readWires(op, this.#parts, run);
+    return joinWires(await readWires(op, this.#parts, run));
   }
 
   /** A write: a cluster without a majority still reads. */

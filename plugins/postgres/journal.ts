@@ -10,6 +10,7 @@ import {
   type Enqueue,
   type Hint,
   type Journal,
+  joinWires,
   type KeptWire,
   type ListQuery,
   type Ownership,
@@ -240,8 +241,8 @@ export class PostgresJournal implements Journal {
     await this.#database.query("journal.keepWire", this.#sql.keepWire, values);
   }
 
-  wire(run: string): Promise<KeptWire[]> {
-    return this.#database.query("journal.wire", this.#sql.wire, [run]);
+  async wire(run: string): Promise<KeptWire[]> {
+    return joinWires(await this.#database.query<KeptWire>("journal.wire", this.#sql.wire, [run]));
   }
 
   ping(): Promise<void> {

@@ -10,6 +10,7 @@ import {
   type Enqueue,
   type Hint,
   type Journal,
+  joinWires,
   type KeptWire,
   type ListQuery,
   type Ownership,
@@ -193,8 +194,8 @@ export class SqliteJournal implements Journal {
     await this.#thread.ask("keepWire", run, round, attempt, wire, bytes);
   }
 
-  wire(run: string): Promise<KeptWire[]> {
-    return this.#thread.ask("wire", run);
+  async wire(run: string): Promise<KeptWire[]> {
+    return joinWires(await this.#thread.ask("wire", run));
   }
 
   async ping(): Promise<void> {

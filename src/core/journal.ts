@@ -270,8 +270,9 @@ export interface Journal {
   audit(entry: AuditEntry): Promise<void>;
   /** Newest first. */
   audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }>;
-  /** Raw provider bytes of a run (`journal.keepWire`). */
+  /** The next raw provider bytes of an attempt (`journal.keepWire`); several calls for one attempt are one stream. */
   keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
+  /** One for each attempt, in the order in which they began: see `joinWires`. */
   wire?(run: string): Promise<KeptWire[]>;
   /** Content that requests and events name by hash. Without it such content stays inside them. */
   readonly blobs?: BlobStore;
@@ -309,4 +310,20 @@ export interface RunLog {
    * someone will claim the run anew.
    */
   park(seenSignals: number, wakeAfter?: number): Promise<void>;
+}
+
+/** The pieces that `keepWire` was given, in order, as one stream for each attempt. */
+export function joinWires(pieces: readonly KeptWire[]): KeptWire[] {
+  const attempts = new Map<string, KeptWire[]>();
+  for (const piece of pieces) {
+    const key = `${piece.round} ${piece.attempt} ${piece.wire}`;
+    const known = attempts.get(key);
+    if (known === undefined) attempts.set(key, [piece]);
+    else known.push(piece);
+  }
+  return [...attempts.values()].flatMap((all) => {
+    const [first] = all;
+    if (first === undefined || all.length === 1) return all;
+    return [{ ...first, bytes: Buffer.concat(all.map(({ bytes }) => bytes)) }];
+  });
 }

@@ -199,12 +199,17 @@ export function readCases(bench: JournalBench): void {
       const bytes = new Uint8Array([0, 1, 2, 255, 10, 13]);
       await journal.keepWire(ownership.run, 1, 1, "openai", bytes);
       await journal.keepWire(ownership.run, 2, 1, "openai", new Uint8Array());
+      await journal.keepWire(ownership.run, 3, 1, "openai", bytes.slice(0, 2));
+      await journal.keepWire(ownership.run, 3, 2, "openai", bytes);
+      await journal.keepWire(ownership.run, 3, 1, "openai", bytes.slice(2));
       const kept = await journal.wire(ownership.run);
       assert.deepEqual(
         kept.map((wire) => [wire.round, wire.attempt, wire.wire, [...wire.bytes]]),
         [
           [1, 1, "openai", [...bytes]],
           [2, 1, "openai", []],
+          [3, 1, "openai", [...bytes]],
+          [3, 2, "openai", [...bytes]],
         ],
       );
     });

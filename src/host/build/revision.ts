@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { AgentDefinition } from "../../agent/definition.ts";
+import { Clock } from "../../core/clock.ts";
 import { Journal } from "../../core/journal.ts";
 import { Log } from "../../core/log.ts";
 import type { Provider } from "../../core/provider.ts";
@@ -24,6 +25,7 @@ export class ConfigRevision {
   readonly #telemetry: Telemetry;
   readonly #journal: Journal;
   readonly #log: Log;
+  readonly #clock: Clock;
   #agents: ReadonlyMap<string, AgentDefinition> = new Map();
   #held = 0;
   #retired = false;
@@ -36,12 +38,14 @@ export class ConfigRevision {
     @inject(Telemetry) telemetry: Telemetry,
     @inject(Journal) journal: Journal,
     @inject(Log) log: Log,
+    @inject(Clock) clock: Clock,
   ) {
     this.config = config;
     this.#instances = instances;
     this.#telemetry = telemetry;
     this.#journal = journal;
     this.#log = log;
+    this.#clock = clock;
     // Whoever retires it waits for this; a failure to close must not end the process when nobody does.
     this.#closed.promise.catch(() => {});
   }
@@ -117,7 +121,12 @@ export class ConfigRevision {
 
   #recorded(entry: PluginEntry, provider: Provider): Provider {
     if (!this.config.journal.keepWire) return provider;
-    return keepWire(provider, { journal: this.#journal, wire: this.#instances.wireOf(entry), log: this.#log });
+    return keepWire(provider, {
+      journal: this.#journal,
+      wire: this.#instances.wireOf(entry),
+      log: this.#log,
+      clock: this.#clock,
+    });
   }
 
   async #tools(): Promise<Map<string, () => readonly Tool[]>> {

@@ -1,19 +1,24 @@
+import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import { type GenerationContext, type Provider, type StreamObserver, withoutGenerations } from "../../core/provider.ts";
 
-/** Past this a stream's bytes are let go: better no recording than one that is cut. */
+/** What comes after this many bytes of one stream is not kept. */
 const mostBytes = 16 * 1024 * 1024;
+
+/** How long bytes wait to be kept, ms: what a process that is killed may lose. */
+const patience = 250;
 
 export interface WireKeeper {
   readonly journal: Journal;
   /** Name of the wire format, as `venturi decode` knows it. */
   readonly wire: string;
   readonly log: Log;
+  readonly clock: Clock;
 }
 
-/** The provider, with the raw bytes of every stream kept in the journal once it has ended, however it ended. */
+/** The provider, with the raw bytes of every stream kept in the journal as they come, however the stream ends. */
 export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
   const stream = provider.stream?.bind(provider);
   if (stream === undefined || keeper.journal.keepWire === undefined) return provider;
@@ -21,49 +26,44 @@ export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
     ...withoutGenerations(provider),
     ...(provider.generate === undefined ? {} : { generate: provider.generate.bind(provider) }),
     async *stream(request, context) {
-      const recording = new Recording(context.observer);
+      const recording = new Recording(context, keeper);
       context.observer = recording;
       try {
         yield* stream(request, context);
       } finally {
-        await keep(recording, context, keeper);
+        await recording.close();
       }
     },
   };
 }
 
-/** A run does not fail for want of its recording; the log says that there is none. */
-async function keep(
-  recording: Recording,
-  context: GenerationContext,
-  { journal, wire, log }: WireKeeper,
-): Promise<void> {
-  const { run, round, attempt } = context;
-  const bytes = recording.take();
-  if (bytes === undefined)
-    return log.warn("journal.keepWire", { run, round, error: "the stream was too long to keep" });
-  try {
-    await journal.keepWire?.(run, round, attempt, wire, bytes);
-  } catch (thrown) {
-    log.warn("journal.keepWire", { run, round, error: messageOf(thrown) });
-  }
-}
-
+/** A run does not fail for want of its recording; the log says what is missing. */
 class Recording implements StreamObserver {
   readonly #next: StreamObserver | undefined;
-  readonly #reads: Uint8Array[] = [];
+  readonly #context: GenerationContext;
+  readonly #keeper: WireKeeper;
+  #reads: Uint8Array[] = [];
   #bytes = 0;
+  #stopTimer: (() => void) | undefined;
+  #keeping: Promise<void> = Promise.resolve();
 
-  constructor(next: StreamObserver | undefined) {
-    this.#next = next;
+  constructor(context: GenerationContext, keeper: WireKeeper) {
+    this.#next = context.observer;
+    this.#context = context;
+    this.#keeper = keeper;
   }
 
   bytes(read: Uint8Array): void {
     this.#next?.bytes?.(read);
+    const before = this.#bytes;
     this.#bytes += read.byteLength;
+    if (this.#bytes > mostBytes) {
+      if (before <= mostBytes) this.#warn(`what comes after ${mostBytes} bytes is not kept`);
+      return;
+    }
     // The socket's buffer is its own again after this call.
-    if (this.#bytes <= mostBytes) this.#reads.push(read.slice());
-    else this.#reads.length = 0;
+    this.#reads.push(read.slice());
+    this.#stopTimer ??= this.#keeper.clock.after(patience, () => this.#keep());
   }
 
   chunk(...told: Parameters<StreamObserver["chunk"]>): void {
@@ -78,7 +78,26 @@ class Recording implements StreamObserver {
     this.#next?.quirk(name);
   }
 
-  take(): Uint8Array | undefined {
-    return this.#bytes > mostBytes ? undefined : Buffer.concat(this.#reads);
+  /** Resolves when all of it is kept. A stream of no bytes is one too. */
+  async close(): Promise<void> {
+    if (this.#reads.length > 0 || this.#bytes === 0) this.#keep();
+    await this.#keeping;
+  }
+
+  #keep(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    const { run, round, attempt } = this.#context;
+    const { journal, wire } = this.#keeper;
+    const bytes = Buffer.concat(this.#reads);
+    this.#reads = [];
+    this.#keeping = this.#keeping
+      .then(() => journal.keepWire?.(run, round, attempt, wire, bytes))
+      .catch((thrown: unknown) => this.#warn(messageOf(thrown)));
+  }
+
+  #warn(error: string): void {
+    const { run, round, attempt } = this.#context;
+    this.#keeper.log.warn("journal.keepWire", { run, round, attempt, error });
   }
 }
