@@ -1,8 +1,18 @@
-import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import {
+  collectWith,
+  count,
+  definePlugin,
+  type GenerationRequest,
+  httpOptions,
+  httpProvider,
+  notCounted,
+  record,
+  type Wire,
+} from "venturi/plugin";
 import { z } from "zod";
 import { wireName } from "./blocks.ts";
 import { AnthropicDecoder } from "./decoder.ts";
-import { bodyOf, headersOf, ignoredBy } from "./request.ts";
+import { bodyOf, countedBody, headersOf, ignoredBy } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new AnthropicDecoder() };
 
@@ -22,8 +32,13 @@ export default definePlugin({
   description: "Anthropic's Messages API and what is compatible with it",
   options,
   wires: { [wireName]: wire },
-  create: (options) =>
-    httpProvider({
+  create(options) {
+    const headers = (request: GenerationRequest) => ({
+      "anthropic-version": options.version,
+      ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
+      ...headersOf(request, options.beta ?? []),
+    });
+    return httpProvider({
       name: "anthropic",
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true, files: ["application/pdf"] },
       wire,
@@ -31,16 +46,21 @@ export default definePlugin({
       options,
       request: (request, mode) => ({
         url: urlOf(options.baseUrl),
-        headers: {
-          "anthropic-version": options.version,
-          ...(options.apiKey === undefined ? {} : { "x-api-key": options.apiKey }),
-          ...headersOf(request, options.beta ?? []),
-        },
+        headers: headers(request),
         body: { ...bodyOf(request, options.version), stream: mode === "stream" },
       }),
       collect: (json) => collectWith(new AnthropicDecoder(), json),
+      counting: {
+        request: (request) => ({
+          url: `${urlOf(options.baseUrl)}/count_tokens`,
+          headers: headers(request),
+          body: countedBody(bodyOf(request, options.version)),
+        }),
+        read: (json) => count(record(json).input_tokens) ?? notCounted(),
+      },
       ignores: (request) => ignoredBy(request, options.version),
-    }),
+    });
+  },
 });
 
 /** People write the base with and without `/v1`; both are meant. */

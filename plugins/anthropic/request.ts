@@ -6,6 +6,25 @@ import { outputSchema } from "./schema.ts";
 /** Room for the answer when nobody says how much: Anthropic insists on a figure. */
 const defaultMaxTokens = 8_192;
 
+/** The fields that tokens are counted by; the API refuses the others. */
+export function countedBody(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)));
+}
+
+const counted: ReadonlySet<string> = new Set([
+  "model",
+  "messages",
+  "system",
+  "tools",
+  "tool_choice",
+  "thinking",
+  "output_config",
+  "output_format",
+  "cache_control",
+  "context_management",
+  "mcp_servers",
+]);
+
 /** The client's own betas come after the operator's. */
 export function headersOf(request: GenerationRequest, beta: readonly string[]): Record<string, string> {
   const own = request.native?.headers?.["anthropic-beta"]?.split(",").map((name) => name.trim()) ?? [];

@@ -16,7 +16,9 @@ export function errorBody(error: ErrorJson): Record<string, unknown> {
   const said = error.code === "invalid_input" ? details : {};
   const type = typeOf(fromJson(error).status);
   const code = said.vendorCode ?? error.code;
-  return { type: "error", error: { type, message: said.vendorMessage ?? error.err, code } };
+  // By this word the vendor's clients know what they can do about it.
+  const own = typeof details.errorCode === "string" ? { details: { error_code: details.errorCode } } : {};
+  return { type: "error", error: { type, message: said.vendorMessage ?? error.err, code, ...own } };
 }
 
 export const failureFrame = (error: VenturiError): string => errorFrame(error.toJSON());

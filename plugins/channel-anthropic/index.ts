@@ -1,18 +1,23 @@
 import type { IncomingHttpHeaders } from "node:http";
 import {
+  type AgentInfo,
   awaitRun,
   type Channel,
   type ChannelHost,
   definePlugin,
   type FastifyInstance,
+  readerGone,
   startRun,
   streamRun,
+  VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
 import { failureFrame, failureResponse, replyToFailure, replyWithErrors } from "./errors.ts";
-import { MessageProjection, wholeMessage } from "./projection.ts";
-import { MessagesRequest, toRunRequest } from "./request.ts";
+import { MessageProjection } from "./projection.ts";
+import { MessagesRequest, Prompt, toRunRequest } from "./request.ts";
+import { threadOf } from "./threads.ts";
+import { MessageBlocks } from "./whole-message.ts";
 
 const Options = z.strictObject({
   prefix: z
@@ -42,6 +47,7 @@ export default definePlugin({
         async (server) => {
           replyWithErrors(server);
           mountMessages({ ...host, server }, options);
+          mountCount({ ...host, server });
           mountModels({ ...host, server });
         },
         { prefix: options.prefix },
@@ -55,9 +61,12 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
   const schema = { summary: "Messages; model is an agent", tags: ["anthropic"], body: MessagesRequest };
   server.post("/v1/messages", { schema }, async (request, reply) => {
     const { body } = request;
+    const thread = await threadOf(host.runsFor(request), body);
+    const asked = toRunRequest(body, { beta: betaOf(request.headers), ...(thread && { names: thread.names }) });
+    const { names: _, ...goesOn } = thread ?? {};
     const served = await startRun(
       { host, request, reply, channel: "anthropic", onDisconnect, compat },
-      toRunRequest(body, { beta: betaOf(request.headers) }),
+      { ...asked, ...goesOn },
     );
     reply.header("request-id", served.run);
     const message = { run: served.run, model: body.model };
@@ -69,9 +78,21 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
       });
       return reply;
     }
-    const last = await awaitRun(served);
+    const blocks = new MessageBlocks();
+    const last = await awaitRun(served, blocks.add);
     if (last === undefined) return reply;
-    return last.type === "run.finished" ? reply.send(wholeMessage(message, last)) : replyToFailure(reply, last.error);
+    return last.type === "run.finished" ? reply.send(blocks.message(message, last)) : replyToFailure(reply, last.error);
+  });
+}
+
+function mountCount(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const schema = { summary: "Tokens of a message that is not sent", tags: ["anthropic"], body: Prompt };
+  server.post("/v1/messages/count_tokens", { schema }, async (request, reply) => {
+    const asked = toRunRequest(request.body, { beta: betaOf(request.headers) });
+    const counted = await host.runsFor(request).countInput(asked, readerGone(reply.raw));
+    reply.header("venturi-tokens", counted.source);
+    return { input_tokens: counted.tokens, ...(counted.source === "estimated" ? { estimated: true } : {}) };
   });
 }
 
@@ -81,12 +102,32 @@ const betaOf = (headers: IncomingHttpHeaders): string | undefined => {
 };
 
 function mountModels(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "The agents, as models", tags: ["anthropic"] };
-  host.server.get("/v1/models", { schema }, async (request) => {
-    const data = host
-      .runsFor(request)
-      .agents()
-      .map(({ name }) => ({ type: "model", id: name, display_name: name, created_at: "1970-01-01T00:00:00Z" }));
+  server.get("/v1/models", { schema }, async (request) => {
+    const data = host.runsFor(request).agents().map(modelOf);
     return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
   });
+  const params = z.object({ "*": z.string() });
+  // An agent's name may hold slashes.
+  server.get(
+    "/v1/models/*",
+    { schema: { summary: "One agent, as a model", tags: ["anthropic"], params } },
+    async (request) => {
+      const name = request.params["*"];
+      const agent = host
+        .runsFor(request)
+        .agents()
+        .find((each) => each.name === name);
+      if (agent !== undefined) return modelOf(agent);
+      throw new VenturiError("request.model", "not_found", `there is no model "${name}"`);
+    },
+  );
 }
+
+const modelOf = ({ name, description }: AgentInfo) => ({
+  type: "model",
+  id: name,
+  display_name: description ?? name,
+  created_at: "1970-01-01T00:00:00Z",
+});

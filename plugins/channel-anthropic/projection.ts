@@ -1,10 +1,7 @@
-import type { EventOf, RunEvent, Usage } from "venturi/plugin";
+import { type EventOf, type RunEvent, record } from "venturi/plugin";
+import { messagesWire } from "./blocks.ts";
 import { errorFrame } from "./errors.ts";
-
-export interface MessageRun {
-  readonly run: string;
-  readonly model: string;
-}
+import { type MessageRun, messageBody, messageEnd, usageOf } from "./message.ts";
 
 /** A call of a client's tool. Blocks come one after the other, so that a second call waits for the end of the first. */
 interface Call {
@@ -28,6 +25,10 @@ export class MessageProjection {
   readonly #told = new Set<string>();
   /** What was said while a call's block was open. */
   #said: RunEvent[] = [];
+  /** The thought whose block is open. */
+  #part: number | undefined;
+  #refusal = "";
+  #raw: string | undefined;
 
   constructor(message: MessageRun) {
     this.#message = message;
@@ -36,9 +37,10 @@ export class MessageProjection {
   readonly project = (event: RunEvent): string => {
     switch (event.type) {
       case "run.started":
-        return frame("message_start", { message: { ...body(this.#message), usage: usageOf({}) } });
+        return frame("message_start", { message: { ...messageBody(this.#message), usage: usageOf({}) } });
       case "text.delta":
       case "reasoning.delta":
+      case "provider.activity":
         if (this.#calls.length === 0) return this.#say(event);
         this.#said.push(event);
         return "";
@@ -49,6 +51,12 @@ export class MessageProjection {
       case "tool_call.ready":
       case "tool_call.rejected":
         return this.#endCall(event.call);
+      case "refusal.delta":
+        this.#refusal += event.text;
+        return "";
+      case "generation.finished":
+        this.#raw = event.raw;
+        return "";
       case "run.finished":
         return this.#finish(event);
       case "run.failed":
@@ -60,6 +68,7 @@ export class MessageProjection {
 
   #say(event: RunEvent): string {
     if (event.type === "text.delta") return this.#delta("text", { type: "text_delta", text: event.text });
+    if (event.type === "provider.activity") return this.#activity(event);
     return event.type === "reasoning.delta" ? this.#reasoning(event) : "";
   }
 
@@ -105,11 +114,39 @@ export class MessageProjection {
     return frames + said.map((event) => this.#say(event)).join("");
   }
 
-  #reasoning({ text, signature }: EventOf<"reasoning.delta">): string {
+  #reasoning({ text, part, signature, encrypted }: EventOf<"reasoning.delta">): string {
+    const sealed = encrypted === undefined ? "" : this.#whole({ type: "redacted_thinking", data: encrypted });
+    if (text === "" && signature === undefined) return sealed;
+    // Each thought is a block of its own, with its own signature.
+    const before = this.#open === "thinking" && part !== undefined && part !== this.#part ? this.#close() : "";
+    this.#part = part;
     const said = text === "" ? "" : this.#delta("thinking", { type: "thinking_delta", thinking: text });
-    return signature && this.#open === "thinking"
-      ? said + this.#delta("thinking", { type: "signature_delta", signature })
-      : said;
+    const signed = signature === undefined ? "" : this.#delta("thinking", { type: "signature_delta", signature });
+    return sealed + before + said + signed;
+  }
+
+  /** What the vendor's own servers did, in the blocks of this wire; another wire's have no place in it. */
+  #activity({ wire, kind, data }: EventOf<"provider.activity">): string {
+    if (wire !== messagesWire) return "";
+    if (kind === "citation") return this.#delta("text", { type: "citations_delta", citation: data });
+    const block = record(data);
+    return block.type === "container" ? "" : this.#whole(block);
+  }
+
+  /** Input goes as a delta: clients put it together as they do a tool's of their own. */
+  #whole(block: Readonly<Record<string, unknown>>): string {
+    const closed = this.#close();
+    const index = ++this.#index;
+    const { input } = block;
+    const start = input === undefined ? block : { ...block, input: {} };
+    const partial_json = JSON.stringify(input);
+    const delta = { type: "input_json_delta", partial_json };
+    return (
+      closed +
+      frame("content_block_start", { index, content_block: start }) +
+      (input === undefined ? "" : frame("content_block_delta", { index, delta })) +
+      frame("content_block_stop", { index })
+    );
   }
 
   #delta(kind: "text" | "thinking", delta: Record<string, unknown>): string {
@@ -138,51 +175,11 @@ export class MessageProjection {
       frames += this.#beginCall({ call, name, waiting: "", done: false });
       frames += this.#extendCall(call, raw ?? JSON.stringify(input)) + this.#endCall(call);
     }
-    const delta = { stop_reason: stopReason(event), stop_sequence: null };
-    return frames + frame("message_delta", { delta, usage: usageOf(event.usage) }) + frame("message_stop", {});
+    const { delta, usage, said } = messageEnd(event, { raw: this.#raw, refusal: this.#refusal });
+    if (said !== "") frames += this.#delta("text", { type: "text_delta", text: said }) + this.#close();
+    return frames + frame("message_delta", { delta, usage }) + frame("message_stop", {});
   }
 }
-
-/** The same run as one whole message. */
-export function wholeMessage(message: MessageRun, event: EventOf<"run.finished">): Record<string, unknown> {
-  const text = event.output === "" ? [] : [{ type: "text", text: event.output, citations: null }];
-  const calls = (event.calls ?? []).map(({ call, name, arguments: input }) => ({
-    type: "tool_use",
-    id: call,
-    name,
-    input,
-  }));
-  return {
-    ...body(message),
-    content: [...text, ...calls],
-    stop_reason: stopReason(event),
-    usage: usageOf(event.usage),
-  };
-}
-
-const body = ({ run, model }: MessageRun): Record<string, unknown> => ({
-  id: `msg_${run}`,
-  type: "message",
-  role: "assistant",
-  model,
-  content: [],
-  stop_reason: null,
-  stop_sequence: null,
-});
-
-function stopReason({ finish, calls }: EventOf<"run.finished">): string {
-  if (finish === "length") return "max_tokens";
-  if (calls?.length) return "tool_use";
-  return finish === "refusal" || finish === "content_filter" ? "refusal" : "end_turn";
-}
-
-const usageOf = (usage: Usage): Record<string, unknown> => ({
-  // Anthropic counts cached input apart from the rest.
-  input_tokens: Math.max(0, (usage.inputTokens ?? 0) - (usage.cacheReadTokens ?? 0) - (usage.cacheWriteTokens ?? 0)),
-  output_tokens: usage.outputTokens ?? 0,
-  cache_read_input_tokens: usage.cacheReadTokens ?? 0,
-  cache_creation_input_tokens: usage.cacheWriteTokens ?? 0,
-});
 
 const frame = (type: string, fields: Record<string, unknown>): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

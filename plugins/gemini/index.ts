@@ -1,8 +1,17 @@
-import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import {
+  collectWith,
+  count,
+  definePlugin,
+  httpOptions,
+  httpProvider,
+  notCounted,
+  record,
+  type Wire,
+} from "venturi/plugin";
 import { z } from "zod";
 import { GeminiDecoder, wireName } from "./decoder.ts";
 import { keyFailure } from "./errors.ts";
-import { bodyOf, urlOf } from "./request.ts";
+import { bodyOf, countUrlOf, urlOf } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new GeminiDecoder() };
 
@@ -34,6 +43,14 @@ export default definePlugin({
         headers: options.apiKey === undefined ? {} : { "x-goog-api-key": options.apiKey },
         body: bodyOf(request),
       }),
+      counting: {
+        request: (request) => ({
+          url: countUrlOf(options.baseUrl, request.model),
+          headers: options.apiKey === undefined ? {} : { "x-goog-api-key": options.apiKey },
+          body: { generateContentRequest: { model: `models/${request.model}`, ...bodyOf(request) } },
+        }),
+        read: (json) => count(record(json).totalTokens) ?? notCounted(),
+      },
       collect: (json) => collectWith(new GeminiDecoder(), json),
       failure: ({ body }) => keyFailure(body),
     }),

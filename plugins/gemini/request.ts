@@ -14,8 +14,13 @@ type Body = Record<string, unknown>;
 
 /** `models/NAME` below the base URL; a model with slashes (`tunedModels/x`, `publishers/…`) is a path of its own. */
 export function urlOf(baseUrl: string, model: string, mode: "stream" | "whole"): string {
+  return methodOf(baseUrl, model, mode === "stream" ? "streamGenerateContent?alt=sse" : "generateContent");
+}
+
+export const countUrlOf = (baseUrl: string, model: string): string => methodOf(baseUrl, model, "countTokens");
+
+function methodOf(baseUrl: string, model: string, method: string): string {
   const path = model.includes("/") ? model : `models/${model}`;
-  const method = mode === "stream" ? "streamGenerateContent?alt=sse" : "generateContent";
   return `${baseUrl.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}:${method}`;
 }
 

@@ -1,7 +1,16 @@
-import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
+import {
+  collectWith,
+  count,
+  definePlugin,
+  httpOptions,
+  httpProvider,
+  notCounted,
+  record,
+  type Wire,
+} from "venturi/plugin";
 import { z } from "zod";
 import { ResponsesDecoder, wireName } from "./decoder.ts";
-import { bodyOf } from "./request.ts";
+import { bodyOf, countedBody } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new ResponsesDecoder() };
 
@@ -52,6 +61,14 @@ export default definePlugin({
         ...(stop?.length ? ["stop"] : []),
         ...(seed === undefined ? [] : ["seed"]),
       ],
+      counting: {
+        request: (request) => ({
+          url: url.replace(/\/responses(?=\?|$)/, "/responses/input_tokens"),
+          headers: { ...headers, ...request.native?.headers },
+          body: countedBody(bodyOf(request, options, "whole")),
+        }),
+        read: (json) => count(record(json).input_tokens) ?? notCounted(),
+      },
       collect: (json) => collectWith(new ResponsesDecoder(), json),
     });
   },

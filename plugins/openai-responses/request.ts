@@ -53,6 +53,23 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   return include.size === 0 ? asked : { ...asked, include: [...include] };
 }
 
+/** The fields that tokens are counted by; the API refuses the others. */
+export function countedBody(body: Body): Body {
+  return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)));
+}
+
+const counted: ReadonlySet<string> = new Set([
+  "model",
+  "input",
+  "instructions",
+  "tools",
+  "tool_choice",
+  "parallel_tool_calls",
+  "reasoning",
+  "text",
+  "truncation",
+]);
+
 /** For OpenAI itself; elsewhere only when the operator asked for caching, since a server may refuse what it does not know. */
 function cacheKeyOf({ cache }: GenerationRequest, { baseUrl }: ResponsesOptions): string | undefined {
   if (cache === undefined || cache.mode === "off") return undefined;

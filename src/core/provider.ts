@@ -133,17 +133,20 @@ export interface Provider {
   ignores?(request: GenerationRequest): readonly string[];
   stream?(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]>;
   generate?(request: GenerationRequest, context: GenerationContext): Promise<Generation>;
+  /** The tokens that the request would be, as the vendor counts them. */
+  countTokens?(request: GenerationRequest, context: GenerationContext): Promise<number>;
 }
 export const Provider = Symbol("Provider");
 
 /** Everything of a provider but its generations, for those who wrap them. */
 export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {
-  const { capabilities, endpoint, wire, firstChunk, ignores } = provider;
+  const { capabilities, endpoint, wire, firstChunk, ignores, countTokens } = provider;
   return {
     capabilities,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(wire === undefined ? {} : { wire }),
     ...(firstChunk === undefined ? {} : { firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
+    ...(countTokens === undefined ? {} : { countTokens: countTokens.bind(provider) }),
   };
 }

@@ -17,6 +17,12 @@ export interface AgentInfo {
 /** What becomes of fields that cannot reach the model: reported, or refused. */
 export type Compat = "report" | "strict";
 
+export interface TokenCount {
+  readonly tokens: number;
+  /** By the model's vendor, or by the length of the text where the vendor does not count. */
+  readonly source: "reported" | "estimated";
+}
+
 export interface StartOptions {
   /** Owner of the run; `default` when absent. A sub-run has its parent's, whatever is said here. */
   readonly tenant?: string;
@@ -69,6 +75,8 @@ export interface Runs {
   /** The questions that the run waits for, oldest first. */
   pending(run: string): Promise<readonly PendingApproval[]>;
   agents(): readonly AgentInfo[];
+  /** How many tokens the first generation of such a run would read. Nothing is started or stored. */
+  countInput(request: RunRequest, signal?: AbortSignal): Promise<TokenCount>;
   /** Bytes that the run's input or a tool of it named by hash; `not_found` when they are not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;
 }

@@ -1,3 +1,5 @@
+import { VenturiError } from "../core/errors.ts";
+
 import type { Frame } from "../core/plugin.ts";
 
 /** Reading JSON that a server wrote: whatever it holds, these answer with the type asked for and never throw. */
@@ -37,4 +39,9 @@ export function separated(frame: Frame): Frame[] {
   const first = lines[0];
   if (lines.length < 2 || first === undefined || parseJson(first) === undefined) return [];
   return lines.map((data) => ({ data, event: "" }));
+}
+
+/** For an answer that should have had a count. */
+export function notCounted(): never {
+  throw new VenturiError("provider.count", "stream_error", "the provider's answer has no number of tokens");
 }

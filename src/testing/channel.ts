@@ -193,6 +193,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   pending: (run) => runs.pending(run),
   agents: () => runs.agents(),
   content: (run, hash) => runs.content(run, hash),
+  countInput: (request, signal) => runs.countInput(request, signal),
 });
 
 function openScripts(): CountedRuns {

@@ -9,7 +9,7 @@ import {
   type Timing,
 } from "../core/events.ts";
 import { defaultTenant, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
-import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions } from "../core/runs.ts";
+import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions, TokenCount } from "../core/runs.ts";
 import type { SignalKind } from "../core/signals.ts";
 
 export interface Turn {
@@ -139,6 +139,10 @@ export class ScriptedRuns implements Runs {
     entry.signals.push({ number: entry.signals.length + 1, id, kind, body });
     wake(entry);
     return true;
+  }
+
+  async countInput({ input }: RunRequest): Promise<TokenCount> {
+    return { tokens: JSON.stringify(input).length, source: "estimated" };
   }
 
   content(run: string): Promise<Uint8Array> {

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { RunState } from "../../src/agent/state/run-state.ts";
-import { sessionMessages } from "../../src/agent/state/session-messages.ts";
+import { continuedBy, sessionMessages } from "../../src/agent/state/session-messages.ts";
+import type { Message } from "../../src/core/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { type Bench, run, tool } from "./harness.ts";
 
@@ -13,18 +14,31 @@ describe("what a run adds to its session", () => {
     expect(sessionOf(bench).map(({ role }) => role)).to.deep.equal(["user", "assistant", "tool", "assistant"]);
   });
 
-  it("leaves out calls that were left to the client, and keeps the others with their results", async () => {
+  it("goes on without calls that the client has not answered, and with those it has", async () => {
     const clientTools = [{ name: "theirs", description: "", parameters: { type: "object" } }];
     const script = [say.reasoning("hm"), say.call(0, "look", {}), say.call(1, "theirs", {})];
     const tools = [tool("look", () => "a tree")];
-    const both = sessionOf(await run({ model: new ScriptedModel([script]), tools, request: { clientTools } }));
-    expect(both.map(({ parts }) => parts.map(({ type }) => type))).to.deep.equal([
+    const bench = await run({ model: new ScriptedModel([script]), tools, request: { clientTools } });
+    const both = sessionOf(bench);
+    const types = (messages: readonly Message[]) => messages.map(({ parts }) => parts.map(({ type }) => type));
+    expect(types(continuedBy(both, []))).to.deep.equal([["text"], ["reasoning", "tool_call"], ["tool_result"]]);
+    const call = bench.of("run.finished")[0]?.calls?.[0]?.call ?? "";
+    const result = { type: "tool_result" as const, call, name: "theirs", ok: true, output: "yes" };
+    const answer: Message = { role: "tool", parts: [result] };
+    expect(types(continuedBy(both, [answer]))).to.deep.equal([
+      ["text"],
+      ["reasoning", "tool_call", "tool_call"],
+      ["tool_result"],
+    ]);
+    const again: Message = { role: "assistant", parts: [{ type: "tool_call", call, name: "theirs", arguments: {} }] };
+    expect(types(continuedBy(both, [again, answer])), "stated again by the client").to.deep.equal([
       ["text"],
       ["reasoning", "tool_call"],
       ["tool_result"],
     ]);
     const model = new ScriptedModel([[say.reasoning("hm"), say.call(0, "theirs", {})]]);
-    expect(sessionOf(await run({ model, request: { clientTools } }))).to.have.length(1);
+    const alone = sessionOf(await run({ model, request: { clientTools } }));
+    expect(continuedBy(alone, [])).to.have.length(1);
   });
 
   it("has the partial text of a run that failed, without the calls it did not get to", async () => {

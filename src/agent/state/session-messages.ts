@@ -1,25 +1,45 @@
 import type { Message, Part } from "../../core/messages.ts";
 import { type RunState, readOn } from "./run-state.ts";
 
-/**
- * What a run that has ended adds to its session: all that was asked, said and told. Calls that were left to the client stay
- * out, since they have no result and every vendor would refuse them; the client brings them back with their results.
- */
+/** What a run that has ended adds to its session: all that was asked, said and told. */
 export function sessionMessages(state: RunState): Message[] {
   const left = state.terminal?.type === "run.finished" ? (state.terminal.calls ?? []) : [];
-  const withdrawn = new Set(left.map(({ call }) => call));
-  const messages = state.messages.flatMap((message) => remembered(message, state, withdrawn));
+  const open = new Set(left.map(({ call }) => call));
+  const messages = state.messages.flatMap((message) => remembered(message, state, open));
   const partial = state.round?.text;
   return partial ? [...messages, { role: "assistant", parts: [{ type: "text", text: partial }] }] : messages;
 }
 
-function remembered(message: Message, state: RunState, withdrawn: ReadonlySet<string>): Message[] {
+/** A call that was left to the client has no result yet: what stands for one here is none. */
+function remembered(message: Message, state: RunState, open: ReadonlySet<string>): Message[] {
   const parts = message.parts
-    .filter((part) => !("call" in part && withdrawn.has(part.call)))
+    .filter((part) => !(part.type === "tool_result" && open.has(part.call)))
     .map((part) => ended(part, state));
-  // Reasoning is wanted back only with what it led to.
-  const empty = parts.length < message.parts.length && parts.every((part) => part.type === "reasoning");
-  return empty ? [] : [{ ...message, parts }];
+  return parts.length === 0 && message.parts.length > 0 ? [] : [{ ...message, parts }];
+}
+
+/**
+ * The session as the run with this input goes on from it. Of the calls that were left to the client those stay whose results
+ * have come, with the reasoning that led to them; every vendor would refuse the others. A call that the client states again
+ * counts where it does so.
+ */
+export function continuedBy(session: readonly Message[], input: readonly Message[]): Message[] {
+  const answered = new Set<string>();
+  const last = new Map<string, Message>();
+  for (const message of [...session, ...input]) {
+    for (const part of message.parts) {
+      if (part.type === "tool_result") answered.add(part.call);
+      else if (part.type === "tool_call") last.set(part.call, message);
+    }
+  }
+  const stands = (part: Part, message: Message) =>
+    part.type !== "tool_call" || (answered.has(part.call) && last.get(part.call) === message);
+  return session.flatMap((message) => {
+    const parts = message.parts.filter((part) => stands(part, message));
+    if (parts.length === message.parts.length) return [message];
+    // Reasoning is wanted back only with what it led to.
+    return parts.every((part) => part.type === "reasoning") ? [] : [{ ...message, parts }];
+  });
 }
 
 /** A result that was cut can be read on only by the run it belongs to. */

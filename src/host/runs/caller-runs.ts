@@ -69,6 +69,11 @@ export function callerRuns(
       await own(run);
       return await runs.pending(run);
     },
+    async countInput(request, signal) {
+      permit(caller, request.agent);
+      await admit.charge();
+      return await runs.countInput(request, signal);
+    },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
 }

@@ -5,8 +5,11 @@ import { checkCall, forCall } from "../../agent/for-call.ts";
 import { checkInput, inputSchema } from "../../agent/inputs.ts";
 import { Breakers } from "../../agent/model/breaker.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
+import { countInput } from "../../agent/model/count.ts";
 import { checkFields } from "../../agent/model/fit.ts";
 import { runAgent } from "../../agent/run-agent.ts";
+import { inputMessages } from "../../agent/state/run-state.ts";
+import { continuedBy } from "../../agent/state/session-messages.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
@@ -20,7 +23,7 @@ import {
   type RunRow,
 } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
-import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions } from "../../core/runs.ts";
+import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions, TokenCount } from "../../core/runs.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
@@ -212,6 +215,18 @@ class HostRuns implements Runs {
     return openQuestions(this.#parts.journal, await this.get(run));
   }
 
+  async countInput(request: RunRequest, signal?: AbortSignal): Promise<TokenCount> {
+    const agent = forCall(this.#agent(request.agent), request);
+    checkCall(agent, request);
+    const asked = { ...request, input: checkInput(agent, request.input) };
+    const lease = this.#parts.revisions.acquire();
+    try {
+      return await countInput(agent, asked, signal ?? new AbortController().signal);
+    } finally {
+      lease.release();
+    }
+  }
+
   async content(run: string, hash: string): Promise<Uint8Array> {
     const { blobs } = this.#parts.journal;
     const own = (await blobs?.of(run)) ?? [];
@@ -276,7 +291,10 @@ class HostRuns implements Runs {
           log,
           history,
           tenant,
-          session: session === undefined ? [] : await this.#sessions.before({ tenant, session, run }),
+          session:
+            session === undefined
+              ? []
+              : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(claim.request.input)),
           clock,
           logger: this.#parts.log,
           breakers: this.#breakers,

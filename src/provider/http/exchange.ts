@@ -43,7 +43,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #reads: ReadBuffer | undefined;
   #drain: NodeJS.Timeout | undefined;
 
-  constructor(op: "provider.stream" | "provider.generate", context: GenerationContext) {
+  constructor(op: "provider.stream" | "provider.generate" | "provider.count", context: GenerationContext) {
     this.#op = op;
     this.#context = context;
     this.#streaming = op === "provider.stream";

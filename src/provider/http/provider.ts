@@ -31,8 +31,22 @@ export interface HttpProvider {
   collect(json: unknown): Generation;
   /** What a client may ask for that this wire has no place for. */
   ignores?(request: GenerationRequest): readonly string[];
+  /** How the vendor is asked to count tokens. */
+  readonly counting?: TokenCounting;
   /** What a failed status means where this vendor's meaning differs from HTTP's. */
   failure?(failure: HttpFailure): VenturiError | undefined;
+}
+
+export interface TokenCounting {
+  request(request: GenerationRequest): Post;
+  /** The figure in the answer; throws a VenturiError when there is none. */
+  read(json: unknown): number;
+}
+
+interface Asking<T> {
+  readonly post: Post;
+  readonly context: GenerationContext;
+  readonly read: (json: unknown) => T;
 }
 
 /** Most bytes of an error's body that are read. */
@@ -49,12 +63,18 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
     wire: provider.wireName ?? provider.name,
     ...(provider.firstChunk === undefined ? {} : { firstChunk: provider.firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
+    ...countingOf(client, provider),
   };
   if (provider.options.stream === false) {
     return { ...about, capabilities: { ...capabilities, streaming: false }, generate, close };
   }
   const stream = (request: GenerationRequest, context: GenerationContext) => client.stream(request, context);
   return { ...about, capabilities, stream, generate, close };
+}
+
+function countingOf(client: Client, { counting }: HttpProvider): Pick<Provider, "countTokens"> {
+  if (counting === undefined) return {};
+  return { countTokens: (request, context) => client.count(counting, request, context) };
 }
 
 class Client {
@@ -82,15 +102,23 @@ class Client {
   }
 
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
-    const op = "provider.generate";
+    const post = this.#provider.request(request, "whole");
+    return this.#ask("provider.generate", { post, context, read: (json) => this.#provider.collect(json) });
+  }
+
+  count(counting: TokenCounting, request: GenerationRequest, context: GenerationContext): Promise<number> {
+    return this.#ask("provider.count", { post: counting.request(request), context, read: counting.read });
+  }
+
+  async #ask<T>(op: "provider.generate" | "provider.count", { post, context, read }: Asking<T>): Promise<T> {
     const exchange = new Exchange(op, context);
     let outcome: "complete" | "abandoned" = "abandoned";
     try {
-      const opened = await this.#open(exchange, this.#provider.request(request, "whole"), context);
+      const opened = await this.#open(exchange, post, context);
       if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
-      return this.#provider.collect(parsed(body));
+      return read(parsed(body));
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {

@@ -22,6 +22,7 @@ export function measuredRuns(measure: Instrumentation, runs: Runs, open: Set<Del
     pending: (run) => runs.pending(run),
     agents: () => runs.agents(),
     content: (run, hash) => runs.content(run, hash),
+    countInput: (request, signal) => runs.countInput(request, signal),
   };
 }
 

@@ -1,0 +1,92 @@
+import { type EventOf, type RunEvent, record } from "venturi/plugin";
+import { messagesWire } from "./blocks.ts";
+import { type MessageRun, messageBody, messageEnd } from "./message.ts";
+
+type Block = Record<string, unknown>;
+
+/** The blocks of a message as a run's events bring them, for an answer in one piece. */
+export class MessageBlocks {
+  readonly #blocks: Block[] = [];
+  #roundStart = 0;
+  #part: number | undefined;
+  #refusal = "";
+  #raw: string | undefined;
+  #container: unknown = null;
+
+  readonly add = (event: RunEvent): void => {
+    switch (event.type) {
+      case "round.started":
+        this.#roundStart = this.#blocks.length;
+        return;
+      case "round.retracted":
+        this.#blocks.length = Math.min(this.#blocks.length, this.#roundStart);
+        return;
+      case "text.delta":
+        return this.#text(event.text);
+      case "refusal.delta":
+        this.#refusal += event.text;
+        return;
+      case "reasoning.delta":
+        return this.#reasoning(event);
+      case "tool_call.started":
+        if (event.client) this.#blocks.push({ type: "tool_use", id: event.call, name: event.name, input: {} });
+        return;
+      case "provider.activity":
+        return this.#activity(event);
+      case "generation.finished":
+        this.#raw = event.raw;
+        return;
+      default:
+    }
+  };
+
+  message(message: MessageRun, event: EventOf<"run.finished">): Block {
+    const end = messageEnd(event, { raw: this.#raw, refusal: this.#refusal });
+    const calls = new Map((event.calls ?? []).map((call) => [call.call, call]));
+    const content = this.#blocks.flatMap((block): Block[] => {
+      if (block.type !== "tool_use") return [block];
+      const call = calls.get(String(block.id));
+      calls.delete(String(block.id));
+      return call === undefined ? [] : [{ ...block, input: call.arguments }];
+    });
+    for (const { call, name, arguments: input } of calls.values()) {
+      content.push({ type: "tool_use", id: call, name, input });
+    }
+    if (end.said !== "") content.push(textBlock(end.said));
+    return { ...messageBody(message), content, container: this.#container, ...end.delta, usage: end.usage };
+  }
+
+  #text(text: string): void {
+    const last = this.#blocks.at(-1);
+    if (last?.type === "text") last.text = `${last.text}${text}`;
+    else this.#blocks.push(textBlock(text));
+  }
+
+  #reasoning({ text, part, signature, encrypted }: EventOf<"reasoning.delta">): void {
+    if (encrypted !== undefined) this.#blocks.push({ type: "redacted_thinking", data: encrypted });
+    if (text === "" && signature === undefined) return;
+    let last = this.#blocks.at(-1);
+    if (last?.type !== "thinking" || (part !== undefined && part !== this.#part)) {
+      last = { type: "thinking", thinking: "", signature: "" };
+      this.#blocks.push(last);
+    }
+    this.#part = part;
+    last.thinking = `${last.thinking}${text}`;
+    if (signature !== undefined) last.signature = `${last.signature}${signature}`;
+  }
+
+  #activity({ wire, kind, data }: EventOf<"provider.activity">): void {
+    if (wire !== messagesWire) return;
+    if (kind === "citation") return this.#cite(data);
+    const block = record(data);
+    if (block.type === "container") this.#container = { expires_at: null, ...block, type: undefined };
+    else this.#blocks.push({ ...block });
+  }
+
+  #cite(citation: unknown): void {
+    const last = this.#blocks.findLast(({ type }) => type === "text");
+    if (last !== undefined) last.citations = [...((last.citations as unknown[] | null) ?? []), citation]; // made here
+  }
+}
+
+const textBlock = (text: string): Block => ({ type: "text", text, citations: null });
