@@ -47,3 +47,4 @@ export * from "./serve/reader.ts";
 export * from "./serve/sentences.ts";
 export * from "./serve/serve-run.ts";
 export * from "./serve/sse-writer.ts";
+export * from "./serve/voice.ts";

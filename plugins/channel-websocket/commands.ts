@@ -3,6 +3,7 @@ import { z } from "zod";
 
 const id = z.string().max(256).optional().describe("the client's own name for this, sent back with the answer");
 const run = z.string();
+const speech = z.boolean().default(false).describe("audio of what is said, on a socket that has a voice");
 const sentences = z.boolean().default(false).describe("whole sentences instead of pieces of text, for speech");
 
 /** What a client may send. */
@@ -18,6 +19,7 @@ export const Command = z.discriminatedUnion("type", [
     ...callSettings,
     key: z.string().min(1).max(256).optional().describe("idempotency key"),
     sentences,
+    speech,
   }),
   z.strictObject({
     type: z.literal("subscribe"),
@@ -25,9 +27,16 @@ export const Command = z.discriminatedUnion("type", [
     run,
     after: z.number().int().nonnegative().default(0),
     sentences,
+    speech,
   }),
   z.strictObject({ type: z.literal("unsubscribe"), run }),
   z.strictObject({ type: z.literal("cancel"), run, reason: z.string().max(1000).optional() }),
+  z.strictObject({
+    type: z.literal("interrupt"),
+    id,
+    run,
+    playedMs: z.number().nonnegative().optional().describe("how much audio was played, where the client knows"),
+  }),
   z.strictObject({
     type: z.literal("approve"),
     run,

@@ -14,6 +14,7 @@ import type { WebSocket } from "ws";
 import { Command } from "./commands.ts";
 import type { Options } from "./index.ts";
 import { Projection } from "./projection.ts";
+import { Speech } from "./speech.ts";
 
 const op = "socket.receive";
 const depth = 64;
@@ -28,6 +29,7 @@ interface Following {
   readonly run: string;
   readonly after: number;
   readonly sentences: boolean;
+  readonly speech: boolean;
   readonly id?: string | undefined;
 }
 
@@ -42,12 +44,18 @@ export class Connection {
   readonly #following = new Map<string, AbortController>();
   readonly #started = new Set<string>();
   readonly #ping: NodeJS.Timeout;
+  readonly #speech: Speech;
   #alive = true;
 
   constructor(socket: WebSocket, parts: Parts) {
     this.#socket = socket;
     this.#parts = parts;
     this.#runs = parts.host.runsFor(parts.request);
+    this.#speech = new Speech(parts.options.voice, {
+      message: (message) => this.#send(message),
+      audio: (frame) => this.#sendFrame(frame),
+      warn: (message, fields) => parts.host.log.warn(message, fields),
+    });
     const { keepAlive, stalled } = parts.host.limits;
     this.#ping = setInterval(() => this.#keepAlive(), keepAlive);
     parts.request.raw.socket.setTimeout(stalled, () => {
@@ -88,11 +96,14 @@ export class Connection {
         return await this.#start(command);
       case "subscribe":
         await this.#runs.get(command.run);
-        return this.#follow({ run: command.run, after: command.after, sentences: command.sentences, id: command.id });
+        return this.#follow(command);
       case "unsubscribe":
+        this.#speech.interrupt(command.run);
         return this.#following.get(command.run)?.abort();
       case "cancel":
         return await this.#runs.cancel(command.run, command.reason ?? "cancelled by the client");
+      case "interrupt":
+        return await this.#interrupt(command);
       case "approve": {
         const { run, call, approved, reason } = command;
         const by = this.#parts.host.caller(this.#parts.request).id;
@@ -108,7 +119,8 @@ export class Connection {
 
   async #start(command: Extract<Command, { type: "run" }>): Promise<void> {
     this.#mustHaveRoom();
-    const { type: _, id, agent, input, session, metadata, limits, key, sentences, ...settings } = command;
+    if (command.speech) this.#speech.mustHaveVoice();
+    const { type: _, id, agent, input, session, metadata, limits, key, sentences, speech, ...settings } = command;
     const traceparent = traceparentOf(this.#parts.request.headers.traceparent);
     const { run } = await this.#runs.start(
       {
@@ -116,7 +128,7 @@ export class Connection {
         input: typeof input === "string" ? { text: input } : input,
         onDisconnect: this.#parts.options.onDisconnect,
         ...(session === undefined ? {} : { session }),
-        ...(metadata === undefined ? {} : { metadata }),
+        ...this.#speech.metadata(session, metadata),
         ...(limits === undefined ? {} : { limits }),
         ...callRequest(settings),
         ...(traceparent === undefined ? {} : { traceparent }),
@@ -124,7 +136,7 @@ export class Connection {
       key === undefined ? {} : { key },
     );
     this.#started.add(run);
-    this.#follow({ run, after: 0, sentences, id });
+    this.#follow({ run, after: 0, sentences, speech, id });
   }
 
   #follow(following: Following): void {
@@ -132,6 +144,7 @@ export class Connection {
       throw new VenturiError(op, "conflict", "this socket follows the run already");
     }
     this.#mustHaveRoom();
+    if (following.speech) this.#speech.begin(following);
     void this.#pump(following);
   }
 
@@ -141,14 +154,15 @@ export class Connection {
     throw new VenturiError(op, "too_large", `one socket follows at most ${subscriptions} runs; open another`);
   }
 
-  async #pump({ run, after, sentences, id }: Following): Promise<void> {
+  async #pump({ run, after, sentences, speech, id }: Following): Promise<void> {
     const abort = new AbortController();
     this.#following.set(run, abort);
     const projection = new Projection({ after, sentences, id });
     const beat = setInterval(() => this.#beat(run), this.#parts.host.limits.keepAlive);
     try {
-      const options = { after: projection.from, signal: abort.signal, channel: "websocket" };
+      const options = { after: speech ? 0 : projection.from, signal: abort.signal, channel: "websocket" };
       for await (const batch of this.#runs.follow(run, options)) {
+        if (speech) this.#speech.take(run, batch);
         if (await this.#write(batch, projection)) beat.refresh();
         if (abort.signal.aborted) return;
       }
@@ -191,12 +205,32 @@ export class Connection {
     return wrote;
   }
 
+  /** Stops the voice and the run; what was heard stands in the run's last event, or in the session's next run. */
+  async #interrupt({ run, id, playedMs }: Extract<Command, { type: "interrupt" }>): Promise<void> {
+    const row = await this.#runs.get(run);
+    const heard = this.#speech.interrupt(run, playedMs);
+    const running = row.state !== "done";
+    const details = heard === undefined ? undefined : { heard };
+    if (running) await this.#runs.cancel(run, "interrupted by the listener", details);
+    else if (heard !== undefined) this.#speech.keep(row, heard);
+    this.#send({ type: "interrupted", run, ...(id === undefined ? {} : { id }), ...details, cancelled: running });
+  }
+
+  /** Audio waits for the socket as events do. */
+  async #sendFrame(frame: Uint8Array): Promise<void> {
+    const socket = this.#socket;
+    if (socket.readyState !== socket.OPEN) return;
+    if (socket.bufferedAmount < this.#parts.host.limits.slowReader) return socket.send(frame);
+    await new Promise<void>((resolve) => socket.send(frame, () => resolve()));
+  }
+
   #send(message: Record<string, unknown>): void {
     if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(JSON.stringify(message));
   }
 
   async #close(): Promise<void> {
     clearInterval(this.#ping);
+    this.#speech.close();
     const left = [...this.#started];
     for (const abort of this.#following.values()) abort.abort();
     if (this.#parts.options.onDisconnect === "continue") return;

@@ -1,4 +1,4 @@
-import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
+import { type Channel, definePlugin, type FastifyInstance, type Voice } from "venturi/plugin";
 import { z } from "zod";
 import { Connection } from "./connection.ts";
 
@@ -14,14 +14,15 @@ export const Options = z.strictObject({
     .describe("what becomes of the runs that a socket started when it goes away"),
   subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
 });
-export type Options = z.output<typeof Options>;
+/** A channel that is built upon this one brings a voice. */
+export type Options = z.output<typeof Options> & { readonly voice?: Voice };
 
 export default definePlugin({
   name: "channel-websocket",
   kind: "channel",
   description: "Several runs on one socket, resumable, as deltas or as whole sentences",
   options: Options,
-  create: (options): Channel<FastifyInstance> => ({
+  create: (options: Options): Channel<FastifyInstance> => ({
     mount(host) {
       const schema = { summary: "Runs over a WebSocket", tags: ["websocket"] };
       host.server.get(options.path, { websocket: true, schema }, (socket, request) => {

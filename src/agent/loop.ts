@@ -8,7 +8,7 @@ import { generateOverChain } from "./model/chain.ts";
 import { requestFor, toolsFor } from "./model/request.ts";
 import { repairRequest, structured, unfit } from "./model/structured.ts";
 import { Parking } from "./parking.ts";
-import { interrupted, type RunContext } from "./run-context.ts";
+import { cancelled, type RunContext } from "./run-context.ts";
 import type { RoundState } from "./state/round-state.ts";
 import { type Ending, logEnd, writeEndOf, writeFinished } from "./terminal.ts";
 import { Approvals } from "./tools/approvals.ts";
@@ -44,7 +44,7 @@ export class Loop {
     this.#parking.seen(signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
-    if (signal.kind === "cancel") return this.#run.abort(interrupted(String(body.reason ?? "the run was cancelled")));
+    if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "message") {
       this.#messages.push({ text: String(body.text ?? ""), signal: signal.number });
       return;

@@ -1,7 +1,7 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { EventBody, RunEvent } from "../core/events.ts";
-import type { RunLog, RunRequest } from "../core/journal.ts";
+import type { RunLog, RunRequest, Signal } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
 import type { Usage } from "../core/usage.ts";
@@ -114,5 +114,8 @@ export class RunContext {
   }
 }
 
-export const interrupted = (reason: string): VenturiError =>
-  new VenturiError("agent.run", "stream_interrupted", reason);
+/** The end that a `cancel` signal asks for. */
+export const cancelled = ({ reason, details }: Signal["body"]): VenturiError =>
+  new VenturiError("agent.run", "stream_interrupted", String(reason ?? "the run was cancelled"), {
+    ...(typeof details === "object" && details !== null ? { details: { ...details } } : {}),
+  });

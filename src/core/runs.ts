@@ -65,8 +65,8 @@ export interface Runs {
   follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
   get(run: string): Promise<RunRow>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
-  /** Resolves when the terminal event is written. */
-  cancel(run: string, reason?: string): Promise<void>;
+  /** Resolves when the terminal event is written; `details` stand in its error. */
+  cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void>;
   /**
    * Says something to a run. False when the run has ended, the id was seen before or the question is answered already.
    * Rejects with `invalid_input` for a kind or body that is none, `not_found` for a call that the run does not have.

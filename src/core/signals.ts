@@ -4,7 +4,8 @@ const reason = z.string().max(4_000).exactOptional();
 
 /** What can be said to a run under way, and what each kind carries. */
 export const signalBodies = {
-  cancel: z.strictObject({ reason }),
+  /** `details` stand in the error of the run's last event. */
+  cancel: z.strictObject({ reason, details: z.record(z.string(), z.unknown()).exactOptional() }),
   approve: z.strictObject({
     /** The call that the run asks about, as `approval.requested` names it. */
     call: z.string().min(1),

@@ -126,10 +126,10 @@ export class ScriptedRuns implements Runs {
     return { runs: (query.oldestFirst ? runs : runs.reverse()).slice(0, query.limit ?? 50) };
   }
 
-  async cancel(run: string, reason = "cancelled"): Promise<void> {
+  async cancel(run: string, reason = "cancelled", details?: Readonly<Record<string, unknown>>): Promise<void> {
     const entry = this.#entry(run);
     if (entry.row.state === "done") return;
-    entry.abort.abort(new VenturiError("run.cancel", "stream_interrupted", reason));
+    entry.abort.abort(new VenturiError("run.cancel", "stream_interrupted", reason, { ...(details && { details }) }));
     while (entry.row.outcome === undefined) await woken(entry, undefined);
   }
 

@@ -53,7 +53,9 @@ export async function readEntry<K extends PluginKind>(
 /** Channels may be named without the `channel-` that tells their plugins from tools of the same name. */
 function typeOf(kind: PluginKind, type: string | undefined, key: string, loader: PluginLoader): string {
   const name = type ?? key;
-  return kind === "channel" && (type === undefined || loader.has(`channel-${name}`)) ? `channel-${name}` : name;
+  if (kind !== "channel") return name;
+  const isShort = loader.has(`channel-${name}`) || (type === undefined && !loader.has(name));
+  return isShort ? `channel-${name}` : name;
 }
 
 async function loadPlugin(request: EntryRequest<PluginKind>, type: string): Promise<LoadedPlugin | undefined> {

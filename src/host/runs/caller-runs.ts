@@ -53,9 +53,9 @@ export function callerRuns(
       const { agents } = caller;
       return await runs.list({ ...query, tenant: caller.tenant, ...(agents === undefined ? {} : { agents }) });
     },
-    async cancel(run, reason) {
+    async cancel(run, reason, details) {
       await own(run);
-      await runs.cancel(run, reason);
+      await runs.cancel(run, reason, details);
     },
     async signal(run, kind, body, id) {
       await own(run);

@@ -1,5 +1,5 @@
+import { cancelled } from "../../agent/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
-import { VenturiError } from "../../core/errors.ts";
 import type { RunLog, Signal } from "../../core/journal.ts";
 import type { Work } from "../../journal/worker.ts";
 
@@ -16,7 +16,7 @@ export async function endIfCancelled(log: RunLog, { claim, history, signals }: W
   const { agent, input } = claim.request;
   if (history.length === 0) log.write({ type: "run.started", agent, input });
   const { output, usage, roundNumber } = RunState.of(history);
-  const error = new VenturiError("agent.run", "stream_interrupted", String(cancel.body.reason ?? "cancelled"));
+  const error = cancelled(cancel.body);
   const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
   await log.step({ type: "run.failed", error: error.toJSON(), output, usage, rounds: roundNumber, timing });
 }

@@ -179,10 +179,14 @@ class HostRuns implements Runs {
     return this.#parts.journal.list(query);
   }
 
-  async cancel(run: string, reason = "the run was cancelled"): Promise<void> {
+  async cancel(
+    run: string,
+    reason = "the run was cancelled",
+    details?: Readonly<Record<string, unknown>>,
+  ): Promise<void> {
     const row = await this.get(run);
     if (row.state === "done") return;
-    await this.signal(run, "cancel", { reason });
+    await this.signal(run, "cancel", { reason, ...(details === undefined ? {} : { details }) });
     await this.#callersOf(row).ended(reason);
     for await (const _batch of this.#followers.follow(run, { after: row.head })); // ends after the terminal event
   }

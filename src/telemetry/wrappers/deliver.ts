@@ -17,7 +17,7 @@ export function measuredRuns(measure: Instrumentation, runs: Runs, open: Set<Del
     follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
     get: (run) => runs.get(run),
     list: (query) => runs.list(query),
-    cancel: (run, reason) => runs.cancel(run, reason),
+    cancel: (run, reason, details) => runs.cancel(run, reason, details),
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     pending: (run) => runs.pending(run),
     agents: () => runs.agents(),

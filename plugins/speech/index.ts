@@ -1,0 +1,39 @@
+import { type Channel, definePlugin, type FastifyInstance, type Voice } from "venturi/plugin";
+import { z } from "zod";
+import { EspeakOptions, espeakVoice } from "./espeak.ts";
+import { OpenAiOptions, openAiVoice } from "./openai.ts";
+
+const options = z.strictObject({
+  path: z
+    .string()
+    .regex(/^\/[\w/-]*$/)
+    .default("/speech")
+    .describe("where sockets connect"),
+  engine: z
+    .discriminatedUnion("type", [EspeakOptions, OpenAiOptions])
+    .default({ type: "espeak-ng", program: "espeak-ng", voice: "en", speed: 175, pitch: 50 })
+    .describe("what turns text into audio"),
+  onDisconnect: z
+    .enum(["continue", "cancel"])
+    .default("cancel")
+    .describe("what becomes of the runs that a socket started when it goes away"),
+  subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
+});
+type Options = z.output<typeof options>;
+
+/** The WebSocket channel with a voice: it does all that one does, and speaks what agents say. */
+export default definePlugin({
+  name: "speech",
+  kind: "channel",
+  description: "A WebSocket on which agents are heard: sentences as PCM audio, stopped by barge-in",
+  options,
+  async create({ engine, ...socket }, context): Promise<Channel<FastifyInstance>> {
+    const voice = await voiceOf(engine);
+    const { create } = await context.plugin("channel-websocket");
+    // Made for that plugin's options, which a plugin of the box has by its own file.
+    return (await create({ ...socket, voice } as never, context)) as Channel<FastifyInstance>;
+  },
+});
+
+const voiceOf = (engine: Options["engine"]): Promise<Voice> | Voice =>
+  engine.type === "espeak-ng" ? espeakVoice(engine) : openAiVoice(engine);

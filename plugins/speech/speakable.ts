@@ -1,0 +1,14 @@
+const code = /^\s*(?:```|~~~)/;
+
+/** What is to be said of a sentence: no code, no marks of Markdown, addresses by their host. */
+export function speakable(sentence: string): string {
+  if (code.test(sentence)) return "";
+  const words = sentence
+    .replaceAll(/!?\[([^\]]*)\]\([^)\s]*\)/g, "$1")
+    .replaceAll(/https?:\/\/(?:www\.)?([^\s/?#]+)[^\s]*?(?=[.!?,;:)]*(?:\s|$))/gi, "$1")
+    .replaceAll(/^\s*(?:#{1,6}|[-*+>])\s+/gm, "")
+    .replaceAll(/[*_`~|]+/g, " ")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+  return /[\p{L}\p{N}]/u.test(words) ? words : "";
+}
