@@ -48,3 +48,4 @@ export * from "./serve/sentences.ts";
 export * from "./serve/serve-run.ts";
 export * from "./serve/sse-writer.ts";
 export * from "./serve/voice.ts";
+export * from "./serve/stall-watch.ts";

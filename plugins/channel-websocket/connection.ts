@@ -6,12 +6,14 @@ import {
   parseUntrusted,
   type RunEvent,
   type Runs,
+  StallWatch,
   traceparentOf,
   VenturiError,
   wrap,
 } from "venturi/plugin";
 import type { WebSocket } from "ws";
 import { Command } from "./commands.ts";
+import { Inbox } from "./inbox.ts";
 import type { Options } from "./index.ts";
 import { Projection } from "./projection.ts";
 import { Speech } from "./speech.ts";
@@ -35,7 +37,8 @@ interface Following {
 
 /**
  * One socket and the runs it follows. At most `slowReader` bytes wait in memory for it, over all of its runs: past that they
- * are not read on until it has taken some, and when it takes nothing for `stalled` ms it is cut off.
+ * are not read on until it has taken some, what it sends is not read either, and when it takes nothing for `stalled` ms it
+ * is cut off.
  */
 export class Connection {
   readonly #socket: WebSocket;
@@ -45,6 +48,8 @@ export class Connection {
   readonly #started = new Set<string>();
   readonly #ping: NodeJS.Timeout;
   readonly #speech: Speech;
+  readonly #stall: StallWatch;
+  readonly #inbox: Inbox;
   #alive = true;
 
   constructor(socket: WebSocket, parts: Parts) {
@@ -58,10 +63,15 @@ export class Connection {
     });
     const { keepAlive, stalled } = parts.host.limits;
     this.#ping = setInterval(() => this.#keepAlive(), keepAlive);
-    parts.request.raw.socket.setTimeout(stalled, () => {
-      if (socket.bufferedAmount > 0) socket.terminate();
+    const { socket: transport } = parts.request.raw;
+    this.#stall = new StallWatch(transport, stalled, () => socket.terminate());
+    this.#inbox = new Inbox({
+      socket,
+      transport,
+      slowReader: parts.host.limits.slowReader,
+      rate: parts.options.messagesPerSecond,
+      handle: (text) => this.#receive(text),
     });
-    socket.on("message", (data, isBinary) => void this.#receive(isBinary ? undefined : String(data)));
     socket.on("pong", () => {
       this.#alive = true;
     });
@@ -231,6 +241,8 @@ export class Connection {
   async #close(): Promise<void> {
     clearInterval(this.#ping);
     this.#speech.close();
+    this.#stall.stop();
+    this.#inbox.close();
     const left = [...this.#started];
     for (const abort of this.#following.values()) abort.abort();
     if (this.#parts.options.onDisconnect === "continue") return;

@@ -12,6 +12,12 @@ export const Options = z.strictObject({
     .enum(["continue", "cancel"])
     .default("continue")
     .describe("what becomes of the runs that a socket started when it goes away"),
+  messagesPerSecond: z
+    .number()
+    .int()
+    .positive()
+    .default(50)
+    .describe("messages and pings of one socket that are read in a second; what comes faster waits"),
   subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
 });
 /** A channel that is built upon this one brings a voice. */

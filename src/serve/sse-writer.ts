@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { encodeEvent, type RunEvent } from "../core/events.ts";
+import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
 /** What the writer needs of a Fastify reply. */
@@ -52,6 +53,7 @@ export class SseWriter {
    */
   readonly #framed: boolean;
   readonly #heartbeat: () => string;
+  readonly #stall: StallWatch;
   #stopTimer: () => void;
   #lastWrite = 0;
   #drained: { promise: Promise<void>; resolve: () => void } | undefined;
@@ -76,8 +78,7 @@ export class SseWriter {
     reply.hijack();
     this.#response.on("drain", this.#onDrain);
     this.#response.on("close", this.#onClose);
-    // Node's own inactivity timer sees partial writes too, so a slow reader that takes a little is not a stalled one.
-    this.#response.setTimeout(limits.stalled, this.#onInactive);
+    this.#stall = new StallWatch(this.#response.req.socket, limits.stalled, () => this.destroy());
     this.#stopTimer = clock.after(hold, this.#onQuiet);
     if (this.#response.destroyed) this.#onClose();
   }
@@ -103,6 +104,7 @@ export class SseWriter {
     this.#open();
     this.#stopTimer();
     this.#response.removeListener("close", this.#onClose);
+    this.#response.once("close", () => this.#stall.stop());
     this.#response.end(this.#framed ? `${text === "" ? "" : chunk(text)}0\r\n\r\n` : text);
   }
 
@@ -158,12 +160,9 @@ export class SseWriter {
     this.#drained = undefined;
   };
 
-  readonly #onInactive = (): void => {
-    if (this.#response.writableLength > 0) this.destroy();
-  };
-
   readonly #onClose = (): void => {
     this.#stopTimer();
+    this.#stall.stop();
     this.#gone.abort();
     this.#onDrain();
   };

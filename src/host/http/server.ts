@@ -101,7 +101,12 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
   await app.register(rateLimit, { global: false });
   const { default: websocket } = await import("@fastify/websocket");
   await app.register(websocket, {
-    options: { maxPayload: limits.body, handleProtocols: (offered) => (offered.has("venturi") ? "venturi" : false) },
+    // Pongs are the channel's: sent by themselves they would pile up for a peer that pings and never reads.
+    options: {
+      maxPayload: limits.body,
+      autoPong: false,
+      handleProtocols: (offered) => (offered.has("venturi") ? "venturi" : false),
+    },
   });
   const { default: swagger } = await import("@fastify/swagger");
   await app.register(swagger, {
