@@ -40,7 +40,7 @@ const parts = {
       if (found.length === 0) throw new Error(`the mutant ${mutant} was not noticed`);
     }
   },
-  failover: () => node("dist/test/nats/failover.js", []),
+  failover: () => node("dist/test/failover/main.js", ["--engine", "nats", "--clients", values.clients]),
   async outage() {
     const options = ["--engine", "nats", "--seconds", values.seconds];
     for (const size of sizes) await node("dist/test/outage/main.js", [...options, "--servers", size]);

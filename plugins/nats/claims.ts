@@ -2,8 +2,8 @@ import { type Claim, type ClaimFilter, claimedRequest, type Ownership } from "ve
 import type { Known } from "./catalog.ts";
 import { type Names, untoken, within } from "./names.ts";
 import { readRequest } from "./requests.ts";
-import type { SessionName, Sessions } from "./sessions.ts";
-import { fence, type Standing, standingText, type Tail } from "./standing.ts";
+import type { Sessions } from "./sessions.ts";
+import { fence, type Standing, standingIn, standingText, type Tail } from "./standing.ts";
 import { lastLimit, type Store } from "./store.ts";
 import { empty } from "./stored.ts";
 import type { Tails } from "./tails.ts";
@@ -30,6 +30,8 @@ type Silent = (worker: string, time: number) => boolean;
 const op = "journal.claim";
 /** A heartbeat that is left behind goes by itself; a worker without one has lost its lease. */
 const beatKept = 3_600;
+/** How often parked runs are looked at, ms. */
+const wakeEvery = 200;
 
 /**
  * Claims. A claim is a message that begins an epoch, stored right behind the run's last one: of two claimers one is refused.
@@ -38,6 +40,7 @@ const beatKept = 3_600;
 export class Claims {
   readonly #options: ClaimsOptions;
   #nobodySilentUntil = 0;
+  #woken = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
@@ -53,13 +56,14 @@ export class Claims {
   async claim(wanted: Wanted): Promise<Claim[]> {
     const { view } = this.#options;
     await this.beat(op, wanted.worker);
-    const candidates = this.#ready(wanted);
-    const asked = candidates.map((known) => this.#claim(known, wanted.worker));
-    if (candidates.length < wanted.limit) {
-      const room = wanted.limit - candidates.length;
-      asked.push(...(await this.#abandoned(wanted, room)));
+    const claims: Claim[] = [];
+    const candidates = [...(await this.#awake(wanted)), ...this.#ready(wanted)];
+    // Some turn out to be another's, or not to have their turn: those behind them get theirs.
+    while (candidates.length > 0 && claims.length < wanted.limit) {
+      const asked = candidates.splice(0, wanted.limit - claims.length).map((known) => this.#claimNext(known, wanted));
+      claims.push(...(await Promise.all(asked)).filter((claim) => claim !== undefined));
     }
-    const claims = (await Promise.all(asked)).filter((claim) => claim !== undefined);
+    if (claims.length < wanted.limit) claims.push(...(await this.#abandoned(wanted, wanted.limit - claims.length)));
     const place = ({ ownership }: Claim) => view.get(ownership.run)?.place ?? 0;
     return claims.sort((left, right) => place(left) - place(right));
   }
@@ -77,26 +81,33 @@ export class Claims {
     return found.filter((ownership) => ownership !== undefined);
   }
 
-  /** Runs that are ready, the first of each session that is free. */
+  /** Runs that are ready and fit, one of each session that is free. */
   #ready(wanted: Wanted): Known[] {
     const { view } = this.#options;
     const sessions = new Set<string>();
-    const found: Known[] = [];
-    for (const known of view.ready()) {
-      if (found.length >= wanted.limit) break;
+    return view.ready().filter((known) => {
       const { tenant, session } = known;
-      if (session !== undefined && !known.cancelled) {
-        const name = within(tenant, session);
-        if (sessions.has(name) || view.isBusy(known)) continue;
-        sessions.add(name); // those behind it wait, even if this one is for someone else
-      }
-      if (passes(known, wanted)) found.push(known);
-    }
-    return found;
+      if (!passes(known, wanted)) return false;
+      if (session === undefined || known.cancelled) return true;
+      const name = within(tenant, session);
+      if (sessions.has(name) || view.isBusy(known)) return false;
+      sessions.add(name);
+      return true;
+    });
+  }
+
+  /** Parked runs whose time has come, by the engine's clock. */
+  async #awake(wanted: Wanted): Promise<Known[]> {
+    const { store, names, view } = this.#options;
+    const sleeping = view.sleeping().filter((known) => passes(known, wanted));
+    if (sleeping.length === 0 || performance.now() - this.#woken < wakeEvery) return [];
+    this.#woken = performance.now();
+    const now = (await store.last(op, names.index, names.worker(wanted.worker)))?.time ?? 0;
+    return sleeping.filter(({ time, wake }) => now >= time + wake);
   }
 
   /** Takes over runs of workers that have not been heard of for a lease. */
-  async #abandoned(wanted: Wanted, limit: number): Promise<Promise<Claim | undefined>[]> {
+  async #abandoned(wanted: Wanted, limit: number): Promise<Claim[]> {
     const { view, lease } = this.#options;
     const { worker } = wanted;
     const others = view.workers().filter((other) => other !== worker);
@@ -106,7 +117,19 @@ export class Claims {
     const lost = others.flatMap((other) => view.heldBy(other).filter(({ time }) => silent(other, time)));
     const candidates = lost.filter((known) => passes(known, wanted));
     if (lost.length === 0) this.#nobodySilentUntil = performance.now() + lease / 8;
-    return candidates.slice(0, limit).map((known) => this.#claim(known, worker, silent));
+    const claims = await Promise.all(candidates.slice(0, limit).map((known) => this.#claim(known, worker, silent)));
+    return claims.filter((claim) => claim !== undefined);
+  }
+
+  /** The run, or the one of its session whose turn it is: they need not have been stored in the order of the line. */
+  async #claimNext(known: Known, wanted: Wanted): Promise<Claim | undefined> {
+    const { view, sessions } = this.#options;
+    const { tenant, session, run } = known;
+    // One that was parked kept its session's turn.
+    if (session === undefined || known.cancelled || known.state === "waiting") return this.#claim(known, wanted.worker);
+    const first = await sessions.first(op, { tenant, session });
+    const next = first === undefined || first === run ? known : view.get(first);
+    return next?.state === "ready" && passes(next, wanted) ? this.#claim(next, wanted.worker) : undefined;
   }
 
   /** `silent`: it is taken over from another worker. */
@@ -120,10 +143,8 @@ export class Claims {
       return undefined;
     }
     if (silent && !isAbandoned(known, tail, silent)) return undefined;
-    if (!silent && session !== undefined && !known.cancelled && !(await this.#isNext({ tenant, session }, run)))
-      return undefined;
-    const { epoch, head, signals, cancelled, outcome, asking } = tail;
-    const next: Standing = { epoch: epoch + 1, head, state: "running", signals, cancelled, outcome, worker, asking };
+    const { epoch, head, signals } = tail;
+    const next: Standing = { ...standingIn(tail), epoch: epoch + 1, state: "running", worker, wake: 0 };
     const standing = standingText(next, { first: 0, claim: true });
     const write = {
       subject: names.run(run, "x"),
@@ -139,11 +160,6 @@ export class Claims {
     tails.set(run, { ...next, seq: ack.seq, time });
     const ownership = { run, session, epoch: next.epoch, worker, head };
     return { ownership, tenant, ...claimedRequest(asked.request, known.agent), signals };
-  }
-
-  async #isNext(of: SessionName, run: string): Promise<boolean> {
-    const first = await this.#options.sessions.first(op, of);
-    return first === undefined || first === run;
   }
 
   /** The view was wrong about the run. */

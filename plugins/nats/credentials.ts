@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { checkServerIdentity, type PeerCertificate } from "node:tls";
 import type { Authenticator, NodeConnectionOptions } from "@nats-io/transport-node";
 import { VenturiError } from "venturi/plugin";
 import { z } from "zod";
@@ -28,6 +29,7 @@ const Login = z.object(login);
 export type Login = z.output<typeof Login>;
 
 export interface CredentialOptions extends Login {
+  readonly servers: readonly string[];
   readonly tls?: boolean | z.output<typeof Tls> | undefined;
 }
 
@@ -36,7 +38,7 @@ export async function readCredentials(
   options: CredentialOptions,
   folder: string,
 ): Promise<Pick<NodeConnectionOptions, "authenticator" | "tls">> {
-  const tls = await readTls(options.tls, folder);
+  const tls = await readTls(options, folder);
   const authenticator = await authenticatorOf(options, folder);
   return { ...(authenticator && { authenticator }), ...(tls !== undefined && { tls }) };
 }
@@ -55,21 +57,41 @@ async function authenticatorOf(options: Login, folder: string): Promise<Authenti
   return user === undefined ? undefined : nats.usernamePasswordAuthenticator(user, password ?? "");
 }
 
-async function readTls(tls: CredentialOptions["tls"], folder: string): Promise<NodeConnectionOptions["tls"]> {
+async function readTls({ tls, servers }: CredentialOptions, folder: string): Promise<NodeConnectionOptions["tls"]> {
   if (tls === undefined) return undefined;
   if (tls === false) return null; // not even where the server offers it
-  if (tls === true) return {};
-  const { verify, handshakeFirst, servername } = tls;
+  const options = Tls.parse(tls === true ? {} : tls);
+  const { verify, handshakeFirst, servername } = options;
   const files: Record<string, string> = {};
   for (const name of ["ca", "cert", "key"] as const) {
-    const path = tls[name];
+    const path = options[name];
     if (path !== undefined) files[name] = (await read(`tls.${name}`, path, folder)).toString("utf8");
   }
-  // nats.js hands these to `tls.connect`, though its type names some of them only.
-  return { ...files, handshakeFirst, rejectUnauthorized: verify, ...(servername !== undefined && { servername }) } as {
-    handshakeFirst: boolean;
+  const names = servername === undefined ? servers.map(hostOf) : [servername];
+  const checked = {
+    rejectUnauthorized: verify,
+    checkServerIdentity: nameCheck(names),
+    ...(servername && { servername }),
   };
+  // nats.js hands all of them to `tls.connect`, though its type names some of them only.
+  return { ...files, ...checked, handshakeFirst } as { handshakeFirst: boolean };
 }
+
+/** The host of `nats://user:password@host:4222`, `host:4222` or `[::1]:4222`. */
+function hostOf(server: string): string {
+  const url = URL.parse(server.includes("://") ? server : `nats://${server}`);
+  return (url?.hostname ?? server).replace(/^\[|\]$/g, "");
+}
+
+/**
+ * nats.js names the host only where that is no address of numbers, and Node then compares with `localhost`. A certificate
+ * must fit the host that is asked for, or where that is not known one of those that the configuration names.
+ */
+const nameCheck = (names: readonly string[]) => (host: string, certificate: PeerCertificate) => {
+  const known = names.includes(host) ? [host] : names;
+  const errors = known.map((name) => checkServerIdentity(name, certificate));
+  return errors.includes(undefined) ? undefined : errors[0];
+};
 
 async function read(name: string, path: string, folder: string): Promise<Buffer> {
   try {

@@ -1,5 +1,5 @@
 import type { NatsConnection } from "@nats-io/transport-node";
-import { failed, unusable } from "./failures.ts";
+import { explain, failed, unusable } from "./failures.ts";
 
 const oldest = [2, 12, 2] as const;
 const patience = 2_000;
@@ -102,21 +102,23 @@ async function askMonitor(op: string, url: string): Promise<Report> {
 }
 
 async function askSystem(op: string, connect: () => Promise<NatsConnection>): Promise<Report[]> {
-  const connection = await connect();
+  const connection = await connect().catch((thrown: unknown) => {
+    const { message, unusable: never } = explain(thrown);
+    throw (never ? unusable : failed)(op, `journal.system: ${message}`);
+  });
+  const reports: Report[] = [];
   try {
-    const reports: Report[] = [];
-    const answers = await connection.requestMany("$SYS.REQ.SERVER.PING.JSZ", JSON.stringify({ config: true }), {
-      maxWait: patience,
-      stall: 500,
-      strategy: "stall",
-    });
-    for await (const answer of answers) {
+    const options = { maxWait: patience, stall: 500, strategy: "stall" } as const;
+    const request = JSON.stringify({ config: true });
+    for await (const answer of await connection.requestMany("$SYS.REQ.SERVER.PING.JSZ", request, options)) {
       const { server, data } = answer.json<{ server?: { name: string; ver: string }; data?: Jsz }>();
       if (server && data?.config) reports.push(reportOf(server.name, server.ver, data));
     }
-    if (reports.length === 0) throw failed(op, "its servers do not answer journal.system; is that the system account?");
-    return reports;
+  } catch {
+    // nobody answers: told below
   } finally {
     await connection.close();
   }
+  if (reports.length === 0) throw unusable(op, "no server answers journal.system; is that the system account?");
+  return reports;
 }

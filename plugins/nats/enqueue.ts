@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { type Claim, type Enqueue, VenturiError } from "venturi/plugin";
+import type { Callers, LimitedCaller } from "./callers.ts";
 import { failed } from "./failures.ts";
 import type { Names } from "./names.ts";
 import { type Asked, readRequest } from "./requests.ts";
-import type { Sessions } from "./sessions.ts";
+import type { SessionName, Sessions } from "./sessions.ts";
 import { fence, originText, type Standing, standingText } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
 import { bytesOf, textOf } from "./stored.ts";
@@ -16,6 +17,7 @@ export interface EnqueueingOptions {
   readonly view: View;
   readonly tails: Tails;
   readonly sessions: Sessions;
+  readonly callers: Callers;
 }
 
 const op = "journal.enqueue";
@@ -32,7 +34,7 @@ export class Enqueueing {
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
-    const { tails, sessions } = this.#options;
+    const { tails, callers } = this.#options;
     const { tenant, session, key, request, claimFor } = item;
     let { run } = item;
     if (key !== undefined) {
@@ -43,8 +45,10 @@ export class Enqueueing {
         if (there) return this.#existing(item, run, there);
       }
     }
-    if (session !== undefined && (await tails.read(op, run))) throw taken(op, run);
-    const busy = session !== undefined && (await sessions.enter(op, { tenant, session }, { ...item, run }));
+    const caller = limited(item);
+    if ((session !== undefined || caller) && (await tails.read(op, run))) throw taken(op, run);
+    if (caller) await callers.enter(op, caller, run);
+    const busy = session !== undefined && (await this.#enterSession({ ...item, run }, { tenant, session }));
     const worker = busy ? undefined : claimFor;
     const standing: Standing = {
       epoch: worker === undefined ? 0 : 1,
@@ -55,6 +59,7 @@ export class Enqueueing {
       outcome: undefined,
       worker: worker ?? "",
       asking: 0,
+      wake: 0,
     };
     const created = await this.#create({ ...item, run }, standing);
     if (!("seq" in created)) return this.#existing(item, run, created.other);
@@ -62,6 +67,18 @@ export class Enqueueing {
     tails.set(run, { ...standing, seq: created.seq, time: Date.now() });
     const ownership = { run, session, epoch: 1, worker, head: 0 };
     return { run, existing: false, claim: { ownership, tenant, request, signals: 0 } };
+  }
+
+  /** A run that its session refuses gives its caller's place back. */
+  async #enterSession(item: Enqueue, of: SessionName): Promise<boolean> {
+    const { sessions, callers } = this.#options;
+    try {
+      return await sessions.enter(op, of, item);
+    } catch (thrown) {
+      const caller = limited(item);
+      if (caller) await callers.leave(op, caller, item.run);
+      throw thrown;
+    }
   }
 
   #existing(item: Enqueue, run: string, there: Asked): { run: string; existing: boolean } {
@@ -79,7 +96,8 @@ export class Enqueueing {
     const nonce = randomUUID();
     const claim = standing.state === "running";
     const text = standingText(standing, { first: 0, claim });
-    const origin = originText({ agent: request.agent, tenant, revision: request.revision, session, key });
+    const { agent, revision } = request;
+    const origin = originText({ agent, tenant, revision, session, key, caller: limited(item)?.id });
     const write = {
       subject: names.run(run, "q"),
       fence: fence(0, names.run(run, "*")),
@@ -124,6 +142,10 @@ export class Enqueueing {
   async #isVoid(run: string): Promise<boolean> {
     return (await readRequest(op, this.#options, run))?.origin.void === true;
   }
+}
+
+function limited({ tenant, request: { caller } }: Enqueue): LimitedCaller | undefined {
+  return caller?.concurrentRuns === undefined ? undefined : { tenant, id: caller.id, most: caller.concurrentRuns };
 }
 
 export const taken = (op: string, run: string): VenturiError =>

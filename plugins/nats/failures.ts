@@ -17,7 +17,10 @@ export function explain(thrown: unknown): { message: string; unusable: boolean }
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   const what = advice(thrown);
   if (what !== undefined) return { message: `the journal's NATS cannot be used: ${what}`, unusable: true };
-  return { message: `the journal's NATS cannot be reached: ${said}`, unusable: false };
+  const isLate = thrown instanceof Error && thrown.name === "TimeoutError";
+  // Over TLS 1.3 a server that misses the client's certificate says so only after the handshake, and nats.js does not hear it.
+  const why = isLate ? "no answer in time; where it asks for a client's certificate, check journal.tls.cert" : said;
+  return { message: `the journal's NATS cannot be reached: ${why}`, unusable: false };
 }
 
 function advice(thrown: unknown): string | undefined {

@@ -3,6 +3,12 @@ import type { Hint } from "venturi/plugin";
 import type { Link } from "./link.ts";
 import { hash, type Names } from "./names.ts";
 
+/** `control`: hints of work or signals only. */
+export interface Listener {
+  readonly callback: (hint: Hint) => void;
+  readonly only: "control" | undefined;
+}
+
 const hashes = 256;
 const retry = 500;
 
@@ -15,7 +21,7 @@ export class Hints {
   readonly #names: Names;
   readonly #pruned: (run: string) => void;
   readonly #origin = randomUUID().slice(0, 8);
-  readonly #listeners = new Set<(hint: Hint) => void>();
+  readonly #listeners = new Set<Listener>();
   #listening = false;
   #scheduled = false;
   #work = false;
@@ -31,14 +37,16 @@ export class Hints {
     link.onLost(() => this.#wakeAll());
   }
 
-  get wanted(): boolean {
-    return this.#listeners.size > 0;
+  /** Someone wants to know of events. */
+  get followed(): boolean {
+    for (const { only } of this.#listeners) if (only === undefined) return true;
+    return false;
   }
 
-  add(callback: (hint: Hint) => void, ready: () => Promise<void>): () => void {
-    this.#listeners.add(callback);
+  add(listener: Listener, ready: () => Promise<void>): () => void {
+    this.#listeners.add(listener);
     if (!this.#listening) this.#listen(ready);
-    return () => this.#listeners.delete(callback);
+    return () => this.#listeners.delete(listener);
   }
 
   close(): void {
@@ -71,7 +79,8 @@ export class Hints {
       this.#wakeAll();
     } catch {
       this.#listening = false;
-      if (!this.#link.closed && this.wanted) setTimeout(() => this.#listening || this.#listen(ready), retry).unref();
+      if (!this.#link.closed && this.#listeners.size > 0)
+        setTimeout(() => this.#listening || this.#listen(ready), retry).unref();
     }
   }
 
@@ -106,7 +115,8 @@ export class Hints {
     this.#events = new Set();
     this.#hashes = new Set();
     this.#signals = new Set();
-    for (const listener of [...this.#listeners]) listener(hint);
+    const control = hint.work || hint.signals !== undefined;
+    for (const { callback, only } of [...this.#listeners]) if (control || only === undefined) callback(hint);
   }
 
   #collected(): Hint {

@@ -39,17 +39,17 @@ export class Item {
 
   /** How the run stands after it. */
   next(tail: Tail): Standing {
-    const { ownership, state, seenSignals = 0, events } = this.append;
+    const { ownership, state, seenSignals = 0, wakeAfter = 0, events } = this.append;
     const { epoch } = ownership;
     const head = this.base + events.length;
     const { signals, cancelled, worker } = tail;
     const asking = tail.asking + questionsOpened(events);
-    if (state === undefined)
-      return { epoch, head, state: "running", signals, cancelled, outcome: tail.outcome, worker, asking };
+    const same = { epoch, head, signals, cancelled, worker, asking, wake: 0 };
+    if (state === undefined) return { ...same, state: "running", outcome: tail.outcome };
     const last = events.at(-1);
     const outcome = last && isTerminal(last) ? (last.type === "run.finished" ? "finished" : "failed") : tail.outcome;
     const parked = state === "waiting" && signals > seenSignals ? "ready" : state;
-    return { epoch, head, state: parked, signals, cancelled, outcome, worker, asking };
+    return { ...same, state: parked, outcome, wake: parked === "waiting" ? wakeAfter : 0 };
   }
 
   /** What is to be stored behind `tail`, all of it or nothing. */

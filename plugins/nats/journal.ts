@@ -22,6 +22,7 @@ import {
 import { Appends } from "./appends.ts";
 import { addAudit, listAudits } from "./audits.ts";
 import { Blobs } from "./blobs.ts";
+import { Callers } from "./callers.ts";
 import type { Known } from "./catalog.ts";
 import { change } from "./changes.ts";
 import { Claims } from "./claims.ts";
@@ -29,6 +30,7 @@ import { Enqueueing } from "./enqueue.ts";
 import { failed } from "./failures.ts";
 import { Feed } from "./feed.ts";
 import { Hints } from "./hints.ts";
+import { Lines } from "./lines.ts";
 import { list, rowFor } from "./list.ts";
 import { Live } from "./live.ts";
 import type { Names } from "./names.ts";
@@ -69,6 +71,7 @@ export class NatsJournal implements Journal {
   readonly #records: Records;
   readonly #appends: Appends;
   readonly #sessions: Sessions;
+  readonly #callers: Callers;
   readonly #claims: Claims;
   readonly #enqueueing: Enqueueing;
   readonly #signals: Signals;
@@ -80,7 +83,9 @@ export class NatsJournal implements Journal {
     this.#ready = ready;
     const view = new View(names.shards, (known, kind) => this.#changed(known, kind));
     const tails = new Tails(store, names);
-    const sessions = new Sessions({ store, names, view, tails });
+    const lines = new Lines(store, names);
+    const sessions = new Sessions({ lines, names, view, tails });
+    const callers = new Callers({ lines, names, view, tails });
     const records = new Records(store, names, view);
     this.blobs = new Blobs({ store, names, tails }, () => this.#usable("journal.blob"));
     this.#view = view;
@@ -90,9 +95,10 @@ export class NatsJournal implements Journal {
     this.#live = new Live(store.link, names, (run) => this.#hints.note({ events: [run] }));
     this.#records = records;
     this.#sessions = sessions;
+    this.#callers = callers;
     this.#appends = new Appends({ store, names, view, tails, records, replicas });
     this.#claims = new Claims({ store, names, view, tails, sessions, lease });
-    this.#enqueueing = new Enqueueing({ store, names, view, tails, sessions });
+    this.#enqueueing = new Enqueueing({ store, names, view, tails, sessions, callers });
     this.#signals = new Signals({ store, names, view, tails });
   }
 
@@ -153,8 +159,8 @@ export class NatsJournal implements Journal {
     return found;
   }
 
-  onHint(callback: (hint: Hint) => void): () => void {
-    return this.#hints.add(callback, () => this.#usable("journal.hints"));
+  onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
+    return this.#hints.add({ callback, only }, () => this.#usable("journal.hints"));
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
@@ -231,7 +237,10 @@ export class NatsJournal implements Journal {
     await this.#feed.history(op);
     await this.#feed.settled(1_000);
     const pruned = (run: string) => this.#hints.tellPruned(run);
-    return prune({ ...this.#parts, sessions: this.#sessions, blobs: this.blobs, pruned }, options);
+    return prune(
+      { ...this.#parts, sessions: this.#sessions, callers: this.#callers, blobs: this.blobs, pruned },
+      options,
+    );
   }
 
   async audit(entry: AuditEntry): Promise<void> {
@@ -276,7 +285,7 @@ export class NatsJournal implements Journal {
 
   /** Someone here follows it, and another process writes it. */
   #isFollowed(run: string): boolean {
-    return this.#hints.wanted && this.#tails.get(run) === undefined && this.#view.get(run)?.state !== "done";
+    return this.#hints.followed && this.#tails.get(run) === undefined && this.#view.get(run)?.state !== "done";
   }
 
   /** The stream told of a change of state, or this process made it. */

@@ -53,6 +53,9 @@ export class Names {
   session(tenant: string, session: string): string {
     return `v.${this.space}.i.s.${digest(within(tenant, session))}`;
   }
+  caller(tenant: string, caller: string): string {
+    return `v.${this.space}.i.a.${digest(within(tenant, caller))}`;
+  }
   worker(worker: string): string {
     return `v.${this.space}.i.w.${token(worker)}`;
   }

@@ -9,7 +9,6 @@ import { Store } from "./store.ts";
 import { prepareStreams } from "./streams.ts";
 
 export interface OpenOptions extends CredentialOptions {
-  readonly servers: readonly string[];
   readonly space: string;
   readonly replicas: number;
   readonly shards: number;
@@ -27,7 +26,9 @@ export interface OpenOptions extends CredentialOptions {
 export async function openNats(options: OpenOptions, folder = "."): Promise<NatsJournal> {
   const inbox = `_INBOX.${randomUUID().replaceAll("-", "")}`;
   const connect = await connector(options, await readCredentials(options, folder));
-  const system = options.system && (await readCredentials({ ...options.system, tls: options.tls }, folder));
+  const system =
+    options.system &&
+    (await readCredentials({ ...options.system, servers: options.servers, tls: options.tls }, folder));
   const link = new Link({ ...options, connect, inbox });
   const store = new Store(link, options.domain);
   const names = new Names(options.space, options.shards);

@@ -1,4 +1,5 @@
 import type { Blobs } from "./blobs.ts";
+import type { Callers } from "./callers.ts";
 import type { Known } from "./catalog.ts";
 import type { Names } from "./names.ts";
 import type { Sessions } from "./sessions.ts";
@@ -11,6 +12,7 @@ export interface Pruning {
   readonly names: Names;
   readonly view: View;
   readonly sessions: Sessions;
+  readonly callers: Callers;
   readonly blobs: Blobs;
   readonly pruned: (run: string) => void;
 }
@@ -45,14 +47,15 @@ export async function prune(
   return gone.length;
 }
 
-/** The run first: without it nothing leads to the rest. `wires`: messages in the stream of wires and blobs. */
+/** Out of its lines first, where a run that is not there would look like one still to come; then nothing leads to the rest. `wires`: messages in the stream of wires and blobs. */
 async function remove(options: Pruning, known: Known, wires: number): Promise<void> {
-  const { store, names, view, sessions, blobs, pruned } = options;
-  const { run, tenant, key, session, shard } = known;
+  const { store, names, view, sessions, callers, blobs, pruned } = options;
+  const { run, tenant, key, session, caller, shard } = known;
   const purge = (stream: string, filter: string) => store.api(op, `STREAM.PURGE.${stream}`, { filter });
+  if (session !== undefined) await sessions.leave(op, { tenant, session }, run);
+  if (caller !== undefined) await callers.leave(op, { tenant, id: caller }, run);
   await purge(names.stream(shard), names.run(run, "*"));
   if (key !== undefined) await purge(names.index, names.key(tenant, key));
-  if (session !== undefined) await sessions.leave(op, { tenant, session }, run);
   if (wires > 0) {
     await purge(names.wires, names.wire(run));
     await blobs.release(run);

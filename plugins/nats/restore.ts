@@ -4,11 +4,11 @@ import { taken } from "./enqueue.ts";
 import { failed } from "./failures.ts";
 import { blockOf, type Names } from "./names.ts";
 import type { Write } from "./parts.ts";
-import { readRequest } from "./requests.ts";
+import { type Asked, readRequest } from "./requests.ts";
 import { busy, type Sessions } from "./sessions.ts";
 import { signalHeader } from "./signals.ts";
 import { fence, originText, type Standing, standingText } from "./standing.ts";
-import type { Store } from "./store.ts";
+import { pause, type Store } from "./store.ts";
 import { bytesOf } from "./stored.ts";
 import type { Tails } from "./tails.ts";
 import type { View } from "./view.ts";
@@ -38,11 +38,17 @@ export async function restore(options: Restoring, recording: Recording): Promise
     throw busy(op, session);
   // Of no use to anyone before the run is there.
   for (const wire of wires) await keepWire("journal.keepWire", options, { run, wire });
-  const ack = await store.send(op, messages);
-  const asked = await readRequest(op, options, run);
-  if (ack.kind === "stale" || (asked && asked.nonce !== nonce)) throw taken(op, run);
+  const deadline = performance.now() + store.timeout;
+  let asked: Asked | undefined;
+  for (;;) {
+    const ack = await store.send(op, messages);
+    asked = await readRequest(op, options, run);
+    if (asked) break;
+    if (performance.now() > deadline) throw failed(op, ack.kind === "lost" ? ack.why : "the run is not there");
+    await pause(50);
+  }
   const last = await tails.last(op, run);
-  if (!asked || !last) throw failed(op, ack.kind === "lost" ? ack.why : "the run is not there");
+  if (asked.nonce !== nonce || !last) throw taken(op, run);
   const shard = names.shardOf(run);
   const origin = originText(asked.origin);
   view.apply({ run, shard, kind: "q", seq: asked.seq, time: asked.time, standing: last.header("V") ?? "", origin });
@@ -56,16 +62,8 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
   const done = last !== undefined && isTerminal(last);
   const outcome = done ? (last.type === "run.finished" ? "finished" : "failed") : undefined;
   const cancelled = signals.some(({ kind }) => kind === "cancel");
-  let standing: Standing = {
-    epoch: 1,
-    head: 0,
-    state: "waiting",
-    signals: 0,
-    cancelled,
-    outcome,
-    worker: "",
-    asking: 0,
-  };
+  const parked = { state: "waiting", worker: "", asking: 0, wake: 0 } as const;
+  let standing: Standing = { ...parked, epoch: 1, head: 0, signals: 0, cancelled, outcome };
   const writes: Write[] = [
     {
       subject: names.run(run, "q"),

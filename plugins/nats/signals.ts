@@ -33,7 +33,7 @@ export class Signals {
       if (tail.state === "done") return undefined;
       const cancelled = tail.cancelled || signal.kind === "cancel";
       const state = tail.state === "waiting" ? "ready" : tail.state;
-      const standing = { ...tail, cancelled, state, signals: tail.signals + 1 };
+      const standing = { ...tail, cancelled, state, signals: tail.signals + 1, wake: 0 };
       return { kind: "s", standing, data, headers };
     });
     if (!known) throw new VenturiError(op, "not_found", `there is no run ${run}`);

@@ -12,6 +12,8 @@ export interface Standing {
   readonly worker: string;
   /** Questions to people that are open. */
   readonly asking: number;
+  /** A parked run can be claimed so many ms after this message; 0: only a signal wakes it. */
+  readonly wake: number;
 }
 
 /** The last message of a run. */
@@ -30,12 +32,14 @@ const none: Step = { first: 0, claim: false };
 
 /** The value of the header `V`. The epoch in it is the writer's own, never a copied one: an audit goes by it. */
 export function standingText(standing: Standing, { first, claim }: Step = none): string {
-  const { epoch, head, state, signals, cancelled, outcome, worker, asking } = standing;
-  return `${epoch} ${first} ${head} ${state} ${signals} ${cancelled ? 1 : 0} ${outcome ?? "-"} ${claim ? "c" : "-"} ${encodeURIComponent(worker)} ${asking}`;
+  const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = standing;
+  const flags = `${cancelled ? 1 : 0} ${outcome ?? "-"} ${claim ? "c" : "-"}`;
+  return `${epoch} ${first} ${head} ${state} ${signals} ${flags} ${encodeURIComponent(worker)} ${asking} ${wake}`;
 }
 
 export function standingOf(text: string): Standing & Step {
-  const [epoch, first, head, state, signals, cancelled, outcome, claim, worker = "", asking = "0"] = text.split(" ");
+  const [epoch, first, head, state, signals, cancelled, outcome, claim, worker = "", ...more] = text.split(" ");
+  const [asking = "0", wake = "0"] = more;
   return {
     epoch: Number(epoch),
     first: Number(first),
@@ -47,8 +51,15 @@ export function standingOf(text: string): Standing & Step {
     claim: claim === "c",
     worker: decodeURIComponent(worker),
     asking: Number(asking),
+    wake: Number(wake),
   };
 }
+
+/** A standing alone, of something that has more. */
+export const standingIn = (from: Standing): Standing => {
+  const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = from;
+  return { epoch, head, state, signals, cancelled, outcome, worker, asking, wake };
+};
 
 export const tailOf = (stored: Stored): Tail => ({
   ...standingOf(stored.header("V") ?? ""),
@@ -63,6 +74,8 @@ export interface Origin {
   readonly revision?: string | undefined;
   readonly session?: string | undefined;
   readonly key?: string | undefined;
+  /** Who started it, if that one may have so many runs only. */
+  readonly caller?: string | undefined;
   readonly void?: true | undefined;
 }
 /** The value of the header `Q`. */

@@ -16,6 +16,9 @@ interface ApiError {
   readonly description: string;
 }
 
+/** `JSStreamReplicasNotSupportedErr` is a server error by its code, but no other answer will come from a server alone. */
+const isFinal = ({ code, err_code }: ApiError): boolean => code < 500 || err_code === 10074;
+
 /** Reads and writes of JetStream as the journal needs them. */
 export class Store {
   readonly link: Link;
@@ -88,7 +91,7 @@ export class Store {
       const answer = await this.link.ask(op, `${this.#api}.${subject}`, request);
       if (typeof answer !== "string") {
         const said = answer.json<T & { error?: ApiError }>();
-        if (said.error && (said.error.code < 500 || performance.now() > deadline)) return { error: said.error };
+        if (said.error && (isFinal(said.error) || performance.now() > deadline)) return { error: said.error };
         if (!said.error) return said;
       } else if (performance.now() > deadline) throw failed(op, answer);
       await pause(40);

@@ -1,4 +1,4 @@
-import { unusable } from "./failures.ts";
+import { failed, unusable } from "./failures.ts";
 import type { Names } from "./names.ts";
 import type { Store } from "./store.ts";
 
@@ -13,6 +13,8 @@ interface StreamConfig {
 }
 
 const nameInUse = 10058;
+/** Too few servers are up, or their disks are full: that may pass. */
+const wait: ReadonlySet<number> = new Set([10005, 10023, 10047]);
 
 /** Makes the streams that are not there, and looks at those that are. */
 export async function prepareStreams(
@@ -32,8 +34,9 @@ async function prepareStream(
   const { name } = wanted;
   const made = await store.tryApi<{ config: StreamConfig }>(op, `STREAM.CREATE.${name}`, wanted);
   if (!("error" in made)) return compare(op, wanted, made.config);
-  if (made.error.err_code !== nameInUse)
-    throw unusable(op, `its stream ${name} cannot be made: ${made.error.description}`);
+  const { err_code: code, description } = made.error;
+  if (code !== nameInUse)
+    throw (wait.has(code) ? failed : unusable)(op, `its stream ${name} cannot be made: ${description}`);
   // Made by someone who set more than is asked here, such as placement or limits.
   const { config } = await store.api<{ config: StreamConfig }>(op, `STREAM.INFO.${name}`, {});
   const shards = config.metadata?.["venturi.shards"];

@@ -1,6 +1,6 @@
 import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
 import { within } from "./names.ts";
-import { type Origin, originOf, standingOf } from "./standing.ts";
+import { type Origin, originOf, standingIn, standingOf } from "./standing.ts";
 
 /** A change of state as a stream tells it, or as this process has just written it. */
 export interface Seen {
@@ -22,6 +22,7 @@ export class View {
   /** How many runs of a tenant's session run or are parked. */
   readonly #busy = new Map<string, number>();
   readonly #waiting = new Map<string, Known>();
+  readonly #sleeping = new Map<string, Known>();
   readonly #texts = new Map<string, string>();
   readonly #changed: (known: Known, kind: string) => void;
   /** By shard, the last sequence this process has applied, whoever told it. */
@@ -55,6 +56,11 @@ export class View {
     return [...(this.#running.get(worker)?.values() ?? [])].sort(inOrder);
   }
 
+  /** Parked runs that wake by themselves. */
+  sleeping(): Known[] {
+    return [...this.#sleeping.values()];
+  }
+
   /** Workers that have runs. */
   workers(): string[] {
     return [...this.#running.keys()];
@@ -77,10 +83,24 @@ export class View {
     }
     const origin = this.#originOf(seen, before);
     if (!origin || origin.void) return;
-    const { agent, tenant, revision, session, key, created, place } = origin;
-    const { epoch, head, state, signals, cancelled, outcome, worker, asking } = standingOf(seen.standing);
-    const standing = { epoch, head, state, signals, cancelled, outcome, worker: this.#shared(worker), asking };
-    const known: Known = { run, shard, agent, tenant, revision, session, key, created, place, ...standing, seq, time };
+    const { agent, tenant, revision, session, key, caller, created, place } = origin;
+    const told = standingIn(standingOf(seen.standing));
+    const standing = { ...told, worker: this.#shared(told.worker) };
+    const known: Known = {
+      run,
+      shard,
+      agent,
+      tenant,
+      revision,
+      session,
+      key,
+      caller,
+      created,
+      place,
+      ...standing,
+      seq,
+      time,
+    };
     this.keep(known);
     this.#changed(known, seen.kind);
   }
@@ -126,6 +146,7 @@ export class View {
     const { run, tenant, state, session, worker } = known;
     if (state === "ready") this.#ready.set(run, known);
     if (state === "waiting") this.#waiting.set(run, known);
+    if (state === "waiting" && known.wake > 0) this.#sleeping.set(run, known);
     if (state === "running") {
       const runs = this.#running.get(worker);
       if (runs) runs.set(run, known);
@@ -137,6 +158,7 @@ export class View {
   #leave({ run, tenant, state, session, worker }: Known): void {
     this.#ready.delete(run);
     this.#waiting.delete(run);
+    this.#sleeping.delete(run);
     const runs = this.#running.get(worker);
     if (state === "running" && runs?.delete(run) && runs.size === 0) this.#running.delete(worker);
     if (session !== undefined && (state === "running" || state === "waiting")) this.#count(within(tenant, session), -1);

@@ -22,7 +22,10 @@ export async function* eventsOf(url: string, run: string, after = 0): AsyncGener
       signal: abort.signal,
     });
     if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
-    for await (const { data } of readSse(answer.body)) yield JSON.parse(data) as RunEvent; // what the service sends
+    for await (const { data } of readSse(answer.body)) {
+      const event = JSON.parse(data) as RunEvent; // what the service sends
+      if (event.seq !== undefined) yield event; // a heartbeat has none
+    }
   } finally {
     abort.abort();
   }

@@ -1,8 +1,12 @@
 import { parseArgs } from "node:util";
-import { failover } from "./failover.ts";
+import { type FailingEngine, failover } from "./failover.ts";
+import { natsEngine } from "./nats.ts";
+import { Pair } from "./pair.ts";
 
 const { values } = parseArgs({
   options: {
+    /** postgres: a primary with its standby; nats: three servers. */
+    engine: { type: "string", default: "postgres" },
     clients: { type: "string", default: "20" },
     seed: { type: "string", default: "1" },
     /** What happens, one after the other: kill, vanish, stall. */
@@ -17,8 +21,7 @@ const failures = values.failures.split(",").map((failure) => {
     throw new Error(`${failure} is nothing that is tested; say kill, vanish or stall`);
   return failure;
 });
-const { violations, ...report } = await failover({
-  replication: values.asynchronous ? "asynchronous" : "synchronous",
+const { violations, ...report } = await failover(await startEngine(), {
   failures,
   clients: Number(values.clients),
   seed: Number(values.seed),
@@ -26,3 +29,8 @@ const { violations, ...report } = await failover({
 process.stdout.write(`${JSON.stringify({ ...report, violations: violations.length })}\n`);
 for (const violation of violations.slice(0, 20)) process.stdout.write(`  ${violation}\n`);
 process.exitCode = violations.length === 0 ? 0 : 1;
+
+async function startEngine(): Promise<FailingEngine> {
+  if (values.engine === "nats") return natsEngine();
+  return (await Pair.start(values.asynchronous ? "asynchronous" : "synchronous")).engine();
+}

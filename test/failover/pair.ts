@@ -1,6 +1,10 @@
 import { Wire } from "../chaos/wire.ts";
 import { Cluster } from "../plugins/postgres/cluster.ts";
+import { openJournal } from "../plugins/postgres/open.ts";
+import { ownershipOf } from "../plugins/postgres/ownership.ts";
 import { makeSynchronous, promote, standbyOf } from "../plugins/postgres/standby.ts";
+
+import type { FailingEngine } from "./failover.ts";
 
 export type Replication = "synchronous" | "asynchronous";
 /**
@@ -55,6 +59,20 @@ export class Pair {
 
   get address(): string {
     return this.primary.urlAt(this.#address.port);
+  }
+
+  /** Two replicas know both hosts, one the address that is moved. */
+  engine(): FailingEngine {
+    const schema = "failover";
+    return {
+      journals: [this.hosts, this.hosts, this.address].map((url) => ({ type: "postgres", url, schema })),
+      stopsAll: true,
+      fail: (failure, delay) => this.fail(failure, delay),
+      mend: () => this.mend(),
+      open: async () => openJournal(this.primary.url, schema),
+      ownership: (run) => ownershipOf(this.primary, schema, run),
+      close: () => this.close(),
+    };
   }
 
   /** `delay`: how long it takes until someone does something about it, ms. */

@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { SqliteJournal } from "../../plugins/sqlite/journal.ts";
 import type { Journal } from "../../src/core/journal.ts";
+import { NatsCluster } from "../plugins/nats/cluster.ts";
+import { openJournal as openNatsJournal } from "../plugins/nats/open.ts";
 import { Cluster } from "../plugins/postgres/cluster.ts";
 import { openJournal } from "../plugins/postgres/open.ts";
 
@@ -11,7 +13,7 @@ export interface Engine {
   readonly journal: Readonly<Record<string, unknown>>;
   down(): Promise<void>;
   up(): Promise<void>;
-  open(): Journal;
+  open(): Promise<Journal>;
   close(): Promise<void>;
 }
 
@@ -21,7 +23,25 @@ export async function postgresEngine(): Promise<Engine> {
     journal: { type: "postgres", url: cluster.url },
     down: () => cluster.crash(),
     up: () => cluster.up(),
-    open: () => openJournal(cluster.url, "venturi"),
+    open: async () => openJournal(cluster.url, "venturi"),
+    close: () => cluster.stop(),
+  };
+}
+
+/** All its servers at once. */
+export async function natsEngine(size: 1 | 3): Promise<Engine> {
+  const cluster = await NatsCluster.start({ size });
+  const all = [...cluster.ports.keys()];
+  const { servers, monitors } = cluster;
+  return {
+    journal: { type: "nats", servers, monitors, replicas: size },
+    async down() {
+      await Promise.all(all.map((n) => cluster.kill(n)));
+    },
+    async up() {
+      for (const n of all) cluster.up(n);
+    },
+    open: () => openNatsJournal(cluster, "venturi"),
     close: () => cluster.stop(),
   };
 }
@@ -52,7 +72,7 @@ export async function sqliteEngine(folder: string): Promise<Engine> {
       if (holder.stdout) await once(holder.stdout, "data");
     },
     up,
-    open: () => new SqliteJournal({ file, lease: 5_000, busyTimeout: 5_000, watch: 50 }),
+    open: async () => new SqliteJournal({ file, lease: 5_000, busyTimeout: 5_000, watch: 50 }),
     close: up,
   };
 }

@@ -5,11 +5,13 @@ import { encodeEvent } from "../../src/core/events.ts";
 import { startRun } from "../chaos/attached.ts";
 import { Replica, story } from "../chaos/replica.ts";
 import { AttachedClient } from "./client.ts";
-import { type Engine, postgresEngine, sqliteEngine } from "./engines.ts";
+import { type Engine, natsEngine, postgresEngine, sqliteEngine } from "./engines.ts";
 import { Readiness } from "./readiness.ts";
 
 export interface OutageOptions {
-  readonly engine: "sqlite" | "postgres";
+  readonly engine: "sqlite" | "postgres" | "nats";
+  /** Of a cluster, where the engine is one. */
+  readonly servers: 1 | 3;
   readonly runs: number;
   /** How long the engine is away, ms. */
   readonly down: number;
@@ -35,7 +37,7 @@ export async function outage(options: OutageOptions): Promise<OutageReport> {
   const folder = mkdtempSync(join(tmpdir(), "venturi-outage-"));
   const effects = join(folder, "effects");
   writeFileSync(effects, "");
-  const engine = options.engine === "sqlite" ? await sqliteEngine(folder) : await postgresEngine();
+  const engine = await startEngine(options, folder);
   const replica = await Replica.make("service", { folder, effects, journal: engine.journal });
   try {
     await replica.start();
@@ -45,6 +47,11 @@ export async function outage(options: OutageOptions): Promise<OutageReport> {
     await engine.close();
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function startEngine({ engine, servers }: OutageOptions, folder: string): Promise<Engine> {
+  if (engine === "nats") return natsEngine(servers);
+  return engine === "sqlite" ? sqliteEngine(folder) : postgresEngine();
 }
 
 async function watchOutage(options: OutageOptions, engine: Engine, { url }: Replica): Promise<OutageReport> {
@@ -101,7 +108,7 @@ async function compare(
   engine: Engine,
   clients: readonly AttachedClient[],
 ): Promise<{ violations: string[]; waited: number }> {
-  const journal = engine.open();
+  const journal = await engine.open();
   const violations: string[] = [];
   let waited = 0;
   for (const { run, events, violations: seen } of clients) {
