@@ -14,6 +14,10 @@ export class Connection {
   #closed = false;
   #failures = 0;
   #checking = false;
+  /** The server said that its tools changed since they were listed. */
+  #stale = false;
+  /** Set while it is too soon to list them again. */
+  #stopRefresh: (() => void) | undefined;
   #stopTimer = () => {};
   #waiting: ((client: Client) => void)[] = [];
 
@@ -27,6 +31,7 @@ export class Connection {
     try {
       await this.#connect();
     } catch (thrown) {
+      if (VenturiError.isInstance(thrown) && thrown.code === "config_invalid") throw thrown;
       const error = new VenturiError(
         "tool.create",
         "unavailable",
@@ -83,6 +88,7 @@ export class Connection {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopTimer();
+    this.#stopRefresh?.();
     const client = this.#client;
     this.#client = undefined;
     if (client === undefined) return;
@@ -104,7 +110,7 @@ export class Connection {
     const timeout = this.#options.connectTimeout;
     try {
       await client.connect(await openTransport(this.#options, this.#context.folder), { timeout });
-      client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#refresh(client));
+      client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#refreshSoon());
       const tools = await listAll(client, timeout);
       if (this.#closed) throw unavailable("closed while connecting");
       this.#client = client;
@@ -117,6 +123,22 @@ export class Connection {
     client.onclose = () => this.#lost(client, "the server closed the connection");
     client.onerror = () => void this.suspect(client);
     for (const waiting of this.#waiting) waiting(client);
+    if (this.#stale) this.#refreshSoon();
+  }
+
+  /** However often the server says that its tools changed, they are listed at most once in `refreshEvery`. */
+  #refreshSoon(): void {
+    this.#stale = true;
+    if (this.#stopRefresh === undefined && this.#client !== undefined) void this.#refreshIfStale();
+  }
+
+  async #refreshIfStale(): Promise<void> {
+    this.#stopRefresh = undefined;
+    const client = this.#client;
+    if (!this.#stale || client === undefined || this.#closed) return;
+    this.#stale = false;
+    this.#stopRefresh = this.#context.clock.after(refreshEvery, () => void this.#refreshIfStale());
+    await this.#refresh(client);
   }
 
   async #refresh(client: Client): Promise<void> {
@@ -159,6 +181,7 @@ export class Connection {
 }
 
 const mostPages = 100;
+const refreshEvery = 1_000;
 
 async function listAll(client: Client, timeout: number): Promise<RemoteTool[]> {
   const tools: RemoteTool[] = [];

@@ -1,6 +1,7 @@
 import { Duration, definePlugin, redactor, type Tool, type ToolSource, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { Connection } from "./connection.ts";
+import { Vetted } from "./pin.ts";
 import { toTools } from "./tools.ts";
 import { secretsOf } from "./transport.ts";
 
@@ -15,6 +16,16 @@ export const McpOptions = z
     url: z.url().optional().describe("address of a streamable HTTP server"),
     headers: z.record(z.string(), z.string()).default({}),
     tools: z.array(z.string()).optional().describe("the server's tools to offer; all of them when absent"),
+    prefix: z
+      .string()
+      .regex(/^[A-Za-z0-9_-]{0,32}$/, "use letters, digits, _ and -, at most 32 of them")
+      .optional()
+      .describe("stands before the names of the server's tools; `<key>_` when absent"),
+    pin: z
+      .string()
+      .regex(/^sha256:[0-9a-f]{64}$/, "expected sha256: and 64 hex digits, as the log tells them at the start")
+      .optional()
+      .describe("hash of the tools a person has looked at; others are not offered"),
     effects: z
       .record(z.string(), z.enum(["pure", "idempotent", "effectful"]))
       .default({})
@@ -38,8 +49,12 @@ export default definePlugin({
     const connection = new Connection(options, context, redact);
     let tools: readonly Tool[] = [];
     const listeners: (() => void)[] = [];
+    const vetted = new Vetted(options.pin, context);
+    const prefix = options.prefix ?? `${context.name}_`;
     connection.onTools = (remote) => {
-      tools = toTools(remote, { options, prefix: context.name, connection, redact });
+      const { tools: wanted } = options;
+      const offered = wanted === undefined ? remote : remote.filter(({ name }) => wanted.includes(name));
+      tools = toTools(vetted.admit(offered), { options, prefix, vetted, connection, redact });
       for (const listener of listeners) listener();
     };
     await connection.start();

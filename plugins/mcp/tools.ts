@@ -2,11 +2,13 @@ import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
 import { type Effect, fromToolOptions, messageOf, type Tool, type ToolContext, VenturiError } from "venturi/plugin";
 import type { Connection } from "./connection.ts";
 import type { McpOptions } from "./index.ts";
+import type { Vetted } from "./pin.ts";
 import { toOutput } from "./result.ts";
 
 export interface Offer {
   readonly options: McpOptions;
   readonly prefix: string;
+  readonly vetted: Vetted;
   readonly connection: Connection;
   redact(text: string): string;
 }
@@ -14,12 +16,10 @@ export interface Offer {
 /** The loop limits the time of a call; the library's own limit of a minute would cut long ones short. */
 const noTimeout = 24 * 3_600_000;
 
-/** The server's tools as ours, named `<key>_<name>`. Those that only run as background tasks are left out. */
+/** The server's tools as ours. Those that only run as background tasks are left out. */
 export function toTools(remote: readonly RemoteTool[], offer: Offer): Tool[] {
-  const wanted = offer.options.tools;
   const tools = new Map<string, Tool>();
   for (const tool of remote) {
-    if (wanted !== undefined && !wanted.includes(tool.name)) continue;
     if (tool.execution?.taskSupport === "required") continue;
     const ours = toTool(tool, offer);
     if (!tools.has(ours.name)) tools.set(ours.name, ours);
@@ -30,7 +30,8 @@ export function toTools(remote: readonly RemoteTool[], offer: Offer): Tool[] {
 function toTool(remote: RemoteTool, offer: Offer): Tool {
   return {
     ...fromToolOptions(offer.options),
-    name: `${offer.prefix}_${remote.name}`.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
+    ...(offer.vetted.isChanged(remote) ? { approval: "always" as const } : {}),
+    name: `${offer.prefix}${remote.name}`.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64),
     description: remote.description ?? remote.title ?? remote.annotations?.title ?? `The tool ${remote.name}`,
     parameters: remote.inputSchema,
     effect: offer.options.effects[remote.name] ?? effectOf(remote),

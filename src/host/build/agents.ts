@@ -1,16 +1,19 @@
 import type { AgentDefinition, ModelChain } from "../../agent/definition.ts";
 import type { Hooks } from "../../core/hooks.ts";
+import type { Log } from "../../core/log.ts";
 import type { GenerationOptions, Provider } from "../../core/provider.ts";
 import type { Tool } from "../../core/tool.ts";
 import { type AgentSettings, defaultModel } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
+import { uniqueTools } from "./unique-tools.ts";
 
 export interface AgentParts {
   readonly config: Config;
   readonly providers: ReadonlyMap<string, Provider>;
   readonly tools: ReadonlyMap<string, () => readonly Tool[]>;
   readonly hooks: readonly Hooks[];
+  readonly log: Log;
 }
 
 /** The agents of the config, ready to run. */
@@ -20,7 +23,10 @@ export function buildAgents(parts: AgentParts): ReadonlyMap<string, AgentDefinit
 }
 
 function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): AgentDefinition {
-  const sources = settings.tools.flatMap((tool) => parts.tools.get(tool) ?? []);
+  const lists = settings.tools.flatMap((entry) => {
+    const list = parts.tools.get(entry);
+    return list === undefined ? [] : [{ entry, list }];
+  });
   return {
     name,
     description: settings.description,
@@ -33,7 +39,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
       models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, parts)])),
       options: new Set(settings.overrides.options),
     },
-    tools: () => sources.flatMap((source) => source()),
+    tools: uniqueTools(name, lists, parts.log),
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,
     output: settings.output,

@@ -55,7 +55,13 @@ export class ConfigRevision {
     try {
       const providers = await this.#providers();
       const tools = await this.#tools();
-      this.#agents = buildAgents({ config: this.config, providers, tools, hooks: this.#instances.hooks });
+      this.#agents = buildAgents({
+        config: this.config,
+        providers,
+        tools,
+        hooks: this.#instances.hooks,
+        log: this.#log,
+      });
       return this;
     } catch (thrown) {
       await this.#instances.close().catch(() => {}); // the first failure is the one to tell; closing has logged its own

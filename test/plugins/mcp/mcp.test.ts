@@ -172,7 +172,11 @@ describe("mcp", () => {
     const thrown = await failureOf(call(source, "hang", {}, { signal: controller.signal, progress }));
     expect(thrown.code).to.equal("stream_interrupted");
     await call(source, "meta"); // a round trip later the notification has been handled
-    expect(diaryLines().slice(1)).to.deep.equal(["hanging", "cancelled"]);
+    expect(
+      diaryLines()
+        .filter((line) => line !== "listed")
+        .slice(1),
+    ).to.deep.equal(["hanging", "cancelled"]);
   });
 
   it("sees a tool that the server adds", async () => {
@@ -183,6 +187,70 @@ describe("mcp", () => {
     expect((await call(source, "fresh")).output).to.equal("new");
     expect(toolNamed(source, "remote_grow").effect).to.equal("idempotent");
     expect(toolNamed(source, "remote_fresh").effect).to.equal("effectful");
+  });
+
+  it("a storm of changes is listed a few times", async () => {
+    const source = await connect(new Events());
+    await call(source, "storm");
+    await call(source, "meta");
+    expect(diaryLines().filter((line) => line === "listed").length).to.be.within(2, 4);
+  });
+
+  it("a tool that the server tells of in another way needs a person from then on", async () => {
+    const log = new Events();
+    const source = await connect(log);
+    expect(toolNamed(source, "remote_pay").approval).to.equal(undefined);
+    const changed = new Promise<void>((resolve) => source.onChange?.(resolve));
+    await call(source, "twist");
+    await changed;
+    expect(toolNamed(source, "remote_pay").approval).to.equal("always");
+    expect(toolNamed(source, "remote_meta").approval).to.equal(undefined);
+    expect(log.lines.join()).to.include("need a person's approval");
+  });
+
+  describe("pinned", () => {
+    const other = `sha256:${"0".repeat(64)}`;
+    const pinOf = async (options = {}) => {
+      const thrown = await failureOf(connect(new Events(), { pin: other, ...options }));
+      expect(thrown.code).to.equal("config_invalid");
+      return String(/sha256:[0-9a-f]{64}/.exec(thrown.message));
+    };
+
+    it("another list is an error at the start that tells its hash, and that hash is taken", async () => {
+      const pin = await pinOf();
+      expect(await pinOf({ optional: true })).to.equal(pin);
+      expect(await pinOf({ tools: ["pay"] })).not.to.equal(pin);
+      const source = await connect(new Events(), { pin });
+      expect(source.list().map(({ name }) => name)).to.include("remote_pay");
+    });
+
+    it("what the server changes later is left aside, and the log says so", async () => {
+      const pin = await pinOf();
+      const log = new Events();
+      const source = await connect(log, { pin });
+      await call(source, "twist");
+      await log.until(/not the pinned ones/);
+      expect(toolNamed(source, "remote_pay").description).to.equal("Pays a bill");
+      await call(source, "grow", { name: "fresh" });
+      await log.until(/not the pinned ones/, 2);
+      expect(source.list().map(({ name }) => name)).not.to.include("remote_fresh");
+    });
+
+    it("a server that comes back with other tools is used with the pinned ones", async () => {
+      const log = new Events();
+      const source = await connect(log, { pin: await pinOf() });
+      await failureOf(call(source, "crash"));
+      await log.until(/is back/);
+      expect(toolNamed(source, "remote_pay").description).to.equal("Pays a bill");
+    });
+  });
+
+  it("the config may choose what stands before the names", async () => {
+    const source = await connect(new Events(), { prefix: "bank-" });
+    expect(source.list().map(({ name }) => name)).to.include("bank-pay");
+    const bare = await connect(new Events(), { prefix: "" });
+    expect(bare.list().map(({ name }) => name)).to.include("pay");
+    expect(mcp.options.safeParse({ command: "x", prefix: "a b" }).success).to.equal(false);
   });
 
   it("effects of the config win over the server's hints", async () => {
@@ -209,7 +277,7 @@ describe("mcp", () => {
       await log.until(/is back/, crash);
     }
     expect(log.lines.filter((line) => /gone and will be restarted.*"restartInMs":20/.test(line))).to.have.length(3);
-    expect(new Set(diaryLines()).size).to.equal(4);
+    expect(new Set(diaryLines().filter((line) => line !== "listed")).size).to.equal(4);
   });
 
   it("a server killed between two calls is restarted without being asked", async () => {
