@@ -47,5 +47,5 @@ export * from "./serve/reader.ts";
 export * from "./serve/sentences.ts";
 export * from "./serve/serve-run.ts";
 export * from "./serve/sse-writer.ts";
-export * from "./serve/voice.ts";
 export * from "./serve/stall-watch.ts";
+export * from "./serve/voice.ts";
