@@ -49,3 +49,5 @@ export * from "./serve/serve-run.ts";
 export * from "./serve/sse-writer.ts";
 export * from "./serve/stall-watch.ts";
 export * from "./serve/voice.ts";
+export * from "./serve/why/source.ts";
+export * from "./serve/why/why.ts";

@@ -6,6 +6,7 @@ import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
 import { mountStart } from "./start.ts";
 import { mountState } from "./state.ts";
+import { mountWhy } from "./why.ts";
 
 export const Options = z.strictObject({
   onDisconnect: z
@@ -26,6 +27,7 @@ export default definePlugin({
       mountFollow(host);
       mountState(host);
       mountApprovals(host);
+      mountWhy(host);
       mountSignals(host);
       mountSessions(host);
     },

@@ -26,7 +26,13 @@ export async function deliver(response: ServerResponse, body: Body): Promise<voi
   const last = Math.min(stall ?? frames.length, frames.length);
   if (plan.first > 0 || last === 0 || limit === 0) response.flushHeaders();
   if (plan.first > 0) await writer.wait(plan.first);
-  await (body.pace > 0 ? paced(writer, frames.slice(0, last), body.pace) : writer.write(bytesOf(frames, 0, last)));
+  const pause = Math.min(plan.pause?.at(frames.length) ?? last, last);
+  await send(writer, { frames, from: 0, to: pause, pace: body.pace });
+  if (plan.pause !== undefined && pause < last && !writer.gone && !writer.full) {
+    if (pause === 0) response.flushHeaders();
+    await writer.wait(plan.pause.ms);
+    await send(writer, { frames, from: pause, to: last, pace: body.pace });
+  }
   if (writer.gone) return;
   if (writer.full) {
     // A reset throws away what the client's system has received and the client has not read yet.
@@ -35,6 +41,18 @@ export async function deliver(response: ServerResponse, body: Body): Promise<voi
   }
   if (stall === undefined) response.end();
   else await writer.closed();
+}
+
+interface Stretch {
+  readonly frames: readonly WireFrame[];
+  readonly from: number;
+  readonly to: number;
+  readonly pace: number;
+}
+
+async function send(writer: Writer, { frames, from, to, pace }: Stretch): Promise<void> {
+  if (pace > 0) await paced(writer, frames.slice(from, to), pace);
+  else await writer.write(bytesOf(frames, from, to));
 }
 
 /** Chunk k is due at k times the pace from the start; a late timer brings all that is due by then. */

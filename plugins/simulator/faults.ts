@@ -21,6 +21,11 @@ export const faultRules = {
   first: { value: "required", meaning: "ms between the headers and the first chunk" },
   pace: { value: "required", meaning: "ms between content chunks" },
   stall: { position: "required", meaning: "nothing more after this many chunks; the socket stays open" },
+  pause: {
+    value: "required",
+    position: "required",
+    meaning: "nothing for this many ms after this many chunks; then it goes on",
+  },
   cut: { position: "required", meaning: "the body ends in good order after this many bytes" },
   drop: {
     position: "required",

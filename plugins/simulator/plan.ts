@@ -9,6 +9,7 @@ export interface Plan {
   readonly first: number;
   readonly pace: number | undefined;
   readonly stall: Place | undefined;
+  readonly pause: { readonly ms: number; readonly at: Place } | undefined;
   /** How and where the body ends before its time. */
   readonly ending: { readonly how: "cut" | "drop" | "reset"; readonly at: Place } | undefined;
   readonly malformed: Place | undefined;
@@ -41,6 +42,7 @@ export function planOf(faults: readonly Fault[], random: Random): Plan {
     first: amount("first") ?? 0,
     pace: amount("pace"),
     stall: place("stall"),
+    pause: pauseOf(amount("pause"), place("pause")),
     ending: endingOf(place),
     malformed: place("malformed"),
     error: errorOf(amount("error"), place("error")),
@@ -74,6 +76,10 @@ function endingOf(place: (name: FaultName) => Place | undefined): Plan["ending"]
     if (at !== undefined) return { how, at };
   }
   return undefined;
+}
+
+function pauseOf(ms: number | undefined, at: Place | undefined): Plan["pause"] {
+  return ms === undefined || at === undefined ? undefined : { ms, at };
 }
 
 function errorOf(status: number | undefined, at: Place | undefined): Plan["error"] {

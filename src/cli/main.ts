@@ -42,6 +42,13 @@ const entries: readonly Entry[] = [
     summary: "where a run's time went, as a waterfall of its spans",
     load: () => import("./trace.ts"),
   },
+  { name: "why", summary: "what made a run slow or fail", load: () => import("./why.ts") },
+  { name: "runs", summary: "the runs there are, newest first", load: () => import("./runs.ts") },
+  {
+    name: "approvals",
+    summary: "questions that wait for a person, and answers to them",
+    load: () => import("./approvals.ts"),
+  },
   {
     name: "simulate",
     summary: "a model server without a model, for demos and tests",

@@ -122,10 +122,13 @@ describe("venturi trace", () => {
 
     it("tells the service's refusal; a run that it does not have, or no service, is left to the journal", async () => {
       const refused = await venturi(["trace", "run-1", "--url", url, "--key", "wrong"]);
-      expect([refused.exit, refused.err]).to.deep.equal([1, "cli.run: cli.trace: unauthorized: it is unauthorized\n"]);
+      expect([refused.exit, refused.err]).to.deep.equal([
+        1,
+        "cli.run: cli.trace: cli.ask: unauthorized: it is unauthorized\n",
+      ]);
       const missing = await venturi(["trace", "run-2", "--url", url, "--key", "k"]);
       expect(missing.exit).to.equal(1);
-      expect(missing.err).to.match(/not_found: there is no run "run-2" in the journal\n$/);
+      expect(missing.err).to.match(/not_found: there is no run "run-2" in the journal; `venturi runs` lists them\n$/);
       const closed = await venturi(["trace", "run-1", "--url", "http://127.0.0.1:1"]);
       expect(closed.exit).to.equal(1);
       expect(closed.err).to.match(/not_found: there is no run "run-1" in the journal\n$/);

@@ -1,7 +1,7 @@
 import { systemClock } from "../../core/clock.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { RunEvent } from "../../core/events.ts";
-import type { Journal } from "../../core/journal.ts";
+import type { Journal, RunRow } from "../../core/journal.ts";
 import { exportRun } from "../../journal/export.ts";
 import { type Fixture, toFixture } from "../../journal/fixture.ts";
 import { readHistory } from "../../journal/history.ts";
@@ -37,9 +37,16 @@ export class Recordings {
 
   /** Everything the run has written; `not_found` when the journal has no such run. */
   async events(run: string): Promise<RunEvent[]> {
+    return readHistory(this.journal, await this.row(run));
+  }
+
+  async row(run: string): Promise<RunRow> {
     const row = await this.journal.get(run);
-    if (row === undefined)
-      throw new VenturiError("journal.read", "not_found", `there is no run "${run}" in the journal`);
-    return readHistory(this.journal, row);
+    if (row !== undefined) return row;
+    throw new VenturiError(
+      "journal.read",
+      "not_found",
+      `there is no run "${run}" in the journal; \`venturi runs\` lists them`,
+    );
   }
 }

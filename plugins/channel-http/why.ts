@@ -1,0 +1,24 @@
+import { type ChannelHost, explainRun, type FastifyInstance, sourceOf, Why, type ZodRoutes } from "venturi/plugin";
+import { z } from "zod";
+import { Failure } from "./view.ts";
+
+/** `GET /v1/runs/{run}/why`: what made the run slow or fail, from its events and spans. */
+export function mountWhy(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/runs/:run/why", { schema }, async (request, reply) => {
+    const runs = host.runsFor(request);
+    reply.header("x-venturi-run", request.params.run);
+    return await explainRun(
+      sourceOf(runs, (run) => host.trace(run)),
+      request.params.run,
+    );
+  });
+}
+
+const schema = {
+  summary: "Why a run was slow or failed",
+  description: "A paragraph and a table, computed from the run's events and, while they are remembered, its spans.",
+  tags: ["runs"],
+  params: z.object({ run: z.string() }),
+  response: { 200: Why, "4XX": Failure, "5XX": Failure },
+};

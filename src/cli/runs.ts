@@ -1,0 +1,116 @@
+import type { Command } from "commander";
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { ListQuery, RunRow } from "../core/journal.ts";
+import { Duration } from "../core/units.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+
+interface Options {
+  readonly status?: string;
+  readonly agent?: string;
+  readonly since?: string;
+  readonly limit: string;
+  readonly follow?: true;
+  readonly json?: true;
+}
+
+const op = "cli.runs";
+const statuses = ["ready", "running", "waiting", "finished", "failed"];
+const pollMs = 500;
+
+/** `venturi runs`: the runs in the journal, newest first. */
+export function configure(command: Command): void {
+  command
+    .option("--status <status>", `only runs that are ${statuses.join(", ")}`)
+    .option("--agent <name>", "only runs of this agent")
+    .option("--since <time>", 'only runs begun since then: "15m", "2h", "7d", or a date')
+    .option("--limit <number>", "at most so many", "50")
+    .option("-f, --follow", "then go on: a line for each run that begins or changes")
+    .option("--json", "one JSON line a run")
+    .addHelpText("after", example("venturi runs --status failed --since 1h", "venturi runs --follow"))
+    .action(async (options: Options) => {
+      const query = queryOf(options);
+      const since = sinceOf(options.since);
+      const limit = limitOf(options.limit);
+      const { withRecordings } = await import("../host/recordings/with-recordings.ts");
+      await withRecordings(loadOptionsOf(command), async ({ journal }) => {
+        const list = async () => (await journal.list({ ...query, limit })).runs.filter((row) => row.createdAt >= since);
+        const print = (row: RunRow) =>
+          process.stdout.write(options.json ? `${JSON.stringify(viewOf(row))}\n` : lineOf(row));
+        const shown = new Map<string, string>();
+        for (const row of (await list()).reverse()) {
+          shown.set(row.run, statusOf(row));
+          print(row);
+        }
+        if (shown.size === 0 && !options.follow) process.stderr.write("no runs\n");
+        while (options.follow && !(await interruptedWithin(pollMs))) {
+          for (const row of (await list()).reverse()) {
+            if (shown.get(row.run) === statusOf(row)) continue;
+            shown.set(row.run, statusOf(row));
+            print(row);
+          }
+        }
+      });
+    });
+}
+
+function queryOf({ status, agent }: Options): ListQuery {
+  const of = agent === undefined ? {} : { agent };
+  if (status === undefined) return of;
+  if (status === "finished" || status === "failed") return { ...of, outcome: status };
+  if (status === "waiting") return { ...of, waiting: true };
+  if (status === "ready" || status === "running") return { ...of, state: status, waiting: false };
+  throw new VenturiError(op, "invalid_input", `--status: "${status}" is none of ${statuses.join(", ")}`);
+}
+
+function sinceOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  const span = Duration.safeParse(text);
+  if (span.success) return Date.now() - span.data;
+  const date = Date.parse(text);
+  if (!Number.isNaN(date)) return date;
+  throw new VenturiError(op, "invalid_input", `--since: "${text}" is neither a duration such as "2h" nor a date`);
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit > 0 && limit <= 1_000) return limit;
+  throw new VenturiError(op, "invalid_input", "--limit: expected a number from 1 to 1000");
+}
+
+export function statusOf(row: RunRow): string {
+  if (row.state === "done") return row.outcome ?? "failed";
+  return row.asking > 0 ? "waiting" : row.state;
+}
+
+const viewOf = (row: RunRow): Record<string, unknown> => ({
+  run: row.run,
+  status: statusOf(row),
+  agent: row.agent,
+  session: row.session,
+  createdAt: new Date(row.createdAt).toISOString(),
+  updatedAt: new Date(row.updatedAt).toISOString(),
+  head: row.head,
+});
+
+function lineOf(row: RunRow): string {
+  const at = new Date(row.createdAt).toISOString().slice(0, 19).replace("T", " ");
+  const took = row.state === "done" ? `${((row.updatedAt - row.createdAt) / 1_000).toFixed(1)} s` : "";
+  return `${at}  ${row.run}  ${statusOf(row).padEnd(8)}  ${took.padStart(9)}  ${row.agent}\n`;
+}
+
+/** Whether Ctrl-C came while it waited. */
+function interruptedWithin(ms: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const done = (interrupted: boolean) => {
+      clearTimeout(timer);
+      process.off("SIGINT", onInterrupt);
+      process.off("SIGTERM", onInterrupt);
+      resolve(interrupted);
+    };
+    const onInterrupt = () => done(true);
+    const timer = setTimeout(() => done(false), ms);
+    process.once("SIGINT", onInterrupt);
+    process.once("SIGTERM", onInterrupt);
+    process.stdout.once("error", (thrown) => reject(wrap(op, thrown)));
+  });
+}

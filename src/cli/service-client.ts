@@ -1,0 +1,52 @@
+import { type Command, Option } from "commander";
+import { isCode } from "../core/codes.ts";
+import { VenturiError } from "../core/errors.ts";
+import { loadConfig } from "../host/config/load.ts";
+import { loadOptionsOf } from "./globals.ts";
+
+export interface ServiceOptions {
+  readonly url?: string;
+  readonly key?: string;
+}
+
+/** Options of commands that ask the running service. */
+export const addServiceOptions = (command: Command): Command =>
+  command
+    .option("--url <url>", "the service; by default where the configuration has it listen")
+    .addOption(new Option("--key <key>", "the key for a service that asks for one").env("VENTURI_KEY"));
+
+export interface ServiceRequest extends ServiceOptions {
+  readonly path: string;
+  readonly body?: unknown;
+}
+
+/** What the running service answers. Rejects with `unavailable` when none runs, else with the service's own error. */
+export async function askService<Answer>(command: Command, request: ServiceRequest): Promise<Answer> {
+  const op = "cli.ask";
+  const url = request.url ?? (await serviceUrl(command));
+  let response: Response;
+  try {
+    response = await fetch(url + request.path, {
+      method: request.body === undefined ? "GET" : "POST",
+      headers: {
+        ...(request.key === undefined ? {} : { authorization: `Bearer ${request.key}` }),
+        ...(request.body === undefined ? {} : { "content-type": "application/json" }),
+      },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    });
+  } catch (cause) {
+    throw new VenturiError(op, "unavailable", `no service answers at ${url}; is \`venturi start\` running?`, { cause });
+  }
+  const body = (await response.json().catch(() => ({}))) as { error?: { code?: unknown; err?: string } }; // the service's own
+  if (response.ok) return body as Answer;
+  const { code, err } = body.error ?? {};
+  throw new VenturiError(op, isCode(code) ? code : "unavailable", err ?? `the service answered ${response.status}`);
+}
+
+async function serviceUrl(command: Command): Promise<string> {
+  const { server } = await loadConfig(loadOptionsOf(command));
+  const { host, port } = server.listen;
+  // Where it listens on every address it can be asked on this machine's own.
+  const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
+  return `http://${reached}:${port}`;
+}

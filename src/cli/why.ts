@@ -1,0 +1,51 @@
+import type { Command } from "commander";
+import { wrap } from "../core/errors.ts";
+import { duration } from "../serve/why/tell.ts";
+import { explainRun, type Why } from "../serve/why/why.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
+
+/** `venturi why RUN`: what made a run slow or fail. */
+export function configure(command: Command): void {
+  addServiceOptions(command.argument("<run>", "the run's id"))
+    .option("--json", "the answer as JSON")
+    .addHelpText("after", example("venturi why run_0m5x…", "venturi why run_0m5x… --json"))
+    .action(async (run: string, options: ServiceOptions & { json?: true }) => {
+      const asked = askService<Why>(command, { ...options, path: `/v1/runs/${encodeURIComponent(run)}/why` });
+      const why = await asked.catch((thrown) => fromJournal(command, run, thrown));
+      process.stdout.write(options.json ? `${JSON.stringify(why)}\n` : render(why));
+    });
+}
+
+/** Without a service the journal tells the same, but for what only spans know. */
+async function fromJournal(command: Command, run: string, thrown: unknown): Promise<Why> {
+  const error = wrap("cli.why", thrown);
+  if (error.code !== "unavailable" && error.code !== "not_found") throw error;
+  const { withRecordings } = await import("../host/recordings/with-recordings.ts");
+  return withRecordings(loadOptionsOf(command), (recordings) =>
+    explainRun(
+      {
+        row: (id) => recordings.row(id),
+        events: async function* ({ run: id }) {
+          yield await recordings.events(id);
+        },
+        spans: () => undefined,
+        now: () => Date.now(),
+      },
+      run,
+    ),
+  );
+}
+
+export function render({ run, agent, cause, summary, ms, parts }: Why): string {
+  const rows = parts.map((part) => ({
+    name: part.name === "" ? part.part : `${part.part} ${part.name}`,
+    ms: duration(part.ms),
+    share: `${Math.round(part.share * 100)} %`,
+  }));
+  const width = Math.max(4, ...rows.map(({ name }) => name.length));
+  const lines = rows.map(
+    ({ name, ms: took, share }) => `  ${name.padEnd(width)}  ${took.padStart(9)}  ${share.padStart(5)}`,
+  );
+  return `${run} (${agent}), ${duration(ms)}: ${cause}\n${summary}\n\n${lines.join("\n")}\n`;
+}

@@ -1,0 +1,135 @@
+import type { ErrorJson } from "../../core/errors.ts";
+import type { Cause } from "./causes.ts";
+import type { Part, Share } from "./shares.ts";
+import type { Story, ToolStory } from "./story.ts";
+
+/** A part of the time below this is no reason for anything, ms. */
+const noticeable = 400;
+
+/** The one cause of how the run went: of its failure, of its odd end, else of most of its time, else of what went wrong. */
+export function causeOf(story: Story): Cause {
+  const { end } = story;
+  if (end?.type === "run.failed") return causeOfError(story, end.error);
+  const odd = end === undefined ? undefined : oddEnds[end.finish];
+  if (odd !== undefined) return odd;
+  return slowest(story) ?? mishap(story) ?? "nothing";
+}
+
+const oddEnds: Readonly<Record<string, Cause>> = {
+  length: "answer_cut",
+  content_filter: "refused",
+  refusal: "refused",
+  max_rounds: "limit",
+  max_tool_calls: "limit",
+  max_tokens: "limit",
+  max_time: "limit",
+  repeated_calls: "limit",
+};
+
+const byCode: Readonly<Record<string, Cause>> = {
+  stream_interrupted: "cancelled",
+  shutting_down: "shutdown",
+  max_rounds_exceeded: "limit",
+  budget_exceeded: "limit",
+  plugin_failed: "plugin_failed",
+  journal_failed: "journal_failed",
+  tool_timeout: "tool_timeout",
+  tool_denied: "denied",
+  tool_failed: "tool_failed",
+  tool_not_found: "bad_arguments",
+  tool_invalid_arguments: "bad_arguments",
+};
+
+const ofProvider: Readonly<Record<string, Cause>> = {
+  rate_limited: "rate_limited",
+  unavailable: "provider_unavailable",
+  unauthorized: "provider_refused",
+  forbidden: "provider_refused",
+  stream_error: "stream_cut",
+  timeout: "provider_silent",
+  idle_timeout: "provider_silent",
+};
+
+function causeOfError(story: Story, error: ErrorJson): Cause {
+  if (error.details?.breaker === "open") return "breaker_open";
+  const known = byCode[error.code];
+  if (known === "tool_failed" && [...story.tools.values()].some(isFailedAgent)) return "called_agent";
+  if (known !== undefined) return known;
+  if (error.op.includes("agent.output")) return "output_unfit";
+  if (error.code === "not_found" && !error.op.includes("provider")) return "agent_missing";
+  if (error.code === "internal") return "internal";
+  return causeOfProvider(error);
+}
+
+/** The status says more than a code that was made for the caller. */
+function causeOfProvider({ code, details }: ErrorJson): Cause {
+  if (details?.status === 401 || details?.status === 403) return "provider_refused";
+  return ofProvider[code] ?? "provider_error";
+}
+
+const isFailedAgent = ({ child, error }: ToolStory): boolean => child !== undefined && error !== undefined;
+
+const byPart: Readonly<Record<Part, Cause>> = {
+  queue: "queued",
+  providerWait: "provider_slow",
+  providerStream: "provider_stream",
+  providerStall: "provider_stall",
+  failedAttempt: "provider_unavailable",
+  backoff: "backoff",
+  tool: "slow_tool",
+  approval: "waited_for_person",
+  down: "taken_over",
+  client: "slow_client",
+  journal: "slow_journal",
+  blocked: "blocked_loop",
+  runtime: "runtime",
+};
+
+function slowest(story: Story): Cause | undefined {
+  const [most] = story.shares.all;
+  if (most === undefined || most.ms < noticeable) return undefined;
+  // An answer that simply takes its time is nothing to explain as long as something else went wrong.
+  if ((most.part === "providerStream" || most.part === "providerWait") && most.ms < 1_000) return mishap(story);
+  return refined(story, most);
+}
+
+function refined(story: Story, { part, name }: Share): Cause {
+  if (part === "failedAttempt") {
+    const failed = story.attempts.findLast(({ model, error }) => model === name && error !== undefined);
+    return failed?.error === undefined ? "provider_error" : causeOfProvider(failed.error);
+  }
+  if (part === "tool") {
+    const tools = [...story.tools.values()].filter((tool) => name.split(", ").includes(tool.name));
+    if (tools.some(({ child }) => child !== undefined)) return "called_agent";
+    if (tools.some(({ error }) => error?.code === "tool_timeout")) return "tool_timeout";
+  }
+  if (part === "approval" && story.questions.some(isUnanswered)) return "unanswered";
+  return byPart[part];
+}
+
+/** What went wrong on the way of a run that ended well. */
+function mishap(story: Story): Cause | undefined {
+  const cut = story.attempts.some(({ finish }) => finish === "length");
+  if (story.rejected.length > 0) return cut ? "arguments_cut" : "bad_arguments";
+  if (story.questions.some(isUnanswered)) return "unanswered";
+  if (story.questions.some(({ answer }) => answer?.approved === false)) return "denied";
+  const failed = [...story.tools.values()].filter(({ error }) => error !== undefined);
+  if (failed.some(isFailedAgent)) return "called_agent";
+  if (failed.length > 0)
+    return failed.some(({ error }) => error?.code === "tool_timeout") ? "tool_timeout" : "tool_failed";
+  if (story.skipped.size > 0) return "breaker_open";
+  if (story.attempts.some(({ error }) => error !== undefined)) return failoverOrRetry(story);
+  return story.resumes > 0 ? "taken_over" : undefined;
+}
+
+/** One model after another, or the same one again. */
+function failoverOrRetry(story: Story): Cause {
+  const models = new Set(story.attempts.map(({ model }) => model));
+  return models.size > 1 ? "failover" : "backoff";
+}
+
+export const isUnanswered = ({
+  answer,
+}: {
+  readonly answer: { readonly reason?: string; readonly signal?: number } | undefined;
+}) => answer !== undefined && answer.signal === undefined && answer.reason === "nobody answered in time";

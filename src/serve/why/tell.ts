@@ -1,0 +1,236 @@
+import type { ErrorJson } from "../../core/errors.ts";
+import type { Attempt } from "./attempt.ts";
+import { isUnanswered } from "./judge.ts";
+import type { Part, Share } from "./shares.ts";
+import type { QuestionStory, Story } from "./story.ts";
+
+/** A share of the time below this is not worth a sentence. */
+const worthTelling = 0.1;
+const mostSentences = 3;
+
+/** Why the run went as it did, in a few sentences: how it ended, then where the time went, then what went wrong besides. */
+export function tell(story: Story, children: ReadonlyMap<string, string>): string {
+  const { total } = story.shares;
+  const shares = story.shares.all.filter(({ ms }) => ms >= Math.max(50, total * worthTelling)).slice(0, mostSentences);
+  const parts = shares.map(({ part }) => part);
+  const told: string[] = [];
+  const candidates = [
+    ending(story),
+    ...shares.map((share) => sentenceOf(story, share, children)),
+    ...mishaps(story, parts),
+  ];
+  for (const sentence of candidates) {
+    // What went wrong may be what took the time, and is told once.
+    const [what = sentence, end = ""] = sentence.split("; then ");
+    const known = told.join(" ");
+    if (sentence === "" || known.includes(lastWords(what))) continue;
+    told.push(capital(end === "" || known.includes(`; then ${end}`) ? what : sentence));
+  }
+  return told.map((sentence) => `${sentence}.`).join(" ");
+}
+
+/** What stands behind the last colon, such as an error's own words. */
+const lastWords = (sentence: string): string =>
+  sentence
+    .slice(sentence.lastIndexOf(": ") + 1)
+    .replace(/\)$/, "")
+    .trim();
+
+/** A model's name keeps its letters. */
+const capital = (sentence: string): string =>
+  /^\S*\//.test(sentence) ? sentence : `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
+
+function ending(story: Story): string {
+  const { end } = story;
+  const took = duration(story.shares.total);
+  if (end === undefined) return `the run has been under way for ${took} and now ${nowDoing[story.now] ?? "works"}`;
+  if (end.type === "run.failed")
+    return `the run failed after ${took}: ${end.error.code}: ${trim(end.error.err)} (${end.error.op})`;
+  const odd = oddEnds[end.finish];
+  return odd === undefined ? "" : `${odd} after ${took}`;
+}
+
+const nowDoing: Partial<Record<Part, string>> = {
+  approval: "waits for a person",
+  backoff: "waits before it asks the provider again",
+  tool: "runs a tool",
+  providerWait: "waits for the model",
+  providerStream: "hears the model",
+};
+
+const oddEnds: Readonly<Record<string, string>> = {
+  length: "the model reached its most tokens and its answer is cut",
+  content_filter: "the provider's filter stopped the answer",
+  refusal: "the model refused to answer",
+  max_rounds: "the run reached its most rounds of tool calls",
+  max_tool_calls: "the run reached its most tool calls",
+  max_tokens: "the run used up its tokens",
+  max_time: "the run used up its time",
+  repeated_calls: "the model made the same calls again and again",
+};
+
+function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, string>): string {
+  const { part, name, ms } = share;
+  const of = `${duration(ms)} of ${duration(story.shares.total)}`;
+  switch (part) {
+    case "backoff":
+      return `${of} were backoff after ${failures(story, name)} from ${name}${asked(story, name)}${then(story, name)}`;
+    case "failedAttempt":
+      return `${of} went into ${count(failedOf(story, name).length, "failed attempt")} at ${name} (${reason(story, name)})${then(story, name)}`;
+    case "providerWait":
+      return `${of} passed until the first token of ${name}`;
+    case "providerStall":
+      return `${of} ${name} stalled: ${stallOf(story, name)}`;
+    case "providerStream":
+      return `${of} ${name} streamed its answer (${rateOf(story, name)})`;
+    case "tool":
+      return toolSentence(story, share, { of, children });
+    case "approval":
+      return `${of} ${waited(story.questions, name)}`;
+    case "queue":
+      return `${of} passed before the run began: ${story.started?.session === undefined ? "no worker had room for it" : "an earlier run of its session was under way, or no worker had room for it"}`;
+    case "down":
+      return `${of} nobody worked on it: its worker was gone, and another took it over`;
+    case "client":
+      return `${of} the run waited for its reader`;
+    case "journal":
+      return `${of} the run waited for the journal to take what it wrote`;
+    case "blocked":
+      return `${of} something kept the process busy`;
+    case "runtime":
+      return `${of} went into Venturi itself: hooks, compaction or a busy process`;
+  }
+}
+
+const failedOf = (story: Story, name: string): Attempt[] =>
+  story.attempts.filter(({ model, error }) => model === name && error !== undefined);
+
+/** "three 429s and one 503" */
+function failures(story: Story, name: string): string {
+  const groups = Map.groupBy(
+    story.backoffs.filter(({ model }) => model === name),
+    ({ error }) => kindOf(error),
+  );
+  return [...groups].map(([kind, group]) => count(group.length, kind)).join(" and ") || "failures";
+}
+
+const kindOf = ({ code, details }: ErrorJson): string =>
+  typeof details?.status === "number" ? String(details.status) : code.replaceAll("_", " ");
+
+function asked(story: Story, name: string): string {
+  const waits = story.backoffs
+    .filter(({ model, error }) => model === name && typeof error.details?.retryAfterMs === "number")
+    .map(({ error }) => Number(error.details?.retryAfterMs));
+  return waits.length === 0 ? "" : ` (retry-after ${duration(Math.max(...waits))})`;
+}
+
+/** What came of it in the end. */
+function then(story: Story, name: string): string {
+  const last = story.attempts.at(-1);
+  if (last === undefined || last.error !== undefined || last.finish === undefined) return "";
+  const who = last.model === name ? "it" : last.model;
+  return `; then ${who} answered in ${duration(last.ms)}`;
+}
+
+const reason = (story: Story, name: string): string => {
+  const error = failedOf(story, name).at(-1)?.error;
+  return error === undefined ? "failed" : `${error.code}: ${trim(error.err)}`;
+};
+
+function stallOf(story: Story, name: string): string {
+  const worst = story.attempts
+    .filter(({ model }) => model === name)
+    .reduce((most, attempt) => (attempt.longestGap > most.longestGap ? attempt : most));
+  return `nothing came for ${duration(worst.longestGap)} after delta ${worst.gapAfter} of round ${worst.round}, then it went on`;
+}
+
+function rateOf(story: Story, name: string): string {
+  const attempts = story.attempts.filter(({ model }) => model === name);
+  const characters = attempts.reduce((sum, attempt) => sum + attempt.characters, 0);
+  const ms = attempts.reduce((sum, attempt) => sum + attempt.streamMs, 0);
+  return `${characters} characters, ${Math.round(characters / Math.max(0.001, ms / 1_000))} a second`;
+}
+
+function toolSentence(
+  story: Story,
+  { name }: Share,
+  { of, children }: { of: string; children: ReadonlyMap<string, string> },
+): string {
+  const names = name.split(", ");
+  const tools = [...story.tools.values()].filter((tool) => names.includes(tool.name));
+  const child = tools.map((tool) => tool.child).find((run) => run !== undefined);
+  if (child !== undefined) {
+    const why = children.get(child);
+    return `${of} the agent behind ${name} worked (${child})${why === undefined ? "" : `: ${why.replace(/\.$/, "")}`}`;
+  }
+  const failed = tools.find(({ error }) => error !== undefined)?.error;
+  const calls = tools.length > 1 ? ` in ${tools.length} calls` : "";
+  return `${of} ${names.length > 1 ? "the tools" : "the tool"} ${name} ran${calls}${failed === undefined ? "" : ` and failed: ${trim(failed.err)}`}`;
+}
+
+function waited(questions: readonly QuestionStory[], name: string): string {
+  const asked = questions.filter((question) => question.name === name);
+  const whose = asked[0]?.agent === undefined ? name : `${name} of the agent ${asked[0].agent}`;
+  if (asked.some(isUnanswered)) return `the run waited for a person's word on ${whose}, and nobody answered in time`;
+  const answer = asked.findLast((question) => question.answer !== undefined)?.answer;
+  const end =
+    answer === undefined
+      ? "nobody has answered yet"
+      : `${answer.by ?? "somebody"} ${answer.approved ? "allowed" : "refused"} it`;
+  return `the run waited for a person's word on ${whose}; ${end}`;
+}
+
+/** What went wrong beside the time; `parts` are those that were told of. */
+function mishaps(story: Story, parts: readonly Part[]): string[] {
+  const told: string[] = [];
+  const cut = story.attempts.some(({ finish }) => finish === "length");
+  for (const { name, error } of story.rejected.slice(0, 2)) {
+    told.push(
+      cut
+        ? `the arguments of ${name} were cut by the model's token limit, so it was not run`
+        : `the call of ${name} was rejected: ${trim(error.err)}`,
+    );
+  }
+  for (const { name, answer } of story.questions) {
+    if (answer?.approved === false && !isUnanswered({ answer })) {
+      told.push(
+        `${answer.by ?? "somebody"} refused ${name}${answer.reason === undefined ? "" : `: ${trim(answer.reason)}`}`,
+      );
+    }
+  }
+  for (const { name, error } of story.tools.values()) {
+    if (error !== undefined && error.code !== "tool_denied")
+      told.push(`the tool ${name} failed: ${error.code}: ${trim(error.err)}`);
+  }
+  if (story.skipped.size > 0)
+    told.push(`${[...story.skipped].join(", ")} was passed over: its provider had failed repeatedly`);
+  const toldAlready = parts.includes("failedAttempt") || story.backoffs.length > 0;
+  if (!toldAlready) told.push(...failedOver(story));
+  if (story.resumes > 0 && story.shares.of("down") > 0)
+    told.push(`it was taken up again ${count(story.resumes, "time")}`);
+  return told.slice(0, 4);
+}
+
+function failedOver(story: Story): string[] {
+  const failed = story.attempts.filter(({ error }) => error !== undefined);
+  const last = story.attempts.at(-1);
+  if (failed.length === 0 || last === undefined || last.error !== undefined) return [];
+  const [first] = failed;
+  return [`${first?.model} failed (${first?.error?.code}) and ${last.model} answered in ${duration(last.ms)}`];
+}
+
+const words = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"];
+const count = (number: number, what: string): string =>
+  `${words[number] ?? number} ${what}${number === 1 || /s$/.test(what) ? "" : "s"}`;
+
+export const duration = (ms: number): string =>
+  ms < 1_000
+    ? `${Math.round(ms)} ms`
+    : ms < 120_000
+      ? `${(ms / 1_000).toFixed(1)} s`
+      : `${(ms / 60_000).toFixed(1)} min`;
+
+const trim = (text: string): string => {
+  const line = text.replaceAll(/\s+/g, " ").trim().replace(/\.$/, "");
+  return line.length > 200 ? `${line.slice(0, 199)}…` : line;
+};

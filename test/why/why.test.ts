@@ -1,0 +1,124 @@
+import { expect } from "chai";
+import { stringify } from "yaml";
+import { silentLog } from "../../src/core/log.ts";
+import { noTelemetry } from "../../src/core/telemetry.ts";
+import { type Host, openHost } from "../../src/host/open.ts";
+import { sourceOf } from "../../src/serve/why/source.ts";
+import { explainRun, type Why } from "../../src/serve/why/why.ts";
+import { testFolder } from "../host/folder.ts";
+import { type Planted, planted } from "./planted.ts";
+
+const tool = (name: string, body: string) =>
+  `export const ${name} = { description: "${name}", parameters: { type: "object" }, effect: "effectful", ${body} };\n`;
+const modules = [
+  tool("quick", "call: () => 'done'"),
+  tool("paid", "call: () => 'paid', approval: 'always'"),
+  tool("slow", "call: () => new Promise((resolve) => setTimeout(resolve, 1200, 'at last'))"),
+  tool("stuck", "timeout: 600, call: () => new Promise(() => {})"),
+  tool("broken", "call: () => { throw new Error('the till is empty'); }"),
+].join("");
+
+const scenario = (name: string, turns: readonly Record<string, unknown>[], advance: "round" | "request") => ({
+  name,
+  match: { model: "*" },
+  advance,
+  turns,
+});
+
+/** Turns that fail are told apart by request: the conversation does not grow with them. */
+const advanceOf = ({ turns }: Planted): "round" | "request" =>
+  turns?.some((turn) => "faults" in turn) ? "request" : "round";
+
+function configOf(problem: Planted): string {
+  const { turns = [{ text: "fine" }], faults = "", backup, tools = [] } = problem;
+  const chain = ["limited/m", ...(backup ? ["backup/m"] : [])];
+  return stringify({
+    providers: {
+      limited: { type: "simulator", pace: 0, faults, scenarios: [scenario("first", turns, advanceOf(problem))] },
+      backup: {
+        type: "simulator",
+        pace: 0,
+        scenarios: [scenario("second", [{ text: "the backup says so" }], "round")],
+      },
+      other: {
+        type: "simulator",
+        pace: 0,
+        scenarios: [scenario("helper", [{ calls: [{ name: "slow" }] }, { text: "helped" }], "round")],
+      },
+    },
+    models: { main: { chain, ...problem.model } },
+    tools: {
+      ...Object.fromEntries(
+        ["quick", "slow", "stuck", "broken", "paid"].map((name) => [
+          name,
+          { type: "module", path: "./tools.mjs", export: name },
+        ]),
+      ),
+      helper: { type: "agent", agent: "helper" },
+    },
+    agents: {
+      subject: { model: "main", tools: [...tools], ...problem.agent },
+      helper: { model: "other/m", tools: ["slow"] },
+    },
+    journal: { type: "memory" },
+    channels: {},
+    telemetry: "off",
+  });
+}
+
+async function play(host: Host, problem: Planted): Promise<string> {
+  const request = { agent: "subject", input: { text: "go" } };
+  for (let n = 0; n < (problem.before ?? 0); n++) {
+    const { run } = await host.runs.start(request);
+    for await (const _batch of host.runs.follow(run));
+  }
+  const session = problem.act === "queue" ? { session: "s" } : {};
+  const first = problem.act === "queue" ? await occupied(host) : undefined;
+  const { run } = await host.runs.start({ ...request, ...session });
+  if (first !== undefined) setTimeout(() => void host.runs.cancel(first), 700);
+  for await (const batch of host.runs.follow(run)) {
+    for (const event of batch) {
+      if (event.type === "approval.requested") answerLater(host, problem, { run, call: event.call });
+      if (event.type === "text.delta" && problem.act === "cancel") void host.runs.cancel(run, "enough");
+    }
+  }
+  return run;
+}
+
+async function occupied(host: Host): Promise<string> {
+  const { run } = await host.runs.start({ agent: "helper", input: { text: "go" }, session: "s" });
+  return run;
+}
+
+function answerLater(host: Host, { act }: Planted, { run, call }: { run: string; call: string }): void {
+  const say = (approved: boolean, reason?: string) =>
+    void host.runs.signal(run, "approve", { call, approved, by: "ann", ...(reason === undefined ? {} : { reason }) });
+  if (act === "approve") setTimeout(say, 700, true);
+  if (act === "deny") say(false, "too much");
+}
+
+describe("why", function () {
+  this.timeout(30_000);
+  const folder = testFolder();
+
+  for (const problem of planted) {
+    it(`names ${problem.name}: ${problem.cause}`, async () => {
+      const configFile = folder.write({ "venturi.yaml": configOf(problem), "tools.mjs": modules });
+      const host = await openHost({ configFile, log: silentLog, telemetry: noTelemetry });
+      let why: Why;
+      try {
+        const run = await play(host, problem);
+        why = await explainRun(
+          sourceOf(host.runs, () => undefined),
+          run,
+        );
+      } finally {
+        await host.close();
+      }
+      expect(why.cause, why.summary).to.equal(problem.cause);
+      for (const pattern of problem.says) expect(why.summary).to.match(pattern);
+      const sum = why.parts.reduce((total, { ms }) => total + ms, 0);
+      expect(Math.abs(sum - why.ms)).to.be.at.most(why.parts.length);
+    });
+  }
+});
