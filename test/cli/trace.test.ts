@@ -131,7 +131,7 @@ describe("venturi trace", () => {
       expect(missing.err).to.match(/not_found: there is no run "run-2" in the journal; `venturi runs` lists them\n$/);
       const closed = await venturi(["trace", "run-1", "--url", "http://127.0.0.1:1"]);
       expect(closed.exit).to.equal(1);
-      expect(closed.err).to.match(/not_found: there is no run "run-1" in the journal\n$/);
+      expect(closed.err).to.match(/not_found: there is no run "run-1" in the journal; `venturi runs` lists them\n$/);
     });
   });
 });
