@@ -4,6 +4,7 @@ import type { EventBody, RunEvent } from "../core/events.ts";
 import type { RunLog, RunRequest, Signal } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
+import type { Stalls } from "../core/stalls.ts";
 import type { Usage } from "../core/usage.ts";
 import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
@@ -30,6 +31,9 @@ export interface RunParts {
   readonly content?: ContentStore;
   /** A run that only waits for people is parked after so many ms; never, when absent. */
   readonly parkAfter?: number;
+  /** When this owner took the run up, by the monotonic clock. */
+  readonly startedAt?: number;
+  readonly stalls?: Stalls;
   /** Something to wait for before reading on, when the follower that paces the run has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }
@@ -55,10 +59,17 @@ export class RunContext {
     this.content = parts.content ?? new ContentStore(undefined);
     this.state = RunState.of(parts.history);
     this.state.useIds(parts.session);
-    const startedAt = parts.history[0]?.at;
+    const began = parts.history[0]?.at;
     const now = parts.clock.now();
     this.waited = this.state.asking.total(now);
-    this.time = new TimeKeeper(parts.clock, startedAt === undefined ? 0 : now - startedAt, this.waited);
+    const monotonic = parts.clock.monotonic();
+    const { startedAt = monotonic, stalls } = parts;
+    this.time = new TimeKeeper(parts.clock, {
+      startedAt,
+      elapsed: began === undefined ? 0 : now - began - (monotonic - startedAt),
+      approval: this.waited,
+      stalls,
+    });
     this.hooks = new HookChain(parts.agent.hooks, parts.clock, {
       run: this.run,
       agent: parts.agent.name,

@@ -18,16 +18,33 @@ export const ErrorBody = z.strictObject({
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-/** Where a run's wall time went, in ms; the six add up to it. */
+/** Where a run's wall time went, in ms; the parts add up to it. */
 export const Timing = z.strictObject({
+  /** From the request to the first chunk. */
   providerWait: z.number(),
   providerStream: z.number(),
+  /** Between two tries of a generation. */
+  retryWait: z.number().default(0),
   tool: z.number(),
   approval: z.number(),
+  /** The run waited for its client. */
   client: z.number(),
+  /** The process did nothing else: something blocked its event loop. */
+  stalled: z.number().default(0),
   runtime: z.number(),
 });
 export type Timing = z.output<typeof Timing>;
+
+export const noTiming: Timing = Object.freeze({
+  providerWait: 0,
+  providerStream: 0,
+  retryWait: 0,
+  tool: 0,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 0,
+});
 
 /** What a run is asked. Plain text, a conversation so far, values for the agent's declared inputs. */
 export const RunInput = z.strictObject({

@@ -18,6 +18,8 @@ export interface Telemetry {
   runLog(log: RunLog, claim: Claim, history: readonly RunEvent[]): RunLog;
   runs(runs: Runs): Runs;
   log(log: Log): Log;
+  /** Something blocked the event loop for `ms`: noted on every run under way. */
+  stalled(ms: number, culprit: string | undefined): void;
   /** Counts something that happened outside a run, such as `config.reload.failed`. */
   count(name: string, attributes: Readonly<Record<string, string>>): void;
   /** Prometheus text. */
@@ -39,6 +41,7 @@ export const noTelemetry: Telemetry = {
   runLog: (log) => log,
   runs: (runs) => runs,
   log: (log) => log,
+  stalled: () => {},
   count: () => {},
   metrics: async () => "",
   trace: () => undefined,

@@ -9,6 +9,7 @@ import { Instances } from "./build/instances.ts";
 import type { ConfigRevision } from "./build/revision.ts";
 import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
+import { EventLoopMonitor } from "./event-loop.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
@@ -75,6 +76,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(() => revisions.close());
     const { activeRuns } = config.limits;
     const admission = new Admission({ ...serviceLimits(config.limits), clock });
+    const eventLoop = watchEventLoop(telemetry, log);
+    undo.push(async () => eventLoop.stop());
     const opened = await openRuns({
       journal,
       revisions,
@@ -84,6 +87,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       concurrency: activeRuns,
       metadata: config.limits.metadata,
       watch: admission,
+      // A clock of a test's own knows nothing of the time that really passes.
+      ...(clock === systemClock ? { stalls: eventLoop } : {}),
     });
     undo.push(() => opened.close());
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
@@ -113,6 +118,18 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     await undoAll(undo).catch(() => {}); // the first failure is the one to tell
     throw thrown;
   }
+}
+
+/** Stalls shorter than this are measured but not worth a line in the log, ms. */
+const longStall = 250;
+
+function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
+  return new EventLoopMonitor(systemClock, ({ ms, culprit }) => {
+    telemetry.stalled(ms, culprit);
+    if (ms < longStall) return;
+    const message = "the event loop was blocked; a tool that computes for long belongs into a worker thread";
+    log.warn(message, { ms: Math.round(ms), ...(culprit === undefined ? {} : { culprit }) });
+  }).start();
 }
 
 /** The SDK is large: it is loaded only when something is to be measured. */

@@ -1,8 +1,6 @@
 import type { VenturiError } from "../core/errors.ts";
-import type { EventBody, RunEvent } from "../core/events.ts";
+import { type EventBody, noTiming, type RunEvent } from "../core/events.ts";
 import type { Append } from "../core/journal.ts";
-
-const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
 
 /** The terminal event of a run that cannot go on and cannot tell itself: it says why, and nothing that could be refused. */
 export const failedWith = (error: VenturiError): EventBody => ({
@@ -11,7 +9,7 @@ export const failedWith = (error: VenturiError): EventBody => ({
   output: "",
   usage: {},
   rounds: 0,
-  timing,
+  timing: noTiming,
 });
 
 /**

@@ -37,6 +37,10 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       new MeasuredLog(measure, log, claim, { history, queued: queued.has(claim.ownership) }),
     runs: (runs) => measuredRuns(measure, runs, deliveries),
     log: (log) => measuredLog(measure, log),
+    stalled(ms, culprit) {
+      sdk.instruments.stalls.record(ms / 1_000);
+      measure.traces.stalled(ms, culprit);
+    },
     count(name, attributes) {
       let counter = counters.get(name);
       if (counter === undefined) {

@@ -8,6 +8,8 @@ export const spans = {
   chunk: "venturi.chunk",
   accumulate: "venturi.accumulate",
   tool: "execute_tool",
+  stream: "venturi.stream",
+  backoff: "venturi.backoff",
   deliver: "venturi.deliver",
   append: "venturi.journal.append",
 } as const;
@@ -68,9 +70,22 @@ export const attributes = {
   roundIndex: "venturi.round.index",
   roundAttempt: "venturi.round.attempt",
   retracted: "venturi.round.retracted",
+  rejectedCalls: "venturi.round.rejected_calls",
+  statusCode: "http.response.status_code",
+  backoffMs: "venturi.backoff.ms",
+  retryAfterMs: "venturi.backoff.retry_after_ms",
+  stalledMs: "venturi.stalled.ms",
+  culprit: "venturi.stalled.culprit",
+  retries: "venturi.run.retries",
+  failovers: "venturi.run.failovers",
+  toolCalls: "venturi.run.tool_calls",
+  toolFailures: "venturi.run.tool_failures",
+  tenant: "venturi.tenant",
 
   chunks: "venturi.chunks.total",
   suppressed: "venturi.chunks.suppressed",
+  maxGap: "venturi.chunks.max_gap_ms",
+  maxGapIndex: "venturi.chunks.max_gap_index",
   chunkIndex: "venturi.chunk.index",
   chunkKind: "venturi.chunk.kind",
   chunkBytes: "venturi.chunk.bytes",
@@ -110,6 +125,7 @@ export const metrics = {
   runsActive: "venturi.runs.active",
   followersActive: "venturi.followers.active",
   runTiming: "venturi.run.timing",
+  stalls: "venturi.eventloop.stall",
   dropped: "venturi.telemetry.dropped",
 } as const;
 
@@ -131,6 +147,8 @@ export const buckets = {
   perChunk: [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
   tokens: [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
   micro: [0.000_001, 0.000_005, 0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
+  append: [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  stall: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 } as const;
 
 const providerNames: Readonly<Record<string, string>> = {

@@ -68,7 +68,16 @@ export function eventsAfter(ownership: Ownership, bodies: readonly EventBody[]):
 }
 
 export const text = (content: string): EventBody => ({ type: "text.delta", round: 1, text: content });
-const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
+const timing = {
+  providerWait: 0,
+  providerStream: 0,
+  retryWait: 0,
+  tool: 0,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 0,
+};
 export const end: EventBody = { type: "run.finished", finish: "stop", output: "", usage: {}, rounds: 1, timing };
 
 /** Appends and, unless fenced, moves the ownership on; says whether it went in. */

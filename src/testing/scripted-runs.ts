@@ -211,7 +211,16 @@ export class ScriptedRuns implements Runs {
 }
 
 const usage = { inputTokens: 3, outputTokens: 5 };
-const timing: Timing = { providerWait: 1, providerStream: 2, tool: 0, approval: 0, client: 0, runtime: 1 };
+const timing: Timing = {
+  providerWait: 1,
+  providerStream: 2,
+  retryWait: 0,
+  tool: 0,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 1,
+};
 
 function emit(entry: Entry, bodies: readonly EventBody[]): void {
   for (const body of bodies) {

@@ -16,6 +16,7 @@ import type { Ownership, RunLog, RunRequest, Signal } from "../../src/core/journ
 import { type Log, silentLog } from "../../src/core/log.ts";
 import type { Message } from "../../src/core/messages.ts";
 import type { Provider } from "../../src/core/provider.ts";
+import type { Stalls } from "../../src/core/stalls.ts";
 import type { Tool } from "../../src/core/tool.ts";
 
 /** A log that keeps what is written, and lets a test look at each event as it is written. */
@@ -27,10 +28,10 @@ export class ArrayLog implements RunLog {
   readonly #clock: Clock;
   #ended = false;
 
-  constructor(clock: Clock, history: readonly RunEvent[] = []) {
+  constructor(clock: Clock, history: readonly RunEvent[] = [], run = "run-1") {
     this.#clock = clock;
     this.events.push(...history);
-    this.ownership = { run: "run-1", session: undefined, epoch: 1, worker: "w", head: history.length };
+    this.ownership = { run, session: undefined, epoch: 1, worker: "w", head: history.length };
   }
 
   get head(): number {
@@ -44,7 +45,7 @@ export class ArrayLog implements RunLog {
   readonly pressure = undefined;
 
   write(body: EventBody): RunEvent {
-    const event = { ...body, run: "run-1", seq: this.events.length + 1, at: this.#clock.now() } as RunEvent;
+    const event = { ...body, run: this.ownership.run, seq: this.events.length + 1, at: this.#clock.now() } as RunEvent;
     if (this.#ended) return event;
     this.events.push(event);
     this.#ended = isTerminal(event);
@@ -82,6 +83,10 @@ export interface Setup {
   readonly logger?: Log;
   readonly parkAfter?: number;
   readonly gate?: () => Promise<void> | undefined;
+  /** The run's id; run-1 when absent. */
+  readonly run?: string;
+  readonly stalls?: Stalls;
+  readonly startedAt?: number;
   /** Shared with other runs; new ones when absent. */
   readonly breakers?: Breakers;
   /** Puts something around the log, such as measurement. */
@@ -133,7 +138,7 @@ export class Bench {
   constructor(setup: Setup) {
     this.setup = setup;
     this.#clock = setup.clock ?? systemClock;
-    this.log = new ArrayLog(this.#clock, setup.history);
+    this.log = new ArrayLog(this.#clock, setup.history, setup.run);
   }
 
   get events(): RunEvent[] {
@@ -182,6 +187,8 @@ export class Bench {
         breakers: setup.breakers ?? new Breakers(this.#clock),
         ...(setup.parkAfter === undefined ? {} : { parkAfter: setup.parkAfter }),
         ...(setup.gate === undefined ? {} : { gate: setup.gate }),
+        ...(setup.stalls === undefined ? {} : { stalls: setup.stalls }),
+        ...(setup.startedAt === undefined ? {} : { startedAt: setup.startedAt }),
       },
       { feed, release: this.release.signal, interrupt: this.interrupt.signal },
     );

@@ -71,9 +71,11 @@ describe("timing", () => {
     expect(bench.terminal.timing).to.deep.equal({
       providerWait: 350,
       providerStream: 200,
+      retryWait: 0,
       tool: 1_000,
       approval: 0,
       client: 0,
+      stalled: 0,
       runtime: 0,
     });
   });

@@ -100,7 +100,16 @@ describe("venturi import, killed in the middle", function () {
 const wires = 60;
 
 function recorded(): string {
-  const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
+  const timing = {
+    providerWait: 0,
+    providerStream: 0,
+    retryWait: 0,
+    tool: 0,
+    approval: 0,
+    client: 0,
+    stalled: 0,
+    runtime: 0,
+  };
   const end = { type: "run.finished", finish: "stop", output: "", usage: {}, rounds: 1, timing };
   const bytes = Buffer.alloc(100_000, "x").toString("base64");
   const event = (seq: number) => ({

@@ -3,7 +3,16 @@ import { TextPrinter } from "../../src/cli/printer.ts";
 import { withSpinner } from "../../src/cli/spinner.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
 
-const timing = { providerWait: 400, providerStream: 800, tool: 37, approval: 0, client: 0, runtime: 3 };
+const timing = {
+  providerWait: 400,
+  providerStream: 800,
+  retryWait: 0,
+  tool: 37,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 3,
+};
 const script: EventBody[] = [
   { type: "run.started", agent: "a", input: {} },
   { type: "round.started", round: 1, model: "m", attempt: 1 },

@@ -27,7 +27,16 @@ export async function claimed(journal: Journal, worker = "w1", session?: string)
 
 export const started = (): EventBody => ({ type: "run.started", agent: "a", input: { text: "hi" } });
 export const delta = (text: string): EventBody => ({ type: "text.delta", round: 1, text });
-const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
+const timing = {
+  providerWait: 0,
+  providerStream: 0,
+  retryWait: 0,
+  tool: 0,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 0,
+};
 export const finished = (output = ""): EventBody => ({
   type: "run.finished",
   finish: "stop",

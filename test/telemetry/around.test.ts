@@ -147,7 +147,7 @@ describe("what is measured around a run", () => {
       "venturi.accumulate",
     ];
     const chunks = Array<string>(4).fill("venturi.chunk");
-    expect(seen("run-3").sort()).to.deep.equal([...once, ...chunks, "venturi.round"].sort());
+    expect(seen("run-3").sort()).to.deep.equal([...once, ...chunks, "venturi.round", "venturi.stream"].sort());
     expect(seen("run-1")).to.have.length(2 * seen("run-3").length);
     await small.close();
   });

@@ -47,7 +47,16 @@ export const claimOf = (log: RunLog, request: Partial<RunRequest> = {}): Claim =
   signals: 0,
 });
 
-export const timing = { providerWait: 5, providerStream: 10, tool: 2, approval: 0, client: 0, runtime: 1 };
+export const timing = {
+  providerWait: 5,
+  providerStream: 10,
+  retryWait: 0,
+  tool: 2,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 1,
+};
 
 export const started: EventBody = { type: "run.started", agent: "assistant", input: { text: "hello" }, config: "abc" };
 export const finished: EventBody = {

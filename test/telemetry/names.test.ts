@@ -16,6 +16,8 @@ const promised = {
     "execute_tool",
     "venturi.deliver",
     "venturi.journal.append",
+    "venturi.stream",
+    "venturi.backoff",
   ],
   metrics: [
     "gen_ai.client.operation.duration",
@@ -39,6 +41,7 @@ const promised = {
     "venturi.runs.active",
     "venturi.followers.active",
     "venturi.run.timing",
+    "venturi.eventloop.stall",
     "venturi.telemetry.dropped",
   ],
 };

@@ -33,7 +33,9 @@ describe("spans of a run", () => {
     expect(chat?.parentSpanId).to.equal(round?.spanId);
     expect(tool?.parentSpanId).to.equal(round?.spanId);
     expect(chunks).to.have.length(8);
-    for (const chunk of chunks) expect(chunk.parentSpanId).to.equal(chat?.spanId);
+    const [stream] = named(spans, "venturi.stream");
+    expect(stream?.parentSpanId).to.equal(chat?.spanId);
+    for (const chunk of chunks) expect(chunk.parentSpanId).to.equal(stream?.spanId);
     expect(steps.map((step) => step.parentSpanId)).to.deep.equal([chunks[0]?.spanId, chunks[4]?.spanId]);
     expect(new Set(spans.map((span) => span.traceId)).size).to.equal(1);
     expect(new Set(spans.map((span) => span.spanId)).size).to.equal(spans.length);

@@ -100,7 +100,9 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       await round.retract(failure.error.code);
       if (retryMs === undefined) return failure;
       logRetry(run, { target, attempt, error: failure.error, retryMs });
+      run.time.enter("retryWait");
       await sleep(run.parts.clock, retryMs, run.signal);
+      run.time.enter("runtime");
     }
   }
 }

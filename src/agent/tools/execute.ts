@@ -154,7 +154,10 @@ class ToolCall {
     signal.throwIfAborted();
     const { tool, input } = this.#execution;
     const context = this.#context();
+    const { clock, stalls } = this.#run.parts;
+    const before = clock.monotonic();
     const returned = tool.call(input, context);
+    stalls?.blame(`tool ${tool.name} of run ${this.#run.run}`, clock.monotonic() - before);
     const value = isAsyncIterable(returned) ? await drain(returned, signal, context.progress) : await returned;
     return succeeded(value);
   }

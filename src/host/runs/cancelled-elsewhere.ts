@@ -1,5 +1,6 @@
 import { cancelled } from "../../agent/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
+import { noTiming } from "../../core/events.ts";
 import type { RunLog, Signal } from "../../core/journal.ts";
 import type { Work } from "../../journal/worker.ts";
 
@@ -17,6 +18,5 @@ export async function endIfCancelled(log: RunLog, { claim, history, signals }: W
   if (history.length === 0) log.write({ type: "run.started", agent, input });
   const { output, usage, roundNumber } = RunState.of(history);
   const error = cancelled(cancel.body);
-  const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
-  await log.step({ type: "run.failed", error: error.toJSON(), output, usage, rounds: roundNumber, timing });
+  await log.step({ type: "run.failed", error: error.toJSON(), output, usage, rounds: roundNumber, timing: noTiming });
 }

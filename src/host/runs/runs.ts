@@ -13,7 +13,7 @@ import { continuedBy } from "../../agent/state/session-messages.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
-import type { RunEvent, RunInput } from "../../core/events.ts";
+import { noTiming, type RunEvent, type RunInput } from "../../core/events.ts";
 import {
   defaultTenant,
   type Journal,
@@ -25,6 +25,7 @@ import {
 import type { Log } from "../../core/log.ts";
 import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions, TokenCount } from "../../core/runs.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
+import type { Stalls } from "../../core/stalls.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
@@ -52,6 +53,7 @@ export interface RunsParts {
   readonly concurrency?: number;
   /** Told when work on a run begins and ends here. */
   readonly watch?: WorkWatch;
+  readonly stalls?: Stalls;
   /** Most characters of a run's metadata. */
   readonly metadata?: number;
 }
@@ -275,6 +277,7 @@ class HostRuns implements Runs {
     const { claim, history } = work;
     const { telemetry, clock } = this.#parts;
     const { run } = claim.ownership;
+    const startedAt = clock.monotonic();
     const lease = this.#parts.revisions.acquire();
     const pace = this.#paces.get(run);
     if (pace !== undefined) pace.parked = false;
@@ -303,6 +306,8 @@ class HostRuns implements Runs {
           logger: this.#parts.log,
           breakers: this.#breakers,
           parkAfter,
+          startedAt,
+          ...(this.#parts.stalls === undefined ? {} : { stalls: this.#parts.stalls }),
           content: this.#content,
           ...(pace === undefined ? {} : { gate: () => pace.gate() }),
         },
@@ -360,8 +365,7 @@ function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition 
 
 async function failEarly(log: RunLog, request: RunRequest, error: VenturiError, written: number): Promise<void> {
   if (written === 0) log.write({ type: "run.started", agent: request.agent, input: request.input });
-  const timing = { providerWait: 0, providerStream: 0, tool: 0, approval: 0, client: 0, runtime: 0 };
-  await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing });
+  await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing: noTiming });
 }
 
 /** The same log, with what passes counted. */

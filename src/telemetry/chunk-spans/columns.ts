@@ -2,63 +2,142 @@ import type { ChunkKind } from "../../core/provider.ts";
 
 export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call", "usage", "done", "error", "other"];
 
+const errorKind = chunkKinds.indexOf("error");
+
 const firstCapacity = 64;
 
 const none64: Float64Array = new Float64Array(0);
 const none32: Uint32Array = new Uint32Array(0);
 const noneSigned: Int32Array = new Int32Array(0);
 const none8: Uint8Array = new Uint8Array(0);
+const noneFloat: Float32Array = new Float32Array(0);
+
+/** Chunks that are kept beyond the first ones, where there are too many for all of them. */
+const mostReserved = 256;
+
+/** A gap at least this long, and several times the usual one, is worth keeping the chunks around it, ms. */
+const longGap = 100;
+const unusual = 4;
 
 /**
  * Chunks and accumulation steps of one generation, as columns: the hot path is a handful of typed-array stores, and what
- * the columns mean as spans is worked out after the generation has ended.
+ * the columns mean as spans is worked out after the generation has ended. Past the limit those chunks are kept that tell
+ * something: the first ones, those around a long gap, errors, and the last ones.
  */
 export class ChunkColumns {
   readonly #limit: number;
+  readonly #first: number;
   count = 0;
   start = none64;
   end = none64;
   kind = none8;
   bytes = none32;
+  /** Number of the chunk in its stream. */
+  index = none32;
+  /** Since the chunk before, ms. */
+  gap = noneFloat;
   readonly steps = new StepColumns();
   /** What did not fit under the limit. */
   suppressed = 0;
+  /** When the last chunk ended, kept or not. */
+  lastEnd = 0;
+  #total = 0;
+  #firstStart = 0;
+  #lastStart = 0;
+  /** The last chunks past the first ones, as many as there is room for, from `#tailAt` on. */
+  #tail: Chunk[] = [];
+  #tailAt = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
+    this.#first = limit - Math.min(mostReserved, limit >> 2);
   }
 
   chunk(kind: number, bytes: number, start: number, end: number): void {
-    const index = this.count;
-    if (index >= this.#limit) {
-      this.suppressed++;
-      return;
-    }
-    if (index === this.start.length) this.#grow();
-    this.start[index] = start;
-    this.end[index] = end;
-    this.kind[index] = kind;
-    this.bytes[index] = bytes;
-    this.count = index + 1;
+    const index = this.#total++;
+    if (index === 0) this.#firstStart = start;
+    const gap = index === 0 ? 0 : start - this.#lastStart;
+    if (index < this.#first) this.#push(kind, bytes, start, end, index, gap);
+    else this.#choose({ kind, bytes, start, end, index, gap });
+    this.#lastStart = start;
+    this.lastEnd = end;
   }
 
   /** A chunk lasts until what it carried is accumulated, so that the step lies within it. */
   step(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
-    if (chunk >= this.count || this.steps.count >= this.#limit) {
+    const row = chunk < this.#first ? chunk : this.#rowOf(chunk);
+    if (row >= this.count || this.steps.count >= this.#limit) {
       this.suppressed++;
       return;
     }
-    if (chunk >= 0 && end > (this.end[chunk] ?? 0)) this.end[chunk] = end;
-    this.steps.push(chunk, call, bytes, sealed, start, end);
+    if (row >= 0 && end > (this.end[row] ?? 0)) this.end[row] = end;
+    this.steps.push(row, call, bytes, sealed, start, end);
+  }
+
+  /** The stream has ended: the last chunks are kept, as far as there is room. */
+  close(): void {
+    for (const { kind, bytes, start, end, index, gap } of this.#tail.slice(this.#tailAt)) {
+      this.#push(kind, bytes, start, end, index, gap);
+    }
+    this.#tail = [];
+    this.suppressed += this.#total - this.count;
+  }
+
+  #choose(chunk: Chunk): void {
+    const usual = (chunk.start - this.#firstStart) / chunk.index;
+    const afterGap = chunk.gap >= longGap && chunk.gap >= unusual * usual;
+    // Half of the reserve is the last chunks'.
+    const room = this.#first + ((this.#limit - this.#first) >> 1);
+    if ((afterGap || chunk.kind === errorKind) && this.count + 1 < room) {
+      const before = afterGap && this.#tail.length > this.#tailAt ? this.#tail.pop() : undefined;
+      for (const { kind, bytes, start, end, index, gap } of before === undefined ? [chunk] : [before, chunk]) {
+        this.#push(kind, bytes, start, end, index, gap);
+      }
+    } else {
+      this.#tail.push(chunk);
+    }
+    while (this.#tail.length - this.#tailAt > this.#limit - this.count) this.#tailAt++;
+    if (this.#tailAt > mostReserved) {
+      this.#tail = this.#tail.slice(this.#tailAt);
+      this.#tailAt = 0;
+    }
+  }
+
+  /** Its row if it is the newest one; past the limit when it was not kept. */
+  #rowOf(chunk: number): number {
+    return this.index[this.count - 1] === chunk ? this.count - 1 : this.count;
+  }
+
+  #push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
+    const row = this.count;
+    if (row === this.start.length) this.#grow();
+    this.start[row] = start;
+    this.end[row] = end;
+    this.kind[row] = kind;
+    this.bytes[row] = bytes;
+    this.index[row] = index;
+    this.gap[row] = gap;
+    this.count = row + 1;
   }
 
   #grow(): void {
-    const room = new Room(this.start.length, 8 + 8 + 4 + 1);
+    const room = new ColumnAllocator(this.start.length, 8 + 8 + 4 + 4 + 4 + 1);
     this.start = room.float64(this.start);
     this.end = room.float64(this.end);
     this.bytes = room.uint32(this.bytes);
+    this.index = room.uint32(this.index);
+    this.gap = room.float32(this.gap);
     this.kind = room.uint8(this.kind);
   }
+}
+
+interface Chunk {
+  readonly kind: number;
+  readonly bytes: number;
+  readonly start: number;
+  readonly end: number;
+  readonly index: number;
+  readonly gap: number;
 }
 
 class StepColumns {
@@ -83,7 +162,7 @@ class StepColumns {
   }
 
   #grow(): void {
-    const room = new Room(this.start.length, 8 + 8 + 4 + 4 + 4 + 1);
+    const room = new ColumnAllocator(this.start.length, 8 + 8 + 4 + 4 + 4 + 1);
     this.start = room.float64(this.start);
     this.end = room.float64(this.end);
     this.chunk = room.int32(this.chunk);
@@ -123,7 +202,7 @@ export class AppendColumns {
   }
 
   #grow(): void {
-    const room = new Room(this.start.length, 8 + 8 + 4 + 4);
+    const room = new ColumnAllocator(this.start.length, 8 + 8 + 4 + 4);
     this.start = room.float64(this.start);
     this.end = room.float64(this.end);
     this.events = room.uint32(this.events);
@@ -131,8 +210,8 @@ export class AppendColumns {
   }
 }
 
-/** Four times the room there was, for all columns in one piece: each piece is a call of the allocator and work for the collector. */
-class Room {
+/** Four times the capacity, for all columns in one buffer: one allocation, and one object for the garbage collector. */
+class ColumnAllocator {
   readonly #rows: number;
   readonly #buffer: ArrayBuffer;
   #at = 0;
@@ -157,6 +236,12 @@ class Room {
 
   uint32(before: Uint32Array): Uint32Array {
     const column = new Uint32Array(this.#buffer, this.#take(4), this.#rows);
+    column.set(before);
+    return column;
+  }
+
+  float32(before: Float32Array): Float32Array {
+    const column = new Float32Array(this.#buffer, this.#take(4), this.#rows);
     column.set(before);
     return column;
   }

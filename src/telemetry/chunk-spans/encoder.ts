@@ -3,7 +3,7 @@ import { attributes, scope, spans } from "../names.ts";
 import type { Block } from "./block.ts";
 import { type AppendColumns, type ChunkColumns, chunkKinds } from "./columns.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
-import { gapOf } from "./span-rows.ts";
+import { toMicroseconds } from "./span-rows.ts";
 import { SpanShape, type SpanStamp } from "./stamp.ts";
 
 /**
@@ -63,7 +63,6 @@ function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendColum
 
 function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkColumns): void {
   const stamps: (SpanStamp | undefined)[] = [];
-  let previous = columns.start[0] ?? 0;
   for (let row = 0; row < columns.count; row++) {
     const kind = columns.kind[row] ?? 0;
     const start = columns.start[row] ?? 0;
@@ -71,10 +70,9 @@ function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkColumns
     const stamp = stamps[kind];
     if (stamp === undefined) continue;
     const at = stamp.write(writer, row, start, columns.end[row] ?? 0);
-    writer.putVarint(stamp.hole(at, 0), row);
+    writer.putVarint(stamp.hole(at, 0), columns.index[row] ?? 0);
     writer.putVarint(stamp.hole(at, 1), columns.bytes[row] ?? 0);
-    writer.putDouble(stamp.hole(at, 2), gapOf(start, previous));
-    previous = start;
+    writer.putDouble(stamp.hole(at, 2), toMicroseconds(columns.gap[row] ?? 0));
   }
 }
 

@@ -43,7 +43,6 @@ function* appendRows(block: Block): Generator<Row> {
 function* chunkRows(block: Block): Generator<Row> {
   const columns = block.chunks;
   if (columns === undefined) return;
-  let previous = columns.start[0] ?? 0;
   for (let index = 0; index < columns.count; index++) {
     const start = columns.start[index] ?? 0;
     yield {
@@ -54,13 +53,12 @@ function* chunkRows(block: Block): Generator<Row> {
       start,
       end: columns.end[index] ?? 0,
       attributes: {
-        [attributes.chunkIndex]: index,
+        [attributes.chunkIndex]: columns.index[index] ?? 0,
         [attributes.chunkKind]: chunkKinds[columns.kind[index] ?? 0] ?? "other",
         [attributes.chunkBytes]: columns.bytes[index] ?? 0,
-        [attributes.chunkGap]: gapOf(start, previous),
+        [attributes.chunkGap]: toMicroseconds(columns.gap[index] ?? 0),
       },
     };
-    previous = start;
   }
   const { steps } = columns;
   for (let index = 0; index < steps.count; index++) {
@@ -81,5 +79,5 @@ function* chunkRows(block: Block): Generator<Row> {
   }
 }
 
-/** Milliseconds since the chunk before, to the microsecond. */
-export const gapOf = (start: number, previous: number): number => Math.round((start - previous) * 1_000) / 1_000;
+/** Rounds milliseconds to the microsecond. */
+export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000;

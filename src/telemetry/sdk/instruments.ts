@@ -33,10 +33,11 @@ export function createInstruments(meter: Meter) {
     runsActive: level(metrics.runsActive, "Runs under way"),
     followersActive: level(metrics.followersActive, "Followers being served"),
     runTiming: seconds(metrics.runTiming, "Where runs' time went, by part"),
+    stalls: seconds(metrics.stalls, "How long the event loop was blocked", buckets.stall)(none),
     timePerOutputChunk: seconds(metrics.timePerOutputChunk, "Time between two chunks", buckets.perChunk),
     chunks: counter(metrics.chunks, "Chunks of providers' streams", "{chunk}"),
     chunkBytes: counter(metrics.chunkBytes, "Bytes of providers' chunks", "By"),
-    appendDuration: seconds(metrics.appendDuration, "Duration of a durable append", buckets.micro)(none),
+    appendDuration: seconds(metrics.appendDuration, "Duration of a durable append", buckets.append)(none),
     accumulateDuration: seconds(
       metrics.accumulateDuration,
       "Time to accumulate a tool-call fragment",

@@ -37,6 +37,11 @@ export class Content {
     return this.json(messages.filter(({ role }) => role !== "system").map(spelled));
   }
 
+  /** A run's answer as the messages that the conventions ask for. */
+  answer(text: string): string {
+    return this.json([{ role: "assistant", parts: [{ type: "text", content: text }] }]);
+  }
+
   system(messages: readonly Message[]): string | undefined {
     const parts = messages.filter(({ role }) => role === "system").flatMap((message) => message.parts.map(spelledPart));
     return parts.length === 0 ? undefined : this.json(parts);

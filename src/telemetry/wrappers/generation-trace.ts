@@ -22,6 +22,7 @@ import { cancelled, errorType, failedWith, mark, type Outcome } from "./outcome.
 import type { ProviderMetrics } from "./provider-metrics.ts";
 import type { RoundTrace } from "./round-trace.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
+import { usageAttributes } from "./usage.ts";
 
 /** One generation as it is measured: its span, its chunks, its figures. */
 export class GenerationTrace implements StreamObserver, Pending {
@@ -41,6 +42,9 @@ export class GenerationTrace implements StreamObserver, Pending {
   #chunks = 0;
   #firstAt = 0;
   #lastAt = 0;
+  /** The longest silence between two chunks, ms, and the chunk that ended it. */
+  #maxGap = 0;
+  #maxGapIndex = 0;
   /** The provider reports its chunks itself; one that does not has a chunk per read. */
   #reported = false;
   #usage: Usage | undefined;
@@ -139,8 +143,10 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#trace?.pending.delete(this);
     const ending = this.#outcome ?? outcome ?? { kind: "good" };
     const now = performance.now();
+    this.#columns?.close();
     mark(this.#span, ending);
     if (this.#span.isRecording()) this.#describe();
+    this.#trace?.generationEnded(this.#metrics.name, this.#request.model, this.#maxGap);
     this.#emitChunks();
     this.#round?.touch();
     endSpan(this.#measure, this.#run, this.#span, this.#origin.time(now));
@@ -152,8 +158,14 @@ export class GenerationTrace implements StreamObserver, Pending {
   }
 
   #count(kind: ChunkKind, bytes: number, start: number, end: number): void {
-    if (this.#chunks++ === 0) this.#firstAt = start;
-    else this.#between.record((start - this.#lastAt) / 1_000);
+    const gap = this.#chunks === 0 ? 0 : start - this.#lastAt;
+    if (this.#chunks === 0) this.#firstAt = start;
+    else this.#between.record(gap / 1_000);
+    if (gap > this.#maxGap) {
+      this.#maxGap = gap;
+      this.#maxGapIndex = this.#chunks;
+    }
+    this.#chunks++;
     this.#lastAt = start;
     const index = this.#metrics.chunk(kind, bytes);
     this.#columns?.chunk(index, bytes, start, end);
@@ -190,39 +202,40 @@ export class GenerationTrace implements StreamObserver, Pending {
     if (this.#chunks > 0) {
       said[attributes.timeToFirstChunk] = Math.round((this.#firstAt - this.#started) * 1_000) / 1e6;
       said[attributes.chunks] = this.#chunks;
+      said[attributes.maxGap] = Math.round(this.#maxGap * 1_000) / 1_000;
+      if (this.#maxGap > 0) said[attributes.maxGapIndex] = this.#maxGapIndex;
     }
     const suppressed = this.#columns?.suppressed ?? 0;
     if (suppressed > 0) said[attributes.suppressed] = suppressed;
-    for (const [field, key] of usageKeys) {
-      const tokens = this.#usage?.[field];
-      if (tokens !== undefined) said[key] = tokens;
-    }
+    Object.assign(said, usageAttributes(this.#usage));
     if (this.#output !== undefined) {
       said[attributes.outputMessages] = this.#measure.content.json(this.#output.messages(this.#finish ?? "error"));
     }
     this.#span.setAttributes(said);
   }
 
+  /** Chunks hang below one span, so that any UI folds them with a click and the tools stay in sight. */
+  #emitSpans(columns: ChunkColumns): void {
+    const startTime = this.#origin.time(this.#firstAt);
+    const stream = this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.context);
+    stream.setAttribute(attributes.chunks, this.#chunks);
+    const below = trace.setSpan(this.context, stream);
+    emitBlock(this.#measure, this.#run, chunkBlock(stream.spanContext(), this.#origin, columns), below);
+    endSpan(this.#measure, this.#run, stream, this.#origin.time(Math.max(this.#lastAt, columns.lastEnd)));
+  }
+
   #emitChunks(): void {
     if (this.#columns === undefined || this.#columns.count === 0) return;
-    const block = chunkBlock(this.#span.spanContext(), this.#origin, this.#columns);
     if (this.#measure.settings.chunks === "spans") {
-      emitBlock(this.#measure, this.#run, block, this.context);
+      this.#emitSpans(this.#columns);
       return;
     }
+    const block = chunkBlock(this.#span.spanContext(), this.#origin, this.#columns);
     for (const row of rowsOf(block)) {
       if (row.name === spans.chunk) this.#span.addEvent(row.name, row.attributes, this.#origin.time(row.start));
     }
   }
 }
-
-const usageKeys = [
-  ["inputTokens", attributes.inputTokens],
-  ["outputTokens", attributes.outputTokens],
-  ["cacheReadTokens", attributes.cacheReadTokens],
-  ["cacheWriteTokens", attributes.cacheWriteTokens],
-  ["reasoningTokens", attributes.reasoningTokens],
-] as const;
 
 /** What is known before anything was sent; samplers read it. */
 function asked(request: GenerationRequest, context: GenerationContext, metrics: ProviderMetrics): Attributes {

@@ -25,7 +25,7 @@ export function measuredJournal(measure: Instrumentation, journal: Journal, queu
     },
     read: (run, after, limit) => journal.read(run, after, limit),
     readMany: (cursors, limit) => journal.readMany(cursors, limit),
-    onHint: (callback) => journal.onHint(callback),
+    onHint: (callback, only) => journal.onHint(callback, only),
     enqueue: (item) => journal.enqueue(item),
     heartbeat: (worker) => journal.heartbeat(worker),
     held: (worker) => journal.held(worker),

@@ -1,3 +1,4 @@
+import { performance } from "node:perf_hooks";
 import type { EventBody, RunEvent } from "../../core/events.ts";
 import type { Claim, Ownership, RunLog } from "../../core/journal.ts";
 import { keepOne } from "../../core/keep-one.ts";
@@ -19,6 +20,8 @@ export class MeasuredLog implements RunLog {
   readonly #measure: Instrumentation;
   readonly #claim: Claim;
   readonly #queued: boolean;
+  /** When this process took the run up: its root span starts then. */
+  readonly #startedAt = performance.now();
   #trace: RunTrace | undefined;
   #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
 
@@ -96,11 +99,16 @@ export class MeasuredLog implements RunLog {
       case "round.finished":
         this.#trace?.roundFinished(body);
         return body;
+      case "generation.failed":
+        this.#trace?.generationFailed(body);
+        return body;
       case "tool.finished":
+        this.#trace?.toolFinished(body.ok);
         if (this.#trace !== undefined) toolFinished(this.#measure, this.#trace, body);
         return body;
       case "tool_call.rejected":
         countRejected(this.#measure, body);
+        this.#trace?.callRejected(body);
         return body;
       case "run.finished":
       case "run.failed":
@@ -112,7 +120,11 @@ export class MeasuredLog implements RunLog {
   }
 
   #open(facts: { agent: string; config: string | undefined; earlier: string | undefined; resumed: boolean }): void {
-    this.#trace = new RunTrace(this.#measure, this.#claim, { ...facts, queued: this.#queued });
+    this.#trace = new RunTrace(this.#measure, this.#claim, {
+      ...facts,
+      queued: this.#queued,
+      startedAt: this.#startedAt,
+    });
   }
 
   #finish(): void {

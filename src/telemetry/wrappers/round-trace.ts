@@ -3,7 +3,8 @@ import { type Context, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { attributes, labels, providerName, spans } from "../names.ts";
 import { endSpan, type Instrumentation } from "./instrumentation.ts";
-import type { RunTrace } from "./run-trace.ts";
+import { failed, mark } from "./outcome.ts";
+import type { Body, RunTrace } from "./run-trace.ts";
 
 interface RoundFacts {
   readonly index: number;
@@ -24,6 +25,8 @@ export class RoundTrace {
   readonly #run: RunTrace;
   #lastAt = performance.now();
   #code: string | undefined;
+  #rejected = 0;
+  #backoff: Span | undefined;
   /** The conventions' name of the provider, told by the generation. */
   provider: string;
 
@@ -60,12 +63,51 @@ export class RoundTrace {
     this.#count("retractions");
   }
 
-  triedAgain(next: RoundTrace): void {
+  /** The attempt failed; another one may follow after `retryMs`, which is a span of its own. */
+  failed({ error, retryMs }: Body<"generation.failed">): void {
+    this.#code = error.code;
+    this.touch();
+    mark(this.span, failed(error.code, error.op, error.err));
+    const status = error.details?.status;
+    if (typeof status === "number") this.span.setAttribute(attributes.statusCode, status);
+    if (retryMs === undefined) return;
+    const asked = error.details?.retryAfterMs;
+    this.#backoff = this.#measure.sdk.tracer.startSpan(
+      spans.backoff,
+      {
+        startTime: this.#run.origin.time(this.#lastAt),
+        attributes: {
+          [attributes.backoffMs]: retryMs,
+          [attributes.errorType]: error.code,
+          ...(typeof asked === "number" ? { [attributes.retryAfterMs]: asked } : {}),
+        },
+      },
+      this.#run.context,
+    );
+  }
+
+  rejected({ name, error }: Body<"tool_call.rejected">): void {
+    this.#rejected++;
+    this.span.setAttribute(attributes.rejectedCalls, this.#rejected);
+    this.span.addEvent("venturi.tool_call.rejected", {
+      [attributes.toolName]: name,
+      [attributes.errorType]: error.code,
+      "exception.message": error.err,
+    });
+    this.touch();
+  }
+
+  triedAgain(next: RoundTrace): "retries" | "failovers" {
     const same = this.#facts.model === next.#facts.model && this.#facts.provider === next.#facts.provider;
-    this.#count(same ? "retries" : "failovers");
+    const again = same ? "retries" : "failovers";
+    this.#count(again);
+    return again;
   }
 
   end(): void {
+    if (this.#backoff !== undefined) {
+      endSpan(this.#measure, this.#run.run, this.#backoff, this.#run.origin.time(performance.now()));
+    }
     endSpan(this.#measure, this.#run.run, this.span, this.#run.origin.time(this.#lastAt));
   }
 

@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
-import type { EventBody, EventOf, TerminalEvent } from "../../core/events.ts";
-import type { Claim } from "../../core/journal.ts";
+import type { EventBody, EventOf, TerminalEvent, Timing } from "../../core/events.ts";
+import { type Claim, defaultTenant } from "../../core/journal.ts";
 import { appendBlock } from "../chunk-spans/block.ts";
 import { AppendColumns } from "../chunk-spans/columns.ts";
 import { attributes, labels, spans } from "../names.ts";
@@ -10,6 +10,7 @@ import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/tracepare
 import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
+import { usageAttributes } from "./usage.ts";
 
 export type Body<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
 
@@ -24,6 +25,8 @@ export interface RunFacts {
   /** Where the run was before, when another owner takes it up. */
   readonly earlier: string | undefined;
   readonly resumed: boolean;
+  /** When this process took the run up, `performance.now()` milliseconds. */
+  readonly startedAt: number;
   /** Waited in line, so that whoever asked for it is not waiting for it, unless that was a tool. */
   readonly queued: boolean;
 }
@@ -39,10 +42,19 @@ export class RunTrace {
   readonly origin = originNow();
   readonly pending = new Set<Pending>();
   readonly #measure: Instrumentation;
-  readonly #started = performance.now();
+  readonly #started: number;
   readonly #appends: AppendColumns | undefined;
+  readonly #resumed: boolean;
   #round: RoundTrace | undefined;
   #ended = false;
+  /** Facts of the whole run, for its root span: one wide event that says what happened without a look at the others. */
+  #retries = 0;
+  #failovers = 0;
+  #toolCalls = 0;
+  #toolFailures = 0;
+  #maxGap = 0;
+  #provider: string | undefined;
+  #model: string | undefined;
 
   constructor(measure: Instrumentation, claim: Claim, facts: RunFacts) {
     const { run, session } = claim.ownership;
@@ -50,6 +62,8 @@ export class RunTrace {
     this.run = run;
     this.agent = facts.agent;
     this.session = session;
+    this.#resumed = facts.resumed;
+    this.#started = facts.startedAt;
     const asked = parseTraceparent(claim.request.traceparent);
     const follows = facts.resumed || (facts.queued && claim.request.parent === undefined);
     const links = follows ? [parseTraceparent(facts.earlier), asked] : [];
@@ -63,6 +77,7 @@ export class RunTrace {
           [attributes.agent]: facts.agent,
           [attributes.run]: run,
           ...(session === undefined ? {} : { [attributes.conversation]: session }),
+          ...(claim.tenant === defaultTenant ? {} : { [attributes.tenant]: claim.tenant }),
           ...(facts.config === undefined ? {} : { [attributes.config]: facts.config }),
           ...(facts.resumed ? { [attributes.resumed]: true } : {}),
         },
@@ -98,8 +113,38 @@ export class RunTrace {
       provider: body.provider ?? "",
       model: body.model,
     });
-    if (before?.index === body.round) before.triedAgain(round);
+    if (before?.index === body.round) this.#count(before.triedAgain(round));
+    this.#provider = body.provider;
+    this.#model = body.model;
     this.#open(round);
+  }
+
+  generationFailed(body: Body<"generation.failed">): void {
+    this.round(body.round).failed(body);
+  }
+
+  callRejected(body: Body<"tool_call.rejected">): void {
+    this.#toolCalls++;
+    this.round(body.round).rejected(body);
+  }
+
+  toolFinished(ok: boolean): void {
+    this.#toolCalls++;
+    if (!ok) this.#toolFailures++;
+  }
+
+  /** A generation below it ended; `maxGap` is the longest silence between two of its chunks, ms. */
+  generationEnded(provider: string, model: string, maxGap: number): void {
+    this.#provider = provider;
+    this.#model = model;
+    this.#maxGap = Math.max(this.#maxGap, maxGap);
+  }
+
+  stalled(ms: number, culprit: string | undefined): void {
+    this.span.addEvent("venturi.stalled", {
+      [attributes.stalledMs]: Math.round(ms),
+      ...(culprit === undefined ? {} : { [attributes.culprit]: culprit }),
+    });
   }
 
   roundRetracted(body: Body<"round.retracted">): void {
@@ -119,7 +164,9 @@ export class RunTrace {
     if (event.type === "run.finished") {
       this.span.setAttribute(attributes.finish, (event as EventOf<"run.finished">).finish);
     }
-    for (const [part, milliseconds] of Object.entries(event.timing)) {
+    this.#describe(event);
+    const now = performance.now();
+    for (const [part, milliseconds] of Object.entries(this.#timing(event.timing, now))) {
       this.span.setAttribute(`${attributes.timing}.${part}`, milliseconds);
       const set = this.#measure.sdk.sets.of({ [labels.part]: part });
       this.#measure.sdk.instruments.runTiming(set).record(milliseconds / 1_000);
@@ -128,7 +175,37 @@ export class RunTrace {
       "error" in event
         ? endOf(event as EventOf<"run.failed">) // by the key that only it has
         : good,
+      now,
     );
+  }
+
+  /** The terminal event cannot count its own commit, and the span ends after it: that time is the runtime's. */
+  #timing(timing: Timing, now: number): Timing {
+    if (this.#resumed) return timing; // counts from the run's start, the span from this owner's
+    const counted = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
+    const missing = now - this.#started - counted;
+    return { ...timing, runtime: Math.max(0, Math.round((timing.runtime + missing) * 1_000) / 1_000) };
+  }
+
+  #describe({ usage, output }: Omit<TerminalEvent, "run" | "seq" | "at">): void {
+    if (!this.span.isRecording()) return;
+    const { content } = this.#measure;
+    this.span.setAttributes({
+      ...(this.#provider === undefined ? {} : { [attributes.provider]: this.#provider }),
+      ...(this.#model === undefined ? {} : { [attributes.requestModel]: this.#model }),
+      ...usageAttributes(usage),
+      [attributes.retries]: this.#retries,
+      [attributes.failovers]: this.#failovers,
+      [attributes.toolCalls]: this.#toolCalls,
+      [attributes.toolFailures]: this.#toolFailures,
+      [attributes.maxGap]: Math.round(this.#maxGap * 1_000) / 1_000,
+      ...(content.captured && output !== "" ? { [attributes.outputMessages]: content.answer(output) } : {}),
+    });
+  }
+
+  #count(again: "retries" | "failovers"): void {
+    if (again === "retries") this.#retries++;
+    else this.#failovers++;
   }
 
   /** The owner stopped until somebody answers; another one goes on. */
@@ -150,14 +227,13 @@ export class RunTrace {
     return round;
   }
 
-  #end(outcome: Outcome): void {
+  #end(outcome: Outcome, now = performance.now()): void {
     if (this.#ended) return;
     this.#ended = true;
     const { sdk, traces } = this.#measure;
     for (const pending of [...this.pending]) pending.abandon();
     this.#round?.end();
     mark(this.span, outcome);
-    const now = performance.now();
     if (this.#appends !== undefined) {
       const { suppressed } = this.#appends;
       if (suppressed > 0) this.span.setAttribute(attributes.appendsSuppressed, suppressed);

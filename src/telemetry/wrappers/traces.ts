@@ -34,6 +34,10 @@ export class Traces {
     if (oldest !== undefined) this.#ended.delete(oldest);
   }
 
+  stalled(ms: number, culprit: string | undefined): void {
+    for (const trace of this.#open.values()) trace.stalled(ms, culprit);
+  }
+
   close(): void {
     for (const trace of [...this.#open.values()]) trace.abandon();
   }

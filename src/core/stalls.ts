@@ -1,0 +1,10 @@
+/** How long code that does not yield has kept this process from everything else. */
+export interface Stalls {
+  /** In all, ms. */
+  readonly totalMs: number;
+  /** Code that has just run for `ms` without yielding, for whoever reports the stall. */
+  blame(culprit: string, ms: number): void;
+}
+export const Stalls = Symbol("Stalls");
+
+export const noStalls: Stalls = { totalMs: 0, blame: () => {} };

@@ -1,0 +1,187 @@
+import { SpanStatusCode } from "@opentelemetry/api";
+import { expect } from "chai";
+import { TimeKeeper } from "../../src/agent/timing.ts";
+import { silentLog } from "../../src/core/log.ts";
+import type { Telemetry } from "../../src/core/telemetry.ts";
+import { EventLoopMonitor, type Stall } from "../../src/host/event-loop.ts";
+import { ChunkColumns } from "../../src/telemetry/chunk-spans/columns.ts";
+import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
+import { VirtualClock } from "../../src/testing/clock.ts";
+import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { Bench, type Setup, tool } from "../agent/harness.ts";
+import { OpenSpans } from "./open-spans.ts";
+
+describe("chunks past the limit", () => {
+  const text = 0;
+  const error = 5;
+  const kept = (columns: ChunkColumns): number[] => [...columns.index.subarray(0, columns.count)];
+
+  it("are all kept as long as there are no more than the limit", () => {
+    for (const limit of [1, 3, 4, 100, 1_000]) {
+      const columns = new ChunkColumns(limit);
+      for (let index = 0; index < limit; index++) columns.chunk(text, 1, index, index);
+      columns.close();
+      expect(kept(columns).sort((a, b) => a - b)).to.deep.equal(Array.from({ length: limit }, (_, index) => index));
+      expect(columns.suppressed).to.equal(0);
+    }
+  });
+
+  it("are kept where they tell something: the first, around gaps, errors, the last", () => {
+    const columns = new ChunkColumns(1_000);
+    let now = 0;
+    for (let index = 0; index < 6_000; index++) {
+      now += index === 3_000 ? 900 : index === 4_500 ? 400 : 5;
+      columns.chunk(index === 5_000 ? error : text, 1, now, now + 1);
+    }
+    columns.close();
+    const indexes = kept(columns);
+    expect(indexes).to.have.length(1_000);
+    expect(new Set(indexes).size).to.equal(1_000);
+    expect(indexes).to.include.members([0, 749, 2_999, 3_000, 4_499, 4_500, 5_000, 5_998, 5_999]);
+    expect(columns.suppressed).to.equal(5_000);
+    expect(columns.gap[indexes.indexOf(3_000)]).to.equal(900);
+    expect(columns.gap[indexes.indexOf(5_999)]).to.equal(5);
+  });
+
+  it("never number more than the limit, however many gaps there are", () => {
+    const columns = new ChunkColumns(100);
+    let now = 0;
+    for (let index = 0; index < 5_000; index++) {
+      now += index % 10 === 0 ? 500 : 1;
+      columns.chunk(text, 1, now, now);
+    }
+    columns.close();
+    expect(columns.count).to.equal(100);
+    expect(kept(columns)).to.include(4_999);
+  });
+
+  it("take their accumulation steps with them only if they are kept", () => {
+    const columns = new ChunkColumns(8);
+    for (let index = 0; index < 20; index++) {
+      columns.chunk(2, 1, index, index);
+      columns.step(index, 0, 1, false, index, index + 0.5);
+    }
+    columns.close();
+    expect(columns.steps.count).to.equal(6);
+    for (let step = 0; step < columns.steps.count; step++) {
+      const row = columns.steps.chunk[step] ?? -1;
+      expect(columns.start[row]).to.equal(columns.steps.start[step]);
+    }
+  });
+});
+
+describe("the time of a run, measured", () => {
+  let spans: OpenSpans;
+  let telemetry: Telemetry;
+  beforeEach(async () => {
+    spans = new OpenSpans();
+    telemetry = await createTelemetry(defaultSettings, { log: silentLog, spanProcessors: [spans] });
+  });
+  afterEach(() => telemetry.close());
+
+  const request = { agent: "tester", input: { text: "go" } };
+  const bench = (model: ScriptedModel, more: Partial<Setup> = {}): Bench =>
+    new Bench({
+      model: telemetry.provider("p0", "openai", model),
+      around: (log) => telemetry.runLog(log, { ownership: log.ownership, tenant: "default", request, signals: 0 }, []),
+      ...more,
+    });
+
+  it("has a span for each wait before a retry, and a failed round with its status", async () => {
+    const slow = say.fail("rate_limited", "slow down", { status: 429, retryAfterMs: 40 });
+    const done = await bench(new ScriptedModel([[slow], [slow], ["ok"]]), { chain: { retry: { max: 2 } } }).run();
+    const waits = spans.named("venturi.backoff");
+    expect(waits).to.have.length(2);
+    for (const { attributes, duration } of waits) {
+      expect(attributes).to.include({ "venturi.backoff.retry_after_ms": 40, "error.type": "rate_limited" });
+      expect(duration[0] * 1e3 + duration[1] / 1e6).to.be.greaterThan(38);
+    }
+    const rounds = spans.named("venturi.round");
+    expect(rounds.map(({ status }) => status.code)).to.deep.equal([
+      SpanStatusCode.ERROR,
+      SpanStatusCode.ERROR,
+      SpanStatusCode.UNSET,
+    ]);
+    expect(rounds[0]?.attributes).to.include({ "http.response.status_code": 429 });
+    expect(spans.named("invoke_agent tester")[0]?.attributes).to.include({ "venturi.run.retries": 2 });
+    const { timing } = done.terminal;
+    expect(timing.retryWait).to.be.greaterThan(76);
+    expect(timing.runtime).to.be.lessThan(timing.retryWait);
+  });
+
+  it("marks the round of a rejected call", async () => {
+    const model = new ScriptedModel([[say.call(0, "look", { wrong: 1 })], ["sorry"]]);
+    const look = { ...tool("look", () => "seen"), parameters: { type: "object", additionalProperties: false } };
+    await bench(model, { tools: [look] }).run();
+    const [round] = spans.named("venturi.round");
+    expect(round?.attributes).to.include({ "venturi.round.rejected_calls": 1 });
+    expect(round?.events.map(({ name }) => name)).to.deep.equal(["venturi.tool_call.rejected"]);
+    expect(round?.events[0]?.attributes).to.include({ "error.type": "tool_invalid_arguments" });
+  });
+
+  it("says how long the longest silence of a stream was, and before which chunk", async () => {
+    await bench(new ScriptedModel([["a", "b", say.wait(80), "c", "d"]])).run();
+    const { attributes } = spans.named("chat m")[0] ?? {};
+    expect(attributes?.["venturi.chunks.max_gap_ms"]).to.be.within(70, 1_000);
+    expect(attributes?.["venturi.chunks.max_gap_index"]).to.equal(2);
+    const root = spans.named("invoke_agent tester")[0]?.attributes;
+    expect(root?.["venturi.chunks.max_gap_ms"]).to.equal(attributes?.["venturi.chunks.max_gap_ms"]);
+    expect(root).to.include({ "gen_ai.provider.name": "openai", "gen_ai.request.model": "m" });
+  });
+
+  it("adds up to the root span within a millisecond, for many runs at once", async () => {
+    const script = () =>
+      new ScriptedModel([
+        ["a", say.call(0, "look", {})],
+        ["b", say.wait(5), "c"],
+      ]);
+    const look = tool("look", () => new Promise((resolve) => setTimeout(resolve, 3, "seen")));
+    await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        bench(script(), { tools: [telemetry.tool(look)], startedAt: performance.now(), run: `run-${index}` }).run(),
+      ),
+    );
+    const roots = spans.named("invoke_agent tester");
+    expect(roots).to.have.length(300);
+    for (const { attributes, duration } of roots) {
+      const parts = Object.entries(attributes).filter(([name]) => name.startsWith("venturi.timing."));
+      expect(parts).to.have.length(8);
+      const sum = parts.reduce((total, [, ms]) => total + Number(ms), 0);
+      expect(Math.abs(sum - (duration[0] * 1e3 + duration[1] / 1e6))).to.be.lessThan(1);
+    }
+  });
+});
+
+describe("the event loop", () => {
+  it("blocked by a tool is noticed, with the tool's name", async () => {
+    const stalls: Stall[] = [];
+    const monitor = new EventLoopMonitor(
+      { now: Date.now, monotonic: () => performance.now(), after: () => () => {} },
+      (stall) => stalls.push(stall),
+    ).start();
+    const block = tool("grind", () => {
+      const end = performance.now() + 180;
+      while (performance.now() < end);
+      return "ground";
+    });
+    const model = new ScriptedModel([[say.call(0, "grind", {})], ["done"]]);
+    await new Bench({ model, tools: [block], stalls: monitor }).run();
+    await new Promise((resolve) => setTimeout(resolve, 120));
+    monitor.stop();
+    const [stall] = stalls.filter(({ ms }) => ms > 100);
+    expect(stall?.culprit).to.equal("tool grind of run run-1");
+    expect(monitor.totalMs).to.be.greaterThan(100);
+  });
+
+  it("stalled takes its time out of whatever part it fell in", async () => {
+    const clock = new VirtualClock();
+    const stalls = { totalMs: 0, blame: () => {} };
+    const time = new TimeKeeper(clock, { stalls });
+    time.enter("providerStream");
+    await clock.advance(100);
+    stalls.totalMs = 70;
+    time.enter("tool");
+    await clock.advance(30);
+    expect(time.total()).to.include({ providerStream: 30, stalled: 70, tool: 30, runtime: 0 });
+  });
+});
