@@ -34,6 +34,8 @@ interface Call {
  */
 export class ToolCalls {
   readonly #quirks: Quirks;
+  /** Calls begun so far. A field, since every chunk of text looks at it. */
+  count = 0;
   readonly #calls: Call[] = [];
   readonly #byKey = new Map<Key, Call>();
   readonly #byId = new Map<string, Call>();
@@ -41,10 +43,6 @@ export class ToolCalls {
 
   constructor(quirks: Quirks) {
     this.#quirks = quirks;
-  }
-
-  get count(): number {
-    return this.#calls.length;
   }
 
   /** `delta.tool_calls` of one chunk. */
@@ -155,6 +153,7 @@ export class ToolCalls {
       passed: false,
     };
     this.#calls.push(call);
+    this.count = this.#calls.length;
     this.#byKey.set(fragment.key, call);
     return call;
   }

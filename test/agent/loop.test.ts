@@ -134,7 +134,7 @@ describe("the loop", () => {
     });
   });
 
-  it("never splits the run's time but into six parts that add up", async () => {
+  it("splits the run's time into eight parts that add up", async () => {
     const bench = await run({
       model: new ScriptedModel([["a", say.call(0, "add", { a: 1, b: 1 })], ["b"]]),
       tools: [add],
@@ -143,9 +143,11 @@ describe("the loop", () => {
     expect(Object.keys(timing)).to.have.members([
       "providerWait",
       "providerStream",
+      "retryWait",
       "tool",
       "approval",
       "client",
+      "stalled",
       "runtime",
     ]);
   });
