@@ -91,7 +91,7 @@ export class SseWriter {
   /** Undefined: go on. A promise: wait for it before writing more. */
   write(text: string): Promise<void> | undefined {
     if (this.#gone.signal.aborted) return undefined;
-    this.#open();
+    if (!this.#response.headersSent) this.#open();
     this.#lastWrite = this.#clock.monotonic();
     this.#response.write(this.#framed ? chunk(text) : text);
     if (this.#response.writableLength <= this.#limits.slowReader) return undefined;
