@@ -12,6 +12,7 @@ export * from "./core/journal.ts";
 export * from "./core/log.ts";
 export * from "./core/messages.ts";
 export * from "./core/native.ts";
+export * from "./core/page.ts";
 export * from "./core/plugin.ts";
 export * from "./core/provider.ts";
 export * from "./core/redact.ts";

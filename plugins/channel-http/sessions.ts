@@ -1,4 +1,4 @@
-import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, type FastifyInstance, pageBytes, VenturiError, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
@@ -10,16 +10,23 @@ export function mountSessions(host: ChannelHost<FastifyInstance>): void {
     const { session } = request.params;
     const { cursor, limit } = request.query;
     const runs = host.runsFor(request);
-    const page = await runs.list({ session, limit, oldestFirst: true, ...(cursor === undefined ? {} : { cursor }) });
+    const query = { session, oldestFirst: true, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await runs.list({ ...query, limit });
     if (page.runs.length === 0 && cursor === undefined) {
       throw new VenturiError("session.get", "not_found", `there is no session "${session}"`);
     }
-    const turns = page.runs.map(async (row) => ({
-      ...overview(row),
-      input: row.request.input,
-      ...(await endingOf(runs, row)),
-    }));
-    return { session, runs: await Promise.all(turns), cursor: page.cursor };
+    const turns: Record<string, unknown>[] = [];
+    let bytes = 0;
+    for (const row of page.runs) {
+      const turn = { ...overview(row), input: row.request.input, ...(await endingOf(runs, row)) };
+      bytes += JSON.stringify(turn).length;
+      if (bytes > pageBytes && turns.length > 0) break;
+      turns.push(turn);
+    }
+    if (turns.length === page.runs.length) return { session, runs: turns, cursor: page.cursor };
+    // Answers are not in the list: where the next page begins is asked for once it is known how many fit on this one.
+    const shorter = await runs.list({ ...query, limit: turns.length });
+    return { session, runs: turns, cursor: shorter.cursor };
   });
 }
 

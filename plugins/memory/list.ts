@@ -1,4 +1,4 @@
-import type { AuditQuery, AuditRecord, ListQuery, RunRow } from "venturi/plugin";
+import { type AuditQuery, type AuditRecord, fitPage, type ListQuery, type RunRow } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs, which are given in order of arrival, and where the next begins. */
@@ -9,10 +9,10 @@ export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: R
   if (!query.oldestFirst) ordered.reverse();
   const after = (run: StoredRun) => from === undefined || (query.oldestFirst ? run.order > from : run.order < from);
   const found = ordered.filter((run) => after(run) && fits(run, query)).slice(0, limit + 1);
-  const page = found.slice(0, limit);
+  const { page, cut } = fitPage(found.slice(0, limit), ({ request }) => JSON.stringify(request).length);
   const last = page.at(-1);
   const runs = page.map(rowOf);
-  return last && found.length > limit ? { runs, cursor: String(last.order) } : { runs };
+  return last && (cut || found.length > limit) ? { runs, cursor: String(last.order) } : { runs };
 }
 
 const fits = (run: StoredRun, query: ListQuery): boolean =>

@@ -187,11 +187,15 @@ export class PostgresJournal implements Journal {
     const limit = query.limit ?? 50;
     const { conditions, values } = listConditions(query);
     const text = this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" });
-    const found = await this.#database.query<StoredRow>("journal.list", text, [limit + 1, ...values]);
-    const page = found.slice(0, limit);
+    const rows = await this.#database.query<StoredRow & { found: number }>("journal.list", text, [
+      limit + 1,
+      ...values,
+    ]);
+    const page = rows.slice(0, limit);
     const last = page.at(-1);
     const runs = page.map(toRow);
-    return last && found.length > limit ? { runs, cursor: last.id } : { runs };
+    // Found, but left out: past the limit, or past what a page may weigh.
+    return last && last.found > page.length ? { runs, cursor: last.id } : { runs };
   }
 
   async restore(recording: Recording): Promise<void> {

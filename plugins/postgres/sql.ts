@@ -1,3 +1,5 @@
+import { pageBytes } from "venturi/plugin";
+
 const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
 const row = `id::text, run, tenant, agent, session, state, outcome, head, asking, epoch, request,
@@ -41,13 +43,14 @@ export const statements = (schema: string) => ({
         WHERE c.run = r.id AND i.head > i.base AND c.first = i.base + 1 AND c.epoch = i.epoch AND c.body = i.body)`,
 
   /** Seqs have no gaps, so a page is a range: from the record that holds the first wanted event to the last one's. */
-  read: `SELECT i.run, c.first, c.body
+  read: `SELECT run, first, body FROM (SELECT i.run, c.first, c.body,
+      sum(octet_length(c.body)) OVER (PARTITION BY i.run ORDER BY c.first) - octet_length(c.body) AS before
     FROM unnest($1::text[], $2::int[]) AS i (run, after)
     JOIN ${schema}.runs r ON r.run = i.run AND r.head > i.after
     CROSS JOIN LATERAL (
       SELECT first, body FROM ${schema}.records WHERE run = r.id AND last > i.after AND first <= i.after + $3::int
         AND first >= (SELECT max(first) FROM ${schema}.records WHERE run = r.id AND first <= i.after + 1)
-    ) c ORDER BY i.run, c.first`,
+    ) c) p WHERE before < ${pageBytes} ORDER BY run, first`,
 
   findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2`,
   findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
@@ -116,7 +119,11 @@ export const statements = (schema: string) => ({
 
   get: `SELECT ${row} FROM ${schema}.runs WHERE run = $1`,
   list: (query: { readonly conditions: string; readonly order: "ASC" | "DESC" }) =>
-    `SELECT ${row} FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1`,
+    `SELECT * FROM (
+      SELECT ${row}, runs.id AS place, count(*) OVER ()::int AS found,
+        sum(octet_length(request)) OVER (ORDER BY runs.id ${query.order}) - octet_length(request) AS before
+      FROM (SELECT * FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1) runs
+    ) p WHERE before < ${pageBytes} ORDER BY place ${query.order}`,
 
   /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
   restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, asking, ended_at)

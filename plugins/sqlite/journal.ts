@@ -156,11 +156,11 @@ export class SqliteJournal implements Journal {
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     const limit = query.limit ?? 50;
-    const found = await this.#thread.ask("list", query, limit + 1);
+    const { page: found, cut } = await this.#thread.ask("list", query, limit + 1);
     const page = found.slice(0, limit);
     const runs = page.map(toRow);
     const last = page.at(-1);
-    return last && found.length > limit ? { runs, cursor: String(last.id) } : { runs };
+    return last && (cut || found.length > limit) ? { runs, cursor: String(last.id) } : { runs };
   }
 
   async restore(recording: Recording): Promise<void> {

@@ -122,7 +122,8 @@ export interface Operations {
   signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken";
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
-  list(query: ListQuery, limit: number): StoredRow[];
+  /** `cut`: the page has fewer rows than were found, because of their size. */
+  list(query: ListQuery, limit: number): { page: StoredRow[]; cut: boolean };
   /** Why it was refused, if it was. */
   restore(row: RestoreRow): string | undefined;
   pruneSome(before: number | null, keep: number | null, limit: number): number;

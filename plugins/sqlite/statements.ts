@@ -24,6 +24,11 @@ export class Statements {
     return this.#statement(text).all(values) as T[]; // the statement's columns are T's fields
   }
 
+  /** Row by row, for a reader that may stop before the end. */
+  each<T>(text: string, values: Record<string, SQLInputValue>): Iterable<T> {
+    return this.#statement(text).iterate(values) as Iterable<T>; // the statement's columns are T's fields
+  }
+
   #statement(text: string): StatementSync {
     let statement = this.#prepared.get(text);
     if (!statement) {

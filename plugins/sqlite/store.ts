@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import type { AuditQuery, ClaimFilter, ListQuery } from "venturi/plugin";
+import { type AuditQuery, type ClaimFilter, fitPage, type ListQuery } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import type {
   AppendColumns,
@@ -39,7 +39,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   read(run: string, after: number, limit: number): RecordRow[] {
-    return this.#ask.all<RecordRow>(sql.readRecords, { run, after, limit });
+    return fitPage(this.#ask.each<RecordRow>(sql.readRecords, { run, after, limit }), ({ body }) => body.length).page;
   }
 
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[] {
@@ -114,14 +114,15 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.get<StoredRow>(sql.findRow, run);
   }
 
-  list(query: ListQuery, limit: number): StoredRow[] {
+  list(query: ListQuery, limit: number): { page: StoredRow[]; cut: boolean } {
     const { oldestFirst: _, waiting: __, agents, cursor, ...asked } = query;
-    return this.#ask.all<StoredRow>(sql.listRuns(query), {
+    const rows = this.#ask.each<StoredRow>(sql.listRuns(query), {
       ...asked,
       ...(agents === undefined ? {} : { agents: listOf(agents) }),
       ...(cursor === undefined ? {} : { cursor: Number(cursor) }),
       limit,
     });
+    return fitPage(rows, ({ request }) => request.length);
   }
 
   restore(row: RestoreRow): string | undefined {

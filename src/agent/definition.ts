@@ -33,6 +33,12 @@ export interface Limits {
   readonly maxToolCalls: number;
   readonly maxCallsPerRound: number;
   readonly tokens: number | undefined;
+  /** Tokens that its generations may produce. */
+  readonly outputTokens: number;
+  /** Characters that its generations may produce: text, reasoning, arguments and parts. */
+  readonly outputBytes: number;
+  /** The same for one generation. */
+  readonly generationBytes: number;
   /** Wall time, ms. */
   readonly time: number | undefined;
 }
@@ -91,7 +97,10 @@ export const defaultLimits: Limits = {
   maxToolCalls: 64,
   maxCallsPerRound: 32,
   tokens: undefined,
-  time: undefined,
+  outputTokens: 4_000_000,
+  outputBytes: 32 * 1024 * 1024,
+  generationBytes: 8 * 1024 * 1024,
+  time: 24 * 3_600_000,
 };
 
 export const defaultToolPolicy: ToolPolicy = {

@@ -6,7 +6,7 @@ import type { Limits } from "./definition.ts";
 import type { RunContext } from "./run-context.ts";
 import type { CallState } from "./state/round-state.ts";
 
-export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_time" | "repeated_calls";
+export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_output" | "max_time" | "repeated_calls";
 
 /** A limit was reached. Depending on `onLimit` it ends the run well, with this as its finish, or as an error. */
 export class LimitReached extends VenturiError {
@@ -45,7 +45,11 @@ export const noMoreRounds = ({ maxToolRounds }: Limits): LimitReached =>
   new LimitReached("max_rounds", `the run may have ${maxToolRounds} rounds of tool calls`);
 
 export function tokenLimit(run: RunContext): LimitReached | undefined {
-  const { tokens } = run.agent.limits;
+  const { tokens, outputTokens } = run.agent.limits;
+  const produced = run.state.usage.outputTokens ?? 0;
+  if (produced > outputTokens) {
+    return new LimitReached("max_output", `the run produced ${produced} tokens and may produce ${outputTokens}`);
+  }
   const used = tokensUsed(run);
   if (tokens === undefined || used <= tokens) return undefined;
   return new LimitReached("max_tokens", `the run used ${used} tokens and may use ${tokens}`);

@@ -10,6 +10,7 @@ import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
 import type { Breakers } from "./model/breaker.ts";
+import { producedIn } from "./model/output-cap.ts";
 import { orAborted } from "./or-aborted.ts";
 import { RunState } from "./state/run-state.ts";
 import { TimeKeeper } from "./timing.ts";
@@ -46,6 +47,8 @@ export class RunContext {
   readonly time: TimeKeeper;
   /** How long people were waited for before this owner took the run up, ms. */
   readonly waited: number;
+  /** Characters that its generations have produced. */
+  produced: number;
   readonly hooks: HookChain;
   readonly content: ContentStore;
   /** Tokens of calls under way, by call; those of finished ones are part of the state. */
@@ -58,6 +61,7 @@ export class RunContext {
     this.agent = parts.agent;
     this.content = parts.content ?? new ContentStore(undefined);
     this.state = RunState.of(parts.history);
+    this.produced = producedIn(parts.history);
     this.state.useIds(parts.session);
     const began = parts.history[0]?.at;
     const now = parts.clock.now();

@@ -1,6 +1,7 @@
 import { VenturiError } from "../core/errors.ts";
 import { encodeEvent, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
+import { mayBeCut } from "../core/page.ts";
 import type { Heading } from "./archive.ts";
 
 const page = 500;
@@ -39,6 +40,6 @@ export async function* eventsOf(journal: Journal, run: string): AsyncGenerator<r
     const events = await journal.read(run, after, page);
     if (events.length > 0) yield events;
     after += events.length;
-    if (events.length < page) return;
+    if (events.length < page && !mayBeCut(events)) return;
   }
 }

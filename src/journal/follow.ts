@@ -2,6 +2,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Cursor, Hint, Journal, Ownership } from "../core/journal.ts";
+import { mayBeCut } from "../core/page.ts";
 import type { CommitListener } from "./committer.ts";
 import { Follower } from "./follower.ts";
 
@@ -164,7 +165,7 @@ export class Followers implements CommitListener {
       const followers = this.#byRun.get(run);
       if (!followers || events.length === 0) continue;
       for (const follower of [...followers]) follower.hand(events);
-      if (events.length >= this.#page) this.#wanted.add(run);
+      if (events.length >= this.#page || mayBeCut(events)) this.#wanted.add(run);
     }
   }
 

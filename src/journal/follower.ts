@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
+import { mayBeCut } from "../core/page.ts";
 
 type Batch = readonly RunEvent[];
 type Result = IteratorResult<Batch, undefined>;
@@ -156,7 +157,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     const events = await this.#patiently(() => journal.read(this.run, this.#next - 1, page));
     if (this.#ended) return ended;
     if (events.length > 0) {
-      if (events.length >= page) this.#behind = true;
+      if (events.length >= page || mayBeCut(events)) this.#behind = true;
       return this.#advance(events);
     }
     const queued = this.#take();

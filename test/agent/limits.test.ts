@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { defaultLimits } from "../../src/agent/definition.ts";
 import { lowerLimits } from "../../src/agent/request-limits.ts";
+import type { Delta } from "../../src/core/deltas.ts";
+import type { Provider } from "../../src/core/provider.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";
@@ -55,6 +57,56 @@ describe("limits", () => {
     const bench = await run({ model, limits, request: { clientTools } });
     expect(bench.terminal).to.deep.include({ finish: "tool_calls" });
     expect(bench.terminal).to.have.nested.property("calls[0].name", "theirs");
+  });
+
+  const endless: Readonly<Record<string, (count: number) => Delta>> = {
+    text: () => ({ type: "text", text: "word ".repeat(50) }),
+    "empty reasoning": (count) => ({ type: "reasoning", text: "", signature: `${count}` }),
+    arguments: (count) => ({
+      type: "tool_call",
+      index: 0,
+      arguments: "x".repeat(200),
+      ...(count === 0 ? { id: "c", name: "look" } : {}),
+    }),
+    calls: (count) => ({ type: "tool_call", index: count, id: `c${count}`, name: "look", arguments: "" }),
+    parts: (count) => ({ type: "activity", kind: "part", wire: "w", data: { count } }),
+  };
+  for (const [what, next] of Object.entries(endless)) {
+    it(`a stream that never ends is cut: ${what}`, async () => {
+      let sent = 0;
+      const model: Provider = {
+        capabilities: { streaming: true, tools: true, vision: false, reasoning: true },
+        async *stream() {
+          for (;;) yield [next(sent++)];
+        },
+      };
+      for (const limits of [{ generationBytes: 50_000 }, { outputBytes: 50_000 }]) {
+        sent = 0;
+        const bench = await run({ model, tools: [look], limits });
+        expect(bench.terminal).to.include({ type: "run.finished", finish: "max_output" });
+        expect(JSON.stringify(bench.events).length).to.be.below(400_000);
+        expect(sent).to.be.below(2_000);
+      }
+      sent = 0;
+      const failed = await run({ model, tools: [look], limits: { generationBytes: 50_000, onLimit: "error" } });
+      expect(failed.terminal).to.have.nested.property("error.code", "budget_exceeded");
+    });
+  }
+
+  it("what a run produces is counted over its rounds, in tokens too", async () => {
+    const wordy = (index: number) => ["x".repeat(2_000), say.call(0, "look", { index })];
+    const bytes = await run({
+      model: new ScriptedModel([wordy(1), wordy(2), wordy(3)]),
+      tools: [look],
+      limits: { outputBytes: 5_000 },
+    });
+    expect(bytes.terminal).to.include({ finish: "max_output" });
+    const tokens = await run({
+      model: new ScriptedModel([wordy(1), wordy(2), wordy(3)]),
+      tools: [look],
+      limits: { outputTokens: 700 },
+    });
+    expect(tokens.terminal).to.include({ finish: "max_output" });
   });
 
   it("estimates the tokens of a provider that tells none", async () => {

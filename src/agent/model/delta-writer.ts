@@ -8,6 +8,7 @@ import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
+import { OutputCap } from "./output-cap.ts";
 
 /** What a generation's stream asks of the tools' side. */
 export interface CallSink {
@@ -34,6 +35,7 @@ export class DeltaWriter {
   readonly #tools: ToolTable;
   readonly #sink: CallSink;
   readonly #accumulator: Accumulator;
+  readonly #cap: OutputCap;
   readonly #doubtful = new Set<OpenCall>();
   /** The events' call id of each open call, by its index. */
   readonly #ids: string[] = [];
@@ -49,6 +51,7 @@ export class DeltaWriter {
     this.#tools = tools;
     this.#sink = sink;
     this.#accumulator = new Accumulator({ run: `${round}`, observer });
+    this.#cap = new OutputCap(run);
     keepOne(this);
   }
 
@@ -56,6 +59,12 @@ export class DeltaWriter {
   push(batch: readonly Delta[]): void {
     for (const delta of batch) this.#take(delta);
     this.#flush();
+    this.#cap.check();
+  }
+
+  /** Nothing more comes, whatever the reason. */
+  close(): void {
+    this.#cap.close();
   }
 
   /** The stream has ended: seals what is still open, or throws when the format's own end is missing. */
@@ -94,6 +103,7 @@ export class DeltaWriter {
       case "activity":
         this.#flush();
         mustFit(delta.data);
+        this.#cap.add(JSON.stringify(delta.data)?.length ?? 0);
         this.shown = true;
         this.#run.emit({
           type: "provider.activity",
@@ -124,6 +134,7 @@ export class DeltaWriter {
     this.#flush();
     this.shown = true;
     this.outputCharacters += text.length;
+    this.#cap.add(text.length + signature.length);
     this.#run.emit({ type: "text.delta", round: this.#round, text, signature });
   }
 
@@ -140,6 +151,7 @@ export class DeltaWriter {
     this.#flush();
     this.shown = true;
     this.outputCharacters += delta.text.length;
+    this.#cap.add(delta.text.length + (delta.signature?.length ?? 0) + (delta.encrypted?.length ?? 0));
     this.#run.emit({ ...delta, type: "reasoning.delta", round: this.#round });
   }
 
@@ -178,6 +190,7 @@ export class DeltaWriter {
   #open(call: OpenCall): void {
     this.shown = true;
     const id = this.#idOf(call);
+    this.#cap.add(call.name.length + id.length);
     this.#run.emit({
       type: "tool_call.started",
       round: this.#round,
@@ -232,6 +245,7 @@ export class DeltaWriter {
       const text = this.#joined();
       if (text === "") return;
       this.outputCharacters += text.length;
+      this.#cap.add(text.length);
       this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: text });
       return;
     }
@@ -239,6 +253,7 @@ export class DeltaWriter {
     this.shown = true;
     const text = this.#joined();
     this.outputCharacters += text.length;
+    this.#cap.add(text.length);
     if (this.#kind === "text") this.#run.emit({ type: "text.delta", round: this.#round, text });
     else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
     else if (this.#part === undefined) this.#run.emit({ type: "reasoning.delta", round: this.#round, text });

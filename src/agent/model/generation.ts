@@ -68,6 +68,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: costOf(writer, attempt) });
   } finally {
     reader?.close();
+    writer?.close();
     run.time.enter("runtime");
   }
 }

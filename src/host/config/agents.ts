@@ -73,7 +73,17 @@ export const RunLimits = z.strictObject({
   maxToolCalls: count().prefault(defaultLimits.maxToolCalls).describe("Tool calls in a run."),
   maxCallsPerRound: count().prefault(defaultLimits.maxCallsPerRound).describe("Tool calls in one round."),
   tokens: z.number().int().positive().optional().describe("Tokens, in and out, that a run may use."),
-  time: Duration.optional().describe("Wall time of a run."),
+  outputTokens: z
+    .number()
+    .int()
+    .positive()
+    .prefault(defaultLimits.outputTokens)
+    .describe("Tokens that the model may produce in a run."),
+  outputBytes: Size.prefault("32MiB").describe(
+    "Characters that the model may produce in a run: text, reasoning, arguments of calls.",
+  ),
+  generationBytes: Size.prefault("8MiB").describe("Characters that the model may produce in one generation."),
+  time: Duration.prefault("24h").describe("Wall time of a run, without the time it waits for people."),
 });
 
 export const ToolPolicySettings = z.strictObject({

@@ -1,6 +1,7 @@
 import { VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent } from "../../core/events.ts";
 import type { Journal, RunRow } from "../../core/journal.ts";
+import { mayBeCut } from "../../core/page.ts";
 import type { PendingApproval } from "../../core/runs.ts";
 
 const page = 1_000;
@@ -42,8 +43,19 @@ async function* eventsOf(journal: Journal, run: string): AsyncGenerator<RunEvent
     const events = await journal.read(run, after, page);
     yield* events;
     after += events.length;
-    if (events.length < page) return;
+    if (events.length < page && !mayBeCut(events)) return;
   }
+}
+
+/** All events after `start` up to `end`: a page may hold fewer than it was asked for, by their size. */
+async function readRange(journal: Journal, run: string, { start, end }: { start: number; end: number }) {
+  const events: RunEvent[] = [];
+  while (start + events.length < end) {
+    const more = await journal.read(run, start + events.length, end - start - events.length);
+    if (more.length === 0) break;
+    events.push(...more);
+  }
+  return events;
 }
 
 /**
@@ -56,7 +68,7 @@ export async function openQuestions(journal: Journal, row: RunRow): Promise<Pend
   const open: EventOf<"approval.requested">[] = [];
   for (let end = row.head; end > 0 && open.length < row.asking; ) {
     const start = Math.max(0, end - page);
-    for (const event of (await journal.read(row.run, start, end - start)).reverse()) {
+    for (const event of (await readRange(journal, row.run, { start, end })).reverse()) {
       if (event.type === "approval.resolved") answered.set(event.call, (answered.get(event.call) ?? 0) + 1);
       if (event.type !== "approval.requested") continue;
       const answers = answered.get(event.call) ?? 0;

@@ -1,0 +1,52 @@
+import type { RunEvent } from "../../core/events.ts";
+import { LimitReached } from "../limits.ts";
+import type { RunContext } from "../run-context.ts";
+
+/** What each event costs beside its text, so that a stream of empty pieces has an end too. */
+const perEvent = 64;
+
+/** Counts what a generation produces and ends the run when that is more than it, or the run, may produce. */
+export class OutputCap {
+  readonly #run: RunContext;
+  readonly #most: number;
+  readonly #message: string;
+  #size = 0;
+
+  constructor(run: RunContext) {
+    const { generationBytes, outputBytes } = run.agent.limits;
+    const left = outputBytes - run.produced;
+    this.#run = run;
+    this.#most = Math.min(generationBytes, left);
+    this.#message =
+      generationBytes < left
+        ? `one generation may produce ${generationBytes} characters`
+        : `the run may produce ${outputBytes} characters`;
+  }
+
+  add(characters: number): void {
+    this.#size += characters + perEvent;
+  }
+
+  /** Once a network read: nothing more is taken from the provider after it. */
+  check(): void {
+    if (this.#size <= this.#most) return;
+    this.#run.abort(new LimitReached("max_output", this.#message));
+    this.#run.throwIfAborted();
+  }
+
+  /** The generation is over, whatever its end: what it produced counts for the run. */
+  close(): void {
+    this.#run.produced += this.#size;
+    this.#size = 0;
+  }
+}
+
+/** What the generations before produced, as far as the run's events tell. */
+export function producedIn(history: readonly RunEvent[]): number {
+  let size = 0;
+  for (const event of history) {
+    if (event.type === "text.delta" || event.type === "reasoning.delta") size += event.text.length + perEvent;
+    else if (event.type === "tool_call.delta") size += event.arguments.length + perEvent;
+  }
+  return size;
+}

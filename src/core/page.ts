@@ -1,0 +1,23 @@
+import type { RunEvent } from "./events.ts";
+import { excessOf } from "./value-limits.ts";
+
+/** About how many bytes of requests, events or answers one page holds, whatever its limit in items: always at least one. */
+export const pageBytes = 4 * 1024 * 1024;
+
+/** JSON may be several times the text that it holds, and only the text is counted here. */
+const suspicious = { depth: Number.POSITIVE_INFINITY, nodes: Number.POSITIVE_INFINITY, size: pageBytes / 8 };
+
+/** Whether a page of events that is shorter than it might be may have been cut by its size, so that more follows. */
+export const mayBeCut = (events: readonly RunEvent[]): boolean => excessOf(events, suspicious) !== undefined;
+
+/** The first items that fit on a page, and whether any were left out. */
+export function fitPage<Item>(items: Iterable<Item>, sizeOf: (item: Item) => number): { page: Item[]; cut: boolean } {
+  const page: Item[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    bytes += sizeOf(item);
+    if (page.length > 0 && bytes > pageBytes) return { page, cut: true };
+    page.push(item);
+  }
+  return { page, cut: false };
+}
