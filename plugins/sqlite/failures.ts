@@ -1,3 +1,4 @@
+import { FileGone } from "./identity.ts";
 import { UnusableFile } from "./schema.ts";
 
 /** SQLite's primary result codes that say what a person can do. https://www.sqlite.org/rescode.html */
@@ -18,6 +19,7 @@ const broken: ReadonlySet<number> = new Set([8, 10, 11, 14, 26]);
 const ofValue: ReadonlySet<number> = new Set([18, 20, 25]);
 
 export function explain(thrown: unknown, file: string): string {
+  if (thrown instanceof FileGone) return `the journal cannot be used: ${thrown.message}`;
   const what = thrown instanceof UnusableFile ? thrown.message : advice[codeOf(thrown)];
   const said = thrown instanceof Error ? thrown.message : String(thrown);
   return what === undefined ? `the journal ${file} failed: ${said}` : `the journal ${file} cannot be used: ${what}`;

@@ -23,7 +23,7 @@ export default definePlugin({
   async create({ path, ...options }, context) {
     const file = path === ":memory:" ? path : resolve(context.folder, path);
     if (file !== ":memory:") await makeFolder(dirname(file));
-    const journal = new SqliteJournal({ ...options, file });
+    const journal = new SqliteJournal({ ...options, file }, context.log);
     try {
       // Reads: a file that another process has locked at this moment is waited for later.
       await journal.read("", 0, 1);

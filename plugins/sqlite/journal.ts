@@ -13,11 +13,13 @@ import {
   joinWires,
   type KeptWire,
   type ListQuery,
+  type Log,
   type Ownership,
   type Recording,
   type RunEvent,
   type RunRow,
   type Signal,
+  silentLog,
   tooManyRuns,
   VenturiError,
 } from "venturi/plugin";
@@ -51,11 +53,15 @@ export class SqliteJournal implements Journal {
     of: (run) => this.#thread.ask("blobsOf", run),
   };
 
-  constructor(options: ThreadOptions) {
+  constructor(options: ThreadOptions, log: Log = silentLog) {
     this.lease = options.lease;
-    this.#thread = new StoreThread(options, ({ work, signals }) =>
-      this.#hint({ work, events: () => true, ...(signals && { signals: () => true }) }),
-    );
+    this.#thread = new StoreThread(options, {
+      changed: ({ work, signals }) => this.#hint({ work, events: () => true, ...(signals && { signals: () => true }) }),
+      loss: (reason) => {
+        if (reason === undefined) log.info("the journal's file is back", { file: options.file });
+        else log.error("the journal's file is gone; no run is taken", { file: options.file, reason });
+      },
+    });
     this.#enqueues = new Grouped((rows) => this.#thread.ask("enqueue", rows));
   }
 

@@ -157,5 +157,7 @@ export type Reply =
   | { readonly id: number; readonly value: unknown }
   /** `permanent`: it will not go through however often it is asked. */
   | { readonly id: number; readonly failure: string; readonly permanent: boolean }
+  /** The file at the path is no longer the one that is written to, and why; undefined when it is again. */
+  | { readonly loss: string | undefined }
   /** Another process has written. */
   | { readonly changed: { readonly work: boolean; readonly signals: boolean } };

@@ -8,18 +8,24 @@ interface Pending {
   readonly reject: (error: VenturiError) => void;
 }
 
+export interface ThreadListener {
+  changed(change: { work: boolean; signals: boolean }): void;
+  /** The file is no longer the one that is written to, and why; undefined when it is again. */
+  loss(reason: string | undefined): void;
+}
+
 /** The thread from outside: questions go in, answers come out. A thread that dies is replaced at the next question. */
 export class StoreThread {
   readonly #options: ThreadOptions;
-  readonly #changed: (change: { work: boolean; signals: boolean }) => void;
+  readonly #listener: ThreadListener;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #next = 0;
   #closed = false;
 
-  constructor(options: ThreadOptions, changed: (change: { work: boolean; signals: boolean }) => void) {
+  constructor(options: ThreadOptions, listener: ThreadListener) {
     this.#options = options;
-    this.#changed = changed;
+    this.#listener = listener;
   }
 
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>> {
@@ -62,9 +68,10 @@ export class StoreThread {
 
   #receive(reply: Reply): void {
     if ("changed" in reply) {
-      this.#changed(reply.changed);
+      this.#listener.changed(reply.changed);
       return;
     }
+    if ("loss" in reply) return this.#listener.loss(reply.loss);
     const pending = this.#pending.get(reply.id);
     this.#pending.delete(reply.id);
     if (!pending) return;

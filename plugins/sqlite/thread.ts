@@ -1,23 +1,40 @@
 import { DatabaseSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { explain, isPermanent, needsReopening } from "./failures.ts";
-import type { Reply, Request, ThreadOptions } from "./protocol.ts";
+import { FileGone, FileIdentity } from "./identity.ts";
+import type { Operation, Reply, Request, ThreadOptions } from "./protocol.ts";
 import { migrate } from "./schema.ts";
 import { Store } from "./store.ts";
+
+/** How often the file at the path is compared with the one that is open, ms. */
+const guardEvery = 250;
+/** What is read is still there, wherever the file is. */
+const reads: ReadonlySet<Operation> = new Set(["read", "readMany", "held", "signalsMany", "get", "list", "wire"]);
 
 /** The thread that owns the connection: a commit waits for the disk, and only this thread waits with it. */
 function serve(port: MessagePort, options: ThreadOptions): void {
   let open: { database: DatabaseSync; store: Store } | undefined;
   let version: unknown;
   let lastSignal = 0;
+  const identity = new FileIdentity(options.file);
+  let loss: string | undefined;
 
   const store = (): Store => {
+    // Before a file is opened anew, which would make an empty one in its place.
+    if (!open) identity.check();
     open ??= connect(options);
     return open.store;
+  };
+  const watchFile = (): void => {
+    const now = identity.loss;
+    if (now === loss) return;
+    loss = now;
+    port.postMessage({ loss } satisfies Reply);
   };
   const shut = (): void => {
     open?.database.close();
     open = undefined;
+    identity.forgetLog();
   };
   const answer = (request: Request): Reply => {
     try {
@@ -26,11 +43,15 @@ function serve(port: MessagePort, options: ThreadOptions): void {
         return { id: request.id, value: undefined };
       }
       const target = store();
+      if (!reads.has(request.operation)) identity.check();
       const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // the sender is typed by Operations
-      return { id: request.id, value: method.apply(target, [...request.args]) };
+      const value = method.apply(target, [...request.args]);
+      identity.learn();
+      return { id: request.id, value };
     } catch (thrown) {
       // A connection that has seen a broken file is of no use even after someone has mended the file.
       if (needsReopening(thrown)) shut();
+      if (thrown instanceof FileGone) watchFile();
       return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
     }
   };
@@ -52,9 +73,11 @@ function serve(port: MessagePort, options: ThreadOptions): void {
     port.postMessage(answer(request));
     if (request.operation !== "close") return;
     clearInterval(watching);
+    clearInterval(guarding);
     port.close();
   });
   const watching = setInterval(look, options.watch);
+  const guarding = setInterval(watchFile, guardEvery);
 }
 
 function connect(options: ThreadOptions): { database: DatabaseSync; store: Store } {
