@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import type { PendingApproval } from "../core/runs.ts";
 import { example } from "./globals.ts";
+import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
 
 interface Options extends ServiceOptions {
@@ -45,7 +46,7 @@ export function configure(command: Command): void {
       };
       const path = `/v1/runs/${encodeURIComponent(run)}/approvals/${encodeURIComponent(asked)}`;
       await askService(command, { ...options, path, body });
-      process.stdout.write(`${run} ${asked} ${body.approved ? "approved" : "denied"}\n`);
+      show(process.stdout, `${run} ${asked} ${body.approved ? "approved" : "denied"}\n`);
     });
 }
 
@@ -59,14 +60,15 @@ function onlyCall(approvals: readonly Open[], run: string): string {
 }
 
 function list(approvals: readonly Open[], { json }: Options): void {
-  if (approvals.length === 0 && !json) process.stderr.write("nothing waits for a person\n");
+  if (approvals.length === 0 && !json) show(process.stderr, "nothing waits for a person\n");
   for (const open of approvals) {
-    process.stdout.write(json ? `${JSON.stringify(open)}\n` : lineOf(open));
+    if (json) showJson(process.stdout, JSON.stringify(open));
+    else show(process.stdout, `${forOneLine(lineOf(open))}\n`);
   }
 }
 
 function lineOf({ run, agent, call, name, arguments: input, since, until }: Open): string {
   const asked = new Date(since).toISOString().slice(0, 19).replace("T", " ");
   const left = until === undefined ? "" : `, until ${new Date(until).toISOString().slice(0, 19).replace("T", " ")}`;
-  return `${run} ${call}  ${agent}: ${name} ${JSON.stringify(input)}  (asked ${asked}${left})\n`;
+  return `${run} ${call}  ${agent}: ${name} ${JSON.stringify(input)}  (asked ${asked}${left})`;
 }

@@ -1,14 +1,22 @@
+import { randomInt } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { EventOf } from "../core/events.ts";
+import { ansiOf, forOneLine, reset, type Shown, styled, wantsColor } from "./screen.ts";
 
 export interface Answer {
   readonly approved: boolean;
   readonly reason?: string;
 }
 
-/** Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. */
+/** How often an answer that is neither the number nor a no is asked about again. */
+const tries = 3;
+
+/**
+ * Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. Yes is a number that
+ * is made up for each question: whatever a model or a tool has written above, it can't have known it, so nobody is led to
+ * answer this question by reading another one.
+ */
 export async function askApproval(event: EventOf<"approval.requested">): Promise<Answer> {
-  const { name, arguments: input, reason, origin } = event;
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
     return { approved: false, reason: "nobody is at the terminal to approve it" };
   }
@@ -20,17 +28,42 @@ export async function askApproval(event: EventOf<"approval.requested">): Promise
     process.emit("SIGINT");
   });
   try {
-    const why = reason === undefined ? "" : ` (${reason})`;
-    const whose = origin === undefined ? name : `${name} of the agent ${origin.agent}`;
-    const answer = await ask.question(`\nMay ${whose} run with ${JSON.stringify(input)}?${why} [y/N] `, {
-      signal: interrupted.signal,
-    });
-    return /^y(es)?$/i.test(answer.trim())
-      ? { approved: true }
-      : { approved: false, reason: "refused at the terminal" };
+    for (let left = tries; left > 0; left--) {
+      const number = String(randomInt(100, 1_000));
+      const answer = await ask.question(questionOf(event, number), { signal: interrupted.signal });
+      const verdict = verdictOf(answer, number);
+      if (verdict !== undefined) return verdict;
+    }
+    return { approved: false, reason: "no clear answer at the terminal" };
   } catch {
     return { approved: false, reason: "interrupted at the terminal" };
   } finally {
     ask.close();
   }
+}
+
+/** Undefined for what is neither: it may have been meant for something else. */
+export function verdictOf(answer: string, number: string): Answer | undefined {
+  const said = answer.trim();
+  if (said === number) return { approved: true };
+  return /^(?:no?)?$/i.test(said) ? { approved: false, reason: "refused at the terminal" } : undefined;
+}
+
+/** What is asked, with everything that is not ours on lines of its own. */
+export function questionOf(event: EventOf<"approval.requested">, number: string): string {
+  const { name, arguments: input, reason, origin } = event;
+  const color = wantsColor(process.stderr);
+  const title = " Venturi asks ";
+  const lines: Shown[] = [
+    reset,
+    "\n",
+    color ? styled("inverse", title) : `[${title}]`,
+    ` May ${forOneLine(name)} run${origin === undefined ? "" : ` for the agent ${forOneLine(origin.agent)}`}?\n`,
+    `  with ${forOneLine(JSON.stringify(input))}\n`,
+    ...(reason === undefined ? [] : [`  because ${forOneLine(reason)}\n`]),
+    "  Type ",
+    color ? styled("bold", number) : number,
+    " to let it run, or press Enter to refuse: ",
+  ];
+  return lines.map(ansiOf).join("");
 }

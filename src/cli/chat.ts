@@ -8,7 +8,8 @@ import { type Host, openHost } from "../host/open.ts";
 import { askApproval } from "./approve.ts";
 import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
-import { openPrinter, wantsColor } from "./terminal.ts";
+import { ansiOf, forOneLine, reset, show, styled, wantsColor } from "./screen.ts";
+import { openPrinter } from "./terminal.ts";
 import { watchRun } from "./watch-run.ts";
 
 const help = `/help            this
@@ -49,7 +50,7 @@ export function configure(command: Command): void {
 
 async function converse(chat: Chat, json: boolean): Promise<void> {
   const interactive = process.stdin.isTTY === true;
-  if (interactive) process.stderr.write(`Talking to ${chat.agent}. /help tells what else can be typed.\n`);
+  if (interactive) show(process.stderr, `Talking to ${chat.agent}. /help tells what else can be typed.\n`);
   for (;;) {
     const line = await ask(chat, interactive);
     if (line === undefined || /^\/(exit|quit)$/.test(line)) return;
@@ -78,7 +79,8 @@ async function ask({ agent, historyFile }: Chat, interactive: boolean): Promise<
   }
   const history = historyOf(historyFile);
   const line = createInterface({ input: process.stdin, output: process.stderr, history, historySize: 500 });
-  const prompt = wantsColor(process.stderr) ? `\u001b[1m${agent}>\u001b[0m ` : `${agent}> `;
+  const name = `${forOneLine(agent)}>`;
+  const prompt = `${ansiOf(reset)}${wantsColor(process.stderr) ? ansiOf(styled("bold", name)) : name} `;
   try {
     return (await Promise.race([line.question(prompt), closed(line)]))?.trim();
   } finally {
@@ -94,7 +96,7 @@ const closed = (line: Interface): Promise<undefined> =>
 
 function obey(chat: Chat, line: string): void {
   const [name, argument] = line.slice(1).split(/\s+/, 2);
-  const say = (text: string) => process.stderr.write(`${text}\n`);
+  const say = (text: string) => show(process.stderr, `${text}\n`);
   if (name === "help") say(help.trimEnd());
   else if (name === "new") {
     chat.session = randomUUID();
@@ -119,7 +121,7 @@ function mustExist(host: Host, name: string): void {
 
 /** Newest first, as readline wants it. */
 const historyOf = (file: string): string[] =>
-  existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).slice(-500).reverse() : [];
+  existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).slice(-500).map(forOneLine).reverse() : [];
 
 function remember(file: string, line: string): void {
   mkdirSync(dirname(file), { recursive: true });

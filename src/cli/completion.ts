@@ -3,6 +3,7 @@ import { VenturiError } from "../core/errors.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { commandNames } from "./main.ts";
+import { show } from "./screen.ts";
 
 /** `venturi completion SHELL`: a script for the shell. The names of agents are asked for when they are needed. */
 export function configure(command: Command): void {
@@ -15,14 +16,14 @@ export function configure(command: Command): void {
     .action(async (shell: string) => {
       if (shell === "agents") {
         const { agents } = await loadConfig(loadOptionsOf(command));
-        process.stdout.write(`${Object.keys(agents).join("\n")}\n`);
+        show(process.stdout, `${Object.keys(agents).join("\n")}\n`);
         return;
       }
       const script = scripts[shell];
       if (script === undefined) {
         throw new VenturiError("cli.completion", "invalid_input", `"${shell}" is not known; bash, zsh and fish are`);
       }
-      process.stdout.write(script(commandNames.join(" ")));
+      show(process.stdout, script(commandNames.join(" ")));
     });
 }
 

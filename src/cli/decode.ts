@@ -8,6 +8,7 @@ import type { OpenCall } from "../provider/accumulate.ts";
 import { Pipeline } from "../provider/decode.ts";
 import { Transcript } from "../provider/transcript.ts";
 import { example } from "./globals.ts";
+import { showJson } from "./screen.ts";
 
 const op = "cli.decode";
 
@@ -18,7 +19,7 @@ export function configure(command: Command): void {
     .addHelpText("after", example("venturi decode --wire openai-chat response.sse"))
     .action(async (files: string[], options: { wire: string }) => {
       const wire = await findWire(options.wire);
-      for (const file of files) process.stdout.write(`${JSON.stringify(await decodeFile(file, wire))}\n`);
+      for (const file of files) showJson(process.stdout, JSON.stringify(await decodeFile(file, wire)));
     });
 }
 

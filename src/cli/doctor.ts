@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { examine, type Finding } from "../host/doctor.ts";
 import { example, loadOptionsOf } from "./globals.ts";
-import { wantsColor } from "./terminal.ts";
+import { type Shown, show, showJson, styled, wantsColor } from "./screen.ts";
 
 /** `venturi doctor`: what would keep the service from working, before it is started. */
 export function configure(command: Command): void {
@@ -12,16 +12,16 @@ export function configure(command: Command): void {
       let failed = false;
       for await (const finding of examine(loadOptionsOf(command))) {
         failed ||= finding.status === "bad";
-        process.stdout.write(options.json ? `${JSON.stringify(finding)}\n` : line(finding));
+        if (options.json) showJson(process.stdout, JSON.stringify(finding));
+        else show(process.stdout, ...line(finding));
       }
       if (failed) process.exitCode = 1;
     });
 }
 
-const marks = { good: ["✔", 32], note: ["•", 33], bad: ["✗", 31] } as const;
+const marks = { good: ["✔", "green"], note: ["•", "yellow"], bad: ["✗", "red"] } as const;
 
-function line({ status, what, found }: Finding): string {
+function line({ status, what, found }: Finding): Shown[] {
   const [mark, color] = marks[status];
-  const painted = wantsColor(process.stdout) ? `\u001b[${color}m${mark}\u001b[0m` : mark;
-  return `${painted} ${what.padEnd(22)} ${found}\n`;
+  return [wantsColor(process.stdout) ? styled(color, mark) : mark, ` ${what.padEnd(22)} ${found}\n`];
 }

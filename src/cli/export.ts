@@ -5,6 +5,7 @@ import type { Command } from "commander";
 import { wrap } from "../core/errors.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { showData } from "./screen.ts";
 
 /** `venturi export RUN`: the run as one file of JSON lines. */
 export function configure(command: Command): void {
@@ -16,11 +17,17 @@ export function configure(command: Command): void {
       withRecordings(loadOptionsOf(command), async (recordings) => {
         const lines = Readable.from(recordings.export(run));
         try {
-          if (options.output === undefined) await pipeline(lines, process.stdout, { end: false });
+          if (options.output === undefined) await printed(lines);
           else await pipeline(lines, createWriteStream(options.output));
         } catch (thrown) {
           throw wrap("cli.export", thrown);
         }
       }),
     );
+}
+
+/** As they are into a pipe. */
+async function printed(lines: Readable): Promise<void> {
+  if (process.stdout.isTTY !== true) return await pipeline(lines, process.stdout, { end: false });
+  for await (const line of lines) showData(process.stdout, String(line));
 }

@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Command, Option } from "commander";
 import type { LoadOptions } from "../host/config/load.ts";
+import { show } from "./screen.ts";
 
 export interface Globals {
   readonly config: string;
@@ -34,7 +35,7 @@ export function globalsOf(command: Command): Globals {
 export function globalsOrBox(command: Command): Globals {
   const { config, set } = globalsOf(command);
   if (command.getOptionValueSourceWithGlobals("config") !== "default" || existsSync(config)) return { config, set };
-  process.stderr.write(`there is no ${config} here: using the one of the box (venturi init copies it)\n`);
+  show(process.stderr, `there is no ${config} here: using the one of the box (venturi init copies it)\n`);
   const data = resolve("data");
   return {
     config: fileURLToPath(new URL("../../../config/venturi.yaml", import.meta.url)),

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { show, showJson } from "./screen.ts";
 import { readInput } from "./terminal.ts";
 
 /** `venturi import FILE`: takes in what `venturi export` wrote. */
@@ -16,10 +17,10 @@ export function configure(command: Command): void {
       const text = await read(file);
       await withRecordings(loadOptionsOf(command), async (recordings) => {
         const imported = await recordings.import(text, options.as);
-        if (options.json) process.stdout.write(`${JSON.stringify(imported)}\n`);
-        else process.stdout.write(`${imported.run}\n`);
+        if (options.json) showJson(process.stdout, JSON.stringify(imported));
+        else show(process.stdout, `${imported.run}\n`);
         const rest = imported.ended ? "" : "; it has no end, so it waits for a signal";
-        process.stderr.write(`took in ${imported.events} events${rest}\n`);
+        show(process.stderr, `took in ${imported.events} events${rest}\n`);
       });
     });
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import { example } from "./globals.ts";
+import { show } from "./screen.ts";
 
 const files = ["venturi.yaml", "venturi.schema.json", "prompts/assistant.md"];
 export const boxConfigFolder = fileURLToPath(new URL("../../../config/", import.meta.url));
@@ -19,8 +20,9 @@ export function configure(command: Command): void {
         throw new VenturiError("cli.init", "conflict", `${there} is there already; name another folder`);
       }
       for (const file of files) copy(file, folder);
-      process.stdout.write(`${files.map((file) => join(folder, file)).join("\n")}\n`);
-      process.stderr.write(
+      show(process.stdout, `${files.map((file) => join(folder, file)).join("\n")}\n`);
+      show(
+        process.stderr,
         `now: venturi start${folder === "config" ? "" : ` --config ${join(folder, files[0] ?? "")}`}\n`,
       );
     });

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { addGlobals, example } from "./globals.ts";
+import { show } from "./screen.ts";
 import { printVersion } from "./version.ts";
 
 /** A command of the command line. Its module is loaded only when it is called. */
@@ -107,9 +108,9 @@ function report(thrown: unknown): number {
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : usage;
   const error = wrap("cli.run", thrown);
   const isConfig = error.code === "config_invalid";
-  process.stderr.write(isConfig ? `${error.message}\n` : `${error}\n`);
+  show(process.stderr, isConfig ? `${error.message}\n` : `${error}\n`);
   if (!VenturiError.isInstance(thrown) && thrown instanceof Error && process.env.VENTURI_DEBUG !== undefined) {
-    process.stderr.write(`${thrown.stack}\n`);
+    show(process.stderr, `${thrown.stack}\n`);
   }
   return error.exit;
 }

@@ -10,6 +10,7 @@ import { journalFiles } from "./new-plugin/journal.ts";
 import { packageFiles } from "./new-plugin/package.ts";
 import { providerFiles } from "./new-plugin/provider.ts";
 import { toolFiles } from "./new-plugin/tool.ts";
+import { show } from "./screen.ts";
 
 const op = "plugin.new";
 
@@ -32,9 +33,9 @@ export function configure(command: Command): void {
     .action((name: string, options: { kind: PluginKind; folder?: string }) => {
       const folder = resolve(options.folder ?? name);
       const written = writePlugin(name, options.kind, folder);
-      process.stdout.write(`${written.map((file) => join(folder, file)).join("\n")}\n`);
-      process.stderr.write(`now: cd ${folder} && npm install && npm test\n`);
-      process.stderr.write(`then name it in the configuration: plugins: ["${folder}"]\n`);
+      show(process.stdout, `${written.map((file) => join(folder, file)).join("\n")}\n`);
+      show(process.stderr, `now: cd ${folder} && npm install && npm test\n`);
+      show(process.stderr, `then name it in the configuration: plugins: ["${folder}"]\n`);
     });
 }
 

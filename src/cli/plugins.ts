@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
 import { type Config, loadConfig } from "../host/config/load.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { show, showJson } from "./screen.ts";
 
 interface Row {
   readonly name: string;
@@ -20,8 +21,8 @@ export function configure(command: Command): void {
     .action(async (options: { all?: true; json?: true }) => {
       const config = await loadConfig(loadOptionsOf(command));
       const rows = await listPlugins(config, options.all === true ? "all" : "used");
-      if (options.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`);
-      else process.stdout.write(table(rows));
+      if (options.json) for (const row of rows) showJson(process.stdout, JSON.stringify(row));
+      else show(process.stdout, table(rows));
     });
 }
 
@@ -36,7 +37,7 @@ async function listPlugins(config: Config, which: "all" | "used"): Promise<Row[]
       const { plugin, from, version } = await config.loader.get(name);
       rows.push({ name, kind: plugin.kind, from, version, used: keys });
     } catch (thrown) {
-      process.stderr.write(`${messageOf(thrown)}\n`);
+      show(process.stderr, `${messageOf(thrown)}\n`);
       process.exitCode = 1;
     }
   }

@@ -1,19 +1,20 @@
 import { type EventOf, encodeEvent, type RunEvent } from "../core/events.ts";
+import { forOneLine, type Show, type Shown, type Style, styled } from "./screen.ts";
 
 export interface Printer {
   print(event: RunEvent): void;
 }
 
 /** One JSON line an event, for programs. */
-export const jsonPrinter = (write: (text: string) => void): Printer => ({
-  print: (event) => write(`${encodeEvent(event)}\n`),
+export const jsonPrinter = (write: (json: string) => void): Printer => ({
+  print: (event) => write(encodeEvent(event)),
 });
 
 export interface Streams {
   /** Data: what the agent says. */
-  readonly out: (text: string) => void;
+  readonly out: Show;
   /** Words: what it does, and how long that took. */
-  readonly words: (text: string) => void;
+  readonly words: Show;
   readonly color: boolean;
   /** Tools, reasoning and a closing line are shown. */
   readonly verbose: boolean;
@@ -47,7 +48,7 @@ export class TextPrinter implements Printer {
         this.#arguments.set(event.call, brief(JSON.stringify(event.arguments)));
         return;
       case "tool_call.rejected":
-        return this.#note(`${this.#red("✗")} ${event.name} ${this.#dim(brief(event.error.err))}`);
+        return this.#note(this.#red("✗"), ` ${brief(event.name)} `, this.#dim(brief(event.error.err)));
       case "tool.output":
         return this.#output(event);
       case "generation.failed":
@@ -55,12 +56,17 @@ export class TextPrinter implements Printer {
       case "tool.finished":
         return this.#tool(event);
       case "round.retracted":
-        return this.#note(this.#dim(`↩ taken back: ${event.reason}`));
+        return this.#note(this.#dim(`↩ taken back: ${brief(event.reason)}`));
       case "run.finished":
         return this.#finish(event);
       case "run.failed":
         this.#endLine();
-        this.#streams.words(`${this.#red(event.error.code)}: ${event.error.err} ${this.#dim(`(${event.error.op})`)}\n`);
+        this.#streams.words(
+          this.#red(event.error.code),
+          `: ${oneLine(event.error.err)} `,
+          this.#dim(`(${brief(event.error.op)})`),
+          "\n",
+        );
         return;
       default:
         return;
@@ -83,7 +89,7 @@ export class TextPrinter implements Printer {
 
   #failed({ model, error, retryMs }: EventOf<"generation.failed">): void {
     const next = retryMs === undefined ? "" : `; again in ${duration(retryMs)}`;
-    this.#note(this.#dim(`↻ ${error.err.startsWith(model) ? "" : `${model}: `}${brief(error.err)}${next}`));
+    this.#note(this.#dim(`↻ ${error.err.startsWith(model) ? "" : `${brief(model)}: `}${brief(error.err)}${next}`));
   }
 
   #tool({ call, name, ok, output, error, ms }: EventOf<"tool.finished">): void {
@@ -93,12 +99,14 @@ export class TextPrinter implements Printer {
     const mark = ok ? this.#green("⚙") : this.#red("✗");
     const result = ok ? (output ?? "") : (error?.err ?? output ?? "failed");
     const asked = this.#arguments.get(call) ?? "";
-    this.#note(`${mark} ${name} ${this.#dim(asked)} → ${brief(result)} ${this.#dim(`(${duration(ms)})`)}`);
+    const parts = [mark, ` ${brief(name)} `, this.#dim(asked), ` → ${brief(result)} `, this.#dim(`(${duration(ms)})`)];
+    this.#note(...parts);
   }
 
   #finish({ calls, usage, rounds, timing, finish, run }: EventOf<"run.finished">): void {
     this.#endLine();
-    for (const { name, arguments: input } of calls ?? []) this.#note(`${name} ${JSON.stringify(input)}`);
+    for (const { name, arguments: input } of calls ?? [])
+      this.#note(`${brief(name)} ${oneLine(JSON.stringify(input))}`);
     if (finish === "length") this.#note(this.#red("the answer was cut: the model reached its most tokens"));
     const total = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
     const cached = usage.cacheReadTokens ? ` (${usage.cacheReadTokens} cached)` : "";
@@ -109,10 +117,10 @@ export class TextPrinter implements Printer {
     this.#note(this.#dim(parts.join(" · ")));
   }
 
-  #note(text: string): void {
+  #note(...parts: readonly Shown[]): void {
     if (!this.#streams.verbose) return;
     this.#endLine();
-    this.#streams.words(`${text}\n`);
+    this.#streams.words(...parts, "\n");
   }
 
   #endLine(): void {
@@ -121,18 +129,20 @@ export class TextPrinter implements Printer {
     this.#line = "start";
   }
 
-  #dim = (text: string): string => this.#paint(2, text);
-  #red = (text: string): string => this.#paint(31, text);
-  #green = (text: string): string => this.#paint(32, text);
-  #paint(code: number, text: string): string {
-    return this.#streams.color ? `\u001b[${code}m${text}\u001b[0m` : text;
+  #dim = (text: string): Shown => this.#paint("dim", text);
+  #red = (text: string): Shown => this.#paint("red", text);
+  #green = (text: string): Shown => this.#paint("green", text);
+  #paint(style: Style, text: string): Shown {
+    return this.#streams.color ? styled(style, text) : text;
   }
 }
 
 export const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
 
+const oneLine = (text: string): string => forOneLine(text.replaceAll(/\s+/g, " ").trim());
+
 /** One line of it. */
 const brief = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, " ").trim();
+  const line = oneLine(text);
   return line.length > 100 ? `${line.slice(0, 99)}…` : line;
 };

@@ -3,6 +3,7 @@ import { VenturiError } from "../core/errors.ts";
 import { Duration } from "../core/units.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { show, showJson } from "./screen.ts";
 
 interface Options {
   readonly olderThan?: string;
@@ -29,8 +30,8 @@ export function configure(command: Command): void {
           ...(olderThan === undefined ? {} : { olderThan }),
           ...(keep === undefined ? {} : { keep }),
         });
-        if (options.json) process.stdout.write(`${JSON.stringify({ pruned })}\n`);
-        else process.stderr.write(`removed ${pruned} ${pruned === 1 ? "run" : "runs"}\n`);
+        if (options.json) showJson(process.stdout, JSON.stringify({ pruned }));
+        else show(process.stderr, `removed ${pruned} ${pruned === 1 ? "run" : "runs"}\n`);
       }),
     );
 }

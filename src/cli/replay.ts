@@ -6,6 +6,7 @@ import { VenturiError } from "../core/errors.ts";
 import type { Recordings } from "../host/recordings/recordings.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { show, showData } from "./screen.ts";
 import { openPrinter } from "./terminal.ts";
 
 interface Options {
@@ -60,7 +61,7 @@ async function serve(recordings: Recordings, run: string, options: Options): Pro
   }
   const { serveReplay } = await import("../host/recordings/replay-server.ts");
   const server = await serveReplay(recordings, run, { port, speed: speedOf(options) });
-  process.stdout.write(`${server.url}\n`);
+  show(process.stdout, `${server.url}\n`);
   await Promise.race([once(process, "SIGINT"), once(process, "SIGTERM")]);
   await server.close();
 }
@@ -73,7 +74,7 @@ function speedOf(options: Options): number {
 
 async function printFixture(recordings: Recordings, run: string): Promise<void> {
   const { stringify } = await import("yaml");
-  process.stdout.write(stringify(await recordings.fixture(run), { lineWidth: 0 }));
+  showData(process.stdout, stringify(await recordings.fixture(run), { lineWidth: 0 }));
 }
 
 async function writeWire({ journal }: Recordings, run: string, folder: string): Promise<void> {
@@ -84,6 +85,6 @@ async function writeWire({ journal }: Recordings, run: string, folder: string): 
   for (const { round, attempt, wire, bytes } of kept) {
     const file = join(folder, `${run}-${round}-${attempt}.${wire}`);
     await writeFile(file, bytes);
-    process.stdout.write(`${file}\n`);
+    show(process.stdout, `${file}\n`);
   }
 }

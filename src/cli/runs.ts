@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { ListQuery, RunRow } from "../core/journal.ts";
 import { Duration } from "../core/units.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { forOneLine, show, showJson } from "./screen.ts";
 
 interface Options {
   readonly status?: string;
@@ -35,13 +36,13 @@ export function configure(command: Command): void {
       await withRecordings(loadOptionsOf(command), async ({ journal }) => {
         const list = async () => (await journal.list({ ...query, limit })).runs.filter((row) => row.createdAt >= since);
         const print = (row: RunRow) =>
-          process.stdout.write(options.json ? `${JSON.stringify(viewOf(row))}\n` : lineOf(row));
+          options.json ? showJson(process.stdout, JSON.stringify(viewOf(row))) : show(process.stdout, lineOf(row));
         const shown = new Map<string, string>();
         for (const row of (await list()).reverse()) {
           shown.set(row.run, statusOf(row));
           print(row);
         }
-        if (shown.size === 0 && !options.follow) process.stderr.write("no runs\n");
+        if (shown.size === 0 && !options.follow) show(process.stderr, "no runs\n");
         while (options.follow && !(await interruptedWithin(pollMs))) {
           for (const row of (await list()).reverse()) {
             if (shown.get(row.run) === statusOf(row)) continue;
@@ -95,7 +96,7 @@ const viewOf = (row: RunRow): Record<string, unknown> => ({
 function lineOf(row: RunRow): string {
   const at = new Date(row.createdAt).toISOString().slice(0, 19).replace("T", " ");
   const took = row.state === "done" ? `${((row.updatedAt - row.createdAt) / 1_000).toFixed(1)} s` : "";
-  return `${at}  ${row.run}  ${statusOf(row).padEnd(8)}  ${took.padStart(9)}  ${row.agent}\n`;
+  return `${at}  ${row.run}  ${statusOf(row).padEnd(8)}  ${took.padStart(9)}  ${forOneLine(row.agent)}\n`;
 }
 
 /** Whether Ctrl-C came while it waited. */

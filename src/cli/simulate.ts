@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import { example } from "./globals.ts";
+import { show } from "./screen.ts";
 
 const op = "cli.simulate";
 
@@ -50,8 +51,8 @@ async function simulate(flags: Flags): Promise<void> {
   };
   const { startSimulator } = (await import(new URL("../../plugins/simulator/server.js", import.meta.url).href)) as Face;
   const simulator = await startSimulator(options);
-  process.stdout.write(`${simulator.url}\n`);
-  process.stderr.write(`the simulator listens on ${simulator.url}; try it:\n  ${curlLine(simulator.url)}\n`);
+  show(process.stdout, `${simulator.url}\n`);
+  show(process.stderr, `the simulator listens on ${simulator.url}; try it:\n  ${curlLine(simulator.url)}\n`);
   await firstSignal();
   await simulator.close();
 }

@@ -1,5 +1,6 @@
 import type { RunEvent } from "../core/events.ts";
 import type { Printer } from "./printer.ts";
+import { drawn, emptyLine, type Show } from "./screen.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /** A wait shorter than this is not worth a sign. */
@@ -14,16 +15,16 @@ const silent = new Set<RunEvent["type"]>([
 ]);
 
 /** Turns on a terminal while nothing is to be seen. It is gone before anything is printed. */
-export function withSpinner(printer: Printer, write: (text: string) => void): Printer {
+export function withSpinner(printer: Printer, write: Show): Printer {
   let timer: NodeJS.Timeout | undefined;
   let frame = 0;
   const wait = () => {
-    timer ??= setInterval(() => write(`\r${frames[frame++ % frames.length]} `), patience).unref();
+    timer ??= setInterval(() => write(drawn(`\r${frames[frame++ % frames.length]} `)), patience).unref();
   };
   const stop = () => {
     clearInterval(timer);
     timer = undefined;
-    if (frame > 0) write("\r\u001b[K");
+    if (frame > 0) write(emptyLine);
     frame = 0;
   };
   return {

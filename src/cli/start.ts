@@ -5,6 +5,7 @@ import { openService, type Service } from "../host/service.ts";
 import { notifySystemd } from "../host/systemd.ts";
 import { example, globalsOf } from "./globals.ts";
 import { nextSteps } from "./next-steps.ts";
+import { show } from "./screen.ts";
 
 /** `venturi start`: the service, until a signal ends it. */
 export function configure(command: Command): void {
@@ -22,7 +23,7 @@ export function configure(command: Command): void {
       host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
       await notifySystemd("READY=1", `STATUS=listening on ${url}`);
       const steps = options.quiet || host.config.telemetry.logs.format === "json" ? "" : nextSteps(host, url);
-      process.stderr.write(steps);
+      show(process.stderr, steps);
       await stopped;
       await notifySystemd("STOPPING=1");
       try {
@@ -51,7 +52,7 @@ function firstSignal(): Promise<void> {
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
     process.on("uncaughtException", (thrown) => {
-      process.stderr.write(`an error that nothing caught: ${messageOf(thrown)}\n${thrown.stack ?? ""}\n`);
+      show(process.stderr, `an error that nothing caught: ${messageOf(thrown)}\n${thrown.stack ?? ""}\n`);
       process.exit(1);
     });
   });

@@ -1,15 +1,12 @@
 import { jsonPrinter, type Printer, TextPrinter } from "./printer.ts";
+import { type Show, show, showJson, wantsColor } from "./screen.ts";
 import { withSpinner } from "./spinner.ts";
-
-/** Colours on a terminal, unless NO_COLOR says otherwise. */
-export const wantsColor = (stream: { isTTY?: boolean }): boolean =>
-  stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== "dumb";
 
 /** How a run is shown: JSON lines, or text that is plain in a pipe. */
 export function openPrinter(options: { readonly json: boolean; readonly quiet?: boolean }): Printer {
-  const out = (text: string) => void process.stdout.write(text);
-  if (options.json) return jsonPrinter(out);
-  const words = (text: string) => void process.stderr.write(text);
+  if (options.json) return jsonPrinter((json) => showJson(process.stdout, json));
+  const out: Show = (...parts) => show(process.stdout, ...parts);
+  const words: Show = (...parts) => show(process.stderr, ...parts);
   const verbose = options.quiet !== true && process.stderr.isTTY === true;
   const printer = new TextPrinter({ out, words, color: wantsColor(process.stderr), verbose });
   return verbose && process.stdout.isTTY === true ? withSpinner(printer, words) : printer;
@@ -17,7 +14,7 @@ export function openPrinter(options: { readonly json: boolean; readonly quiet?: 
 
 /** Standard input to its end, for `venturi run AGENT -`. */
 export async function readInput(): Promise<string> {
-  if (process.stdin.isTTY === true) process.stderr.write("type what to ask, then Ctrl-D:\n");
+  if (process.stdin.isTTY === true) show(process.stderr, "type what to ask, then Ctrl-D:\n");
   process.stdin.setEncoding("utf8");
   let text = "";
   for await (const part of process.stdin) text += part;

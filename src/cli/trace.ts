@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { wrap } from "../core/errors.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { drawn, forOneLine, show, showJson, wantsColor } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
 import { spanTree } from "./span-tree.ts";
 import { waterfall } from "./waterfall.ts";
@@ -20,7 +21,7 @@ export function configure(command: Command): void {
       const document = await askService<unknown>(command, { ...options, path }).catch((thrown) =>
         fromJournal(command, run, thrown),
       );
-      if (options.json) process.stdout.write(`${JSON.stringify(document)}\n`);
+      if (options.json) showJson(process.stdout, JSON.stringify(document));
       else printTrace(document, process.stdout, { everything: options.all ?? false });
     });
 }
@@ -28,10 +29,8 @@ export function configure(command: Command): void {
 /** Draws the trace, as wide as the terminal. */
 export function printTrace(document: unknown, to: NodeJS.WriteStream, options: { everything: boolean }): void {
   const tree = spanTree(document);
-  const { NO_COLOR } = process.env;
-  const color = to.isTTY === true && (NO_COLOR === undefined || NO_COLOR === "");
-  to.write(`trace ${tree.traceIds.join(", ")}\n`);
-  to.write(waterfall(tree, { ...options, width: to.columns || 120, color }));
+  show(to, `trace ${tree.traceIds.map(forOneLine).join(", ")}\n`);
+  show(to, drawn(waterfall(tree, { ...options, width: to.columns || 120, color: wantsColor(to) })));
 }
 
 /** Spans live in the service's memory and go with it; the journal's events stay, and tell the same to the millisecond. */
@@ -43,6 +42,6 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
     import("../host/recordings/trace-of-events.ts"),
   ]);
   const events = await withRecordings(loadOptionsOf(command), (recordings) => recordings.events(run));
-  process.stderr.write("drawn from the journal: to the millisecond, without chunks\n");
+  show(process.stderr, "drawn from the journal: to the millisecond, without chunks\n");
   return traceOfEvents(events);
 }

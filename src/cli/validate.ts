@@ -3,6 +3,7 @@ import { VenturiError } from "../core/errors.ts";
 import { type Config, loadConfig } from "../host/config/load.ts";
 import { shortPath } from "../host/config/problem.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { show, showJson } from "./screen.ts";
 
 export function configure(command: Command): void {
   command
@@ -11,12 +12,13 @@ export function configure(command: Command): void {
     .action(async (options: { json?: true }) => {
       try {
         const config = await loadConfig(loadOptionsOf(command));
-        process.stdout.write(
+        show(
+          process.stdout,
           options.json ? `${JSON.stringify({ ok: true, ...facts(config) })}\n` : `${sentence(config)}\n`,
         );
       } catch (thrown) {
         if (options.json === undefined || !VenturiError.isInstance(thrown)) throw thrown;
-        process.stdout.write(`${JSON.stringify({ ok: false, error: thrown })}\n`);
+        showJson(process.stdout, JSON.stringify({ ok: false, error: thrown }));
         process.exitCode = thrown.exit;
       }
     });

@@ -1,3 +1,4 @@
+import { forOneLine } from "./screen.ts";
 import type { SpanNode, SpanTree } from "./span-tree.ts";
 
 export interface WaterfallOptions {
@@ -108,7 +109,7 @@ function timingOf(root: SpanNode, width: number): string[] {
   const bars = Math.max(10, Math.min(40, width - 40));
   const lines = parts.map(([part, value]) => {
     const share = value / sum;
-    return `  ${part.padEnd(16)}${milliseconds(value).padStart(timeWidth)} ${percent(share)}  ${block(share * bars)}`;
+    return `  ${forOneLine(part).padEnd(16)}${milliseconds(value).padStart(timeWidth)} ${percent(share)}  ${block(share * bars)}`;
   });
   return [`where the ${milliseconds(sum)} went`, ...lines];
 }
@@ -159,8 +160,10 @@ export function milliseconds(value: number): string {
   return value >= 100 ? `${value.toFixed(0)} ms` : value >= 1 ? `${value.toFixed(1)} ms` : `${value.toFixed(2)} ms`;
 }
 
-const fit = (text: string, width: number): string =>
-  text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+const fit = (label: string, width: number): string => {
+  const text = forOneLine(label); // names of models and tools are others' words
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
+};
 
 type Color = "red" | "cyan" | "yellow" | "dim" | "plain";
 const codes: Readonly<Record<Color, number>> = { red: 31, cyan: 36, yellow: 33, dim: 2, plain: 0 };

@@ -3,6 +3,7 @@ import { wrap } from "../core/errors.ts";
 import { duration } from "../serve/why/tell.ts";
 import { explainRun, type Why } from "../serve/why/why.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
 
 /** `venturi why RUN`: what made a run slow or fail. */
@@ -13,7 +14,8 @@ export function configure(command: Command): void {
     .action(async (run: string, options: ServiceOptions & { json?: true }) => {
       const asked = askService<Why>(command, { ...options, path: `/v1/runs/${encodeURIComponent(run)}/why` });
       const why = await asked.catch((thrown) => fromJournal(command, run, thrown));
-      process.stdout.write(options.json ? `${JSON.stringify(why)}\n` : render(why));
+      if (options.json) showJson(process.stdout, JSON.stringify(why));
+      else show(process.stdout, render(why));
     });
 }
 
@@ -39,7 +41,7 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
 
 export function render({ run, agent, cause, summary, ms, parts }: Why): string {
   const rows = parts.map((part) => ({
-    name: part.name === "" ? part.part : `${part.part} ${part.name}`,
+    name: part.name === "" ? part.part : `${part.part} ${forOneLine(part.name)}`,
     ms: duration(part.ms),
     share: `${Math.round(part.share * 100)} %`,
   }));
@@ -47,5 +49,6 @@ export function render({ run, agent, cause, summary, ms, parts }: Why): string {
   const lines = rows.map(
     ({ name, ms: took, share }) => `  ${name.padEnd(width)}  ${took.padStart(9)}  ${share.padStart(5)}`,
   );
-  return `${run} (${agent}), ${duration(ms)}: ${cause}\n${summary}\n\n${lines.join("\n")}\n`;
+  const head = forOneLine(`${run} (${agent}), ${duration(ms)}: ${cause}`);
+  return `${head}\n${forOneLine(summary)}\n\n${lines.join("\n")}\n`;
 }

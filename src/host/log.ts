@@ -1,4 +1,5 @@
 import type { Log } from "../core/log.ts";
+import { forOneLine } from "../core/terminal-text.ts";
 import type { TelemetrySettings } from "./config/telemetry.ts";
 
 type Level = keyof Log;
@@ -27,7 +28,9 @@ export function textLog(least: Level | "silent", write: (line: string) => void):
     if (least === "silent" || levels.indexOf(name) < levels.indexOf(least)) return;
     const known = Object.entries(fields ?? {}).filter(([, value]) => value !== undefined);
     const rest = known.map(([key, value]) => ` ${key}=${textOf(value)}`);
-    write(`${new Date().toISOString().slice(11, 23)} ${name.padEnd(5)} ${message}${rest.join("")}\n`);
+    // Others' words are among them; a line stays one line.
+    const words = forOneLine(`${message}${rest.join("")}`);
+    write(`${new Date().toISOString().slice(11, 23)} ${name.padEnd(5)} ${words}\n`);
   };
   return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
 }

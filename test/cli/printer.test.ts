@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { TextPrinter } from "../../src/cli/printer.ts";
+import { ansiOf } from "../../src/cli/screen.ts";
 import { withSpinner } from "../../src/cli/spinner.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
 
@@ -27,11 +28,11 @@ const script: EventBody[] = [
 function show(options: { color: boolean; verbose: boolean }): { out: string; words: string } {
   const shown = { out: "", words: "" };
   const printer = new TextPrinter({
-    out: (text) => {
-      shown.out += text;
+    out: (...parts) => {
+      shown.out += parts.map(ansiOf).join("");
     },
-    words: (text) => {
-      shown.words += text;
+    words: (...parts) => {
+      shown.words += parts.map(ansiOf).join("");
     },
     ...options,
   });
@@ -63,8 +64,8 @@ describe("a run at the terminal", () => {
     let printed = "";
     const spinner = withSpinner(
       { print: (event) => (printed += `${event.type} after ${JSON.stringify(screen.slice(-4))};`) },
-      (text) => {
-        screen += text;
+      (...parts) => {
+        screen += parts.map(ansiOf).join("");
       },
     );
     spinner.print({ ...script[0], run: "r", seq: 1, at: 0 } as RunEvent);

@@ -147,7 +147,12 @@ describe("an approval inside a called agent", function () {
 
   it("is asked at the terminal, which shows the children's progress line by line", async () => {
     const words: string[] = [];
-    const printer = new TextPrinter({ out: () => {}, words: (text) => words.push(text), color: false, verbose: true });
+    const printer = new TextPrinter({
+      out: () => {},
+      words: (...parts) => words.push(parts.join("")),
+      color: false,
+      verbose: true,
+    });
     const questions: string[] = [];
     const approve: typeof askApproval = async (event) => {
       questions.push(`${event.name} of ${event.origin?.agent}`);
