@@ -23,8 +23,13 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
     sdk,
     settings,
     content: new Content(settings),
-    ring: new Ring(settings.ring, sdk.resource),
+    ring: new Ring(settings.ring, sdk.resource, sdk.version),
     traces: new Traces(),
+    slowAppend: (ms, runs) =>
+      parts.log?.warn("the journal was slow to take events; is its disk or database busy or locked?", {
+        ms: Math.round(ms),
+        runs,
+      }),
   };
   const queued = new WeakSet<Ownership>();
   const deliveries = new Set<Delivery>();

@@ -1,6 +1,9 @@
 /** Every name that leaves the process by telemetry. GenAI semantic conventions first, `venturi.*` where they say nothing. */
 export const scope = "venturi";
 
+/** The version of the conventions that the names below are of. */
+export const schemaUrl = "https://opentelemetry.io/schemas/1.38.0";
+
 export const spans = {
   agent: "invoke_agent",
   round: "venturi.round",

@@ -18,6 +18,12 @@ export interface OtlpTarget {
   readonly timeoutMillis: number;
 }
 
+/** Who the spans are of. */
+export interface BlockOrigin {
+  readonly resource: Attributes;
+  readonly version: string | undefined;
+}
+
 /** Sends spans that exist as columns to the same place, over the same transport, as the SDK's exporter sends the others. */
 export class BlockQueue {
   readonly #delegate: ReturnType<typeof createDelegate>;
@@ -27,8 +33,8 @@ export class BlockQueue {
   #inFlight = new Set<Promise<void>>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(target: OtlpTarget, resource: Attributes, drops: Drops) {
-    this.#delegate = createDelegate(target, resource);
+  constructor(target: OtlpTarget, origin: BlockOrigin, drops: Drops) {
+    this.#delegate = createDelegate(target, origin);
     this.#drops = drops;
   }
 
@@ -91,13 +97,13 @@ export class BlockQueue {
   }
 }
 
-function createDelegate(target: OtlpTarget, resource: Attributes) {
+function createDelegate(target: OtlpTarget, { resource, version }: BlockOrigin) {
   return createOtlpHttpExportDelegate(
     convertLegacyHttpOptions(target, "TRACES", "v1/traces", {
       "Content-Type": "application/x-protobuf",
     }),
     {
-      serializeRequest: (blocks: readonly Block[]) => encodeBlocks(blocks, resource),
+      serializeRequest: (blocks: readonly Block[]) => encodeBlocks(blocks, resource, version),
       deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
     },
     "otlp_http_span_exporter",

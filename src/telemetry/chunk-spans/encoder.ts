@@ -1,5 +1,5 @@
 import type { Attributes, AttributeValue } from "@opentelemetry/api";
-import { attributes, scope, spans } from "../names.ts";
+import { attributes, schemaUrl, scope, spans } from "../names.ts";
 import type { Block } from "./block.ts";
 import { type AppendColumns, type ChunkColumns, chunkKinds } from "./columns.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
@@ -10,7 +10,7 @@ import { SpanShape, type SpanStamp } from "./stamp.ts";
  * Blocks as an OTLP ExportTraceServiceRequest. An SDK span object for every chunk costs several times what the rest of the
  * pipeline does; this costs some hundred nanoseconds a span, after the generation.
  */
-export function encodeBlocks(blocks: readonly Block[], resource: Attributes): Uint8Array {
+export function encodeBlocks(blocks: readonly Block[], resource: Attributes, version?: string): Uint8Array {
   const size = blocks.reduce((sum, block) => sum + block.size, 0);
   const writer = new ProtobufWriter(size * usualSize + 4_096);
   const resourceSpans = writer.open(field(1), 4);
@@ -18,12 +18,14 @@ export function encodeBlocks(blocks: readonly Block[], resource: Attributes): Ui
   const scopeSpans = writer.open(field(2), 4);
   const instrumentation = writer.open(field(1), 1);
   writer.text(field(1), utf8(scope));
+  if (version !== undefined) writer.text(field(2), utf8(version));
   writer.close(instrumentation, 1);
   for (const block of blocks) {
     if (block.appends !== undefined) writeAppends(writer, block, block.appends);
     if (block.chunks !== undefined) writeChunks(writer, block, block.chunks);
     if (block.chunks !== undefined) writeSteps(writer, block, block.chunks);
   }
+  writer.text(field(3), utf8(schemaUrl));
   writer.close(scopeSpans, 4);
   writer.close(resourceSpans, 4);
   return writer.written;

@@ -9,13 +9,13 @@ export type DropReason = "queue_full" | "export_failed";
 
 const quiet = 60_000;
 
-/** Counts telemetry that is lost, and says so at most once a minute. */
+/** Counts telemetry that is lost, and logs each kind of loss at most once a minute. */
 export class Drops {
   readonly #dropped: ReturnType<Meter["counter"]>;
   readonly #sets: AttributeSets;
   readonly #log: Log;
-  #toldAt = Number.NEGATIVE_INFINITY;
-  #untold = 0;
+  /** Per signal and reason: when it was last logged, and what was dropped since. */
+  readonly #unlogged = new Map<string, { loggedAt: number; dropped: number }>();
   total = 0;
 
   constructor(meter: Meter, sets: AttributeSets, log: Log) {
@@ -27,15 +27,15 @@ export class Drops {
   count(what: Signal, reason: DropReason, number: number): void {
     this.#dropped(this.#sets.of({ [labels.what]: what, [labels.reason]: reason })).value += number;
     this.total += number;
-    this.#untold += number;
+    const key = `${what} ${reason}`;
+    const since = this.#unlogged.get(key) ?? { loggedAt: Number.NEGATIVE_INFINITY, dropped: 0 };
+    this.#unlogged.set(key, since);
+    since.dropped += number;
     const now = performance.now();
-    if (now - this.#toldAt < quiet) return;
-    this.#toldAt = now;
-    this.#log.warn("telemetry dropped; is the collector reachable and fast enough?", {
-      what,
-      reason,
-      dropped: this.#untold,
-    });
-    this.#untold = 0;
+    if (now - since.loggedAt < quiet) return;
+    const { dropped } = since;
+    this.#log.warn(`${what} dropped; is the collector reachable and fast enough?`, { what, reason, dropped });
+    since.loggedAt = now;
+    since.dropped = 0;
   }
 }

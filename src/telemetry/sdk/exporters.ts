@@ -50,9 +50,9 @@ export class Exporters {
     return new SpanQueue(new OTLPTraceExporter(this.#target("traces")), patience, drops);
   }
 
-  blocks(resource: Resource, drops: Drops): BlockQueue | undefined {
+  blocks(resource: Resource, drops: Drops, version: string | undefined): BlockQueue | undefined {
     if (this.#routes.traces !== "endpoint") return undefined;
-    return new BlockQueue(this.#target("traces"), resource.attributes, drops);
+    return new BlockQueue(this.#target("traces"), { resource: resource.attributes, version }, drops);
   }
 
   logs(drops: Drops): LogRecordProcessor | undefined {

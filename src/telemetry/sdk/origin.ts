@@ -22,7 +22,8 @@ export class Origin {
 
   /** `at` is a `performance.now()` time. */
   time(at: number): HrTime {
-    const nanos = this.#nanos + Math.round(at * 1e6);
+    // Whole microseconds: Zipkin's API takes no fractions of them, and drops all spans of a request that has one.
+    const nanos = this.#nanos + Math.round(at * 1e3) * 1e3;
     const seconds = Math.floor(nanos / 1e9);
     return [this.#seconds + seconds, nanos - seconds * 1e9];
   }

@@ -3,10 +3,11 @@ import type { Resource } from "@opentelemetry/resources";
 import type { LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import { MeterProvider, type MetricReader } from "@opentelemetry/sdk-metrics";
 import { type Sampler, type SpanLimits, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import { scope } from "../names.ts";
+import { schemaUrl, scope } from "../names.ts";
 
 /** What the providers are made of. Processors that are undefined are those that the environment names. */
 export interface Pieces {
+  readonly version: string | undefined;
   readonly resource: Resource;
   readonly sampler: Sampler;
   readonly spanLimits: SpanLimits;
@@ -33,8 +34,8 @@ export async function ownPipeline(pieces: Pieces): Promise<Pipeline> {
   const traces = new TracerProvider({ resource, sampler, spanLimits, spanProcessors });
   const logs = logProcessors.length === 0 ? undefined : await loggers(resource, logProcessors);
   return {
-    tracer: traces.getTracer(scope),
-    meter: meters.getMeter(scope),
+    tracer: traces.getTracer(scope, pieces.version, { schemaUrl }),
+    meter: meters.getMeter(scope, pieces.version, { schemaUrl }),
     logger: logs?.getLogger(scope),
     resource,
     close: () => Promise.allSettled([traces.shutdown(), meters.shutdown(), logs?.shutdown()]),

@@ -11,7 +11,7 @@ import {
 import { envDetector, hostDetector, osDetector, serviceInstanceIdDetector } from "@opentelemetry/resources";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
-import { scope } from "../names.ts";
+import { schemaUrl, scope } from "../names.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 
 /**
@@ -35,8 +35,8 @@ export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
   const { resourceMetrics } = await pieces.metricReaders[0].collect();
   await resourceMetrics.resource.waitForAsyncAttributes?.();
   return {
-    tracer: trace.getTracer(scope),
-    meter: metrics.getMeter(scope),
+    tracer: trace.getTracerProvider().getTracer(scope, pieces.version, { schemaUrl }),
+    meter: metrics.getMeter(scope, pieces.version, { schemaUrl }),
     logger: logProcessors?.length === 0 ? undefined : logs.getLogger(scope),
     resource: resourceMetrics.resource,
     close() {

@@ -3,7 +3,7 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Block } from "../chunk-spans/block.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
-import { scope } from "../names.ts";
+import { schemaUrl, scope } from "../names.ts";
 
 interface Entry {
   readonly parent: string | undefined;
@@ -19,10 +19,12 @@ const spansInAll = 500_000;
 export class Ring {
   readonly #capacity: number;
   readonly #resource: Resource;
+  readonly #version: string | undefined;
   readonly #entries = new Map<string, Entry>();
   #size = 0;
 
-  constructor(capacity: number, resource: Resource) {
+  constructor(capacity: number, resource: Resource, version?: string) {
+    this.#version = version;
     this.#capacity = capacity;
     this.#resource = resource;
   }
@@ -56,11 +58,12 @@ export class Ring {
       ...entry.blocks.flatMap(blockJson),
     ]);
     if (spans.length === 0) return undefined;
+    const version = this.#version === undefined ? {} : { version: this.#version };
     return {
       resourceSpans: [
         {
           resource: { attributes: attributesJson(this.#resource.attributes) },
-          scopeSpans: [{ scope: { name: scope }, spans }],
+          scopeSpans: [{ scope: { name: scope, ...version }, schemaUrl, spans }],
         },
       ],
     };

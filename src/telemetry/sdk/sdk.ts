@@ -23,6 +23,7 @@ import { samplerFrom } from "./sampler.ts";
 export interface Sdk {
   readonly tracer: Tracer;
   readonly resource: Resource;
+  readonly version: string | undefined;
   readonly instruments: Instruments;
   readonly sets: AttributeSets;
   readonly drops: Drops;
@@ -52,6 +53,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const given = parts.spanProcessors ?? [];
   const fromEnvironment = routes.traces === "environment" && given.length === 0;
   const pipeline = await pipelineOf(routes, {
+    version: parts.version,
     resource: resourceOf(parts.version),
     sampler: samplerFrom(environment),
     spanLimits: { eventCountLimit: settings.maxChunkSpans + 128 },
@@ -60,12 +62,13 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
     logProcessors: routes.logs === "environment" ? undefined : present([logs]),
   });
   const objects = fromEnvironment || given.length > 0;
-  const blocks = objects ? undefined : exporters?.blocks(pipeline.resource, drops);
+  const blocks = objects ? undefined : exporters?.blocks(pipeline.resource, drops, parts.version);
   const closeLimit = parts.closeLimit ?? 5_000;
   const flush = [...given, spans, blocks && { forceFlush: () => blocks.flush() }, logs, push];
   return {
     tracer: pipeline.tracer,
     resource: pipeline.resource,
+    version: parts.version,
     instruments: createInstruments(meter),
     sets,
     drops,

@@ -15,6 +15,7 @@ export interface Instrumentation {
   readonly content: Content;
   readonly ring: Ring;
   readonly traces: Traces;
+  slowAppend(ms: number, runs: number): void;
 }
 
 /** Ends a span at a time of ours and keeps it for the ring. */

@@ -2,6 +2,9 @@ import { performance } from "node:perf_hooks";
 import type { Append, Journal, Ownership } from "../../core/journal.ts";
 import type { Instrumentation } from "./instrumentation.ts";
 
+/** An append that takes longer holds up every run of the process, ms. */
+const slow = 1_000;
+
 /** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
 export function measuredJournal(measure: Instrumentation, journal: Journal, queued: WeakSet<Ownership>): Journal {
   const durations = measure.sdk.instruments.appendDuration;
@@ -15,6 +18,7 @@ export function measuredJournal(measure: Instrumentation, journal: Journal, queu
       } finally {
         const end = performance.now();
         durations.record((end - start) / 1_000);
+        if (end - start >= slow) measure.slowAppend(end - start, batch.length);
         noteAppend(measure, batch, start, end);
       }
     },
