@@ -39,6 +39,7 @@ const wakeEvery = 200;
  */
 export class Claims {
   readonly #options: ClaimsOptions;
+  readonly #beats = new Map<string, number>();
   #nobodySilentUntil = 0;
   #woken = Number.NEGATIVE_INFINITY;
 
@@ -51,11 +52,14 @@ export class Claims {
     const seconds = Math.max(beatKept, Math.ceil((lease * 4) / 1_000));
     const headers = `Nats-TTL: ${seconds}s\r\n`;
     await store.put(operation, { subject: names.worker(worker), headers, data: empty });
+    this.#beats.set(worker, performance.now());
   }
 
   async claim(wanted: Wanted): Promise<Claim[]> {
     const { view } = this.#options;
-    await this.beat(op, wanted.worker);
+    // Many claims in a row, one for each hint, need not each write to the stream.
+    const beaten = this.#beats.get(wanted.worker) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - beaten > this.#options.lease / 10) await this.beat(op, wanted.worker);
     const claims: Claim[] = [];
     const candidates = [...(await this.#awake(wanted)), ...this.#ready(wanted)];
     // Some turn out to be another's, or not to have their turn: those behind them get theirs.
@@ -102,6 +106,7 @@ export class Claims {
     const sleeping = view.sleeping().filter((known) => passes(known, wanted));
     if (sleeping.length === 0 || performance.now() - this.#woken < wakeEvery) return [];
     this.#woken = performance.now();
+    await this.beat(op, wanted.worker);
     const now = (await store.last(op, names.index, names.worker(wanted.worker)))?.time ?? 0;
     return sleeping.filter(({ time, wake }) => now >= time + wake);
   }
@@ -177,6 +182,7 @@ export class Claims {
   /** By the stream's clock: how long ago each worker beat, seen from the asking worker's own beat of just now. */
   async #silence(worker: string, others: readonly string[]): Promise<Silent> {
     const { store, names, lease } = this.#options;
+    await this.beat(op, worker);
     const mine = await store.last(op, names.index, names.worker(worker));
     const now = mine?.time ?? Date.now();
     const seen = new Map<string, number>();

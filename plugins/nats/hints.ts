@@ -68,7 +68,7 @@ export class Hints {
   }
 
   tellPruned(run: string): void {
-    this.#link.tell(this.#names.hints, `${this.#origin}|p|${run}`);
+    this.#link.tell(this.#names.hints, `${this.#origin}|p|${encodeURIComponent(run)}`);
   }
 
   async #listen(ready: () => Promise<void>): Promise<void> {
@@ -88,7 +88,7 @@ export class Hints {
     const [origin, what, list = ""] = text.split("|");
     if (origin === this.#origin) return;
     if (what === "p") {
-      this.#pruned(list);
+      this.#pruned(decodeURIComponent(list));
       return;
     }
     for (const number of list.split(",")) this.#hashes.add(Number(number));

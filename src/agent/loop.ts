@@ -33,7 +33,7 @@ export class Loop {
   constructor(run: RunContext) {
     this.#run = run;
     this.#approvals = new Approvals(run);
-    this.#parking = new Parking(run, () => this.#dispatcher?.onlyAsking === true);
+    this.#parking = new Parking(run, () => this.#dispatcher?.onlyAsking === true && !this.#approvals.answering);
     this.#repetition = new Repetition(run.state);
     const stopTools = () => void this.#dispatcher?.cancel(run.signal.reason);
     run.signal.addEventListener("abort", stopTools, { once: true });

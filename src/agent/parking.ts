@@ -23,7 +23,9 @@ export class Parking {
     return this.#parked;
   }
 
+  /** One that comes after the decision to park is not acted upon here: the journal must find that there is one more. */
   seen(signal: number): void {
+    if (this.#parked) return;
     this.#seenSignals = Math.max(this.#seenSignals, signal);
   }
 

@@ -258,6 +258,7 @@ export interface Journal {
   signals(run: string, after: number): Promise<Signal[]>;
   signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>>;
   get(run: string): Promise<RunRow | undefined>;
+  /** In the order they came, by the engine's time. What another replica has just changed may be seen a little later. */
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /**
    * Takes a run in with everything it has, at once: nobody sees a part of it, and nobody claims it. It is `done` if its last

@@ -81,24 +81,29 @@ function disk({ folder, dataFolder }: Config): Finding {
 async function journal({ journal: { type, options } }: Config): Promise<Finding> {
   const what = "journal";
   const url = textOf(options, "url");
-  if (url === undefined) return { what, status: "good", found: `${type}, needs no network` };
-  const places = placesOf(url);
+  const urls = url === undefined ? textsOf(options, "servers") : [url];
+  if (urls.length === 0) return { what, status: "good", found: `${type}, needs no network` };
+  const places = urls.flatMap(placesOf);
   const reached = await Promise.all(places.map(([host, number]) => connects(host, number)));
   const found = places.map(
     ([host, number], index) => `${host}:${number} ${reached[index] ? "answers" : "cannot be reached"}`,
   );
-  return { what, status: reached.includes(true) ? "good" : "bad", found: found.join(", ") };
+  if (!reached.includes(true)) return { what, status: "bad", found: found.join(", ") };
+  if (textOf(options, "durability") !== "unchecked") return { what, status: "good", found: found.join(", ") };
+  const unchecked = "durability: unchecked, so whether they sync before they acknowledge is not known";
+  return { what, status: "note", found: `${found.join(", ")}; ${unchecked}` };
 }
 
-/** The hosts of `postgres://user:password@one:5432,two/database`. */
+/** The hosts of `postgres://user:password@one:5432,two/database`, `nats://one:4222` or `one:4222`. */
 function placesOf(url: string): [host: string, port: number][] {
-  const authority = /^[a-z]+:\/\/([^/?#]*)/.exec(url)?.[1] ?? "";
+  const [, scheme = "nats", authority = ""] = /^(?:([a-z]+):\/\/)?([^/?#]*)/.exec(url) ?? [];
+  const usual = scheme.startsWith("postgres") ? 5432 : 4222;
   return authority
     .slice(authority.lastIndexOf("@") + 1)
     .split(",")
     .filter((place) => URL.canParse(`tcp://${place}`))
     .map((place) => new URL(`tcp://${place}`))
-    .map(({ hostname, port: number }) => [hostname.replace(/^\[|\]$/g, ""), Number(number) || 5432]);
+    .map(({ hostname, port: number }) => [hostname.replace(/^\[|\]$/g, ""), Number(number) || usual]);
 }
 
 async function providers(config: Config): Promise<Finding[]> {
@@ -115,6 +120,12 @@ function textOf(options: unknown, name: string): string | undefined {
   if (typeof options !== "object" || options === null) return undefined;
   const value: unknown = Reflect.get(options, name);
   return typeof value === "string" ? value : undefined;
+}
+
+function textsOf(options: unknown, name: string): string[] {
+  if (typeof options !== "object" || options === null) return [];
+  const value: unknown = Reflect.get(options, name);
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
 }
 
 async function reach(what: string, address: string, otherwise: "note" | "bad"): Promise<Finding> {

@@ -182,6 +182,20 @@ describe("approval", () => {
       expect(later.terminal.timing.approval).to.equal(31_000);
     });
 
+    it("not when the answer came before, however long the journal takes to store it", async () => {
+      const { clock, bench } = clocked();
+      const running = bench.run();
+      const { call } = await bench.when("approval.requested");
+      const stored = Promise.withResolvers<void>();
+      bench.log.flush = () => (bench.types.at(-1) === "approval.resolved" ? stored.promise : Promise.resolve());
+      bench.signal("approve", { call, approved: true });
+      await clock.advance(2_000);
+      stored.resolve();
+      await running;
+      expect(bench.log.parks).to.deep.equal([]);
+      expect(bench.of("tool.finished")[0]).to.include({ output: "paid 5" });
+    });
+
     it("not when the answer comes before", async () => {
       const { clock, bench } = clocked();
       const running = bench.run();

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { expect } from "chai";
 import { testFolder } from "../host/folder.ts";
 import { allSse } from "../sse.ts";
@@ -187,6 +188,22 @@ describe("the command line with a service behind it", function () {
     expect(without.out)
       .to.match(/✗ journal +127\.0\.0\.1:9 cannot be reached, 127\.0\.0\.1:10 cannot be reached/)
       .and.not.include("hush");
+  });
+
+  it("doctor says which servers of a NATS journal answer, and that nobody looks whether they sync", async () => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo; // listens on TCP
+    const servers = ["nats://u:hush@127.0.0.1:9", `127.0.0.1:${port}`];
+    const nats = ["--set", "journal.type=nats", "--set", `journal.servers=${JSON.stringify(servers)}`];
+    const checked = await venturi(["--config", write(), ...nats, "doctor"]);
+    expect(checked.exit).to.equal(0);
+    expect(checked.out).to.match(
+      new RegExp(`✔ journal +127\\.0\\.0\\.1:9 cannot be reached, 127\\.0\\.0\\.1:${port} answers\n`),
+    );
+    const unchecked = await venturi(["--config", write(), ...nats, "--set", "journal.durability=unchecked", "doctor"]);
+    expect(unchecked.out).to.include("durability: unchecked").and.not.include("hush");
+    server.close();
   });
 
   it("completes commands and agents in the shell", async () => {

@@ -28,10 +28,16 @@ export class Approvals {
   readonly #run: RunContext;
   /** Verdicts that came before their call asked. */
   readonly #early = new Map<string, SignalledVerdict>();
+  #answering = 0;
   readonly #waiting = new Map<string, (verdict: SignalledVerdict) => void>();
 
   constructor(run: RunContext) {
     this.#run = run;
+  }
+
+  /** An answer has come and is being stored: whoever waited for it is about to go on. */
+  get answering(): boolean {
+    return this.#answering > 0;
   }
 
   get waiting(): number {
@@ -99,15 +105,20 @@ export class Approvals {
 
   async #answer(call: string, round: number, wait: Wait): Promise<Verdict> {
     const { approved, reason, by, ...rest } = await this.#verdict(call, wait);
-    await this.#run.step({
-      type: "approval.resolved",
-      round,
-      call,
-      approved,
-      ...(reason === undefined ? {} : { reason }),
-      ...(by === undefined ? {} : { by }),
-      ...("signal" in rest ? { signal: rest.signal } : {}),
-    });
+    this.#answering += 1;
+    try {
+      await this.#run.step({
+        type: "approval.resolved",
+        round,
+        call,
+        approved,
+        ...(reason === undefined ? {} : { reason }),
+        ...(by === undefined ? {} : { by }),
+        ...("signal" in rest ? { signal: rest.signal } : {}),
+      });
+    } finally {
+      this.#answering -= 1;
+    }
     return { approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
   }
 
