@@ -17,6 +17,7 @@ export * from "./core/plugin.ts";
 export * from "./core/provider.ts";
 export * from "./core/redact.ts";
 export * from "./core/runs.ts";
+export * from "./core/scopes.ts";
 export * from "./core/signals.ts";
 export * from "./core/stored.ts";
 export * from "./core/tool.ts";

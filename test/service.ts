@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
+import { MemoryJournal } from "../plugins/memory/journal.ts";
 import type { Channel } from "../src/core/channel.ts";
 import { systemClock } from "../src/core/clock.ts";
 import type { EventBody } from "../src/core/events.ts";
@@ -16,6 +17,7 @@ import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
 export interface TestService extends RunningServer {
   readonly runs: ScriptedRuns;
   readonly admission: Admission;
+  readonly audit: MemoryJournal;
 }
 
 /** The real server with real channels on a loopback port; only the runs are scripted. */
@@ -31,6 +33,7 @@ export async function serve(options: {
     begin: (run) => admission.begin(run),
     end: (run) => admission.end(run),
   });
+  const audit = new MemoryJournal({ clock: systemClock, keep: 1, lease: 10_000 });
   const channels = [];
   for (const entry of options.channels) channels.push(await channel(entry.plugin as AnyPlugin, entry.options ?? {}));
   const server = await openServer({
@@ -39,12 +42,14 @@ export async function serve(options: {
     runs,
     admission,
     telemetry: { ...noTelemetry, trace: (run) => ({ resourceSpans: [], run }) },
+    audit,
+    clock: systemClock,
     ready: async () => {},
     channels,
     log: silentLog,
     version: "0.0.0",
   });
-  return Object.assign(server, { runs, admission });
+  return Object.assign(server, { runs, admission, audit });
 }
 
 async function channel(plugin: AnyPlugin, raw: Record<string, unknown>) {

@@ -58,6 +58,11 @@ const entries: readonly Entry[] = [
   { name: "replay", summary: "a recorded run once more, as it was", load: () => import("./replay.ts") },
   { name: "export", summary: "a run as one file of JSON lines", load: () => import("./export.ts") },
   { name: "import", summary: "take in what export wrote", load: () => import("./import.ts") },
+  {
+    name: "audit",
+    summary: "who did what: approvals, cancels, failed logins, reloads",
+    load: () => import("./audit.ts"),
+  },
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
   { name: "doctor", summary: "look for what would keep the service from working", load: () => import("./doctor.ts") },
   { name: "completion", summary: "completion for bash, zsh or fish", load: () => import("./completion.ts") },

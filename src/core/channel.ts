@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
+import type { Scope } from "./scopes.ts";
 
 /** Who is asking, once authenticated. `agents` undefined = all of them. */
 export interface Caller {
@@ -26,6 +27,8 @@ export interface ChannelHost<Server = unknown> {
   caller(request: unknown): Caller;
   /** Throws `forbidden` unless the caller may use the agent. */
   permit(caller: Caller, agent: string): void;
+  /** Throws `forbidden` unless the request's caller may do this. What goes through `runsFor` is checked there. */
+  demand(request: unknown, scope: Scope): void;
   /**
    * The runs as the request's caller may see and start them: agents permitted, rates and numbers kept, idempotency keys its
    * own, new runs admitted or refused with `unavailable`.

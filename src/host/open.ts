@@ -1,5 +1,6 @@
 import type { Channel } from "../core/channel.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
+import { messageOf } from "../core/errors.ts";
 import type { Journal } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Runs } from "../core/runs.ts";
@@ -104,7 +105,15 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       active: opened.active,
       drain: opened.drain,
       revision: () => revisions.current,
-      reload: () => revisions.reload(loading),
+      reload: async () => {
+        const outcome = await revisions.reload(loading);
+        const details = outcome.ok ? { config: outcome.hash } : { code: outcome.error.code };
+        const entry = { action: outcome.ok ? "config.reloaded" : "config.refused", by: "local", details };
+        await journal
+          .audit(entry)
+          .catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
+        return outcome;
+      },
       openChannels: async () => {
         const channels = [];
         for (const entry of Object.values(config.channels)) {

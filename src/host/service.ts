@@ -31,6 +31,8 @@ export async function openService(options: OpenOptions): Promise<Service> {
       admission,
       telemetry,
       log,
+      audit: journal,
+      clock: host.clock,
       ready: () => readiness.check(),
       channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
       version: ownVersion(),

@@ -168,6 +168,7 @@ async function openTestHost(
     limits: { slowReader: 1024 * 1024, keepAlive, stalled: 60_000 },
     caller: () => caller,
     permit,
+    demand: () => {},
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: () => undefined,
   };

@@ -7,11 +7,12 @@ import { silentLog } from "../../src/core/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { keyOf } from "../service.ts";
 
+const may = ["start", "see", "steer", "inspect", "approve"];
 const keys = [
-  { ...keyOf("ada", "ada-key") },
-  { ...keyOf("bob", "bob-key") },
-  { ...keyOf("ada-phone", "phone-key"), tenant: "ada" },
-  { ...keyOf("narrow", "narrow-key"), tenant: "ada", agents: ["other"] },
+  { ...keyOf("ada", "ada-key"), may },
+  { ...keyOf("bob", "bob-key"), may },
+  { ...keyOf("ada-phone", "phone-key"), tenant: "ada", may },
+  { ...keyOf("narrow", "narrow-key"), tenant: "ada", agents: ["other"], may },
 ];
 const config = `
 version: 1

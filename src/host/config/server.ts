@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type Scope, scopes } from "../../core/scopes.ts";
 import { Duration, Size } from "../../core/units.ts";
 
 export interface Listen {
@@ -8,11 +9,42 @@ export interface Listen {
 
 const listenHint = "write host:port, such as 127.0.0.1:7070 or [::1]:7070";
 
+const hashOfNothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+const defaultMay: Scope[] = ["start", "see", "steer"];
+const may = () =>
+  z
+    .array(z.enum(scopes))
+    .prefault(defaultMay)
+    .describe(
+      "start runs; see them; steer and cancel them; inspect traces and the audit; approve tool calls; read metrics.",
+    );
+
+export const JwtSettings = z.strictObject({
+  issuer: z.string().min(1).describe("The `iss` that tokens carry."),
+  audience: z.string().min(1).describe("The `aud` that tokens carry: this service, as the issuer knows it."),
+  jwks: z.url({ protocol: /^https?$/ }).describe("Where the issuer publishes its keys."),
+  tenant: z.string().min(1).optional().describe("Claim that names the tenant; each subject is its own when absent."),
+  may: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Claim that lists what the token may, such as `scope`; `mayAlways` when absent."),
+  mayAlways: may(),
+  agents: z.array(z.string()).optional().describe("Agents that tokens may use; all when absent."),
+  requestsPerMinute: z.number().int().positive().optional().describe("Rate limit of each subject."),
+  concurrentRuns: z.number().int().positive().optional().describe("Runs of each subject at the same time."),
+});
+
 export const Key = z.strictObject({
   id: z.string().min(1).describe("Name of the key in logs, never the key itself."),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/i, "expected the SHA-256 of the key as 64 hex digits")
+    .refine(
+      (hash) => hash.toLowerCase() !== hashOfNothing,
+      "this is the SHA-256 of an empty key; was the variable set?",
+    )
     .meta({ secret: true })
     .describe("SHA-256 of the key: `printf %s KEY | sha256sum`."),
   tenant: z
@@ -24,9 +56,24 @@ export const Key = z.strictObject({
       "Owner of its runs, sessions and idempotency keys; the key's id when absent. Keys of one tenant share them.",
     ),
   agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
+  may: may(),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit."),
   concurrentRuns: z.number().int().positive().optional().describe("Runs at the same time."),
 });
+
+/** Two keys with one id could not be told apart, nor two ids with one key. */
+function noneTwice(keys: readonly z.output<typeof Key>[], context: z.core.$RefinementCtx<unknown>): void {
+  for (const field of ["id", "sha256"] as const) {
+    const seen = new Set<string>();
+    for (const [index, key] of keys.entries()) {
+      const value = key[field].toLowerCase();
+      const message =
+        field === "id" ? `there is another key with the id "${key.id}"` : "there is another id with this key";
+      if (seen.has(value)) context.addIssue({ code: "custom", path: [index, field], message });
+      seen.add(value);
+    }
+  }
+}
 
 export const ServerSettings = z.strictObject({
   listen: z
@@ -40,9 +87,12 @@ export const ServerSettings = z.strictObject({
     .prefault("127.0.0.1:7070")
     .describe("Address and port; a port alone means 127.0.0.1. Needs a restart."),
   auth: z
-    .strictObject({ keys: z.array(Key).prefault([]).describe("Keys that may call.") })
+    .strictObject({
+      keys: z.array(Key).superRefine(noneTwice).prefault([]).describe("Keys that may call."),
+      jwt: JwtSettings.optional().describe("Tokens of an OpenID Connect issuer, beside the keys."),
+    })
     .optional()
-    .describe("Bearer keys. Required when `listen` is not a loopback address. Needs a restart."),
+    .describe("Bearer keys and tokens. Required when `listen` is not a loopback address. Needs a restart."),
   cors: z
     .strictObject({
       origins: z.array(z.string()).describe("Origins whose pages may call, such as https://app.example.com."),

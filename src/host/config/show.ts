@@ -24,6 +24,7 @@ function masked(node: Node, key: string, around: { secret: boolean }): unknown {
     case "scalar":
       return maskedScalar(node, secret);
     case "list":
+      if (key === "args") return node.items.map((item) => (item.kind === "scalar" ? maskedArgument(item) : mask));
       return node.items.map((item) => masked(item, key, { secret }));
     case "map":
       return Object.fromEntries(
@@ -41,8 +42,26 @@ const holdsSecrets = (key: string): boolean => key === "headers" || key === "env
 function maskedScalar(node: ScalarNode, secret: boolean): unknown {
   if (node.from !== undefined && node.value !== "") return mask;
   if (typeof node.value !== "string" || node.value === "") return node.value;
-  // A password may stand in an address: scheme://user:password@host.
-  return secret ? mask : node.value.replace(/^([a-z][a-z0-9+.-]*:\/\/[^:/@\s]+:)[^@\s]+@/i, `$1${mask}@`);
+  return secret ? mask : maskedAddress(node.value);
+}
+
+/** A password or token may stand in an address: before the host, or in the query. */
+function maskedAddress(text: string): string {
+  if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
+  return text
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)(?:([^:/@\s]+):)?[^/\s]*@/i, (_all, scheme: string, user?: string) =>
+      user === undefined ? `${scheme}${mask}@` : `${scheme}${user}:${mask}@`,
+    )
+    .replace(/([?&][^=&#\s]*)=[^&#\s]*/g, `$1=${mask}`);
+}
+
+/** Of a command line the names of options are shown: nobody can tell which of the rest is a secret. */
+function maskedArgument(node: ScalarNode): unknown {
+  if (typeof node.value !== "string" || node.from !== undefined) return mask;
+  const [, name, value] = /^(--?[A-Za-z][\w-]*)(=.*)?$/s.exec(node.value) ?? [];
+  // `-phunter2` is an option and its value in one.
+  if (name === undefined || (!name.startsWith("--") && name.length > 2)) return mask;
+  return value === undefined ? name : `${name}=${mask}`;
 }
 
 function annotate(shown: YamlNode | null | unknown, node: Node): void {

@@ -1,23 +1,28 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
-import type { z } from "zod";
 import type { Caller } from "../../core/channel.ts";
 import { VenturiError } from "../../core/errors.ts";
 import { defaultTenant } from "../../core/journal.ts";
-import type { Key } from "../config/server.ts";
+import { type Scope, scopes } from "../../core/scopes.ts";
+import type { ServerSettings } from "../config/server.ts";
+import type { TokenCheck } from "./jwt.ts";
 
 const op = "auth.check";
 
 /** A caller with the limits of its key. */
 export interface KeyHolder extends Caller {
+  readonly may: ReadonlySet<Scope>;
   readonly requestsPerMinute: number | undefined;
   readonly concurrentRuns: number | undefined;
+  /** When its token is over, ms since 1970. */
+  readonly expiresAt?: number;
 }
 
 export const anyone: KeyHolder = {
   id: "anyone",
   tenant: defaultTenant,
   agents: undefined,
+  may: new Set(scopes),
   requestsPerMinute: undefined,
   concurrentRuns: undefined,
 };
@@ -25,22 +30,25 @@ export const anyone: KeyHolder = {
 /** Keys are known by their SHA-256 only. Every known key is compared, in constant time, whichever one matches. */
 export class Keyring {
   readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[] | undefined;
+  readonly #checkToken: TokenCheck | undefined;
 
-  constructor(keys: readonly z.output<typeof Key>[] | undefined) {
-    this.#keys = keys?.map((key) => ({
+  constructor(auth: ServerSettings["auth"], checkToken?: TokenCheck) {
+    this.#checkToken = checkToken;
+    this.#keys = auth?.keys.map((key) => ({
       digest: Buffer.from(key.sha256, "hex"),
       holder: {
         id: key.id,
         tenant: key.tenant ?? key.id,
         agents: key.agents,
+        may: new Set(key.may),
         requestsPerMinute: key.requestsPerMinute,
         concurrentRuns: key.concurrentRuns,
       },
     }));
   }
 
-  /** Whose key the headers carry. Without `auth` in the config everyone is let in; with an empty list, no one. */
-  identify(headers: IncomingHttpHeaders): KeyHolder {
+  /** Whose key or token the headers carry. Without `auth` in the config everyone is let in; with an empty one, no one. */
+  async identify(headers: IncomingHttpHeaders): Promise<KeyHolder> {
     if (this.#keys === undefined) return anyone;
     const secret = secretIn(headers);
     if (secret === undefined) {
@@ -51,9 +59,25 @@ export class Keyring {
     for (const key of this.#keys) {
       if (key.digest.length === digest.length && timingSafeEqual(key.digest, digest)) found ??= key.holder;
     }
-    if (found === undefined) throw new VenturiError(op, "unauthorized", "this key is not known here");
-    return found;
+    if (found !== undefined) return found;
+    if (this.#checkToken !== undefined && looksLikeToken(secret)) return await this.#checkToken(secret);
+    throw new VenturiError(op, "unauthorized", "this key is not known here");
   }
+}
+
+const looksLikeToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(secret);
+
+/** Throws `forbidden` unless the caller may do this, and `unauthorized` when its token is over. */
+export function demand(caller: KeyHolder, scope: Scope): void {
+  if (caller.expiresAt !== undefined && caller.expiresAt < Date.now()) {
+    throw new VenturiError(op, "unauthorized", "this token is over; come back with a new one");
+  }
+  if (caller.may.has(scope)) return;
+  throw new VenturiError(
+    op,
+    "forbidden",
+    `this key may not ${scope}; \`may\` of its entry under server.auth says what it may`,
+  );
 }
 
 export function permit(caller: Caller, agent: string): void {

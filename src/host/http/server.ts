@@ -2,7 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Channel, ChannelHost } from "../../core/channel.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
+import type { AuditEntry, Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
@@ -10,9 +12,12 @@ import { traceparentOf } from "../../core/trace-context.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { Admission } from "../runs/admission.ts";
 import { callerRuns } from "../runs/caller-runs.ts";
-import { type KeyHolder, Keyring, permit } from "./auth.ts";
+import { mountAudit } from "./audit.ts";
+import { demand, type KeyHolder, Keyring, permit } from "./auth.ts";
 import { Connections } from "./connections.ts";
 import { replyWithErrors } from "./error-reply.ts";
+import { FailedLogins } from "./failed-logins.ts";
+import { tokenCheck } from "./jwt.ts";
 import { createHttp } from "./listener.ts";
 import { documentSchema, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { originCheck } from "./origin.ts";
@@ -26,6 +31,8 @@ export interface ServerParts {
   readonly telemetry: Pick<Telemetry, "metrics" | "trace">;
   /** Rejects while the service cannot take runs (journal unreachable). */
   readonly ready: () => Promise<void>;
+  readonly audit: Pick<Journal, "audit" | "audits">;
+  readonly clock: Clock;
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
   readonly log: Log;
   readonly version: string;
@@ -50,8 +57,8 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   await registerPlugins(app, parts);
-  const callers = guard(app, parts);
-  await app.register(async (scope) => operations(scope, parts, () => draining));
+  const callers = await guard(app, parts);
+  await app.register(async (scope) => operations(scope, { parts, callers, draining: () => draining }));
   for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
   try {
     await app.listen(settings.listen);
@@ -123,11 +130,18 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
 interface Callers {
   of(request: unknown): KeyHolder;
   charge(request: unknown): Promise<void>;
+  /** What was done has been done: a failure to write it down is told in the log. */
+  audit(entry: AuditEntry): Promise<void>;
 }
 
 /** Checks that every request passes before its handler: Host and Origin, key, rate. */
-function guard(app: FastifyInstance, { settings }: ServerParts): Callers {
-  const keyring = new Keyring(settings.auth?.keys);
+async function guard(app: FastifyInstance, { settings, audit, clock, log }: ServerParts): Promise<Callers> {
+  const { auth } = settings;
+  const keyring = new Keyring(auth, auth?.jwt && (await tokenCheck(auth.jwt)));
+  const record = (entry: AuditEntry) =>
+    audit.audit(entry).catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
+  const failures = new FailedLogins({ clock, log, audit: (entry) => void record(entry) });
+  app.addHook("onClose", async () => failures.flush());
   const checkOrigin = originCheck(settings);
   const holders = new WeakMap<object, KeyHolder>();
   const count = app.createRateLimit({
@@ -146,9 +160,14 @@ function guard(app: FastifyInstance, { settings }: ServerParts): Callers {
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders);
     reply.header("traceparent", traceparentOf(request.headers.traceparent) ?? freshTraceparent());
-    checkOrigin(request.headers);
+    checkOrigin(request.headers, request.raw.rawHeaders);
     if (request.routeOptions.config.open === true) return;
-    holders.set(request, keyring.identify(request.headers));
+    try {
+      holders.set(request, await keyring.identify(request.headers));
+    } catch (thrown) {
+      const error = wrap("auth.check", thrown);
+      throw error.code === "unauthorized" ? failures.note(request.ip, error) : error;
+    }
     await charge(request);
   });
   return {
@@ -158,6 +177,7 @@ function guard(app: FastifyInstance, { settings }: ServerParts): Callers {
       return holder;
     },
     charge: (request) => charge(request as FastifyRequest), // the host's own request, handed back by a channel
+    audit: record,
   };
 }
 
@@ -173,20 +193,36 @@ const securityHeaders = {
   "cache-control": "no-store",
 };
 
-function operations(app: FastifyInstance, parts: ServerParts, draining: () => boolean): void {
+interface OperationParts {
+  readonly parts: ServerParts;
+  readonly callers: Callers;
+  readonly draining: () => boolean;
+}
+
+function operations(app: FastifyInstance, { parts, callers, draining }: OperationParts): void {
   const open = { config: { open: true } };
   app.get("/livez", { ...open, schema: { summary: "The process answers", tags: ["operations"] } }, async () => ({
     status: "live",
   }));
   app.get("/readyz", { ...open, schema: { summary: "New runs are taken", tags: ["operations"] } }, async () => {
     if (draining()) throw new VenturiError("server.ready", "shutting_down", "the service is stopping");
-    await parts.ready();
+    try {
+      await parts.ready();
+    } catch (thrown) {
+      // Whoever asks without a key learns that, and not where the journal is.
+      const error = wrap("server.ready", thrown, "journal_failed");
+      parts.log.warn("not ready", { code: error.code, reason: error.message });
+      const message = error.code === "journal_failed" ? "the journal cannot be used; the log says why" : error.message;
+      throw new VenturiError("server.ready", error.code, message);
+    }
     return { status: "ready" };
   });
-  app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (_request, reply) => {
+  app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (request, reply) => {
+    demand(callers.of(request), "metrics");
     const text = await parts.telemetry.metrics();
     return reply.type("text/plain; version=0.0.4; charset=utf-8").send(text);
   });
+  mountAudit(app, { audit: parts.audit, caller: (request) => callers.of(request) });
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
 }
 
@@ -208,13 +244,18 @@ async function mount(
         limits: { slowReader, keepAlive, stalled },
         caller: (request) => callers.of(request),
         permit,
+        demand: (request, scope) => demand(callers.of(request), scope),
         runsFor: (request) => {
           // The request itself was counted on its way in; a socket's further starts are counted one by one.
           let starts = 0;
           const charge = async () => {
             if (starts++ > 0) await callers.charge(request);
           };
-          return callerRuns(parts.runs, callers.of(request), { admission: parts.admission, charge });
+          return callerRuns(parts.runs, callers.of(request), {
+            admission: parts.admission,
+            charge,
+            audit: (entry) => callers.audit(entry),
+          });
         },
         trace: (run) => parts.telemetry.trace(run),
       };

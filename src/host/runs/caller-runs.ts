@@ -1,8 +1,12 @@
 import { VenturiError } from "../../core/errors.ts";
-import type { RunRow } from "../../core/journal.ts";
+import type { AuditEntry, RunRow } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
-import { type KeyHolder, permit } from "../http/auth.ts";
+import type { Scope } from "../../core/scopes.ts";
+import { demand, type KeyHolder, permit } from "../http/auth.ts";
 import type { Admission } from "./admission.ts";
+
+/** Runs remembered as started by one socket. */
+const mostStarted = 10_000;
 
 /**
  * The runs as one caller may see and start them: its tenant's, of agents it may use. A run that is not is answered as one that
@@ -12,17 +16,21 @@ import type { Admission } from "./admission.ts";
 export function callerRuns(
   runs: Runs,
   caller: KeyHolder,
-  admit: { admission: Admission; charge(): Promise<void> },
+  admit: { admission: Admission; charge(): Promise<void>; audit(entry: AuditEntry): Promise<void> },
 ): Runs {
   /** Checked, and about to be followed: a run just started or asked for costs its follower no second look. */
   const checked = new Set<string>();
-  const own = async (run: string): Promise<RunRow> => {
+  /** Started by this very request or socket, which may read and cancel them whatever else its key may. */
+  const mine = new Set<string>();
+  const own = async (run: string, scope: Scope): Promise<RunRow> => {
+    if (!mine.has(run)) demand(caller, scope);
     const row = await runs.get(run);
     if (row.tenant === caller.tenant && (caller.agents?.includes(row.agent) ?? true)) return row;
     throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
   };
   return {
     async start(request, options = {}) {
+      demand(caller, "start");
       permit(caller, request.agent);
       await admit.charge();
       const place = await admit.admission.reserve(caller);
@@ -32,8 +40,9 @@ export function callerRuns(
         const { id, tenant, concurrentRuns } = caller;
         const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
         const started = await runs.start(request, { ...options, ...key, tenant, caller: by });
-        if (started.existing) await own(started.run);
+        if (started.existing) await own(started.run, "start");
         checked.add(started.run);
+        if (mine.size < mostStarted) mine.add(started.run);
         place.bind(started.run);
         return started;
       } catch (thrown) {
@@ -42,34 +51,40 @@ export function callerRuns(
       }
     },
     follow: (run, options) =>
-      checked.delete(run) ? runs.follow(run, options) : afterCheck(() => own(run), runs.follow(run, options)),
+      checked.delete(run) ? runs.follow(run, options) : afterCheck(() => own(run, "see"), runs.follow(run, options)),
     async get(run) {
-      const row = await own(run);
+      const row = await own(run, "see");
       checked.add(run);
       return row;
     },
     async list(query) {
+      demand(caller, "see");
       if (query.agent !== undefined) permit(caller, query.agent);
       const { agents } = caller;
       return await runs.list({ ...query, tenant: caller.tenant, ...(agents === undefined ? {} : { agents }) });
     },
     async cancel(run, reason, details) {
-      await own(run);
+      const { state, tenant } = await own(run, "steer");
       await runs.cancel(run, reason, details);
+      if (state !== "done")
+        await admit.audit({ action: "run.cancelled", by: caller.id, tenant, run, details: { reason } });
     },
     async signal(run, kind, body, id) {
-      await own(run);
+      const scope = kind === "approve" ? "approve" : "steer";
+      demand(caller, scope);
+      await own(run, scope);
       return await runs.signal(run, kind, body, id);
     },
     async content(run, hash) {
-      await own(run);
+      await own(run, "see");
       return await runs.content(run, hash);
     },
     async pending(run) {
-      await own(run);
+      await own(run, "see");
       return await runs.pending(run);
     },
     async countInput(request, signal) {
+      demand(caller, "start");
       permit(caller, request.agent);
       await admit.charge();
       return await runs.countInput(request, signal);

@@ -15,6 +15,8 @@ export interface AskedAbout {
   readonly count: number;
   /** The call is settled, or every question about it is answered. */
   readonly answered: boolean;
+  /** Of the last question about it. */
+  readonly asked: EventOf<"approval.requested"> | undefined;
 }
 
 /** Rejects with `not_found` when the run has no such call. */
@@ -22,18 +24,22 @@ export async function askedAbout(journal: Journal, run: string, call: string): P
   let count = 0;
   let known = false;
   let answered = false;
+  let asked: EventOf<"approval.requested"> | undefined;
   const open = new Set<string>();
   for await (const event of eventsOf(journal, run)) {
     if (event.type === "approval.requested") open.add(event.call);
     else if (event.type === "approval.resolved") open.delete(event.call);
     if (!("call" in event) || event.call !== call) continue;
     known = true;
-    if (event.type === "approval.requested") count += 1;
+    if (event.type === "approval.requested") {
+      count += 1;
+      asked = event;
+    }
     if (event.type === "approval.resolved" || event.type === "tool.finished" || event.type === "tool_call.rejected") {
       answered = true;
     } else if (event.type === "approval.requested" || event.type === "tool_call.ready") answered = false;
   }
-  if (known) return { count, answered };
+  if (known) return { count, answered, asked };
   const waits = open.size === 0 ? "it waits for nobody" : `it waits for: ${[...open].join(", ")}`;
   throw new VenturiError("run.signal", "not_found", `the run ${run} has no call "${call}"; ${waits}`);
 }

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { ContentStore } from "../../agent/content.ts";
 import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkCall, forCall } from "../../agent/for-call.ts";
@@ -12,8 +12,8 @@ import { inputMessages } from "../../agent/state/run-state.ts";
 import { continuedBy } from "../../agent/state/session-messages.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
 import type { Clock } from "../../core/clock.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
-import { noTiming, type RunEvent, type RunInput } from "../../core/events.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
+import { type EventOf, noTiming, type RunEvent, type RunInput } from "../../core/events.ts";
 import {
   defaultTenant,
   type Journal,
@@ -206,11 +206,31 @@ class HostRuns implements Runs {
     const name = id ?? randomBytes(9).toString("base64url");
     if (!("call" in checked)) return journal.signal(run, name, kind, checked);
     const row = await this.get(run);
-    const { count, answered } = await askedAbout(journal, run, checked.call);
+    const { count, answered, asked } = await askedAbout(journal, run, checked.call);
     if (answered || row.state === "done") return false;
     const taken = await journal.signal(run, `${name}:${count}`, kind, checked);
-    if (taken) await this.#callersOf(row).answered(checked);
+    if (taken) {
+      await this.#callersOf(row).answered(checked);
+      await this.#auditAnswer(row, checked, asked);
+    }
     return taken;
+  }
+
+  /** The answer has been given: a failure to write it down is told in the log. */
+  async #auditAnswer(row: RunRow, answer: SignalBody<"approve">, asked: EventOf<"approval.requested"> | undefined) {
+    const { journal, log } = this.#parts;
+    const hash = createHash("sha256")
+      .update(JSON.stringify(asked?.arguments ?? {}))
+      .digest("hex");
+    const entry = {
+      action: answer.approved ? "approval.given" : "approval.denied",
+      by: answer.by ?? "local",
+      tenant: row.tenant,
+      run: row.run,
+      details: { call: answer.call, tool: asked?.name ?? "", arguments: `sha256:${hash}` },
+    };
+    const failed = (thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) });
+    await journal.audit(entry).catch(failed);
   }
 
   #callersOf(row: RunRow): Callers {

@@ -63,6 +63,23 @@ models:
     expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: no valid condition: .*`&&`/);
   });
 
+  it("keys with the same id or the same hash, and the hash of nothing, are refused", async () => {
+    const hash = (digit: string) => digit.repeat(64);
+    const text = `${preamble}server:
+  auth:
+    keys:
+      - { id: a, sha256: "${hash("1")}" }
+      - { id: a, sha256: "${hash("2")}" }
+      - { id: b, sha256: "${hash("1")}" }
+      - { id: c, sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 }
+`;
+    expect(await lines({ "venturi.yaml": text })).to.deep.equal([
+      'venturi.yaml:9:15 server.auth.keys[1].id: there is another key with the id "a"',
+      "venturi.yaml:10:26 server.auth.keys[2].sha256: there is another id with this key",
+      "venturi.yaml:11:26 server.auth.keys[3].sha256: this is the SHA-256 of an empty key; was the variable set?",
+    ]);
+  });
+
   it("a plugin of the wrong kind is refused", async () => {
     const text = `${preamble}providers:\n  p: { type: sample-tool }`;
     expect(await lines({ "a.yaml": text })).to.deep.equal([

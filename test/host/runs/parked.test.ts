@@ -17,7 +17,7 @@ providers:
 tools: { calculator: { type: calculator, approval: always } }
 agents: { payer: { model: demo/payer, tools: [calculator] }, plain: { model: demo/small } }
 journal: { type: sqlite, path: ./runs.db }
-server: { listen: 0, auth: { keys: [{ ${JSON.stringify(keyOf("ada", "key")).slice(1, -1)}, concurrentRuns: 2 }] } }
+server: { listen: 0, auth: { keys: [{ ${JSON.stringify(keyOf("ada", "key")).slice(1, -1)}, concurrentRuns: 2, may: [start, see, steer, approve] }] } }
 limits: { activeRuns: 2, queue: 0, drain: 20s }
 channels: { http: { type: channel-http } }
 telemetry: off

@@ -1,0 +1,52 @@
+import type { Command } from "commander";
+import { VenturiError } from "../core/errors.ts";
+import type { AuditRecord } from "../core/journal.ts";
+import { withRecordings } from "../host/recordings/with-recordings.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+
+interface Options {
+  readonly tenant?: string;
+  readonly action?: string;
+  readonly run?: string;
+  readonly limit: string;
+  readonly json?: true;
+}
+
+/** `venturi audit`: who did what, newest first, of all tenants. */
+export function configure(command: Command): void {
+  command
+    .option("--tenant <name>", "what was done in this tenant")
+    .option("--action <name>", "such as auth.failed, approval.given, approval.denied, run.cancelled, config.reloaded")
+    .option("--run <run>", "what was done to this run")
+    .option("--limit <count>", "how many at most", "50")
+    .option("--json", "one JSON object a line")
+    .addHelpText("after", example("venturi audit --action approval.given", "venturi audit --run RUN --json"))
+    .action((options: Options) =>
+      withRecordings(loadOptionsOf(command), async ({ journal }) => {
+        const { tenant, action, run } = options;
+        const { records } = await journal.audits({
+          limit: limitOf(options.limit),
+          ...(tenant === undefined ? {} : { tenant }),
+          ...(action === undefined ? {} : { action }),
+          ...(run === undefined ? {} : { run }),
+        });
+        for (const record of records) {
+          process.stdout.write(`${options.json ? JSON.stringify(record) : lineOf(record)}\n`);
+        }
+      }),
+    );
+}
+
+function lineOf({ at, action, by, tenant, run, details }: AuditRecord): string {
+  const where = [tenant === undefined ? "" : `tenant ${tenant}`, run ?? ""].filter((part) => part !== "").join(" ");
+  const rest = details === undefined ? "" : JSON.stringify(details);
+  return [new Date(at).toISOString(), action.padEnd(16), JSON.stringify(by), where, rest]
+    .filter((part) => part !== "")
+    .join("  ");
+}
+
+function limitOf(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit > 0) return limit;
+  throw new VenturiError("cli.audit", "invalid_input", "--limit: expected a whole number");
+}

@@ -1,0 +1,36 @@
+import type { FastifyInstance } from "fastify";
+import { z } from "zod";
+import type { Journal } from "../../core/journal.ts";
+import { demand, type KeyHolder } from "./auth.ts";
+
+const Query = z.object({
+  action: z.string().optional().describe("such as approval.given"),
+  run: z.string().optional(),
+  cursor: z
+    .string()
+    .regex(/^\d{1,16}$/)
+    .optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+
+export interface AuditParts {
+  readonly audit: Pick<Journal, "audits">;
+  readonly caller: (request: unknown) => KeyHolder;
+}
+
+/** `GET /v1/audit`: what was done in the caller's tenant. What belongs to none, such as failed logins, `venturi audit` lists. */
+export function mountAudit(app: FastifyInstance, { audit, caller }: AuditParts): void {
+  const schema = { summary: "The audit of the key's tenant, newest first", tags: ["operations"], querystring: Query };
+  app.get("/v1/audit", { schema }, async (request) => {
+    const { tenant, ...holder } = caller(request);
+    demand({ tenant, ...holder }, "inspect");
+    const { action, run, cursor, limit } = request.query as z.output<typeof Query>; // checked by the schema
+    return await audit.audits({
+      tenant,
+      limit,
+      ...(action === undefined ? {} : { action }),
+      ...(run === undefined ? {} : { run }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+  });
+}
