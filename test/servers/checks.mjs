@@ -1,0 +1,36 @@
+// What every server is asked through Venturi; each rejects with what went wrong.
+export const checks = {
+  async stream(url, agent) {
+    const events = await runEvents(url, agent, "Say hello.");
+    if (!events.some(({ type }) => type === "text.delta")) throw new Error(`no text: ${JSON.stringify(events.at(-1))}`);
+    if (events.at(-1)?.type !== "run.finished") throw new Error(JSON.stringify(events.at(-1)));
+  },
+  async whole(url, agent) {
+    const events = await runEvents(url, `${agent}-whole`, "Say hello.");
+    const last = events.at(-1);
+    if (last?.type !== "run.finished" || last.output === "") throw new Error(JSON.stringify(last));
+  },
+  async tool(url, agent) {
+    const events = await runEvents(url, `${agent}-tool`, "What is 17 * 23?");
+    const last = events.at(-1);
+    if (!events.some(({ type, ok }) => type === "tool.finished" && ok)) throw new Error(JSON.stringify(last));
+    if (!String(last?.output).includes("391")) throw new Error(JSON.stringify(last));
+  },
+  async limit(url, agent) {
+    const last = (await runEvents(url, `${agent}-limit`, "Say hello.")).at(-1);
+    if (last?.finish !== "length") throw new Error(`it did not end at the limit: ${JSON.stringify(last)}`);
+    if (!(last.usage.outputTokens <= 6)) throw new Error(`${last.usage.outputTokens} tokens instead of 5`);
+  },
+};
+
+async function runEvents(url, agent, input) {
+  const response = await fetch(`${url}/v1/runs`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+    body: JSON.stringify({ agent, input }),
+    signal: AbortSignal.timeout(120_000),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text.split("\n").flatMap((line) => (line.startsWith("data: ") ? [JSON.parse(line.slice(6))] : []));
+}
