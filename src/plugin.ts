@@ -51,5 +51,6 @@ export * from "./serve/serve-run.ts";
 export * from "./serve/sse-writer.ts";
 export * from "./serve/stall-watch.ts";
 export * from "./serve/voice.ts";
+export * from "./serve/warnings.ts";
 export * from "./serve/why/source.ts";
 export * from "./serve/why/why.ts";

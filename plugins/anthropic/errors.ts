@@ -5,6 +5,8 @@ const op = "provider.stream";
 const codes: ReadonlyMap<string, Code> = new Map([
   ["overloaded_error", "unavailable"],
   ["rate_limit_error", "rate_limited"],
+  ["invalid_request_error", "invalid_input"],
+  ["request_too_large", "too_large"],
 ]);
 
 /** Kinds that a second try may cure although their code says nothing of it. */

@@ -90,7 +90,7 @@ function mountCount(host: ChannelHost<FastifyInstance>): void {
   const schema = { summary: "Tokens of a message that is not sent", tags: ["anthropic"], body: Prompt };
   server.post("/v1/messages/count_tokens", { schema }, async (request, reply) => {
     const asked = toRunRequest(request.body, { beta: betaOf(request.headers) });
-    const counted = await host.runsFor(request).countInput(asked, readerGone(reply.raw));
+    const counted = await host.runsFor(request).countInput(asked, { signal: readerGone(reply.raw) });
     reply.header("venturi-tokens", counted.source);
     return { input_tokens: counted.tokens, ...(counted.source === "estimated" ? { estimated: true } : {}) };
   });

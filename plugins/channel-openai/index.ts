@@ -1,9 +1,12 @@
 import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
 import { z } from "zod";
 import { mountChat } from "./chat.ts";
+import { mountCompletions } from "./completions.ts";
+import { mountConversations } from "./conversations.ts";
+import { mountEmbeddings } from "./embeddings.ts";
 import { replyWithErrors } from "./errors.ts";
 import { mountModels } from "./models.ts";
-import { mountResponses } from "./responses.ts";
+import { mountInputTokens, mountResponses } from "./responses.ts";
 import { mountStored } from "./responses-stored.ts";
 
 export const Options = z.strictObject({
@@ -35,7 +38,11 @@ export default definePlugin({
           replyWithErrors(server);
           mountChat({ ...host, server }, options);
           mountResponses({ ...host, server }, options);
+          mountInputTokens({ ...host, server });
           mountStored({ ...host, server });
+          mountConversations({ ...host, server });
+          mountCompletions({ ...host, server }, options);
+          mountEmbeddings({ ...host, server }, options);
           mountModels({ ...host, server });
         },
         { prefix: options.prefix },

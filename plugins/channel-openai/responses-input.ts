@@ -10,7 +10,7 @@ import {
 import { z } from "zod";
 import { responsesWire } from "./responses-content.ts";
 
-type Item = Record<string, unknown>;
+export type Item = Record<string, unknown>;
 
 /** A conversation as items, as the API lists them. */
 export function itemsOfMessages(messages: readonly Message[], run: string): Item[] {
@@ -25,8 +25,11 @@ export function itemsOfMessages(messages: readonly Message[], run: string): Item
     };
     return [withNative(item, own(message))];
   });
-  return items.map((item, index) => ({ id: `${kindOf(item.type)}_in_${run}_${index}`, ...item }));
+  return items.map((item, index) => ({ id: inputId(item.type, run, index), ...item }));
 }
+
+/** What was asked is named apart from what was answered. */
+const inputId = (type: unknown, run: string, index: number): string => `${kindOf(type)}in_${run}_${index}`;
 
 const own = ({ native }: { native?: Message["native"] }) => (native?.wire === responsesWire ? native : undefined);
 
@@ -74,11 +77,10 @@ export const Page = z.object({
   after: z.string().optional(),
 });
 
+type PageQuery = Omit<z.output<typeof Page>, "after"> & { readonly after?: string | undefined };
+
 /** A page of a list as the API has it. */
-export function itemPage(
-  items: readonly Item[],
-  { limit, order, after }: z.output<typeof Page>,
-): Record<string, unknown> {
+export function itemPage(items: readonly Item[], { limit, order, after }: PageQuery): Record<string, unknown> {
   const ordered = order === "asc" ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
   const data = ordered.slice(start, start + limit);

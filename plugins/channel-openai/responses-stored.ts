@@ -31,7 +31,7 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
   server.get("/responses/:id", { schema: get }, async (request, reply) => {
     const runs = host.runsFor(request);
     const row = await responseRow(runs, request.params.id);
-    if (request.query.stream !== "true") return (await read(runs, row)).body;
+    if (request.query.stream !== "true") return (await readResponse(runs, row)).body;
     const after = request.query.starting_after ?? -1;
     const projection = new ResponseProjection({ run: row.run, request: row.request, after });
     const served = { host, runs, run: row.run, reply, channel: "openai", onDisconnect: "continue" as const };
@@ -43,7 +43,14 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
     const runs = host.runsFor(request);
     const row = await responseRow(runs, request.params.id);
     await runs.cancel(row.run, "the response was cancelled");
-    return (await read(runs, await runs.get(row.run))).body;
+    return (await readResponse(runs, await runs.get(row.run))).body;
+  });
+  const remove = { summary: "Removes a response", tags, params: Id };
+  server.delete("/responses/:id", { schema: remove }, async (request) => {
+    const runs = host.runsFor(request);
+    const row = await responseRow(runs, request.params.id);
+    await runs.remove(row.run);
+    return { id: request.params.id, object: "response", deleted: true };
   });
   const items = { summary: "What a response was asked", tags, params: Id, querystring: Page };
   server.get("/responses/:id/input_items", { schema: items }, async (request) => {
@@ -72,7 +79,7 @@ const missing = (id: string): VenturiError =>
   new VenturiError("response.get", "not_found", `Response with id '${id}' not found.`, { details: { param: "id" } });
 
 /** The response as far as it has come. */
-async function read(runs: Runs, row: RunRow): Promise<ResponseProjection> {
+export async function readResponse(runs: Runs, row: RunRow): Promise<ResponseProjection> {
   const projection = new ResponseProjection({ run: row.run, request: row.request });
   if (row.head === 0) return projection;
   for await (const batch of runs.follow(row.run, { channel: "openai" })) {
@@ -82,11 +89,17 @@ async function read(runs: Runs, row: RunRow): Promise<ResponseProjection> {
   return projection;
 }
 
+/** What a run was asked and what it answered. */
+const allItems = async (runs: Runs, row: RunRow): Promise<Record<string, unknown>[]> => [
+  ...itemsOfMessages(row.request.input.messages ?? [], row.run),
+  ...(await readResponse(runs, row)).items,
+];
+
 /** The items with those in place that are only named by the id of an item given out here. */
 export async function resolved(runs: Runs, items: readonly Item[]): Promise<Item[]> {
-  const responses = new Map<string, Promise<ResponseProjection>>();
+  const responses = new Map<string, Promise<Record<string, unknown>[]>>();
   const response = (run: string) => {
-    const known = responses.get(run) ?? runs.get(run).then((row) => read(runs, row));
+    const known = responses.get(run) ?? runs.get(run).then((row) => allItems(runs, row));
     responses.set(run, known);
     return known;
   };
@@ -96,10 +109,10 @@ export async function resolved(runs: Runs, items: readonly Item[]): Promise<Item
       const place = placeOf(id);
       if (place === undefined) return item;
       const found = await response(place.run).then(
-        ({ items: output }) => output[place.index],
+        (items) => items.find((each) => each.id === id),
         () => undefined,
       );
-      if (found?.id === id) return found as Item; // what was given out can be taken back
+      if (found !== undefined) return found as Item; // what was given out can be taken back
       throw new VenturiError("request.parse", "invalid_input", `Item with id '${id}' not found.`, {
         details: { param: "input" },
       });

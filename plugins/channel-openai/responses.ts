@@ -5,6 +5,7 @@ import {
   type FastifyInstance,
   type PendingCall,
   type Runs,
+  readerGone,
   startRun,
   streamRun,
   terminalOf,
@@ -45,6 +46,23 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     const last = await awaitRun(served, projection.project);
     if (last === undefined) return reply;
     return last.type === "run.finished" ? reply.send(projection.body) : replyToFailure(reply, last.error);
+  });
+}
+
+/** `POST /responses/input_tokens`: by the vendor's own count where there is one, else estimated, which a header says. */
+export function mountInputTokens(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const schema = { summary: "How many tokens a request is", tags: ["openai"], body: ResponsesRequest };
+  server.post("/responses/input_tokens", { schema }, async (request, reply) => {
+    const { body } = request;
+    const runs = host.runsFor(request);
+    const before = await earlier(runs, body);
+    const items = await resolved(runs, inputItems(body));
+    const asked = toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]);
+    const session = before === undefined ? {} : { session: before.session };
+    const { tokens, source } = await runs.countInput({ ...asked, ...session }, { signal: readerGone(reply.raw) });
+    reply.header("venturi-tokens", source);
+    return { object: "response.input_tokens", input_tokens: tokens };
   });
 }
 

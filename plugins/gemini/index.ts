@@ -10,8 +10,9 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { GeminiDecoder, wireName } from "./decoder.ts";
+import { embeddingsBody, embeddingsOf } from "./embeddings.ts";
 import { keyFailure } from "./errors.ts";
-import { bodyOf, countUrlOf, urlOf } from "./request.ts";
+import { bodyOf, countUrlOf, embedUrlOf, urlOf } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new GeminiDecoder() };
 
@@ -52,6 +53,14 @@ export default definePlugin({
         read: (json) => count(record(json).totalTokens) ?? notCounted(),
       },
       collect: (json) => collectWith(new GeminiDecoder(), json),
+      embedding: {
+        request: (request) => ({
+          url: embedUrlOf(options.baseUrl, request.model),
+          headers: options.apiKey === undefined ? {} : { "x-goog-api-key": options.apiKey },
+          body: embeddingsBody(request),
+        }),
+        read: embeddingsOf,
+      },
       failure: ({ body }) => keyFailure(body),
     }),
 });

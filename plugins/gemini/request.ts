@@ -19,6 +19,8 @@ export function urlOf(baseUrl: string, model: string, mode: "stream" | "whole"):
 
 export const countUrlOf = (baseUrl: string, model: string): string => methodOf(baseUrl, model, "countTokens");
 
+export const embedUrlOf = (baseUrl: string, model: string): string => methodOf(baseUrl, model, "batchEmbedContents");
+
 function methodOf(baseUrl: string, model: string, method: string): string {
   const path = model.includes("/") ? model : `models/${model}`;
   return `${baseUrl.replace(/\/+$/, "")}/${path.split("/").map(encodeURIComponent).join("/")}:${method}`;

@@ -16,6 +16,7 @@ import {
   type KeptWire,
   type ListQuery,
   type Ownership,
+  type PruneOptions,
   questionsOpened,
   type Recording,
   type RunEvent,
@@ -211,12 +212,15 @@ export class MemoryJournal implements Journal {
     this.#hint({ work: false, events: (other) => other === run });
   }
 
-  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+  async prune(options: PruneOptions): Promise<number> {
     this.#usable("journal.prune");
     const ended = [...this.#runs.values()].filter((run) => run.state === "done");
     const before = options.olderThan === undefined ? undefined : this.#clock.now() - options.olderThan;
     const surplus = options.keep === undefined ? 0 : ended.length - options.keep;
-    const gone = ended.filter((run, place) => place < surplus || (before !== undefined && run.updatedAt < before));
+    const named = new Set(options.runs);
+    const isGone = (run: StoredRun, place: number): boolean =>
+      place < surplus || named.has(run.run) || (before !== undefined && run.updatedAt < before);
+    const gone = ended.filter(isGone);
     for (const run of gone) this.#forget(run);
     return gone.length;
   }

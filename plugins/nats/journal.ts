@@ -13,6 +13,7 @@ import {
   type KeptWire,
   type ListQuery,
   type Ownership,
+  type PruneOptions,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -231,7 +232,7 @@ export class NatsJournal implements Journal {
     this.#hints.tellEvents([recording.run]);
   }
 
-  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+  async prune(options: PruneOptions): Promise<number> {
     const op = "journal.prune";
     await this.#usable(op);
     await this.#feed.history(op);

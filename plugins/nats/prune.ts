@@ -1,3 +1,4 @@
+import type { PruneOptions } from "venturi/plugin";
 import type { Blobs } from "./blobs.ts";
 import type { Callers } from "./callers.ts";
 import type { Known } from "./catalog.ts";
@@ -22,19 +23,17 @@ const op = "journal.prune";
 const atOnce = 16;
 
 /** Removes ended runs, one by one. What a crash leaves of one is found by nobody. */
-export async function prune(
-  options: Pruning,
-  { olderThan, keep }: { olderThan?: number; keep?: number },
-): Promise<number> {
+export async function prune(options: Pruning, { olderThan, keep, runs }: PruneOptions): Promise<number> {
   const { store, names, view } = options;
   await store.put(op, { subject: names.clock, headers: "", data: empty });
   const now = (await store.last(op, names.index, names.clock))?.time ?? 0;
   const oldest = olderThan === undefined ? Number.NEGATIVE_INFINITY : now - olderThan;
   const gone: Known[] = [];
+  const named = new Set(runs);
   let kept = 0;
   for (const known of view.walk({ oldestFirst: false })) {
     if (known.state !== "done") continue;
-    if (known.time < oldest || (keep !== undefined && kept >= keep)) gone.push(known);
+    if (known.time < oldest || named.has(known.run) || (keep !== undefined && kept >= keep)) gone.push(known);
     else kept += 1;
   }
   const { state } = await store.api<{ state: { messages: number } }>(op, `STREAM.INFO.${names.wires}`, {});

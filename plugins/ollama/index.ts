@@ -1,6 +1,7 @@
 import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
 import { z } from "zod";
 import { OllamaDecoder, wireName } from "./decoder.ts";
+import { embeddingsBody, embeddingsOf } from "./embeddings.ts";
 import { bodyOf } from "./request.ts";
 
 const wire: Wire = { framing: "ndjson", decoder: () => new OllamaDecoder() };
@@ -29,6 +30,14 @@ export default definePlugin({
         headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
         body: { ...bodyOf(request), stream: mode === "stream" },
       }),
+      embedding: {
+        request: (request) => ({
+          url: `${options.baseUrl.replace(/\/+$/, "")}/api/embed`,
+          headers: options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` },
+          body: embeddingsBody(request),
+        }),
+        read: embeddingsOf,
+      },
       ignores: ({ toolChoice }) => (toolChoice === "required" ? ["tool_choice"] : []),
       collect: (json) => collectWith(new OllamaDecoder(), json),
     }),

@@ -2,6 +2,7 @@ import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from 
 import { z } from "zod";
 import { ChatDecoder, wireName } from "./decoder.ts";
 import { dialectNames, dialectOf } from "./dialects.ts";
+import { embeddingsBody, embeddingsOf } from "./embeddings.ts";
 import { failureOf } from "./errors.ts";
 import { bodyOf } from "./request.ts";
 
@@ -40,7 +41,7 @@ export default definePlugin({
   options,
   wires: { [wireName]: wire },
   create(options) {
-    const url = urlOf(options);
+    const url = urlOf(options, "chat/completions");
     const headers = headersOf(options);
     const dialect = dialectOf(options.dialect, options.baseUrl);
     return httpProvider({
@@ -62,13 +63,17 @@ export default definePlugin({
         body: bodyOf(request, { options, dialect, mode }),
       }),
       collect: (json) => collectWith(new ChatDecoder(), json),
+      embedding: {
+        request: (request) => ({ url: urlOf(options, "embeddings"), headers, body: embeddingsBody(request) }),
+        read: embeddingsOf,
+      },
       failure: failureOf,
     });
   },
 });
 
-function urlOf(options: OpenAiOptions): string {
-  const url = new URL(`${options.baseUrl.replace(/\/+$/, "")}/chat/completions`);
+function urlOf(options: OpenAiOptions, path: string): string {
+  const url = new URL(`${options.baseUrl.replace(/\/+$/, "")}/${path}`);
   for (const [key, value] of Object.entries(options.query ?? {})) url.searchParams.set(key, value);
   return url.href;
 }

@@ -14,6 +14,7 @@ import {
   type KeptWire,
   type ListQuery,
   type Ownership,
+  type PruneOptions,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -210,9 +211,9 @@ export class PostgresJournal implements Journal {
     this.#hints.tell({ events: [run] });
   }
 
-  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
+  async prune(options: PruneOptions): Promise<number> {
     const op = "journal.prune";
-    const values = [options.olderThan ?? null, options.keep ?? null, pruneStep];
+    const values = [options.olderThan ?? null, options.keep ?? null, pruneStep, options.runs ?? []];
     let count = 0;
     for (;;) {
       // A few runs a transaction, so that appends get their turn in between.

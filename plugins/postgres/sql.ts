@@ -138,7 +138,8 @@ export const statements = (schema: string) => ({
 
   prune: `WITH old AS (
       SELECT id FROM ${schema}.runs WHERE state = 'done' AND (ended_at < ${now} - $1::float8 * interval '1 millisecond'
-        OR id <= (SELECT id FROM ${schema}.runs WHERE state = 'done' AND $2::int IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2::int))
+        OR id <= (SELECT id FROM ${schema}.runs WHERE state = 'done' AND $2::int IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET $2::int)
+        OR run = ANY($4::text[]))
       LIMIT $3
     ), uses AS (DELETE FROM ${schema}.blob_uses u USING old, ${schema}.runs r WHERE r.id = old.id AND u.run = r.run
     ), records AS (DELETE FROM ${schema}.records c USING old WHERE c.run = old.id

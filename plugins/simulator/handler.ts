@@ -6,6 +6,7 @@ import type { Listener } from "./listener.ts";
 import { describe } from "./listing.ts";
 import { pause } from "./pause.ts";
 import type { Prepared } from "./prepared.ts";
+import { answerTo } from "./questions.ts";
 import type { RequestLog, SimulatedRequest } from "./requests.ts";
 import type { Decision, Simulation } from "./simulation.ts";
 import type { Route, Wire, WireFrame } from "./wire.ts";
@@ -53,6 +54,8 @@ interface Served extends Parts {
 async function serve(served: Served): Promise<void> {
   const { request, entry } = served;
   const url = new URL(`http://simulator${request.url ?? "/"}`);
+  const question = request.method === "POST" ? await asked(served, url.pathname) : undefined;
+  if (question !== undefined) return sendJson(served, { status: 200, body: question });
   const found = routed(url);
   if (request.method !== "POST" || found === undefined) {
     return sendJson(served, describe(request.method ?? "GET", url.pathname));
@@ -70,6 +73,15 @@ async function serve(served: Served): Promise<void> {
   const frames = ready?.frames ?? framesOf(task);
   served.prepared.keep(key, { decision, frames });
   await answer(served, task, frames);
+}
+
+const questions = /embeddings$|:batchEmbedContents$|\/api\/embed$|_tokens$/;
+
+/** The answer to a request that is no generation. */
+async function asked({ request, entry }: Served, path: string): Promise<unknown | undefined> {
+  if (!questions.test(path)) return undefined;
+  entry.body = JSON.parse(await readBody(request));
+  return answerTo(path, entry.body);
 }
 
 function routed(url: URL): { wire: Wire; route: Route } | undefined {

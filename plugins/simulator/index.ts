@@ -6,6 +6,7 @@ import {
   type PluginContext,
   type Provider,
   VenturiError,
+  withoutGenerations,
 } from "venturi/plugin";
 import { z } from "zod";
 import { Scenario } from "./scenario.ts";
@@ -42,8 +43,7 @@ async function create({ wire, ...settings }: Options, context: PluginContext): P
   try {
     const provider = await providerOf(await context.plugin(wire), simulator.url + bases[wire], context);
     return {
-      capabilities: provider.capabilities,
-      ...(provider.endpoint === undefined ? {} : { endpoint: provider.endpoint }),
+      ...withoutGenerations(provider),
       ...(provider.stream === undefined ? {} : { stream: provider.stream.bind(provider) }),
       ...(provider.generate === undefined ? {} : { generate: provider.generate.bind(provider) }),
       async close() {

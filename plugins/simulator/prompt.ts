@@ -95,3 +95,29 @@ export function inputTokens(prompt: Prompt): number {
   if (prompt.tools.length > 0) characters += JSON.stringify(prompt.tools).length;
   return tokens(characters);
 }
+
+const anyObject = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
+
+/** JSON without a schema: clients that ask for it so often write their schema into the words. */
+export function schemaInWords(messages: readonly PromptMessage[]): Readonly<Record<string, unknown>> {
+  for (const { text } of messages) {
+    for (let start = text.indexOf("{"); start >= 0; start = text.indexOf("{", start + 1)) {
+      const found = schemaAt(text, start);
+      if (found !== undefined) return found;
+    }
+  }
+  return anyObject;
+}
+
+function schemaAt(text: string, start: number): Readonly<Record<string, unknown>> | undefined {
+  for (let end = text.lastIndexOf("}"); end > start; end = text.lastIndexOf("}", end - 1)) {
+    try {
+      const value: unknown = JSON.parse(text.slice(start, end + 1));
+      if (typeof value === "object" && value !== null && "properties" in value) return value as Record<string, unknown>; // an object
+      return undefined;
+    } catch {
+      // Not JSON up to there; perhaps up to an earlier brace.
+    }
+  }
+  return undefined;
+}

@@ -15,6 +15,7 @@ import {
   type ListQuery,
   type Log,
   type Ownership,
+  type PruneOptions,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -175,12 +176,10 @@ export class SqliteJournal implements Journal {
     this.#hint({ work: false, events: (run) => run === recording.run });
   }
 
-  async prune(options: { olderThan?: number; keep?: number }): Promise<number> {
-    const { olderThan = null, keep = null } = options;
+  async prune(options: PruneOptions): Promise<number> {
     let count = 0;
     // A few runs a transaction, so that appends get their turn in between.
-    for (let gone = -1; gone !== 0; count += gone)
-      gone = await this.#thread.ask("pruneSome", olderThan, keep, pruneStep);
+    for (let gone = -1; gone !== 0; count += gone) gone = await this.#thread.ask("pruneSome", options, pruneStep);
     return count;
   }
 

@@ -1,4 +1,4 @@
-import type { AuditQuery, ClaimFilter, KeptWire, ListQuery, Signal } from "venturi/plugin";
+import type { AuditQuery, ClaimFilter, KeptWire, ListQuery, PruneOptions, Signal } from "venturi/plugin";
 
 /**
  * What the journal and its thread say to each other. Events go as JSON text, encoded once. Appends go as columns, which cross
@@ -126,7 +126,7 @@ export interface Operations {
   list(query: ListQuery, limit: number): { page: StoredRow[]; cut: boolean };
   /** Why it was refused, if it was. */
   restore(row: RestoreRow): string | undefined;
-  pruneSome(before: number | null, keep: number | null, limit: number): number;
+  pruneSome(options: PruneOptions, limit: number): number;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;

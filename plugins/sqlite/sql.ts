@@ -127,6 +127,7 @@ export const listAudit = `SELECT number, at, action, actor, tenant, run, details
 
 export const findPrunable = `SELECT id FROM runs WHERE state = 'done' AND (ended_at < ${now} - :olderThan
     OR id <= (SELECT id FROM runs WHERE state = 'done' AND :keep IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET coalesce(:keep, 0)))
+  UNION SELECT id FROM runs WHERE state = 'done' AND run IN (SELECT value FROM json_each(:runs))
   LIMIT :limit`;
 export const deleteRun = [
   `WITH RECURSIVE back (id) AS (

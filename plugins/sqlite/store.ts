@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type AuditQuery, type ClaimFilter, fitPage, type ListQuery } from "venturi/plugin";
+import { type AuditQuery, type ClaimFilter, fitPage, type ListQuery, type PruneOptions } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import type {
   AppendColumns,
@@ -146,9 +146,14 @@ export class Store implements Omit<Operations, "close"> {
     });
   }
 
-  pruneSome(olderThan: number | null, keep: number | null, limit: number): number {
+  pruneSome({ olderThan, keep, runs = [] }: PruneOptions, limit: number): number {
     return this.#write(() => {
-      const gone = this.#ask.all<{ id: number }>(sql.findPrunable, { olderThan, keep, limit });
+      const gone = this.#ask.all<{ id: number }>(sql.findPrunable, {
+        olderThan: olderThan ?? null,
+        keep: keep ?? null,
+        runs: JSON.stringify(runs),
+        limit,
+      });
       for (const { id } of gone) for (const statement of sql.deleteRun) this.#ask.run(statement, id);
       if (gone.length === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
       return gone.length;

@@ -76,7 +76,7 @@ export class Loop {
     let failure: VenturiError | undefined;
     try {
       await this.#begin();
-      const ending = await this.#rounds();
+      const ending = this.#run.parts.request.remember ? { finish: "stop" } : await this.#rounds();
       await this.#run.hooks.afterRun({ finish: ending.finish, output: this.#run.state.output });
       writeFinished(this.#run, ending);
     } catch (thrown) {

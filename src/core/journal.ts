@@ -44,6 +44,8 @@ export interface RunRequest {
   readonly nativeChoice?: Native;
   /** Fields that the channel itself has no place for; reported with those that the provider has none for. */
   readonly unsent?: readonly string[];
+  /** Asks no model: the run adds its input to the session, and ends. */
+  readonly remember?: true;
   /** Notes of the channel that started the run, under the channel's own key, for when it shows the run again. */
   readonly channel?: Readonly<Record<string, unknown>>;
   /** W3C trace context that came in with the request. */
@@ -196,6 +198,12 @@ export interface AuditQuery {
   readonly limit?: number;
 }
 
+export interface PruneOptions {
+  readonly olderThan?: number;
+  readonly keep?: number;
+  readonly runs?: readonly string[];
+}
+
 export interface Cursor {
   readonly run: string;
   readonly after: number;
@@ -265,8 +273,8 @@ export interface Journal {
    * event says so, otherwise `waiting`. Rejects with `conflict` when the id is taken or its session has a run under way.
    */
   restore(recording: Recording): Promise<void>;
-  /** Removes ended runs older than `olderThan` ms, and all but the newest `keep`; answers how many. */
-  prune(options: { olderThan?: number; keep?: number }): Promise<number>;
+  /** Removes ended runs older than `olderThan` ms, all but the newest `keep`, and those named; answers how many. */
+  prune(options: PruneOptions): Promise<number>;
   /** Adds to the audit, which nothing changes or removes: `prune` leaves it alone. */
   audit(entry: AuditEntry): Promise<void>;
   /** Newest first. */

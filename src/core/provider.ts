@@ -106,6 +106,20 @@ export interface GenerationContext {
   traceparent?: string;
 }
 
+export interface EmbedRequest {
+  readonly model: string;
+  /** Texts, or the tokens of texts. */
+  readonly input: readonly (string | readonly number[])[];
+  readonly dimensions?: number;
+  readonly native?: NativeRequest;
+}
+
+export interface Embeddings {
+  /** In the order of the input. */
+  readonly vectors: readonly (readonly number[])[];
+  readonly usage: Usage;
+}
+
 /** A whole answer, from a provider that does not stream. */
 export interface Generation {
   readonly parts: readonly Part[];
@@ -135,18 +149,20 @@ export interface Provider {
   generate?(request: GenerationRequest, context: GenerationContext): Promise<Generation>;
   /** The tokens that the request would be, as the vendor counts them. */
   countTokens?(request: GenerationRequest, context: GenerationContext): Promise<number>;
+  embed?(request: EmbedRequest, context: GenerationContext): Promise<Embeddings>;
 }
 export const Provider = Symbol("Provider");
 
 /** Everything of a provider but its generations, for those who wrap them. */
 export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {
-  const { capabilities, endpoint, wire, firstChunk, ignores, countTokens } = provider;
+  const { capabilities, endpoint, wire, firstChunk, ignores, embed, countTokens } = provider;
   return {
     capabilities,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(wire === undefined ? {} : { wire }),
     ...(firstChunk === undefined ? {} : { firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
+    ...(embed === undefined ? {} : { embed: embed.bind(provider) }),
     ...(countTokens === undefined ? {} : { countTokens: countTokens.bind(provider) }),
   };
 }

@@ -1,6 +1,6 @@
 import type { RunEvent } from "./events.ts";
 import type { ListQuery, RunRequest, RunRow } from "./journal.ts";
-import type { ToolSpec } from "./provider.ts";
+import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
 import type { SignalBody, SignalKind } from "./signals.ts";
 
 export interface AgentInfo {
@@ -23,6 +23,12 @@ export interface TokenCount {
   readonly source: "reported" | "estimated";
 }
 
+export interface CountOptions {
+  readonly signal?: AbortSignal;
+  /** Owner of the session. */
+  readonly tenant?: string;
+}
+
 export interface StartOptions {
   /** Owner of the run; `default` when absent. A sub-run has its parent's, whatever is said here. */
   readonly tenant?: string;
@@ -34,6 +40,16 @@ export interface StartOptions {
   readonly paced?: boolean;
   /** `strict`: a field that a model of the agent would not be told is refused with `invalid_input`. */
   readonly compat?: Compat;
+}
+
+export interface EmbedInput extends Omit<EmbedRequest, "model"> {
+  readonly agent: string;
+  readonly compat?: Compat;
+}
+
+export interface Embedded extends Embeddings {
+  /** What of the request the model was not told. */
+  readonly warnings: readonly string[];
 }
 
 export interface FollowOptions {
@@ -76,7 +92,11 @@ export interface Runs {
   pending(run: string): Promise<readonly PendingApproval[]>;
   agents(): readonly AgentInfo[];
   /** How many tokens the first generation of such a run would read. Nothing is started or stored. */
-  countInput(request: RunRequest, signal?: AbortSignal): Promise<TokenCount>;
+  countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;
+  /** Texts as vectors, by the agent's model. */
+  embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded>;
+  /** Removes a run and all that is its; one under way is cancelled first. */
+  remove(run: string): Promise<void>;
   /** Bytes that the run's input or a tool of it named by hash; `not_found` when they are not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;
 }

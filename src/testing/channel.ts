@@ -194,7 +194,9 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   pending: (run) => runs.pending(run),
   agents: () => runs.agents(),
   content: (run, hash) => runs.content(run, hash),
-  countInput: (request, signal) => runs.countInput(request, signal),
+  countInput: (request, options) => runs.countInput(request, options),
+  embed: (request, signal) => runs.embed(request, signal),
+  remove: (run) => runs.remove(run),
 });
 
 function openScripts(): CountedRuns {

@@ -179,6 +179,20 @@ export function readCases(bench: JournalBench): void {
       assert.equal((await journal.enqueue(enqueueing({ key: "key-0" }))).existing, false);
     });
 
+    it("removes the ended runs that are named, and no other", async () => {
+      const journal = await bench.open();
+      const { ownership: open } = await claimed(journal);
+      const ended: string[] = [];
+      for (let n = 0; n < 3; n++) {
+        const { ownership } = await claimed(journal);
+        await finish(journal, ownership);
+        ended.push(ownership.run);
+      }
+      assert.equal(await journal.prune({ runs: [ended[1] ?? "", open.run, "run-unknown"] }), 1);
+      const left = (await journal.list({ oldestFirst: true })).runs.map((row) => row.run);
+      assert.deepEqual(left, [open.run, ended[0], ended[2]]);
+    });
+
     it("removes ended runs that are older than asked", async () => {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);

@@ -9,7 +9,16 @@ import {
   type Timing,
 } from "../core/events.ts";
 import { defaultTenant, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
-import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions, TokenCount } from "../core/runs.ts";
+import type {
+  AgentInfo,
+  Embedded,
+  EmbedInput,
+  FollowOptions,
+  PendingApproval,
+  Runs,
+  StartOptions,
+  TokenCount,
+} from "../core/runs.ts";
 import type { SignalKind } from "../core/signals.ts";
 
 export interface Turn {
@@ -143,6 +152,15 @@ export class ScriptedRuns implements Runs {
 
   async countInput({ input }: RunRequest): Promise<TokenCount> {
     return { tokens: JSON.stringify(input).length, source: "estimated" };
+  }
+
+  async embed({ input }: EmbedInput): Promise<Embedded> {
+    return { vectors: input.map((text) => [text.length, 1]), usage: { inputTokens: input.length }, warnings: [] };
+  }
+
+  async remove(run: string): Promise<void> {
+    await this.cancel(run);
+    this.#entries.delete(run);
   }
 
   content(run: string): Promise<Uint8Array> {

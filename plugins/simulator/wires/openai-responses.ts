@@ -1,6 +1,6 @@
 import { type Block, blockSteps, type Step } from "../blocks.ts";
 import { argumentsOf, contentText, isRecord, list, record, resultText, text } from "../json.ts";
-import { message, type Prompt, type PromptMessage, type PromptTool } from "../prompt.ts";
+import { message, type Prompt, type PromptMessage, type PromptTool, schemaInWords } from "../prompt.ts";
 import { type Answer, eventStream, type Wire, type WireFrame } from "../wire.ts";
 import { itemId, itemOf, partOf, responseJson } from "./openai-response.ts";
 
@@ -43,17 +43,18 @@ const codes: Readonly<Record<number, string>> = {
 
 function read(body: unknown): Prompt {
   const request = record(body);
-  const schema = record(record(request.text).format).schema;
+  const { schema, type } = record(record(request.text).format);
   const system = text(request.instructions);
   const input =
     typeof request.input === "string" ? [message("user", request.input)] : list(request.input).flatMap(readItem);
+  const messages = [...(system === "" ? [] : [message("system", system)]), ...input];
   return {
     model: text(request.model),
     streaming: request.stream === true,
-    messages: [...(system === "" ? [] : [message("system", system)]), ...input],
+    messages,
     tools: list(request.tools).map(readTool),
     toolChoice: readChoice(request.tool_choice),
-    schema: isRecord(schema) ? schema : undefined,
+    schema: isRecord(schema) ? schema : type === "json_object" ? schemaInWords(messages) : undefined,
     reasoning: isRecord(request.reasoning),
     usage: true,
   };

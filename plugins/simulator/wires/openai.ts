@@ -1,5 +1,5 @@
-import { argumentsOf, contentText, isRecord, list, record, resultText, text } from "../json.ts";
-import { message, type Prompt, type PromptMessage, type PromptTool } from "../prompt.ts";
+import { argumentsOf, contentText, isRecord, type JsonRecord, list, record, resultText, text } from "../json.ts";
+import { message, type Prompt, type PromptMessage, type PromptTool, schemaInWords } from "../prompt.ts";
 import { type Finish, joined, type Piece, type TurnUsage, wholeCalls } from "../turn.ts";
 import { type Answer, created, eventStream, type Wire, type WireFrame } from "../wire.ts";
 
@@ -34,16 +34,23 @@ const kinds: Readonly<Record<number, string>> = {
 function read(body: unknown): Prompt {
   const request = record(body);
   const format = record(request.response_format);
+  const messages = list(request.messages).map(readMessage);
   return {
     model: text(request.model),
     streaming: request.stream === true,
-    messages: list(request.messages).map(readMessage),
+    messages,
     tools: list(request.tools).map(readTool),
     toolChoice: readChoice(request.tool_choice),
-    schema: isRecord(record(format.json_schema).schema) ? record(record(format.json_schema).schema) : undefined,
+    schema: schemaOf(format, messages),
     reasoning: text(request.reasoning_effort) !== "" || isRecord(request.reasoning),
     usage: record(request.stream_options).include_usage === true,
   };
+}
+
+function schemaOf(format: JsonRecord, messages: readonly PromptMessage[]): JsonRecord | undefined {
+  const { schema } = record(format.json_schema);
+  if (isRecord(schema)) return schema;
+  return format.type === "json_object" ? schemaInWords(messages) : undefined;
 }
 
 function readMessage(value: unknown): PromptMessage {

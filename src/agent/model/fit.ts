@@ -4,6 +4,7 @@ import type { Message, Part, ToolResultPart } from "../../core/messages.ts";
 import { isWhole, type Native, untranslated } from "../../core/native.ts";
 import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
 import type { AgentDefinition } from "../definition.ts";
+import { firstRequest } from "./first-request.ts";
 
 export interface Fitted {
   /** The request without anything in the words of another wire. */
@@ -47,16 +48,7 @@ export function unsentTo(port: Port, request: GenerationRequest, asked: RunReque
 
 /** With `compat: strict`, before the run starts: every model that may be asked has to take every field. */
 export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
-  const request: GenerationRequest = {
-    model: agent.model.name,
-    messages: asked.input.messages ?? [],
-    tools: asked.clientTools ?? [],
-    options: asked.options ?? {},
-    ...(asked.toolChoice === undefined ? {} : { toolChoice: asked.toolChoice }),
-    ...(asked.output === undefined ? {} : { output: asked.output }),
-    ...(asked.native === undefined ? {} : { native: asked.native }),
-    ...(asked.nativeChoice === undefined ? {} : { nativeChoice: asked.nativeChoice }),
-  };
+  const request = firstRequest(agent, asked, { model: agent.model.name });
   for (const target of agent.model.targets) {
     const fields = unsentTo(target.port, request, asked);
     if (fields.length === 0) continue;

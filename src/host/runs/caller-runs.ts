@@ -75,6 +75,17 @@ export function callerRuns(
       await own(run, scope);
       return await runs.signal(run, kind, body, id);
     },
+    async embed(request, signal) {
+      demand(caller, "start");
+      permit(caller, request.agent);
+      await admit.charge();
+      return await runs.embed(request, signal);
+    },
+    async remove(run) {
+      const { tenant } = await own(run, "steer");
+      await runs.remove(run);
+      await admit.audit({ action: "run.removed", by: caller.id, tenant, run });
+    },
     async content(run, hash) {
       await own(run, "see");
       return await runs.content(run, hash);
@@ -83,11 +94,11 @@ export function callerRuns(
       await own(run, "see");
       return await runs.pending(run);
     },
-    async countInput(request, signal) {
+    async countInput(request, options) {
       demand(caller, "start");
       permit(caller, request.agent);
       await admit.charge();
-      return await runs.countInput(request, signal);
+      return await runs.countInput(request, { ...options, tenant: caller.tenant });
     },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };

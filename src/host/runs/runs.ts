@@ -23,7 +23,17 @@ import {
   type RunRow,
 } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
-import type { AgentInfo, FollowOptions, PendingApproval, Runs, StartOptions, TokenCount } from "../../core/runs.ts";
+import type {
+  AgentInfo,
+  CountOptions,
+  Embedded,
+  EmbedInput,
+  FollowOptions,
+  PendingApproval,
+  Runs,
+  StartOptions,
+  TokenCount,
+} from "../../core/runs.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import type { Stalls } from "../../core/stalls.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
@@ -35,6 +45,7 @@ import { BackpressureGate } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { checkSignal } from "./check-signal.ts";
+import { embed } from "./embed.ts";
 import { askedAbout, openQuestions } from "./questions.ts";
 import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
@@ -133,7 +144,7 @@ class HostRuns implements Runs {
     checkBounds(request, { metadata: this.#parts.metadata ?? 16 * 1024 });
     const agent = forCall(this.#agent(request.agent), request);
     checkCall(agent, request);
-    const input = checkInput(agent, request.input);
+    const input = request.remember ? request.input : checkInput(agent, request.input);
     checkTargets(agent, request);
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
@@ -241,13 +252,16 @@ class HostRuns implements Runs {
     return openQuestions(this.#parts.journal, await this.get(run));
   }
 
-  async countInput(request: RunRequest, signal?: AbortSignal): Promise<TokenCount> {
+  async countInput(request: RunRequest, options: CountOptions = {}): Promise<TokenCount> {
+    const { signal = new AbortController().signal, tenant = defaultTenant } = options;
+    const { session } = request;
     const agent = forCall(this.#agent(request.agent), request);
     checkCall(agent, request);
     const asked = { ...request, input: checkInput(agent, request.input) };
     const lease = this.#parts.revisions.acquire();
     try {
-      return await countInput(agent, asked, signal ?? new AbortController().signal);
+      const before = session === undefined ? [] : await this.#sessions.before({ tenant, session, run: "" });
+      return await countInput(agent, asked, { signal, session: before });
     } finally {
       lease.release();
     }
@@ -259,6 +273,22 @@ class HostRuns implements Runs {
     const bytes = own.includes(hash) ? await blobs?.get(hash) : undefined;
     if (bytes !== undefined) return bytes;
     throw new VenturiError("run.content", "not_found", `the run "${run}" has no content with the hash ${hash}`);
+  }
+
+  async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
+    const lease = this.#parts.revisions.acquire();
+    try {
+      return await embed(this.#agent(request.agent), request, signal ?? new AbortController().signal);
+    } finally {
+      lease.release();
+    }
+  }
+
+  async remove(run: string): Promise<void> {
+    await this.cancel(run, "the run is removed");
+    const { session, tenant } = await this.get(run);
+    await this.#parts.journal.prune({ runs: [run] });
+    if (session !== undefined) this.#sessions.forget(tenant, session);
   }
 
   agents(): readonly AgentInfo[] {

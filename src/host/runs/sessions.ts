@@ -51,6 +51,11 @@ export class Sessions {
     return [...known.messages];
   }
 
+  /** What was remembered no longer holds: it is read from the journal again. */
+  forget(tenant: string, session: string): void {
+    this.#remembered.delete(JSON.stringify([tenant, session]));
+  }
+
   /** A run whose records are damaged is left out: the conversation goes on without it. */
   async #readable(row: RunRow): Promise<readonly RunEvent[]> {
     try {

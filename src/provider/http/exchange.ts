@@ -13,6 +13,9 @@ export interface Post {
   readonly body: unknown;
 }
 
+/** What a provider is asked for. */
+export type ProviderOp = "provider.stream" | "provider.generate" | "provider.count" | "provider.embed";
+
 export interface Opened {
   readonly status: number;
   readonly headers: HttpHeaders;
@@ -43,7 +46,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #reads: ReadBuffer | undefined;
   #drain: NodeJS.Timeout | undefined;
 
-  constructor(op: "provider.stream" | "provider.generate" | "provider.count", context: GenerationContext) {
+  constructor(op: ProviderOp, context: GenerationContext) {
     this.#op = op;
     this.#context = context;
     this.#streaming = op === "provider.stream";

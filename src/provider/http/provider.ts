@@ -2,14 +2,22 @@ import type { Dispatcher } from "undici";
 import type { Delta } from "../../core/deltas.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { Instance, Wire } from "../../core/plugin.ts";
-import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
+import type {
+  Capabilities,
+  Embeddings,
+  EmbedRequest,
+  Generation,
+  GenerationContext,
+  GenerationRequest,
+  Provider,
+} from "../../core/provider.ts";
 import { excessOfJson, frameLimits } from "../../core/value-limits.ts";
 import { type Answer, DeltaStream } from "../batches.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
 import { defaultMaxEvent } from "../frames/framing.ts";
 import { openConnections } from "./connections.ts";
-import { Exchange, type Opened, type Post } from "./exchange.ts";
+import { Exchange, type Opened, type Post, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";
 import type { ReadBuffer } from "./read-buffer.ts";
 import { type HttpFailure, header, httpFailure } from "./response-error.ts";
@@ -33,6 +41,8 @@ export interface HttpProvider {
   ignores?(request: GenerationRequest): readonly string[];
   /** How the vendor is asked to count tokens. */
   readonly counting?: TokenCounting;
+  /** How the vendor is asked for embeddings. */
+  readonly embedding?: Embedding;
   /** What a failed status means where this vendor's meaning differs from HTTP's. */
   failure?(failure: HttpFailure): VenturiError | undefined;
 }
@@ -41,6 +51,11 @@ export interface TokenCounting {
   request(request: GenerationRequest): Post;
   /** The figure in the answer; throws a VenturiError when there is none. */
   read(json: unknown): number;
+}
+
+export interface Embedding {
+  request(request: EmbedRequest): Post;
+  read(json: unknown): Embeddings;
 }
 
 interface Asking<T> {
@@ -64,6 +79,7 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
     ...(provider.firstChunk === undefined ? {} : { firstChunk: provider.firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
     ...countingOf(client, provider),
+    ...embeddingOf(client, provider),
   };
   if (provider.options.stream === false) {
     return { ...about, capabilities: { ...capabilities, streaming: false }, generate, close };
@@ -74,7 +90,14 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
 
 function countingOf(client: Client, { counting }: HttpProvider): Pick<Provider, "countTokens"> {
   if (counting === undefined) return {};
-  return { countTokens: (request, context) => client.count(counting, request, context) };
+  const { request: post, read } = counting;
+  return { countTokens: (request, context) => client.ask("provider.count", { post: post(request), context, read }) };
+}
+
+function embeddingOf(client: Client, { embedding }: HttpProvider): Pick<Provider, "embed"> {
+  if (embedding === undefined) return {};
+  const { request: post, read } = embedding;
+  return { embed: (request, context) => client.ask("provider.embed", { post: post(request), context, read }) };
 }
 
 class Client {
@@ -103,14 +126,11 @@ class Client {
 
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
     const post = this.#provider.request(request, "whole");
-    return this.#ask("provider.generate", { post, context, read: (json) => this.#provider.collect(json) });
+    return this.ask("provider.generate", { post, context, read: (json) => this.#provider.collect(json) });
   }
 
-  count(counting: TokenCounting, request: GenerationRequest, context: GenerationContext): Promise<number> {
-    return this.#ask("provider.count", { post: counting.request(request), context, read: counting.read });
-  }
-
-  async #ask<T>(op: "provider.generate" | "provider.count", { post, context, read }: Asking<T>): Promise<T> {
+  /** One request, one whole answer. */
+  async ask<T>(op: Exclude<ProviderOp, "provider.stream">, { post, context, read }: Asking<T>): Promise<T> {
     const exchange = new Exchange(op, context);
     let outcome: "complete" | "abandoned" = "abandoned";
     try {

@@ -22,7 +22,9 @@ export function measuredRuns(measure: Instrumentation, runs: Runs, open: Set<Del
     pending: (run) => runs.pending(run),
     agents: () => runs.agents(),
     content: (run, hash) => runs.content(run, hash),
-    countInput: (request, signal) => runs.countInput(request, signal),
+    countInput: (request, options) => runs.countInput(request, options),
+    embed: (request, signal) => runs.embed(request, signal),
+    remove: (run) => runs.remove(run),
   };
 }
 

@@ -1,0 +1,84 @@
+import {
+  awaitRun,
+  type ChannelHost,
+  dataFrame,
+  type EventOf,
+  type FastifyInstance,
+  nativeOf,
+  type RunEvent,
+  type RunRequest,
+  startRun,
+  streamRun,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { chatUsage, seconds } from "./chat-completion.ts";
+import { errorBody, failures, replyToFailure } from "./errors.ts";
+import type { Options } from "./index.ts";
+
+const CompletionRequest = z.looseObject({
+  model: z.string().describe("the agent's name"),
+  prompt: z.union([z.string(), z.array(z.string()).length(1, "one prompt a request")]),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
+  max_tokens: z.number().int().nullish(),
+  temperature: z.number().nullish(),
+  top_p: z.number().nullish(),
+  stop: z.union([z.string(), z.array(z.string())]).nullish(),
+  seed: z.number().int().nullish(),
+});
+type CompletionRequest = z.output<typeof CompletionRequest>;
+
+const carried: ReadonlySet<string> = new Set(Object.keys(CompletionRequest.shape));
+const defaults = { n: 1, best_of: 1, echo: false, frequency_penalty: 0, presence_penalty: 0 };
+
+/** `POST /completions`, the API before chats: the prompt is what the user says. */
+export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  const schema = { summary: "Legacy completions; model is an agent", tags: ["openai"], body: CompletionRequest };
+  server.post("/completions", { schema }, async (request, reply) => {
+    const { body } = request;
+    const opening = { host, request, reply, channel: "openai", onDisconnect, compat };
+    const served = await startRun(opening, toRunRequest(body));
+    const head = { id: `cmpl-${served.run}`, object: "text_completion", created: seconds(), model: body.model };
+    if (body.stream) {
+      await streamRun(served, projection(head, body.stream_options?.include_usage === true), failures);
+      return reply;
+    }
+    const last = await awaitRun(served);
+    if (last === undefined) return reply;
+    if (last.type === "run.failed") return replyToFailure(reply, last.error);
+    return reply.send({ ...head, choices: [choice(last.output, finishOf(last))], usage: chatUsage(last.usage) });
+  });
+}
+
+function toRunRequest(body: CompletionRequest): RunRequest {
+  const { max_tokens: maxTokens, temperature, top_p: topP, stop, seed } = body;
+  return {
+    agent: body.model,
+    input: { text: typeof body.prompt === "string" ? body.prompt : (body.prompt[0] ?? "") },
+    options: {
+      ...(maxTokens == null ? {} : { maxTokens }),
+      ...(temperature == null ? {} : { temperature }),
+      ...(topP == null ? {} : { topP }),
+      ...(stop == null ? {} : { stop: typeof stop === "string" ? [stop] : stop }),
+      ...(seed == null ? {} : { seed }),
+    },
+    ...nativeOf("openai-completions", body, { carried, defaults }),
+  };
+}
+
+function projection(head: Record<string, unknown>, includeUsage: boolean): (event: RunEvent) => string {
+  return (event) => {
+    if (event.type === "text.delta") return dataFrame({ ...head, choices: [choice(event.text, null)] });
+    if (event.type === "run.failed") return dataFrame(errorBody(event.error));
+    if (event.type !== "run.finished") return "";
+    const usage = includeUsage ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
+    return `${dataFrame({ ...head, choices: [choice("", finishOf(event))] })}${usage}data: [DONE]\n\n`;
+  };
+}
+
+const choice = (text: string, finish_reason: string | null) => ({ text, index: 0, logprobs: null, finish_reason });
+
+const finishOf = ({ finish }: EventOf<"run.finished">): string =>
+  finish === "length" || finish === "content_filter" ? finish : "stop";

@@ -1,0 +1,17 @@
+import { type Embeddings, type EmbedRequest, list, record, VenturiError } from "venturi/plugin";
+
+const op = "provider.embed";
+
+export function embeddingsBody({ model, input, dimensions }: EmbedRequest): Record<string, unknown> {
+  if (input.some((text) => typeof text !== "string")) {
+    throw new VenturiError(op, "invalid_input", "ollama embeds texts, not tokens; send the text itself");
+  }
+  return { model, input, ...(dimensions === undefined ? {} : { dimensions }) };
+}
+
+export function embeddingsOf(json: unknown): Embeddings {
+  const { embeddings, prompt_eval_count: tokens } = record(json);
+  const vectors = list(embeddings).map((each) => list(each).map(Number));
+  if (vectors.length === 0) throw new VenturiError(op, "llm_error", "the provider's answer has no embeddings");
+  return { vectors, usage: typeof tokens === "number" ? { inputTokens: tokens } : {} };
+}

@@ -1,0 +1,20 @@
+import { type Embeddings, type EmbedRequest, list, record, VenturiError, withNative } from "venturi/plugin";
+
+/** Vectors as numbers: half the servers that call themselves compatible know no other encoding. */
+export function embeddingsBody({ model, input, dimensions, native }: EmbedRequest): Record<string, unknown> {
+  const body = { model, input, ...(dimensions === undefined ? {} : { dimensions }) };
+  return { ...withNative(body, native), encoding_format: "float" };
+}
+
+export function embeddingsOf(json: unknown): Embeddings {
+  const { data, usage } = record(json);
+  const vectors = list(data)
+    .map(record)
+    .toSorted((left, right) => Number(left.index ?? 0) - Number(right.index ?? 0))
+    .map(({ embedding }) => list(embedding).map(Number));
+  if (vectors.length === 0) {
+    throw new VenturiError("provider.embed", "llm_error", "the provider's answer has no embeddings");
+  }
+  const tokens = record(usage).prompt_tokens;
+  return { vectors, usage: typeof tokens === "number" ? { inputTokens: tokens } : {} };
+}

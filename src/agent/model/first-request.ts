@@ -1,0 +1,31 @@
+import type { RunRequest } from "../../core/journal.ts";
+import type { Message } from "../../core/messages.ts";
+import type { GenerationRequest } from "../../core/provider.ts";
+import type { AgentDefinition } from "../definition.ts";
+import { instructionsFor } from "../inputs.ts";
+import { inputMessages } from "../state/run-state.ts";
+import { ToolTable } from "../tools/tool-table.ts";
+import { optionsFor } from "./options.ts";
+
+/** What the first generation of such a run would ask, for those who judge it without starting it. */
+export function firstRequest(
+  agent: AgentDefinition,
+  asked: RunRequest,
+  { model, session = [] }: { readonly model: string; readonly session?: readonly Message[] },
+): GenerationRequest {
+  const { input, clientTools, instructions, toolChoice, output, native, nativeChoice } = asked;
+  const own = instructionsFor(agent, input);
+  const system: Message[] = own === "" ? [] : [{ role: "system", parts: [{ type: "text", text: own }] }];
+  if (instructions !== undefined) system.push(instructions);
+  const tools = new ToolTable(agent.tools(), clientTools);
+  return {
+    model,
+    messages: [...system, ...session, ...inputMessages(input)],
+    tools: tools.specs,
+    options: optionsFor(agent, asked, tools),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(output === undefined ? {} : { output }),
+    ...(native === undefined ? {} : { native }),
+    ...(nativeChoice === undefined ? {} : { nativeChoice }),
+  };
+}
