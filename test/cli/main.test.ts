@@ -31,7 +31,7 @@ agents: { assistant: { model: demo/small, tools: [greet] } }
     expect(err.replaceAll(folder.path("/"), "").trimEnd().split("\n")).to.deep.equal([
       'bad.yaml:7:29 agents.one.tols: unknown key (did you mean "tools"?)',
       'bad.yaml:8:18 limits.drain: expected a duration such as "250ms", "30s" or "5m"',
-      "bad.yaml:9:19 server.listen: 0.0.0.0 can be reached from outside; set server.auth.keys or listen on 127.0.0.1",
+      "bad.yaml:9:19 server.listen: 0.0.0.0 can be reached from outside; set server.auth.keys or server.auth.jwt, or listen on 127.0.0.1",
     ]);
   });
 

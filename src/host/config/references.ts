@@ -19,7 +19,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const key of authKeys) {
     for (const path of items(root, [...key, "agents"])) checkName(path, "agents");
   }
-  checkListen(authKeys.length > 0);
+  checkListen(authKeys.length > 0 || find(root, ["server", "auth", "jwt"]) !== undefined);
 
   function checkChain(path: Path): void {
     const targets = items(root, path).map((target) => {
@@ -59,7 +59,10 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   function checkListen(locked: boolean): void {
     const host = parseListen(text(root, ["server", "listen"]) ?? "127.0.0.1:0")?.host;
     if (locked || host === undefined || isLoopback(host)) return;
-    complain(["server", "listen"], `${host} can be reached from outside; set server.auth.keys or listen on 127.0.0.1`);
+    complain(
+      ["server", "listen"],
+      `${host} can be reached from outside; set server.auth.keys or server.auth.jwt, or listen on 127.0.0.1`,
+    );
   }
 
   function complain(path: Path, message: string): void {
