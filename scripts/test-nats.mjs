@@ -21,7 +21,8 @@ const { values } = parseArgs({
 process.env.NATS_SERVER = await natsServer();
 const mocha = (file) => node("node_modules/mocha/bin/mocha.js", ["--no-config", "--exit", "--timeout", "60000", file]);
 const sizes = values.servers.split(",");
-const load = ["--engine", "nats", "--runs", values.runs, "--clients", values.clients];
+// Each lost leader costs an election, and there is another fault every second: what is stuck stays stuck for longer than this.
+const load = ["--engine", "nats", "--runs", values.runs, "--clients", values.clients, "--patience", "240000"];
 const chaos = "dist/test/chaos/main.js";
 
 const parts = {

@@ -6,6 +6,9 @@ import { type Seen, View } from "./view.ts";
 
 /** Changes of state after which a checkpoint is written. */
 const checkpointEvery = 5_000;
+/** How often the streams are asked whether their consumers have fallen silent, ms. */
+const watchEvery = 5_000;
+const kinds = ["q", "x", "s"] as const;
 
 export interface FeedOptions {
   readonly store: Store;
@@ -32,6 +35,7 @@ export class Feed {
       told: 0,
       from: 0,
       since: 0,
+      toldBefore: -1,
       following: undefined,
     }));
   }
@@ -95,7 +99,27 @@ export class Feed {
   /** Resolves when it has caught up; goes on until it is closed. */
   async #consume(op: string, shard: Shard): Promise<void> {
     const messages = await this.#catchUp(op, shard, (message) => this.#take(shard, message));
-    messages.closed().then(() => this.#restart(shard));
+    const watch = setInterval(() => this.#watch(shard, messages).catch(() => {}), watchEvery).unref(); // asked again
+    messages.closed().then(() => {
+      clearInterval(watch);
+      return this.#restart(shard);
+    });
+  }
+
+  /** A consumer that has nothing to say for so long, though its stream has, is made anew. */
+  async #watch(shard: Shard, messages: ConsumerMessages): Promise<void> {
+    const { store, names } = this.#options;
+    const { told } = shard;
+    if (told !== shard.toldBefore) {
+      shard.toldBefore = told;
+      return;
+    }
+    for (const kind of kinds) {
+      const last = await store.last("journal.follow", names.stream(shard.number), names.runs(shard.number, kind));
+      if ((last?.seq ?? 0) <= told || shard.told !== told) continue;
+      await messages.close();
+      return;
+    }
   }
 
   /** nats.js makes an ordered consumer anew by itself; this is for what it gives up on. */
@@ -150,7 +174,7 @@ export class Feed {
     const { DeliverPolicy, jetstream } = await import("@nats-io/jetstream");
     const client = jetstream(await store.link.connection(op), domain === undefined ? {} : { domain });
     const consumer = await client.consumers.get(names.stream(number), {
-      filter_subjects: (["q", "x", "s"] as const).map((kind) => names.runs(number, kind)),
+      filter_subjects: kinds.map((kind) => names.runs(number, kind)),
       headers_only: true,
       ...(told === 0
         ? { deliver_policy: DeliverPolicy.LastPerSubject }
@@ -200,6 +224,8 @@ interface Shard {
   from: number;
   /** Messages read. */
   since: number;
+  /** When it was last looked at. */
+  toldBefore: number;
   following: Promise<void> | undefined;
 }
 
