@@ -2,20 +2,47 @@ import { resolve } from "node:path";
 import { definePlugin, fromToolOptions, type Tool, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { loadTool } from "./load.ts";
+import { Threads } from "./threads.ts";
+
+type Effect = NonNullable<Tool["effect"]>;
+
+const Options = z.strictObject({
+  ...toolOptions,
+  path: z.string().describe("JavaScript or TypeScript file; relative to the config's folder"),
+  export: z.string().default("default"),
+  description: z.string().optional().describe("in place of the module's own"),
+  effect: z.enum(["pure", "idempotent", "effectful"]).optional().describe("in place of the module's own"),
+  isolate: z
+    .boolean()
+    .default(false)
+    .describe("run it in a thread of its own: it may block or crash, and only its call pays for it"),
+});
+type Options = z.output<typeof Options>;
+
+async function isolated(file: string, options: Options, name: string): Promise<Tool & { close(): Promise<void> }> {
+  const threads = new Threads({ file, exported: options.export });
+  const own = await threads.describe();
+  return {
+    ...(own.timeout === undefined ? {} : { timeout: own.timeout }),
+    ...fromToolOptions(options),
+    name,
+    description: options.description ?? own.description,
+    parameters: own.parameters,
+    effect: options.effect ?? (own.effect as Effect | undefined) ?? "effectful", // the thread has checked the word
+    call: (input, context) => threads.call(input, context),
+    close: () => threads.close(),
+  };
+}
 
 export default definePlugin({
   name: "module",
   kind: "tool",
   description: "A function from a file of your own",
-  options: z.strictObject({
-    ...toolOptions,
-    path: z.string().describe("JavaScript or TypeScript file; relative to the config's folder"),
-    export: z.string().default("default"),
-    description: z.string().optional().describe("in place of the module's own"),
-    effect: z.enum(["pure", "idempotent", "effectful"]).optional().describe("in place of the module's own"),
-  }),
-  async create(options, context): Promise<Tool> {
-    const own = await loadTool(resolve(context.folder, options.path), options.export);
+  options: Options,
+  async create(options, context): Promise<Tool & { close?(): Promise<void> }> {
+    const file = resolve(context.folder, options.path);
+    if (options.isolate) return await isolated(file, options, context.name);
+    const own = await loadTool(file, options.export);
     return {
       ...own,
       ...fromToolOptions(options),

@@ -3,19 +3,30 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { HookContext, Hooks, ToolHookCall } from "../core/hooks.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Generation, GenerationRequest } from "../core/provider.ts";
+import type { Stalls } from "../core/stalls.ts";
 import { orAborted } from "./or-aborted.ts";
+import { inScope } from "./plugin-scope.ts";
+
+/** The run that the hooks belong to. */
+export interface HookOwner {
+  readonly clock: Clock;
+  readonly stalls?: Stalls | undefined;
+  fail(error: VenturiError): void;
+}
 
 /** The plugins' hooks, called one after the other; what one returns is what the next one gets. */
 export class HookChain {
   readonly #hooks: readonly Hooks[];
+  readonly #owner: HookOwner;
   readonly #clock: Clock;
   readonly #context: HookContext;
   #patience = 30_000;
   #stopped = false;
 
-  constructor(hooks: readonly Hooks[], clock: Clock, context: HookContext) {
+  constructor(hooks: readonly Hooks[], owner: HookOwner, context: HookContext) {
     this.#hooks = hooks;
-    this.#clock = clock;
+    this.#owner = owner;
+    this.#clock = owner.clock;
     this.#context = context;
   }
 
@@ -62,7 +73,7 @@ export class HookChain {
     for (const hooks of this.#hooks) {
       try {
         // What a hook returns is of the hook's own type, by the Hooks interface.
-        value = ((await this.#inTime(call(hooks, value))) as T | undefined) ?? value;
+        value = ((await this.#inTime(this.#enter(op, () => call(hooks, value)))) as T | undefined) ?? value;
       } catch (thrown) {
         // A VenturiError is the hook's own word (a denial); anything else is a broken plugin.
         if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
@@ -72,6 +83,15 @@ export class HookChain {
       }
     }
     return value;
+  }
+
+  #enter(op: string, call: () => unknown): unknown {
+    const { run } = this.#context;
+    const { fail, stalls } = this.#owner;
+    const before = this.#clock.monotonic();
+    const returned = inScope({ what: op, run, fail }, call);
+    stalls?.blame(`${op} of run ${run}`, this.#clock.monotonic() - before);
+    return returned;
   }
 
   /** A hook that hangs holds its run for a while, a cancel not at all. */

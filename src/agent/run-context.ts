@@ -74,12 +74,16 @@ export class RunContext {
       approval: this.waited,
       stalls,
     });
-    this.hooks = new HookChain(parts.agent.hooks, parts.clock, {
-      run: this.run,
-      agent: parts.agent.name,
-      signal: this.signal,
-      ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
-    });
+    this.hooks = new HookChain(
+      parts.agent.hooks,
+      { clock: parts.clock, stalls, fail: (error) => this.abort(error) },
+      {
+        run: this.run,
+        agent: parts.agent.name,
+        signal: this.signal,
+        ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
+      },
+    );
   }
 
   get run(): string {

@@ -3,6 +3,7 @@ import { messageOf } from "../core/errors.ts";
 import { writePidFile } from "../host/pid-file.ts";
 import { openService, type Service } from "../host/service.ts";
 import { notifySystemd } from "../host/systemd.ts";
+import { watchUncaught } from "../host/uncaught.ts";
 import { example, globalsOf } from "./globals.ts";
 import { nextSteps } from "./next-steps.ts";
 import { show } from "./screen.ts";
@@ -19,6 +20,11 @@ export function configure(command: Command): void {
       // Whoever is told that the service is up may signal it at once.
       process.on("SIGHUP", () => void reload(service));
       const stopped = firstSignal();
+      watchUncaught(host.log, (thrown) => {
+        const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";
+        show(process.stderr, `an error that nothing caught: ${messageOf(thrown)}\n${stack}\n`);
+        process.exit(1);
+      });
       const removePidFile = writePidFile(host.config);
       host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
       await notifySystemd("READY=1", `STATUS=listening on ${url}`);
@@ -51,9 +57,5 @@ function firstSignal(): Promise<void> {
     };
     process.on("SIGTERM", stop);
     process.on("SIGINT", stop);
-    process.on("uncaughtException", (thrown) => {
-      show(process.stderr, `an error that nothing caught: ${messageOf(thrown)}\n${thrown.stack ?? ""}\n`);
-      process.exit(1);
-    });
   });
 }

@@ -7,6 +7,9 @@ const threshold = 50;
 /** A culprit that reported itself this long before the stall was seen is another stall's, ms. */
 const memory = 100;
 
+const recently = 10_000;
+const mostRecent = 200;
+
 export interface Stall {
   readonly ms: number;
   /** What ran, when it is known. */
@@ -19,6 +22,7 @@ export class EventLoopMonitor implements Stalls {
   longestMs = 0;
   readonly #clock: Clock;
   readonly #report: (stall: Stall) => void;
+  #recent: { readonly at: number; readonly ms: number }[] = [];
   #expected: number;
   #timer: NodeJS.Timeout | undefined;
   #blamed: { readonly culprit: string; readonly ms: number; readonly at: number } | undefined;
@@ -45,6 +49,17 @@ export class EventLoopMonitor implements Stalls {
     if (ms >= threshold && ms >= (this.#blamed?.ms ?? 0)) this.#blamed = { culprit, ms, at: this.#clock.monotonic() };
   }
 
+  /** How long it was blocked in the last ten seconds, ms: all of it, and the longest at a time. */
+  recent(): { readonly blockedMs: number; readonly longestMs: number } {
+    const since = this.#clock.monotonic() - recently;
+    this.#recent = this.#recent.filter(({ at }) => at >= since);
+    const times = this.#recent.map(({ ms }) => ms);
+    return {
+      blockedMs: Math.round(times.reduce((sum, ms) => sum + ms, 0)),
+      longestMs: Math.round(Math.max(0, ...times)),
+    };
+  }
+
   /** Called by the timer. */
   look(): void {
     const now = this.#clock.monotonic();
@@ -53,6 +68,8 @@ export class EventLoopMonitor implements Stalls {
     const blamed = this.#blamed;
     this.#blamed = undefined;
     if (late < threshold) return;
+    this.#recent.push({ at: now, ms: late });
+    if (this.#recent.length > mostRecent) this.#recent.shift();
     this.totalMs += late;
     this.longestMs = Math.max(this.longestMs, late);
     const known = blamed !== undefined && now - blamed.at < late + memory;

@@ -40,6 +40,8 @@ export interface Host {
   readonly clock: Clock;
   /** Who may start a run now. */
   readonly admission: Admission;
+  /** How long the event loop was blocked of late. */
+  eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
   /** Runs under way in this process. */
   active(): number;
   /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
@@ -102,6 +104,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       log,
       clock,
       admission,
+      eventLoop: () => eventLoop.recent(),
       active: opened.active,
       drain: opened.drain,
       revision: () => revisions.current,

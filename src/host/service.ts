@@ -34,6 +34,7 @@ export async function openService(options: OpenOptions): Promise<Service> {
       audit: journal,
       clock: host.clock,
       ready: () => readiness.check(),
+      eventLoop: () => host.eventLoop(),
       channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
       version: ownVersion(),
     });

@@ -14,6 +14,7 @@ import { excessOf, recordLimits } from "../../core/value-limits.ts";
 import { Countdown } from "../countdown.ts";
 import { budgetLeft, spend } from "../limits.ts";
 import { orAborted } from "../or-aborted.ts";
+import { inScope } from "../plugin-scope.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 
@@ -156,9 +157,16 @@ class ToolCall {
     const context = this.#context();
     const { clock, stalls } = this.#run.parts;
     const before = clock.monotonic();
-    const returned = tool.call(input, context);
+    const scope = {
+      what: `tool ${tool.name}`,
+      run: this.#run.run,
+      fail: (error: VenturiError) => this.#run.abort(error),
+    };
+    const returned = inScope(scope, () => tool.call(input, context));
     stalls?.blame(`tool ${tool.name} of run ${this.#run.run}`, clock.monotonic() - before);
-    const value = isAsyncIterable(returned) ? await drain(returned, signal, context.progress) : await returned;
+    const value = isAsyncIterable(returned)
+      ? await inScope(scope, () => drain(returned, signal, context.progress))
+      : await returned;
     return succeeded(value);
   }
 

@@ -33,6 +33,8 @@ export interface ServerParts {
   readonly ready: () => Promise<void>;
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;
+  /** How long the event loop was blocked in the last ten seconds. */
+  readonly eventLoop?: () => { readonly blockedMs: number; readonly longestMs: number };
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
   readonly log: Log;
   readonly version: string;
@@ -215,7 +217,13 @@ function operations(app: FastifyInstance, { parts, callers, draining }: Operatio
       const message = error.code === "journal_failed" ? "the journal cannot be used; the log says why" : error.message;
       throw new VenturiError("server.ready", error.code, message);
     }
-    return { status: "ready" };
+    const eventLoop = parts.eventLoop?.();
+    // Half of its time and more: the runs it has would only be slower with others beside them.
+    if (eventLoop !== undefined && eventLoop.blockedMs > 5_000) {
+      const message = "the process is kept busy; the log and the metrics say by what";
+      throw new VenturiError("server.ready", "unavailable", message, { details: { eventLoop } });
+    }
+    return { status: "ready", ...(eventLoop === undefined ? {} : { eventLoop }) };
   });
   app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (request, reply) => {
     demand(callers.of(request), "metrics");

@@ -1,0 +1,25 @@
+import { currentScope } from "../agent/plugin-scope.ts";
+import { messageOf, VenturiError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+
+/**
+ * Errors that nothing caught. One that a tool or a hook left behind (thrown in a timer, a promise nobody waited for, an
+ * emitter without a listener) ends the run it worked for; the service goes on. Any other is a fault of the service, whose
+ * state is not known any more: `fatal` is told.
+ */
+export function watchUncaught(log: Log, fatal: (thrown: unknown) => void): () => void {
+  const onError = (thrown: unknown): void => {
+    const scope = currentScope();
+    if (scope === undefined) return fatal(thrown);
+    const { what, run } = scope;
+    log.error("a plugin threw where nothing could catch it; its run is ended", { what, run, error: messageOf(thrown) });
+    const message = `${what} threw outside its call: ${messageOf(thrown)}`;
+    scope.fail(new VenturiError("tool.call", "plugin_failed", message, { cause: thrown }));
+  };
+  process.on("uncaughtException", onError);
+  process.on("unhandledRejection", onError);
+  return () => {
+    process.removeListener("uncaughtException", onError);
+    process.removeListener("unhandledRejection", onError);
+  };
+}
