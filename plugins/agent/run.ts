@@ -4,6 +4,7 @@ import {
   type TerminalEvent,
   type ToolContext,
   terminalOf,
+  traceHeadersIn,
   VenturiError,
   type Verdict,
 } from "venturi/plugin";
@@ -31,7 +32,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
       limits: limitsOf(context.budget()),
       input: { text: task.task, ...(task.variables === undefined ? {} : { variables: task.variables }) },
       parent: { run: context.run, call: context.call, depth },
-      ...(context.traceparent === undefined ? {} : { traceparent: context.traceparent }),
+      ...traceHeadersIn(context),
     },
     { key: `agent:${context.idempotencyKey}` },
   );

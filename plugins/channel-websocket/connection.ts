@@ -7,7 +7,7 @@ import {
   type RunEvent,
   type Runs,
   StallWatch,
-  traceparentOf,
+  traceHeadersOf,
   VenturiError,
   wrap,
 } from "venturi/plugin";
@@ -131,7 +131,6 @@ export class Connection {
     this.#mustHaveRoom();
     if (command.speech) this.#speech.mustHaveVoice();
     const { type: _, id, agent, input, session, metadata, limits, key, sentences, speech, ...settings } = command;
-    const traceparent = traceparentOf(this.#parts.request.headers.traceparent);
     const { run } = await this.#runs.start(
       {
         agent,
@@ -141,7 +140,7 @@ export class Connection {
         ...this.#speech.metadata(session, metadata),
         ...(limits === undefined ? {} : { limits }),
         ...callRequest(settings),
-        ...(traceparent === undefined ? {} : { traceparent }),
+        ...traceHeadersOf(this.#parts.request.headers),
       },
       key === undefined ? {} : { key },
     );

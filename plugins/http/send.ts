@@ -1,7 +1,7 @@
 import type { Agent as HttpAgent } from "node:http";
 import type { Agent as HttpsAgent } from "node:https";
 import type { Readable } from "node:stream";
-import { redactor, type ToolContext, VenturiError } from "venturi/plugin";
+import { redactor, type ToolContext, traceHeadersIn, VenturiError } from "venturi/plugin";
 import type { HostRules } from "./hosts.ts";
 import type { HttpToolOptions } from "./index.ts";
 import type { Operation, Prepared } from "./operation.ts";
@@ -97,7 +97,7 @@ export class Sender {
         // Credentials are for the host they were configured for, not for where it redirects to.
         ...(withSecrets ? { ...this.#options.headers, ...prepared.headers } : {}),
         ...(operation.effect === "pure" ? {} : { [this.#options.idempotencyHeader]: call.idempotencyKey }),
-        ...(call.traceparent === undefined ? {} : { traceparent: call.traceparent }),
+        ...traceHeadersIn(call),
       },
       ...(prepared.body === undefined ? {} : { data: prepared.body }),
       ...(this.#rules.mayBePrivate(url) ? open : guarded),

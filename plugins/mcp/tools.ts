@@ -1,5 +1,13 @@
 import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
-import { type Effect, fromToolOptions, messageOf, type Tool, type ToolContext, VenturiError } from "venturi/plugin";
+import {
+  type Effect,
+  fromToolOptions,
+  messageOf,
+  type Tool,
+  type ToolContext,
+  traceHeadersIn,
+  VenturiError,
+} from "venturi/plugin";
 import type { Connection } from "./connection.ts";
 import type { McpOptions } from "./index.ts";
 import type { Vetted } from "./pin.ts";
@@ -52,8 +60,7 @@ async function callRemote(
   const op = "tool.call";
   const client = await offer.connection.client(context.signal);
   try {
-    const meta = context.traceparent === undefined ? {} : { _meta: { traceparent: context.traceparent } };
-    const result = await client.callTool({ name, arguments: input, ...meta }, undefined, {
+    const result = await client.callTool({ name, arguments: input, _meta: traceHeadersIn(context) }, undefined, {
       signal: context.signal,
       timeout: noTimeout,
       onprogress: ({ progress, total, message }) => {

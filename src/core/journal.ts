@@ -48,8 +48,10 @@ export interface RunRequest {
   readonly remember?: true;
   /** Notes of the channel that started the run, under the channel's own key, for when it shows the run again. */
   readonly channel?: Readonly<Record<string, unknown>>;
-  /** W3C trace context that came in with the request. */
+  /** W3C trace context and baggage that came in with the request. */
   readonly traceparent?: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
   /** What becomes of the run when the client that started it goes away. */
   readonly onDisconnect?: "continue" | "cancel";

@@ -102,8 +102,10 @@ export interface GenerationContext {
   readonly timeouts: Timeouts;
   /** Set by whoever measures, before the provider is called; the generation reads it when it accumulates. */
   observer?: StreamObserver;
-  /** W3C trace context for the outgoing request, when the run is traced. */
+  /** W3C trace context for the outgoing request, when the run is traced; the rest is the caller's. */
   traceparent?: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
 }
 
 export interface EmbedRequest {

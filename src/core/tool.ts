@@ -23,6 +23,8 @@ export interface ToolContext {
   readonly depth: number;
   /** W3C trace context to send on, when the run is traced. */
   traceparent?: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
   /** Tells followers how it is going; becomes `tool.output`. */
   progress(text: string): void;
   /** What is left of the run's budgets: the limits for anything that the tool starts on the run's behalf. */

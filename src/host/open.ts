@@ -139,8 +139,8 @@ function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
   return new EventLoopMonitor(systemClock, ({ ms, culprit }) => {
     telemetry.stalled(ms, culprit);
     if (ms < longStall) return;
-    const message = "the event loop was blocked; a tool that computes for long belongs into a worker thread";
-    log.warn(message, { ms: Math.round(ms), ...(culprit === undefined ? {} : { culprit }) });
+    const cause = culprit === undefined ? "or the machine is overloaded" : "such work belongs in a worker thread";
+    log.warn(`the event loop was blocked; ${cause}`, { ms: Math.round(ms), culprit });
   }).start();
 }
 

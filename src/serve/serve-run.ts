@@ -4,7 +4,7 @@ import { type ErrorJson, type VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent, TerminalEvent } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Compat, Runs } from "../core/runs.ts";
-import { traceparentOf } from "../core/trace-context.ts";
+import { traceHeadersOf } from "../core/trace-context.ts";
 import { readerGone, terminalOf } from "./reader.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
@@ -47,10 +47,9 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   const { host, reply, channel, onDisconnect, compat } = opening;
   const { headers } = opening.request;
   const runs = host.runsFor(opening.request);
-  const traceparent = traceparentOf(headers.traceparent);
   const key = headers["idempotency-key"];
   const { run, existing } = await runs.start(
-    { ...request, onDisconnect, ...(traceparent === undefined ? {} : { traceparent }) },
+    { ...request, onDisconnect, ...traceHeadersOf(headers) },
     { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
   );
   reply.header("x-venturi-run", run);

@@ -1,6 +1,6 @@
 import { parseTraceParent } from "@opentelemetry/core";
 import { expect } from "chai";
-import { traceparentOf } from "../../src/core/trace-context.ts";
+import { traceHeadersOf, traceparentOf } from "../../src/core/trace-context.ts";
 import { parseTraceparent } from "../../src/telemetry/sdk/traceparent.ts";
 
 const trace = "0af7651916cd43dd8448eb211c80319c";
@@ -32,4 +32,19 @@ describe("a traceparent header", () => {
       expect([ours?.traceId, ours?.spanId]).to.deep.equal([theirs?.traceId, theirs?.spanId]);
     });
   }
+});
+
+describe("trace headers of a request", () => {
+  const traceparent = `00-${trace}-${span}-01`;
+
+  it("are those that are valid, tracestate only with its parent", () => {
+    const all = { traceparent, tracestate: "a=1", baggage: "b=2" };
+    expect(traceHeadersOf(all)).to.deep.equal(all);
+    expect(traceHeadersOf({ ...all, tracestate: ["a=1", "c=3"] })).to.include({ tracestate: "a=1,c=3" });
+    expect(traceHeadersOf({ ...all, traceparent: "nonsense" })).to.deep.equal({ baggage: "b=2" });
+    expect(traceHeadersOf({ traceparent, tracestate: "x".repeat(513), baggage: "x".repeat(8_193) })).to.deep.equal({
+      traceparent,
+    });
+    expect(traceHeadersOf({ baggage: "line\r\nbreak" })).to.deep.equal({});
+  });
 });

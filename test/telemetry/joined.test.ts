@@ -6,6 +6,7 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import type { EventOf, RunEvent } from "../../src/core/events.ts";
 import { createTelemetry, openVenturi, type Telemetry, type Venturi } from "../../src/index.ts";
+import { Loopback } from "../provider/loopback.ts";
 import { OpenSpans } from "./open-spans.ts";
 
 const server = fileURLToPath(new URL("../plugins/mcp/server.js", import.meta.url));
@@ -71,6 +72,44 @@ describe("what a run sets going, in its trace", () => {
     const { traceId, spanId } = one("execute_tool remote_meta").spanContext();
     expect(JSON.parse(String(told?.output))).to.include({ traceparent: `00-${traceId}-${spanId}-01` });
     expect(traceId).to.equal(one("invoke_agent caller").spanContext().traceId);
+  });
+
+  it("the caller's tracestate and baggage reach the model and the MCP server, also through agents called as tools", async () => {
+    const seen: Record<string, unknown>[] = [];
+    const upstream = await Loopback.start((response, { headers }) => {
+      seen.push(headers);
+      response.writeHead(400).end("{}");
+    });
+    await writeFile(
+      join(folder, "venturi.yaml"),
+      yaml
+        .replace("http://127.0.0.1:9", upstream.url)
+        .replace("retry: { max: 0 }", "retry: { max: 0 }, failover: never"),
+    );
+    await venturi.close();
+    const again = await createTelemetry({ logs: { level: "silent" } }, { spanProcessors: [spans] });
+    venturi = await openVenturi({ configFile: join(folder, "venturi.yaml"), env: {}, telemetry: again });
+    const caller = {
+      traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+      tracestate: "vendor=a1",
+      baggage: "customer=17",
+    };
+    const follow = async (agent: string, text: string) => {
+      const { run } = await venturi.runs.start({ agent, input: { text }, ...caller });
+      const events: RunEvent[] = [];
+      for await (const batch of venturi.runs.follow(run)) events.push(...batch);
+      return events;
+    };
+    const events = await follow("caller", "Use remote_meta");
+    const told = events.find((event): event is EventOf<"tool.finished"> => event.type === "tool.finished");
+    expect(JSON.parse(String(told?.output))).to.include({ tracestate: "vendor=a1", baggage: "customer=17" });
+    await follow("unlucky", 'Use broken with task "hello"');
+    expect(seen).to.have.length(1);
+    expect(seen[0]).to.include({ tracestate: "vendor=a1", baggage: "customer=17" });
+    expect(String(seen[0]?.traceparent)).to.match(/^00-0af7651916cd43dd8448eb211c80319c-(?!b7ad6b7169203331)/);
+    await venturi.close();
+    await upstream.stop();
+    await writeFile(join(folder, "venturi.yaml"), yaml);
   });
 
   it("agents called by agents are each below the call, inside its time, in one trace", async () => {

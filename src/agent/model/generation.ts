@@ -3,6 +3,7 @@ import type { Delta } from "../../core/deltas.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/provider.ts";
+import { callerTrace } from "../../core/trace-context.ts";
 import type { Usage } from "../../core/usage.ts";
 import { defaultTimeouts, type ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
@@ -128,6 +129,7 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
     signal: run.signal,
     timeouts: timeoutsOf(run, attempt.target),
     ...(session === undefined ? {} : { session }),
+    ...callerTrace(run.parts.request),
   };
 }
 

@@ -9,6 +9,7 @@ import {
   type ToolImage,
   type Verdict,
 } from "../../core/tool.ts";
+import { callerTrace } from "../../core/trace-context.ts";
 import type { Usage } from "../../core/usage.ts";
 import { excessOf, recordLimits } from "../../core/value-limits.ts";
 import { Countdown } from "../countdown.ts";
@@ -193,6 +194,7 @@ class ToolCall {
       budget: () => budgetLeft(this.#run),
       spent: this.#spent,
       ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
+      ...callerTrace(parts.request),
     };
   }
 

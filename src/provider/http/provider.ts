@@ -11,6 +11,7 @@ import type {
   GenerationRequest,
   Provider,
 } from "../../core/provider.ts";
+import { traceHeadersIn } from "../../core/trace-context.ts";
 import { excessOfJson, frameLimits } from "../../core/value-limits.ts";
 import { type Answer, DeltaStream } from "../batches.ts";
 import { Pipeline } from "../decode.ts";
@@ -171,7 +172,7 @@ class Client {
       "user-agent": "venturi",
       ...lowerCased(post.headers),
       ...lowerCased(options.headers ?? {}),
-      ...(context.traceparent !== undefined && { traceparent: context.traceparent }),
+      ...traceHeadersIn(context),
     };
     const connections = await this.#connectionsFor(context.timeouts.connect);
     if (this.#turn !== undefined) await this.#turn;
