@@ -62,8 +62,11 @@ function node(file, parameters) {
   });
 }
 
-const fails = (file, parameters) =>
-  node(file, parameters).then(
-    () => [],
-    (error) => [error],
-  );
+async function fails(file, parameters) {
+  try {
+    await node(file, parameters);
+    return [];
+  } catch (error) {
+    return [error];
+  }
+}
