@@ -1,7 +1,10 @@
 // The servers that are tried: how each is installed and started, what speaks to it, and what it can be asked.
 import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+
+const key = `sk-${randomBytes(24).toString("hex")}`;
 
 /** `stream`, `whole`: an answer in pieces and in one. `tool`: a call of the agent's own tool. `limit`: the most tokens are kept. */
 export const servers = [
@@ -19,12 +22,14 @@ export const servers = [
     litellm_params: { model: anthropic/small, api_base: "${simulator}", api_key: none }
 `,
       );
-      return launch(join(bin, "litellm"), ["--config", config, "--port", String(port)], "/health/liveliness");
+      // Without a key it does not start; this one is its own, made up for the test.
+      const env = { LITELLM_MASTER_KEY: key };
+      return launch(join(bin, "litellm"), ["--config", config, "--port", String(port)], "/health/liveliness", { env });
     },
     providers: (url) => ({
-      "openai wire": { provider: `{ type: openai, baseUrl: "${url}/v1", apiKey: none }`, model: "chat" },
-      "anthropic wire": { provider: `{ type: anthropic, baseUrl: "${url}", apiKey: none }`, model: "claude" },
-      "responses wire": { provider: `{ type: openai-responses, baseUrl: "${url}/v1", apiKey: none }`, model: "chat" },
+      "openai wire": { provider: `{ type: openai, baseUrl: "${url}/v1", apiKey: ${key} }`, model: "chat" },
+      "anthropic wire": { provider: `{ type: anthropic, baseUrl: "${url}", apiKey: ${key} }`, model: "claude" },
+      "responses wire": { provider: `{ type: openai-responses, baseUrl: "${url}/v1", apiKey: ${key} }`, model: "chat" },
     }),
     checks: ["stream", "whole", "tool"],
   },
