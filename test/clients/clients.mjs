@@ -48,4 +48,25 @@ export const clients = [
     models: openai,
   },
   { name: "codex exec", kind: "node", packages: ["@openai/codex"], script: "codex.mjs", models: ["codex"] },
+  {
+    name: "anthropic-python",
+    kind: "python",
+    packages: ["anthropic"],
+    script: "anthropic_python.py",
+    models: ["messages", "chat"],
+  },
+  {
+    name: "langchain-anthropic",
+    kind: "python",
+    packages: ["langchain-anthropic"],
+    script: "langchain_anthropic_client.py",
+    models: ["messages", "chat"],
+  },
+  {
+    name: "claude code -p",
+    kind: "node",
+    packages: ["@anthropic-ai/claude-code"],
+    script: "claude_code.mjs",
+    models: ["claude"],
+  },
 ];
