@@ -1,4 +1,4 @@
-import { definePlugin, defineTool, fromToolOptions, toolOptions } from "venturi/plugin";
+import { definePlugin, defineTool, didYouMean, fromToolOptions, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { runAgent } from "./run.ts";
 
@@ -13,6 +13,15 @@ export default definePlugin({
     maxDepth: z.number().int().min(1).max(16).default(3).describe("how deep agents may call agents"),
     effect: z.enum(["pure", "idempotent", "effectful"]).default("effectful"),
   }),
+  check: ({ agent }, { agents }) =>
+    agents.includes(agent)
+      ? []
+      : [
+          {
+            path: ["agent"],
+            message: `there is no agent "${agent}"${didYouMean(agent, agents)}; the agents are: ${agents.join(", ") || "none"}`,
+          },
+        ],
   create: (options, context) =>
     defineTool({
       ...fromToolOptions(options),

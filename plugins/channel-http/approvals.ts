@@ -1,5 +1,6 @@
 import type { ChannelHost, FastifyInstance, RunRow, Runs, ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { Failure, PendingView } from "./view.ts";
 
 /** `GET /v1/approvals`: every question that waits for a person, oldest run first. */
@@ -57,7 +58,9 @@ const schema = {
     limit: z.coerce.number().int().min(1).max(200).default(50),
   }),
   response: {
-    200: z.object({ approvals: z.array(ApprovalView), cursor: z.string().optional() }),
+    200: z
+      .object({ approvals: z.array(ApprovalView), cursor: z.string().optional() })
+      .meta({ examples: [examples.approvals] }),
     "4XX": Failure,
     "5XX": Failure,
   },

@@ -9,6 +9,7 @@ import {
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
 /** `GET /v1/runs/{run}/events`: exactly what follows `Last-Event-ID` or `?after=`, then live, then the end. */
@@ -39,7 +40,7 @@ const schema = {
   tags: ["runs"],
   params: z.object({ run: z.string() }),
   querystring: z.object({ after: z.coerce.number().int().nonnegative().optional() }),
-  response: { "4XX": Failure, "5XX": Failure },
+  response: { 200: z.string().meta({ examples: [examples.events] }), "4XX": Failure, "5XX": Failure },
 };
 
 function position(header: string | string[] | undefined): number | undefined {

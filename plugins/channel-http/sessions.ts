@@ -1,5 +1,6 @@
 import { type ChannelHost, type FastifyInstance, pageBytes, VenturiError, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
@@ -36,7 +37,9 @@ const schema = {
   params: z.object({ session: z.string() }),
   querystring: z.object({ cursor: z.string().optional(), limit: z.coerce.number().int().min(1).max(200).default(50) }),
   response: {
-    200: z.object({ session: z.string(), runs: z.array(RunView), cursor: z.string().optional() }),
+    200: z
+      .object({ session: z.string(), runs: z.array(RunView), cursor: z.string().optional() })
+      .meta({ examples: [examples.session] }),
     "4XX": Failure,
     "5XX": Failure,
   },

@@ -1,5 +1,6 @@
 import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
@@ -35,7 +36,7 @@ function tellOrConflict(run: string, taken: boolean): void {
   });
 }
 
-const Accepted = z.object({ run: z.string() });
+const Accepted = z.object({ run: z.string() }).meta({ examples: [examples.accepted] });
 const failures = { "4XX": Failure, "5XX": Failure };
 const params = z.object({ run: z.string() });
 const schemas = {
@@ -43,21 +44,26 @@ const schemas = {
     summary: "Stop a run; answers when its last event is written",
     tags: ["runs"],
     params,
-    body: z.strictObject({ reason: z.string().max(1000).optional() }).nullish(),
-    response: { 200: RunView, ...failures },
+    body: z
+      .strictObject({ reason: z.string().max(1000).optional() })
+      .nullish()
+      .meta({ examples: [{ reason: "the customer left" }] }),
+    response: { 200: RunView.meta({ examples: [examples.ended] }), ...failures },
   },
   approve: {
     summary: "Approve or refuse a tool call",
     tags: ["runs"],
     params: z.object({ run: z.string(), call: z.string() }),
-    body: z.strictObject({ approved: z.boolean(), reason: z.string().max(4000).exactOptional() }),
+    body: z
+      .strictObject({ approved: z.boolean(), reason: z.string().max(4000).exactOptional() })
+      .meta({ examples: [{ approved: true }, { approved: false, reason: "too expensive" }] }),
     response: { 202: Accepted, ...failures },
   },
   message: {
     summary: "Send a message into a run; its next round sees it",
     tags: ["runs"],
     params,
-    body: z.strictObject({ text: z.string().min(1) }),
+    body: z.strictObject({ text: z.string().min(1) }).meta({ examples: [{ text: "and in euros, please" }] }),
     response: { 202: Accepted, ...failures },
   },
 };

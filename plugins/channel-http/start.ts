@@ -19,6 +19,7 @@ import {
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import type { Options } from "./index.ts";
 import { ending, Failure, RunView } from "./view.ts";
 
@@ -61,8 +62,8 @@ const schema = {
     "Accept: text/event-stream gives its events; Prefer: respond-async answers 202 at once; otherwise waits for the end. " +
     "An Idempotency-Key makes a repeat find the same run.",
   tags: ["runs"],
-  body: StartBody,
-  response: { 200: RunView, 202: RunView, "4XX": Failure, "5XX": Failure },
+  body: StartBody.meta({ examples: [examples.start, examples.startWithMessages] }),
+  response: { 200: RunView.meta({ examples: [examples.ended] }), 202: RunView, "4XX": Failure, "5XX": Failure },
 };
 
 async function start(opening: Opening, body: StartBody): Promise<ServedRun> {

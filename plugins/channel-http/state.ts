@@ -9,6 +9,7 @@ import {
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";
 
 const ListParameters = z.object({
@@ -82,36 +83,51 @@ function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial
 const failures = { "4XX": Failure, "5XX": Failure };
 const params = z.object({ run: z.string() });
 const schemas = {
-  get: { summary: "A run's state", tags: ["runs"], params, response: { 200: RunView, ...failures } },
+  get: {
+    summary: "A run's state",
+    tags: ["runs"],
+    params,
+    response: { 200: RunView.meta({ examples: [examples.ended, examples.waiting] }), ...failures },
+  },
   list: {
     summary: "Runs, newest first",
     tags: ["runs"],
     querystring: ListParameters,
-    response: { 200: z.object({ runs: z.array(RunView), cursor: z.string().optional() }), ...failures },
+    response: {
+      200: z.object({ runs: z.array(RunView), cursor: z.string().optional() }).meta({ examples: [examples.list] }),
+      ...failures,
+    },
   },
-  trace: { summary: "A run's spans as OTLP JSON", tags: ["runs"], params, response: { 200: z.unknown(), ...failures } },
+  trace: {
+    summary: "A run's spans as OTLP JSON",
+    tags: ["runs"],
+    params,
+    response: { 200: z.unknown().meta({ examples: [examples.trace] }), ...failures },
+  },
   content: {
     summary: "An image or a file of a run, by the hash that stands in its events",
     tags: ["runs"],
     params: params.extend({ hash: z.string().regex(/^[0-9a-f]{64}$/) }),
-    response: { 200: z.unknown(), ...failures },
+    response: { 200: z.unknown().meta({ examples: [examples.content] }), ...failures },
   },
   agents: {
     summary: "The agents the key may use",
     tags: ["agents"],
     response: {
-      200: z.object({
-        agents: z.array(
-          z.object({
-            name: z.string(),
-            description: z.string().optional(),
-            model: z.string(),
-            models: z.array(z.string()).describe("models that a call may choose instead"),
-            tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.unknown() })),
-            inputs: z.unknown().optional().describe("JSON Schema of the input variables"),
-          }),
-        ),
-      }),
+      200: z
+        .object({
+          agents: z.array(
+            z.object({
+              name: z.string(),
+              description: z.string().optional(),
+              model: z.string(),
+              models: z.array(z.string()).describe("models that a call may choose instead"),
+              tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.unknown() })),
+              inputs: z.unknown().optional().describe("JSON Schema of the input variables"),
+            }),
+          ),
+        })
+        .meta({ examples: [examples.agents] }),
     },
   },
 };

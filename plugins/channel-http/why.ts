@@ -1,5 +1,6 @@
 import { type ChannelHost, explainRun, type FastifyInstance, sourceOf, Why, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
+import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
 /** `GET /v1/runs/{run}/why`: what made the run slow or fail, from its events and spans. */
@@ -20,5 +21,5 @@ const schema = {
   description: "A paragraph and a table, computed from the run's events and, while they are remembered, its spans.",
   tags: ["runs"],
   params: z.object({ run: z.string() }),
-  response: { 200: Why, "4XX": Failure, "5XX": Failure },
+  response: { 200: Why.meta({ examples: [examples.why] }), "4XX": Failure, "5XX": Failure },
 };

@@ -1,6 +1,7 @@
 import {
   type ChannelHost,
   callRequest,
+  complaintsOf,
   type FastifyInstance,
   type FastifyRequest,
   parseUntrusted,
@@ -251,10 +252,11 @@ export class Connection {
 
 function parseCommand(text: string | undefined): Command {
   if (text === undefined) throw new VenturiError(op, "invalid_input", "messages are JSON text");
-  const parsed = Command.safeParse(parseUntrusted(text, { depth }));
+  const sent = parseUntrusted(text, { depth });
+  const parsed = Command.safeParse(sent);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new VenturiError(op, "invalid_input", `${issue?.path.join(".") || "message"}: ${issue?.message}`);
+  const [first] = complaintsOf(Command, sent, parsed.error);
+  throw new VenturiError(op, "invalid_input", `${first?.path || "message"}: ${first?.message}`);
 }
 
 const publicError = (error: VenturiError) =>

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { definePlugin, fromToolOptions, type Tool, toolOptions } from "venturi/plugin";
+import { definePlugin, fromToolOptions, messageOf, type Tool, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 import { loadTool } from "./load.ts";
 import { Threads } from "./threads.ts";
@@ -39,6 +39,18 @@ export default definePlugin({
   kind: "tool",
   description: "A function from a file of your own",
   options: Options,
+  async check(options, { folder }) {
+    const file = resolve(folder, options.path);
+    try {
+      if (options.isolate) await (await isolated(file, options, "")).close();
+      else await loadTool(file, options.export);
+      return [];
+    } catch (thrown) {
+      const message = messageOf(thrown);
+      const wanted = message.includes("has no export") && options.export !== "default" ? "export" : "path";
+      return [{ path: [wanted], message }];
+    }
+  },
   async create(options, context): Promise<Tool & { close?(): Promise<void> }> {
     const file = resolve(context.folder, options.path);
     if (options.isolate) return await isolated(file, options, context.name);

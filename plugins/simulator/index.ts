@@ -3,13 +3,16 @@ import {
   type AnyPlugin,
   definePlugin,
   type Instance,
+  messageOf,
+  type OptionProblem,
   type PluginContext,
   type Provider,
   VenturiError,
   withoutGenerations,
 } from "venturi/plugin";
 import { z } from "zod";
-import { Scenario } from "./scenario.ts";
+import { Faults, Scenario } from "./scenario.ts";
+import { readScenarios } from "./scenario-files.ts";
 import { wireNames } from "./wire.ts";
 
 const options = z.strictObject({
@@ -17,7 +20,7 @@ const options = z.strictObject({
   seed: z.int().default(1).describe("Same seed, same requests, same bytes."),
   pace: z.number().min(0).default(15).describe("Milliseconds between words."),
   port: z.int().min(0).max(65535).default(0).describe("Loopback port; 0 takes a free one."),
-  faults: z.string().default("").describe('Faults of every request, such as "rate-limit=50~0.2".'),
+  faults: Faults.default("").describe('Faults of every request, such as "rate-limit=50~0.2".'),
   scenarios: z
     .array(z.union([z.string(), Scenario]))
     .default([])
@@ -31,8 +34,20 @@ export default definePlugin({
   kind: "provider",
   description: "A deterministic model that needs no key, behind a real wire",
   options,
+  check: ({ scenarios }, { folder }) => checkScenarios(scenarios, folder),
   create,
 });
+
+async function checkScenarios(scenarios: Options["scenarios"], folder: string): Promise<OptionProblem[]> {
+  const problems: OptionProblem[] = [];
+  for (const [index, entry] of scenarios.entries()) {
+    if (typeof entry !== "string") continue;
+    await readScenarios([resolve(folder, entry)]).catch((thrown) => {
+      problems.push({ path: ["scenarios", index], message: messageOf(thrown) });
+    });
+  }
+  return problems;
+}
 
 async function create({ wire, ...settings }: Options, context: PluginContext): Promise<Instance<Provider>> {
   const { startSimulator } = await import("./server.ts");

@@ -5,16 +5,20 @@ const words = z
   .union([z.string(), z.array(z.string())])
   .describe("A string goes out word by word, a list item by item.");
 
+const areFaults = (value: string, context: z.RefinementCtx): void => {
+  try {
+    parseFaults(value);
+  } catch (thrown) {
+    context.addIssue({ code: "custom", message: thrown instanceof Error ? thrown.message : "is no fault" });
+  }
+};
+
+export const Faults = z.string().superRefine(areFaults);
+
 const faults = z
   .union([z.string(), z.array(z.string())])
   .transform((value) => (typeof value === "string" ? value : value.join(",")))
-  .superRefine((value, context) => {
-    try {
-      parseFaults(value);
-    } catch (thrown) {
-      context.addIssue({ code: "custom", message: thrown instanceof Error ? thrown.message : "is no fault" });
-    }
-  });
+  .superRefine(areFaults);
 
 const pattern = z.string().superRefine((value, context) => {
   try {

@@ -47,10 +47,16 @@ function inputValue(
   throw new VenturiError(op, "invalid_input", message.replace(/ +/g, " "), { details: { input: name } });
 }
 
+const placeholder = /\{\{\s*([\w-]+)\s*\}\}/g;
+
+/** The names that instructions want to be filled in. */
+export const placeholders = (instructions: string): string[] =>
+  [...instructions.matchAll(placeholder)].map(([, name = ""]) => name);
+
 /** The agent's instructions with `{{name}}` replaced by the input of that name. */
 export function instructionsFor(agent: AgentDefinition, input: RunInput): string {
   const variables = input.variables ?? {};
-  return agent.instructions.replace(/\{\{\s*([\w-]+)\s*\}\}/g, (whole, name: string) => {
+  return agent.instructions.replace(placeholder, (whole, name: string) => {
     if (!Object.hasOwn(variables, name)) return whole;
     const value = variables[name];
     return typeof value === "string" ? value : JSON.stringify(value);

@@ -31,6 +31,22 @@ export interface PluginContext {
   plugin(name: string): Promise<AnyPlugin>;
 }
 
+/** What is known of the configuration while it is checked. */
+export interface CheckContext {
+  /** The key under which the config names the instance. */
+  readonly name: string;
+  readonly folder: string;
+  /** Names of the agents. */
+  readonly agents: readonly string[];
+}
+
+/** A complaint about one of a plugin's options. */
+export interface OptionProblem {
+  /** Where within the options; empty for the entry as a whole. */
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
 export type Instance<Port> = Port & { close?(): Promise<void> | void; hooks?: Hooks };
 
 /** One frame of a wire: the payload of an SSE event or an NDJSON line. */
@@ -66,6 +82,8 @@ export interface Plugin<K extends PluginKind = PluginKind, Options = never, Serv
   readonly options: z.ZodType<Options>;
   /** Wire formats that `venturi decode` offers, by name. */
   readonly wires?: Readonly<Record<string, Wire>>;
+  /** What is wrong with options that fit the schema, as far as it can be known before the service starts. */
+  check?(options: Options, context: CheckContext): Promise<readonly OptionProblem[]> | readonly OptionProblem[];
   create(options: Options, context: PluginContext): Promise<Instance<Ports<Server>[K]>> | Instance<Ports<Server>[K]>;
 }
 
@@ -80,6 +98,10 @@ export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Ser
   readonly description?: string;
   readonly options: Schema;
   readonly wires?: Readonly<Record<string, Wire>>;
+  check?(
+    options: z.output<Schema>,
+    context: CheckContext,
+  ): Promise<readonly OptionProblem[]> | readonly OptionProblem[];
   create(
     options: z.output<Schema>,
     context: PluginContext,

@@ -1,7 +1,13 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, resolve } from "node:path";
+import { systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
+import { silentLog } from "../core/log.ts";
+import type { PluginKind } from "../core/plugin.ts";
+import { noTelemetry } from "../core/telemetry.ts";
+import { hostContainer } from "./build/container.ts";
+import { Instances } from "./build/instances.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 
 export interface Finding {
@@ -30,6 +36,7 @@ export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
   yield disk(config);
   yield await journal(config);
   yield* await providers(config);
+  yield* loads(config);
   const { endpoint } = config.telemetry.otlp;
   if (endpoint !== "") yield await reach("collector", endpoint, "note");
 }
@@ -114,6 +121,30 @@ async function providers(config: Config): Promise<Finding[]> {
     else found.push(Promise.resolve({ what: `provider ${name}`, status: "good", found: `${type}, needs no network` }));
   }
   return await Promise.all(found);
+}
+
+/** Makes what a start would make, one by one, and closes it again. */
+async function* loads(config: Config): AsyncGenerator<Finding> {
+  const runs = () => {
+    throw new Error("no runs are started here");
+  };
+  const container = hostContainer({ config, log: silentLog, clock: systemClock, telemetry: noTelemetry, runs });
+  const instances = container.resolve(Instances);
+  const sections = { provider: config.providers, tool: config.tools, channel: config.channels } as const;
+  try {
+    for (const [kind, entries] of Object.entries(sections)) {
+      for (const entry of Object.values(entries)) {
+        const what = `${kind} ${entry.name}`;
+        const failure = await instances
+          .make(kind as PluginKind, entry) // a key of `sections`
+          .then(() => undefined, messageOf);
+        if (failure !== undefined) yield { what, status: "bad", found: failure };
+        else if (kind !== "provider") yield { what, status: "good", found: `${entry.type} loads` };
+      }
+    }
+  } finally {
+    await instances.close().catch(() => {}); // it was opened only to see whether it opens
+  }
 }
 
 function textOf(options: unknown, name: string): string | undefined {

@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { readSchema } from "../../agent/schema/json-schema.ts";
+import { knownKeys } from "../../core/complaints.ts";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { isToolSource, type Tool, type ToolSource } from "../../core/tool.ts";
 import type { ToolEntry } from "../config/entries.ts";
-import { knownKeys } from "../config/issues.ts";
 
 /** The tools that an entry of the config stands for now, as it wants them and measured. */
 export function toolsOf(

@@ -1,5 +1,5 @@
+import { inputSchema, type JsonSchema } from "../../core/complaints.ts";
 import type { PluginEntry } from "./entries.ts";
-import { inputSchema, type JsonSchema } from "./issues.ts";
 import { entrySchema } from "./json-schema.ts";
 import type { Config } from "./load.ts";
 import type { Place } from "./problem.ts";

@@ -1,11 +1,12 @@
 import type { z } from "zod";
+import { knownKeys } from "../../core/complaints.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { PluginKind } from "../../core/plugin.ts";
+import { didYouMean } from "../../core/suggest.ts";
 import type { LoadedPlugin, PluginLoader } from "../build/plugin-loader.ts";
-import { check, knownKeys } from "./issues.ts";
+import { check } from "./issues.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { entryKeys } from "./schema.ts";
-import { didYouMean } from "./suggest.ts";
 import { find, keyPlaceOf, type MapNode, type Node, type Path, placeOf, plain } from "./tree.ts";
 
 /** An entry of the config that a plugin makes something of; `options` fit the plugin's schema. */

@@ -1,9 +1,8 @@
-import { z } from "zod";
+import type { z } from "zod";
+import { everyBranch, expectedBy, flatten, type Issue, knownKeys } from "../../core/complaints.ts";
+import { didYouMean } from "../../core/suggest.ts";
 import { type Problem, pathText } from "./problem.ts";
-import { didYouMean } from "./suggest.ts";
 import { find, keyPlaceOf, type Node, type Path, placeOf, plain } from "./tree.ts";
-
-type Issue = z.core.$ZodIssue;
 
 export interface Check<Output> {
   readonly schema: z.ZodType<Output>;
@@ -52,24 +51,6 @@ function spelled(text: string, expected: string): number | boolean | undefined {
   return isNumber ? Number(text) : undefined;
 }
 
-/** All complaints, of all branches of unions. */
-const everyBranch = (issue: Issue): Issue[] =>
-  issue.code === "invalid_union"
-    ? issue.errors.flat().flatMap((inner) => everyBranch({ ...inner, path: [...issue.path, ...inner.path] }))
-    : [issue];
-
-/** Of a union's branches, the complaints of the one that was probably meant: whose own type fits, then the fewest. */
-function flatten(issue: Issue): Issue[] {
-  if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
-  const branches = issue.errors.filter((branch) => !branch.some(refusesWhole));
-  const chosen = branches.sort((left, right) => left.length - right.length)[0];
-  if (chosen === undefined) return [issue];
-  return chosen.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(flatten);
-}
-
-const refusesWhole = (issue: Issue): boolean =>
-  issue.path.length === 0 && (issue.code === "invalid_type" || issue.code === "invalid_value");
-
 function asProblems(issue: Issue, { root, path, schema, also = [] }: Check<unknown>): Problem[] {
   const here = [...path, ...(issue.path as Path)];
   if (issue.code === "unrecognized_keys") {
@@ -101,62 +82,9 @@ function readable(issue: Issue, node: Node | undefined): string {
   return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
 }
 
-function expectedBy(issue: Issue): string {
-  const names = everyBranch(issue)
-    .filter(({ path }) => path.length === issue.path.length)
-    .map(wordFor);
-  return [...new Set(names)].join(" or ") || "something else";
-}
-
-function wordFor(issue: Issue): string {
-  if (issue.code === "invalid_value") return issue.values.map(String).join(" or ");
-  return issue.code === "invalid_type" ? (words[issue.expected] ?? issue.expected) : "something else";
-}
-
-const words: Readonly<Record<string, string>> = {
-  object: "keys and values",
-  record: "keys and values",
-  array: "a list",
-  string: "a text",
-  number: "a number",
-  int: "a whole number",
-  boolean: "true or false",
-};
-
 function kindOf(node: Node): string {
   if (node.kind === "list") return "a list";
   if (node.kind === "map") return "keys and values";
   if (node.value === null) return "nothing";
   return { string: "a text", number: "a number", boolean: "true or false" }[typeof node.value as "string"] ?? "a value";
 }
-
-/** The keys that a schema knows at a path, through unions, records and lists. */
-export function knownKeys(schema: z.ZodType, path: Path): string[] {
-  let level: JsonSchema[] = [inputSchema(schema)];
-  for (const part of path) {
-    level = level.flatMap(alternatives).flatMap((each) => {
-      const next = typeof part === "number" ? each.items : (each.properties?.[part] ?? each.additionalProperties);
-      return next === undefined || typeof next === "boolean" ? [] : [next];
-    });
-  }
-  return level.flatMap(alternatives).flatMap((each) => Object.keys(each.properties ?? {}));
-}
-
-export interface JsonSchema {
-  properties?: Record<string, JsonSchema>;
-  additionalProperties?: JsonSchema | boolean;
-  items?: JsonSchema;
-  anyOf?: JsonSchema[];
-  oneOf?: JsonSchema[];
-  allOf?: JsonSchema[];
-  [key: string]: unknown;
-}
-
-/** What people write, as JSON Schema. */
-export const inputSchema = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema; // zod's own type has the same fields
-
-const alternatives = (schema: JsonSchema): JsonSchema[] => {
-  const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
-  return [schema, ...inner.flatMap(alternatives)];
-};

@@ -1,6 +1,6 @@
+import { inputSchema, type JsonSchema } from "../../core/complaints.ts";
 import type { AnyPlugin, PluginKind } from "../../core/plugin.ts";
 import type { PluginLoader } from "../build/plugin-loader.ts";
-import { inputSchema, type JsonSchema } from "./issues.ts";
 import { entryKeys, Settings } from "./schema.ts";
 
 /** The configuration as editors know it: the keys of the house and the options of every plugin the loader has. */

@@ -5,8 +5,10 @@ import type { PluginKind } from "../../core/plugin.ts";
 import { PluginLoader } from "../build/plugin-loader.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
+import { checkInstructions } from "./instructions.ts";
 import { check } from "./issues.ts";
 import { override, setDefault } from "./override.ts";
+import { checkEntries } from "./plugin-checks.ts";
 import { checkConditions, checkSchemas } from "./plugin-schemas.ts";
 import { configInvalid, type Problem, pathText } from "./problem.ts";
 import { checkReferences, splitModel } from "./references.ts";
@@ -54,7 +56,10 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
   const loader = new PluginLoader();
   await addPlugins(root, loader, problems, folder);
   const entries = await readEntries(root, loader, problems);
+  const { journal: _, ...sections } = entries;
+  await checkEntries(sections, { root, folder, problems });
   checkReferences(root, problems);
+  checkInstructions(root, problems);
   await checkSchemas(root, problems);
   await checkConditions(root, problems);
   if (settings === undefined || problems.length > 0 || entries.journal === undefined)

@@ -1,7 +1,7 @@
+import { didYouMean } from "../../core/suggest.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { isEnabled } from "./schema.ts";
 import { isLoopback, parseListen } from "./server.ts";
-import { didYouMean } from "./suggest.ts";
 import { find, keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
 /**

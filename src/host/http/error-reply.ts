@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { z } from "zod";
+import type { Complaint } from "../../core/complaints.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { httpError, retryAfter } from "../../serve/http-error.ts";
@@ -29,11 +29,10 @@ function sendError(reply: FastifyReply, error: VenturiError): FastifyReply {
   return reply.code(error.status).headers(retryAfter(error)).send({ error: error.toJSON() });
 }
 
-/** A zod error with the place of each complaint. */
-export function invalid(error: z.ZodError): VenturiError {
-  const issues = error.issues.map((issue) => ({ path: issue.path.join("."), message: issue.message }));
+/** What is wrong with a part of a request (`body`, `querystring` …), with the place of each complaint. */
+export function invalid(part: string, issues: readonly Complaint[]): VenturiError {
   const [first] = issues;
-  const message = first === undefined ? "the request is not valid" : `${first.path || "body"}: ${first.message}`;
+  const message = first === undefined ? "the request is not valid" : `${first.path || part}: ${first.message}`;
   return new VenturiError("request.parse", "invalid_input", message, { details: { issues: issues.slice(0, 20) } });
 }
 

@@ -19,7 +19,7 @@ import { replyWithErrors } from "./error-reply.ts";
 import { FailedLogins } from "./failed-logins.ts";
 import { tokenCheck } from "./jwt.ts";
 import { createHttp } from "./listener.ts";
-import { documentSchema, serializerCompiler, validatorCompiler } from "./openapi.ts";
+import { documentSchema, refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { originCheck } from "./origin.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
@@ -58,6 +58,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   replyWithErrors(app, log);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
+  app.addHook("onRoute", refuseQuery);
   await registerPlugins(app, parts);
   const callers = await guard(app, parts);
   await app.register(async (scope) => operations(scope, { parts, callers, draining: () => draining }));

@@ -1,17 +1,24 @@
+import { complaintsOf } from "../../core/complaints.ts";
 import { VenturiError } from "../../core/errors.ts";
 import { isSignalKind, type SignalBody, type SignalKind, signalBodies } from "../../core/signals.ts";
+import { didYouMean } from "../../core/suggest.ts";
 
 const op = "run.signal";
 
 /** What a caller wants to say to a run, checked: the types do not hold for callers from outside or in plain JavaScript. */
 export function checkSignal<Kind extends SignalKind>(kind: Kind, body: unknown): SignalBody<Kind> {
   if (!isSignalKind(kind)) {
-    const kinds = Object.keys(signalBodies).join(", ");
-    throw new VenturiError(op, "invalid_input", `"${String(kind)}" is no signal; the signals are: ${kinds}`);
+    const kinds = Object.keys(signalBodies);
+    const near = didYouMean(String(kind), kinds);
+    throw new VenturiError(
+      op,
+      "invalid_input",
+      `"${String(kind)}" is no signal${near}; the signals are: ${kinds.join(", ")}`,
+    );
   }
   const parsed = signalBodies[kind].safeParse(body);
   if (parsed.success) return parsed.data as SignalBody<Kind>; // parsed by the schema of that kind
-  const issues = parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message }));
+  const issues = complaintsOf(signalBodies[kind], body, parsed.error);
   const [first] = issues;
   const message = `the signal ${kind}: ${first?.path || "body"}: ${first?.message ?? "is not valid"}`;
   throw new VenturiError(op, "invalid_input", message, { details: { issues } });

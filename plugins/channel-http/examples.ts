@@ -1,0 +1,50 @@
+/** One example an endpoint, for the OpenAPI document. */
+const run = "run_0mwhvk7jo4056f0176783f1dd06eb";
+const row = { run, agent: "assistant", session: "s-17", createdAt: 1789000000000, updatedAt: 1789000003400, head: 42 };
+const usage = { inputTokens: 25, outputTokens: 9 };
+const timing = { providerWait: 120, providerStream: 310.5, tool: 2.1, approval: 0, client: 0, runtime: 1.4 };
+const ended = { ...row, status: "finished", finish: "stop", output: "17 * 23 is 391.", usage, rounds: 2, timing };
+const question = {
+  call: "call_1",
+  name: "refund",
+  arguments: { order: "4711", amount: 120 },
+  since: 1789000003000,
+  until: 1789086403000,
+};
+
+export const examples = {
+  start: { agent: "assistant", input: "What is 17 * 23?", session: "s-17" },
+  startWithMessages: {
+    agent: "assistant",
+    input: {
+      messages: [
+        { role: "user", parts: [{ type: "text", text: "My order 4711 is broken." }] },
+        { role: "assistant", parts: [{ type: "text", text: "I am sorry. Do you want a refund?" }] },
+        { role: "user", parts: [{ type: "text", text: "Yes." }] },
+      ],
+      variables: { customer: "Ada" },
+    },
+  },
+  ended,
+  waiting: { ...row, status: "waiting", pending: [question] },
+  accepted: { run },
+  list: { runs: [{ ...row, status: "finished" }] },
+  events: 'id: 1\nevent: run.started\ndata: {"type":"run.started","agent":"assistant", …}\n\n',
+  session: { session: "s-17", runs: [{ ...ended, input: { text: "What is 17 * 23?" } }] },
+  approvals: { approvals: [{ run, agent: "assistant", ...question }] },
+  trace: { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: { name: "venturi" }, spans: [] }] }] },
+  content: "the bytes",
+  agents: {
+    agents: [{ name: "assistant", description: "Answers customers", model: "main", tools: [] }],
+  },
+  why: {
+    run,
+    agent: "assistant",
+    cause: "backoff",
+    meaning: "the provider refused for a while and Venturi waited before it asked again",
+    summary:
+      "3.0 s of 3.4 s were backoff after three 429s from openai/gpt-5 (retry-after 1.0 s); then it answered in 400 ms.",
+    ms: 3400,
+    parts: [{ part: "backoff", name: "openai/gpt-5", ms: 3000, share: 0.882, count: 3 }],
+  },
+} as const;

@@ -1,0 +1,20 @@
+import { placeholders } from "../../agent/inputs.ts";
+import { didYouMean } from "../../core/suggest.ts";
+import { type Problem, pathText } from "./problem.ts";
+import { find, keysOf, type MapNode, placeOf } from "./tree.ts";
+
+/** `{{name}}` in an agent's instructions must be one of its inputs: otherwise the model is told the braces. */
+export function checkInstructions(root: MapNode, problems: Problem[]): void {
+  for (const agent of keysOf(root, ["agents"])) {
+    const path = ["agents", agent, "instructions"];
+    const node = find(root, path);
+    if (node?.kind !== "scalar" || typeof node.value !== "string") continue;
+    const inputs = keysOf(root, ["agents", agent, "inputs"]);
+    for (const name of new Set(placeholders(node.value))) {
+      // Instructions of an agent without inputs may well speak of braces.
+      if (inputs.length === 0 || inputs.includes(name)) continue;
+      const message = `{{${name}}} is none of the agent's inputs${didYouMean(name, inputs)}; they are: ${inputs.join(", ")}`;
+      problems.push({ place: placeOf(root, path), path: pathText(path), message });
+    }
+  }
+}
