@@ -4,7 +4,6 @@ import { VenturiError } from "../core/errors.ts";
 import { silentLog } from "../core/log.ts";
 import type { PluginContext } from "../core/plugin.ts";
 import { isToolSource, type Tool, type ToolContext, type ToolOutput, type ToolSource } from "../core/tool.ts";
-import type { Usage } from "../core/usage.ts";
 
 /** A plugin context for tests; what is not given is harmless, or throws when used. */
 export function testPluginContext(given: Partial<PluginContext> = {}): PluginContext {
@@ -24,8 +23,6 @@ export function testPluginContext(given: Partial<PluginContext> = {}): PluginCon
 }
 
 export interface ToolTrial {
-  /** Tokens that the tool said it used. */
-  readonly usage: Usage;
   readonly output: ToolOutput;
   readonly progress: readonly string[];
 }
@@ -39,7 +36,6 @@ export async function callTool(
   given: Partial<ToolContext> = {},
 ): Promise<ToolTrial> {
   const progress: string[] = [];
-  let usage: Usage = {};
   const id = `call_${++calls}`;
   const context: ToolContext = {
     run: "run_test",
@@ -53,16 +49,14 @@ export async function callTool(
     depth: 0,
     progress: (text) => progress.push(text),
     budget: () => ({ maxToolCalls: 64 }),
-    spent: (all) => {
-      usage = all;
-    },
+    spent: () => {},
     // Nobody is there to answer.
     ask: async ({ settled }) => settled ?? { approved: false, reason: "this test answers no questions" },
     ...given,
   };
   const started = tool.call(schemaOf(tool).parse(input), context);
   const output = isStream(started) ? await drain(started, context) : await started;
-  return { output, progress, usage };
+  return { output, progress };
 }
 
 /** The tool itself, or the one a source lists under that name. */
