@@ -61,6 +61,9 @@ async function channel(plugin: AnyPlugin, raw: Record<string, unknown>) {
     runs: () => {
       throw new Error("not used");
     },
+    resolve: () => {
+      throw new Error("there is no container here");
+    },
     plugin: () => Promise.reject(new Error("not used")),
   };
   const created = await plugin.create(plugin.options.parse(raw), context);

@@ -16,10 +16,18 @@ interface Row {
 export function configure(command: Command): void {
   command
     .option("--all", "also those of the box that the configuration does not use")
+    .option("--graph", "what the container wires: lifetimes, dependencies, and the entries of each registry")
     .option("--json", "one JSON object a line")
-    .addHelpText("after", example("venturi plugins", "venturi plugins --all --json"))
-    .action(async (options: { all?: true; json?: true }) => {
+    .addHelpText("after", example("venturi plugins", "venturi plugins --all --json", "venturi plugins --graph"))
+    .action(async (options: { all?: true; graph?: true; json?: true }) => {
       const config = await loadConfig(loadOptionsOf(command));
+      if (options.graph) {
+        const { graphOf, graphText } = await import("../host/build/graph.ts");
+        const nodes = graphOf(config);
+        if (options.json) for (const node of nodes) process.stdout.write(`${JSON.stringify(node)}\n`);
+        else process.stdout.write(graphText(nodes));
+        return;
+      }
       const rows = await listPlugins(config, options.all === true ? "all" : "used");
       if (options.json) for (const row of rows) showJson(process.stdout, JSON.stringify(row));
       else show(process.stdout, table(rows));

@@ -41,7 +41,6 @@ export interface ChannelHost<Server = unknown> {
 export interface Channel<Server = unknown> {
   mount(host: ChannelHost<Server>): void | Promise<void>;
 }
-export const Channel = Symbol("Channel");
 
 /** Fastify's type provider for routes whose schemas are zod's: `host.server.withTypeProvider<ZodRoutes>()`. */
 export interface ZodRoutes {

@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { token } from "./token.ts";
 /** Time, so that a test can own it. */
 export interface Clock {
   /** Epoch milliseconds. */
@@ -8,7 +9,7 @@ export interface Clock {
   /** Calls back once after `ms`; the result takes it back. */
   after(ms: number, callback: () => void): () => void;
 }
-export const Clock = Symbol("Clock");
+export const Clock = token<Clock>("Clock");
 
 export const systemClock: Clock = {
   now: Date.now,

@@ -4,6 +4,7 @@ import type { Message } from "./messages.ts";
 import type { Native, NativeRequest } from "./native.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
 import type { SignalKind } from "./signals.ts";
+import { token } from "./token.ts";
 
 /**
  * One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event, moved
@@ -291,7 +292,7 @@ export interface Journal {
   ping(): Promise<void>;
   close(): Promise<void>;
 }
-export const Journal = Symbol("Journal");
+export const Journal = token<Journal>("Journal");
 
 /**
  * Signals of one run as they come, each once, in order. Those after `after` that were there when the run was claimed are

@@ -1,3 +1,5 @@
+import { token } from "./token.ts";
+
 /** Structured logging. No content, no secrets: ids, names, codes and numbers only. */
 export interface Log {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -5,7 +7,7 @@ export interface Log {
   warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
   error(message: string, fields?: Readonly<Record<string, unknown>>): void;
 }
-export const Log = Symbol("Log");
+export const Log = token<Log>("Log");
 
 const nothing = () => {};
 export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };

@@ -8,6 +8,7 @@ import type { Journal } from "./journal.ts";
 import type { Log } from "./log.ts";
 import type { Provider } from "./provider.ts";
 import type { Runs } from "./runs.ts";
+import type { Token } from "./token.ts";
 import type { Tool, ToolSource } from "./tool.ts";
 
 export interface Ports<Server = unknown> {
@@ -27,6 +28,11 @@ export interface PluginContext {
   readonly folder: string;
   /** For tools that start runs of their own. Not to be used before `create` has returned. */
   readonly runs: () => Runs;
+  /**
+   * What the container holds for this plugin: `ProviderRegistry`, `ToolRegistry`, `ChannelRegistry`, `StreamPipelines`,
+   * `Journal`, `Runs`, `Telemetry`, `Clock`, `Log`. Registries fill while the config is built: look when you need something.
+   */
+  resolve<T>(token: Token<T>): T;
   /** Another plugin of the box, to build upon. */
   plugin(name: string): Promise<AnyPlugin>;
 }

@@ -153,7 +153,6 @@ export interface Provider {
   countTokens?(request: GenerationRequest, context: GenerationContext): Promise<number>;
   embed?(request: EmbedRequest, context: GenerationContext): Promise<Embeddings>;
 }
-export const Provider = Symbol("Provider");
 
 /** Everything of a provider but its generations, for those who wrap them. */
 export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {

@@ -2,6 +2,7 @@ import type { RunEvent } from "./events.ts";
 import type { ListQuery, RunRequest, RunRow } from "./journal.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
 import type { SignalBody, SignalKind } from "./signals.ts";
+import { token } from "./token.ts";
 
 export interface AgentInfo {
   readonly name: string;
@@ -100,4 +101,4 @@ export interface Runs {
   /** Bytes that the run's input or a tool of it named by hash; `not_found` when they are not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;
 }
-export const Runs = Symbol("Runs");
+export const Runs = token<Runs>("Runs");

@@ -3,6 +3,7 @@ import type { Claim, Journal, RunLog } from "./journal.ts";
 import type { Log } from "./log.ts";
 import type { Provider } from "./provider.ts";
 import type { Runs } from "./runs.ts";
+import { token } from "./token.ts";
 import type { Tool } from "./tool.ts";
 
 /**
@@ -29,7 +30,7 @@ export interface Telemetry {
   flush(): Promise<void>;
   close(): Promise<void>;
 }
-export const Telemetry = Symbol("Telemetry");
+export const Telemetry = token<Telemetry>("Telemetry");
 
 const done = async () => {};
 

@@ -125,7 +125,6 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly maxOutput?: number;
   call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;
 }
-export const Tool = Symbol("Tool");
 
 /** A tool whose input has the type of its zod schema. */
 export function defineTool<Schema extends z.ZodType<Record<string, unknown>>>(

@@ -1,21 +1,23 @@
 import type { Channel } from "../core/channel.ts";
-import { type Clock, systemClock } from "../core/clock.ts";
+import { Clock, systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Journal } from "../core/journal.ts";
-import type { Log } from "../core/log.ts";
-import type { Runs } from "../core/runs.ts";
-import { noTelemetry, type Telemetry } from "../core/telemetry.ts";
+import { Log } from "../core/log.ts";
+import { ChannelRegistry } from "../core/registries.ts";
+import { Runs } from "../core/runs.ts";
+import { noStalls } from "../core/stalls.ts";
+import { noTelemetry, Telemetry } from "../core/telemetry.ts";
+import type { Provided, Token } from "../core/token.ts";
 import { hostContainer, provideJournal } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
 import type { ConfigRevision } from "./build/revision.ts";
 import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import { EventLoopMonitor } from "./event-loop.ts";
-import { serviceLimits } from "./http/service-limits.ts";
 import { openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
 import { startRetention } from "./runs/retention.ts";
-import { openRuns } from "./runs/runs.ts";
+import { HostRuns } from "./runs/runs.ts";
 import { ownVersion } from "./version.ts";
 
 export interface OpenOptions {
@@ -27,6 +29,8 @@ export interface OpenOptions {
   readonly telemetry?: Telemetry;
   readonly log?: Log;
   readonly clock?: Clock;
+  /** What the container is to hold instead of what is registered there: `provide(ToolRegistry, mine)`. */
+  readonly replace?: readonly Provided[];
 }
 
 /** Everything but the server: what the service, the commands and the library work with. */
@@ -62,40 +66,36 @@ export async function openHost(options: OpenOptions): Promise<Host> {
   };
   const config = await loadConfig(loading);
   const plainLog = options.log ?? (await openLog(config.telemetry.logs));
-  const telemetry = options.telemetry ?? (await openTelemetry(config, plainLog));
-  const log = telemetry.log(plainLog);
-  const clock = options.clock ?? systemClock;
+  const telemetry =
+    replaced(options.replace, Telemetry) ?? options.telemetry ?? (await openTelemetry(config, plainLog));
+  const given = { log: telemetry.log(plainLog), clock: options.clock ?? systemClock };
   const undo: (() => Promise<void>)[] = [() => telemetry.close()];
   try {
-    let runs: Runs | undefined;
-    const later = () => runs ?? notYet();
-    const container = hostContainer({ config, log, clock, telemetry, runs: later });
+    let started: Runs | undefined;
+    const later = () => started ?? notYet();
+    const { replace = [] } = options;
+    const eventLoop = watchEventLoop(telemetry, given.log);
+    undo.push(async () => eventLoop.stop());
+    // A clock of a test's own knows nothing of the time that really passes.
+    const stalls = given.clock === systemClock ? eventLoop : noStalls;
+    const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, replace });
+    const log = container.resolve<Log>(Log);
+    const clock = container.resolve<Clock>(Clock);
     const instances = container.resolve(Instances);
     undo.push(() => instances.close());
-    const journal = telemetry.journal(await instances.make("journal", config.journal));
-    provideJournal(container, journal);
+    const open = async () => telemetry.journal(await instances.make("journal", config.journal));
+    const journal = await provideJournal(container, open);
     const revisions = container.resolve(Revisions);
     await revisions.start(config);
     undo.push(() => revisions.close());
-    const { activeRuns } = config.limits;
-    const admission = new Admission({ ...serviceLimits(config.limits), clock });
-    const eventLoop = watchEventLoop(telemetry, log);
-    undo.push(async () => eventLoop.stop());
-    const opened = await openRuns({
-      journal,
-      revisions,
-      telemetry,
-      clock,
-      log,
-      concurrency: activeRuns,
-      metadata: config.limits.metadata,
-      watch: admission,
-      // A clock of a test's own knows nothing of the time that really passes.
-      ...(clock === systemClock ? { stalls: eventLoop } : {}),
-    });
+    const admission = container.resolve(Admission);
+    const opened = container.resolve(HostRuns);
+    await opened.open();
     undo.push(() => opened.close());
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
-    runs = telemetry.runs(opened.runs);
+    const runs = container.resolve<Runs>(Runs);
+    started = runs;
+    const channels = container.resolve<ChannelRegistry>(ChannelRegistry);
     return {
       config,
       journal,
@@ -105,8 +105,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       clock,
       admission,
       eventLoop: () => eventLoop.recent(),
-      active: opened.active,
-      drain: opened.drain,
+      active: () => opened.active,
+      drain: (ms) => opened.drain(ms),
       revision: () => revisions.current,
       reload: async () => {
         const outcome = await revisions.reload(loading);
@@ -118,11 +118,11 @@ export async function openHost(options: OpenOptions): Promise<Host> {
         return outcome;
       },
       openChannels: async () => {
-        const channels = [];
-        for (const entry of Object.values(config.channels)) {
-          channels.push({ name: entry.name, channel: await instances.make("channel", entry) });
-        }
-        return channels;
+        await channels.open?.();
+        return channels.names().flatMap((name) => {
+          const channel = channels.get(name);
+          return channel === undefined ? [] : [{ name, channel }];
+        });
       },
       close: () => undoAll(undo),
     };
@@ -161,3 +161,6 @@ async function undoAll(undo: (() => Promise<void>)[]): Promise<void> {
 function notYet(): never {
   throw new Error("runs can't be used before every plugin is created");
 }
+
+const replaced = <T>(replace: readonly Provided[] | undefined, token: Token<T>): T | undefined =>
+  replace?.find((each) => each.token === token)?.value as T | undefined; // what is provided has the token's type

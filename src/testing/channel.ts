@@ -159,6 +159,9 @@ async function openTestHost(
     clock: systemClock,
     folder: ".",
     runs: () => runs,
+    resolve: () => {
+      throw new Error("there is no container here");
+    },
     plugin: () => Promise.reject(new Error("a channel builds on no other plugin")),
   };
   const channel = (await plugin.create(plugin.options.parse(options), context)) as Channel<FastifyInstance>; // its kind is channel

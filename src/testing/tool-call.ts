@@ -15,6 +15,9 @@ export function testPluginContext(given: Partial<PluginContext> = {}): PluginCon
     runs: () => {
       throw new VenturiError("test.context", "internal", "this test gave no runs");
     },
+    resolve: (token) => {
+      throw new VenturiError("test.context", "internal", `this test gave no ${token.description}`);
+    },
     plugin: async (name) => {
       throw new VenturiError("test.context", "internal", `this test gave no plugin "${name}"`);
     },

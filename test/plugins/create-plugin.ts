@@ -12,6 +12,9 @@ const context: PluginContext = {
   runs: () => {
     throw new Error("no runs here");
   },
+  resolve: () => {
+    throw new Error("no container here");
+  },
   plugin: async () => {
     throw new Error("no other plugins here");
   },

@@ -54,6 +54,9 @@ export async function provider<Options>(
     runs: () => {
       throw new Error("a provider starts no runs");
     },
+    resolve: () => {
+      throw new Error("there is no container here");
+    },
     plugin: () => Promise.reject(new Error("a provider needs no other plugin")),
   };
   return plugin.create(plugin.options.parse(options), context);

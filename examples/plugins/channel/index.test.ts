@@ -20,7 +20,7 @@ describe("ask", () => {
     runs,
     log: testPluginContext().log,
     limits: { slowReader: 1_000_000, keepAlive: 15_000, stalled: 30_000 },
-    caller: () => ({ id: "test", agents: undefined }),
+    caller: () => ({ id: "test", tenant: "default", agents: undefined }),
     permit: () => {},
     runsFor: () => runs,
     trace: () => undefined,

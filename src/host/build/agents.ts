@@ -1,8 +1,8 @@
 import type { AgentDefinition, ModelChain } from "../../agent/definition.ts";
 import type { Hooks } from "../../core/hooks.ts";
 import type { Log } from "../../core/log.ts";
-import type { GenerationOptions, Provider } from "../../core/provider.ts";
-import type { Tool } from "../../core/tool.ts";
+import type { GenerationOptions } from "../../core/provider.ts";
+import type { ProviderRegistry, ToolRegistry } from "../../core/registries.ts";
 import { type AgentSettings, defaultModel } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
@@ -10,8 +10,8 @@ import { uniqueTools } from "./unique-tools.ts";
 
 export interface AgentParts {
   readonly config: Config;
-  readonly providers: ReadonlyMap<string, Provider>;
-  readonly tools: ReadonlyMap<string, () => readonly Tool[]>;
+  readonly providers: Pick<ProviderRegistry, "get">;
+  readonly tools: Pick<ToolRegistry, "get">;
   readonly hooks: readonly Hooks[];
   readonly log: Log;
 }

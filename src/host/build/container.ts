@@ -1,13 +1,97 @@
 import "reflect-metadata";
-import { container, type DependencyContainer, Lifecycle } from "tsyringe";
+import { container, type DependencyContainer, type InjectionToken } from "tsyringe";
+import { ContentStore } from "../../agent/content.ts";
+import { Breakers } from "../../agent/model/breaker.ts";
 import { Clock } from "../../core/clock.ts";
+import { VenturiError } from "../../core/errors.ts";
 import { Journal } from "../../core/journal.ts";
 import { Log } from "../../core/log.ts";
+import { PipelineWork, StreamPipeline, StreamPipelines } from "../../core/pipeline.ts";
+import { ChannelRegistry, ProviderRegistry, ToolRegistry } from "../../core/registries.ts";
+import { Runs } from "../../core/runs.ts";
+import { noStalls, Stalls } from "../../core/stalls.ts";
 import { Telemetry } from "../../core/telemetry.ts";
+import type { Provided, Token } from "../../core/token.ts";
 import { Config } from "../config/load.ts";
-import { Instances, RunsLater } from "./instances.ts";
+import { serviceLimits } from "../http/service-limits.ts";
+import { Admission } from "../runs/admission.ts";
+import { RunPipeline } from "../runs/run-pipeline.ts";
+import { HostRuns } from "../runs/runs.ts";
+import { Sessions } from "../runs/sessions.ts";
+import { type Binding, type Lifetime, nameOf, needsOf } from "./bindings.ts";
+import { Channels } from "./channels.ts";
+import { Instances, Resolve, RunsLater } from "./instances.ts";
+import { OpenRun, Pipelines } from "./pipelines.ts";
+import { Providers } from "./providers.ts";
 import { ConfigRevision } from "./revision.ts";
 import { OpenRevision, Revisions } from "./revisions.ts";
+import { Tools } from "./tool-registry.ts";
+
+/** Everything that is wired, and how long it lives. One without `use` or `make` is given when its container is made. */
+export const bindings: readonly Binding[] = [
+  { token: Clock, lifetime: "singleton" },
+  { token: Log, lifetime: "singleton" },
+  { token: Telemetry, lifetime: "singleton" },
+  { token: Stalls, lifetime: "singleton" },
+  { token: Config, lifetime: "singleton" },
+  { token: RunsLater, lifetime: "singleton" },
+  { token: OpenRevision, lifetime: "singleton" },
+  { token: Resolve, lifetime: "singleton" },
+  { token: Instances, lifetime: "singleton", use: Instances },
+  // A plugin: it is there once its instance is made.
+  { token: Journal, lifetime: "singleton" },
+  { token: ChannelRegistry, lifetime: "singleton", use: Channels },
+  { token: Revisions, lifetime: "singleton", use: Revisions },
+  { token: Sessions, lifetime: "singleton", needs: [Journal], make: (journal: Journal) => new Sessions(journal) },
+  {
+    token: Breakers,
+    lifetime: "singleton",
+    needs: [Clock, Log],
+    make: (clock: Clock, log: Log) => new Breakers(clock, log),
+  },
+  {
+    token: ContentStore,
+    lifetime: "singleton",
+    needs: [Journal],
+    make: ({ blobs }: Journal) => new ContentStore(blobs),
+  },
+  {
+    token: Admission,
+    lifetime: "singleton",
+    needs: [Config, Clock],
+    make: ({ limits }: Config, clock: Clock) => new Admission({ ...serviceLimits(limits), clock }),
+  },
+  { token: HostRuns, lifetime: "singleton", use: HostRuns },
+  {
+    token: Runs,
+    lifetime: "singleton",
+    needs: [Telemetry, HostRuns],
+    make: (telemetry: Telemetry, runs: HostRuns) => telemetry.runs(runs),
+  },
+  { token: Config, lifetime: "revision" },
+  { token: OpenRun, lifetime: "revision" },
+  { token: Resolve, lifetime: "revision" },
+  { token: Instances, lifetime: "revision", use: Instances },
+  { token: ProviderRegistry, lifetime: "revision", use: Providers },
+  { token: ToolRegistry, lifetime: "revision", use: Tools },
+  { token: StreamPipelines, lifetime: "revision", use: Pipelines },
+  { token: ConfigRevision, lifetime: "revision", use: ConfigRevision },
+  { token: PipelineWork, lifetime: "run" },
+  { token: StreamPipeline, lifetime: "run", use: RunPipeline },
+];
+
+/** What a plugin may ask for through its context. */
+const shared: readonly Token<unknown>[] = [
+  ProviderRegistry,
+  ToolRegistry,
+  ChannelRegistry,
+  StreamPipelines,
+  Journal,
+  Runs,
+  Telemetry,
+  Clock,
+  Log,
+];
 
 export interface HostParts {
   readonly config: Config;
@@ -15,31 +99,78 @@ export interface HostParts {
   readonly clock: Clock;
   readonly telemetry: Telemetry;
   readonly runs: RunsLater;
+  readonly stalls?: Stalls;
+  /** Instead of what stands above, in every container that has it. */
+  readonly replace?: readonly Provided[];
 }
+
+type Values = readonly (readonly [InjectionToken, unknown])[];
 
 /** The composition root: the one file that registers. What stands here lives as long as the process. */
 export function hostContainer(parts: HostParts): DependencyContainer {
+  const { config, log, clock, telemetry, runs, stalls = noStalls, replace = [] } = parts;
   const host = container.createChildContainer();
-  host.register(Config, { useValue: parts.config });
-  host.register(Log, { useValue: parts.log });
-  host.register(Clock, { useValue: parts.clock });
-  host.register(Telemetry, { useValue: parts.telemetry });
-  host.register(RunsLater, { useValue: parts.runs });
-  host.register(Instances, Instances, { lifecycle: Lifecycle.ContainerScoped });
-  host.register(ConfigRevision, ConfigRevision, { lifecycle: Lifecycle.ContainerScoped });
-  host.register(OpenRevision, { useValue: (config: Config) => openRevision(host, config) });
-  host.register(Revisions, Revisions, { lifecycle: Lifecycle.ContainerScoped });
-  return host;
+  const scope = (parent: DependencyContainer, lifetime: Lifetime, values: Values): DependencyContainer => {
+    const child = lifetime === "singleton" ? parent : parent.createChildContainer();
+    const given = new Map<unknown, unknown>([...values, ...replace.map(({ token, value }) => [token, value] as const)]);
+    for (const binding of bindings) if (binding.lifetime === lifetime) bind(child, binding, given);
+    return child;
+  };
+  const openRevision = (revised: Config): Promise<ConfigRevision> => {
+    const revision: DependencyContainer = scope(host, "revision", [
+      [Config, revised],
+      [Resolve, (token: Token<unknown>) => resolveShared(revision, token)],
+      [OpenRun, (work: PipelineWork) => scope(revision, "run", [[PipelineWork, work]]).resolve(StreamPipeline)],
+    ]);
+    return revision.resolve(ConfigRevision).open();
+  };
+  return scope(host, "singleton", [
+    [Config, config],
+    [Log, log],
+    [Clock, clock],
+    [Telemetry, telemetry],
+    [Stalls, stalls],
+    [RunsLater, runs],
+    [Resolve, (token: Token<unknown>) => resolveShared(host, token)],
+    [OpenRevision, openRevision],
+  ]);
 }
 
-/** The journal is a plugin: it is known only once its instance is made. */
-export function provideJournal(host: DependencyContainer, journal: Journal): void {
-  host.register(Journal, { useValue: journal });
+/** The journal is a plugin: it is known only once its instance is made. One that was provided is not made. */
+export async function provideJournal(host: DependencyContainer, open: () => Promise<Journal>): Promise<Journal> {
+  if (!host.isRegistered(Journal)) host.register(Journal, { useValue: await open() });
+  return host.resolve(Journal);
 }
 
-/** What stands in a child container lives as long as its revision. */
-function openRevision(host: DependencyContainer, config: Config): Promise<ConfigRevision> {
-  const child = host.createChildContainer();
-  child.register(Config, { useValue: config });
-  return child.resolve(ConfigRevision).open();
+/** Registers the binding: one instance for this container, made when it is first asked for. */
+function bind(target: DependencyContainer, binding: Binding, given: ReadonlyMap<unknown, unknown>): void {
+  const { token, use, make } = binding;
+  if (given.has(token)) return void target.register(token, { useValue: given.get(token) });
+  // Under a name of its own, so that it is made from this container whichever one is asked for it first.
+  const own = Symbol(nameOf(token));
+  if (use !== undefined) target.register(own, { useClass: use as new () => object });
+  else if (make !== undefined)
+    target.register(own, { useFactory: () => make(...(needsOf(binding).map(resolved) as never[])) });
+  else return;
+  let instance: unknown;
+  target.register(token, {
+    useFactory: () => {
+      instance ??= target.resolve(own);
+      return instance;
+    },
+  });
+  function resolved(need: InjectionToken): unknown {
+    return target.resolve(need);
+  }
+}
+
+function resolveShared<T>(from: DependencyContainer, token: Token<T>): T {
+  const op = "plugin.resolve";
+  const name = token.description ?? "?";
+  if (!shared.includes(token)) {
+    const known = shared.map(({ description }) => description).join(", ");
+    throw new VenturiError(op, "plugin_failed", `a plugin can't have ${name}; it may ask for: ${known}`);
+  }
+  if (from.isRegistered(token, true)) return from.resolve(token);
+  throw new VenturiError(op, "plugin_failed", `there is no ${name} where this plugin is made, or not yet`);
 }

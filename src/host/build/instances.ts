@@ -6,6 +6,7 @@ import type { Hooks } from "../../core/hooks.ts";
 import { Log } from "../../core/log.ts";
 import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../../core/plugin.ts";
 import type { Runs } from "../../core/runs.ts";
+import { token } from "../../core/token.ts";
 import type { PluginEntry } from "../config/entries.ts";
 import { Config } from "../config/load.ts";
 
@@ -14,7 +15,11 @@ const patience = 60_000;
 
 /** Where `Runs` can be had once it exists: plugins are made before it. */
 export type RunsLater = () => Runs;
-export const RunsLater = Symbol("RunsLater");
+export const RunsLater = token<RunsLater>("RunsLater");
+
+/** What the container that a plugin is made in holds under a token. */
+export type Resolve = PluginContext["resolve"];
+export const Resolve = token<Resolve>("Resolve");
 
 /** Makes the instances of plugins, one after the other, and closes them in reverse order. */
 @injectable()
@@ -26,17 +31,20 @@ export class Instances {
   readonly #log: Log;
   readonly #clock: Clock;
   readonly #runs: RunsLater;
+  readonly #resolve: Resolve;
 
   constructor(
     @inject(Config) config: Config,
     @inject(Log) log: Log,
     @inject(Clock) clock: Clock,
     @inject(RunsLater) runs: RunsLater,
+    @inject(Resolve) resolve: Resolve,
   ) {
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
     this.#runs = runs;
+    this.#resolve = resolve;
   }
 
   /** Rejects with a `plugin_failed` that names the plugin and its key. */
@@ -84,6 +92,7 @@ export class Instances {
       log: this.#log,
       clock: this.#clock,
       runs: this.#runs,
+      resolve: this.#resolve,
       plugin: async (wanted) => {
         const { plugin } = await loader.get(wanted);
         const wire = wireIn(plugin);

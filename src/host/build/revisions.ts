@@ -4,13 +4,14 @@ import { inject, injectable } from "tsyringe";
 import { messageOf, type VenturiError, wrap } from "../../core/errors.ts";
 import { Log } from "../../core/log.ts";
 import { Telemetry } from "../../core/telemetry.ts";
+import { token } from "../../core/token.ts";
 import { type Config, type LoadOptions, loadConfig } from "../config/load.ts";
 import { find, plain } from "../config/tree.ts";
 import type { ConfigRevision } from "./revision.ts";
 
 /** Makes a revision of its own container, opened. */
 export type OpenRevision = (config: Config) => Promise<ConfigRevision>;
-export const OpenRevision = Symbol("OpenRevision");
+export const OpenRevision = token<OpenRevision>("OpenRevision");
 
 export interface HeldRevision {
   readonly revision: ConfigRevision;

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "../../core/errors.ts";
 import type { PluginKind } from "../../core/plugin.ts";
+import { token } from "../../core/token.ts";
 import { PluginLoader } from "../build/plugin-loader.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
@@ -33,7 +34,7 @@ export interface Config extends Omit<Settings, PluginSections> {
   /** The values as written, with their places. */
   readonly tree: MapNode;
 }
-export const Config = Symbol("Config");
+export const Config = token<Config>("Config");
 
 export interface LoadOptions {
   readonly file: string;

@@ -1,14 +1,14 @@
 import { cancelled } from "../../agent/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
 import { noTiming } from "../../core/events.ts";
-import type { RunLog, Signal } from "../../core/journal.ts";
-import type { Work } from "../../journal/worker.ts";
+import type { Signal } from "../../core/journal.ts";
+import type { PipelineWork } from "../../core/pipeline.ts";
 
 /**
  * Ends a run whose agent is not here, if someone cancelled it: that takes no agent, and whoever cancelled waits for the end. A
  * run that was not cancelled is left open, and so given back for a worker that has its agent.
  */
-export async function endIfCancelled(log: RunLog, { claim, history, signals }: Work): Promise<void> {
+export async function endIfCancelled({ claim, log, history, signals }: PipelineWork): Promise<void> {
   let cancel: Signal | undefined;
   signals.subscribe(0, (signal) => {
     if (signal.kind === "cancel") cancel ??= signal;

@@ -1,28 +1,26 @@
+import "reflect-metadata";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { inject, injectable } from "tsyringe";
 import { ContentStore } from "../../agent/content.ts";
 import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkCall, forCall } from "../../agent/for-call.ts";
 import { checkInput, inputSchema } from "../../agent/inputs.ts";
-import { Breakers } from "../../agent/model/breaker.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { countInput } from "../../agent/model/count.ts";
 import { checkFields } from "../../agent/model/fit.ts";
-import { runAgent } from "../../agent/run-agent.ts";
-import { inputMessages } from "../../agent/state/run-state.ts";
-import { continuedBy } from "../../agent/state/session-messages.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
-import type { Clock } from "../../core/clock.ts";
-import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
-import { type EventOf, noTiming, type RunEvent, type RunInput } from "../../core/events.ts";
+import { Clock } from "../../core/clock.ts";
+import { messageOf, VenturiError } from "../../core/errors.ts";
+import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
 import {
   defaultTenant,
-  type Journal,
+  Journal,
   type ListQuery,
   type RunLog,
   type RunRequest,
   type RunRow,
 } from "../../core/journal.ts";
-import type { Log } from "../../core/log.ts";
+import { Log } from "../../core/log.ts";
 import type {
   AgentInfo,
   CountOptions,
@@ -35,38 +33,30 @@ import type {
   TokenCount,
 } from "../../core/runs.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
-import type { Stalls } from "../../core/stalls.ts";
-import type { Telemetry } from "../../core/telemetry.ts";
+import { Telemetry } from "../../core/telemetry.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
-import { type Work, Worker, type WorkWatch } from "../../journal/worker.ts";
-import type { Revisions } from "../build/revisions.ts";
+import { type Work, Worker } from "../../journal/worker.ts";
+import { Revisions } from "../build/revisions.ts";
+import { Config } from "../config/load.ts";
+import { Admission } from "./admission.ts";
 import { BackpressureGate } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
-import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { checkSignal } from "./check-signal.ts";
 import { embed } from "./embed.ts";
 import { askedAbout, openQuestions } from "./questions.ts";
 import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
 
-/** A run that only waits for a person holds its place no longer than this, ms. */
-const parkAfter = 1_000;
-
-export interface RunsParts {
+interface RunsParts {
   /** Measured already. */
   readonly journal: Journal;
   readonly revisions: Revisions;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly log: Log;
-  /** Most runs at the same time in this process. */
-  readonly concurrency?: number;
-  /** Told when work on a run begins and ends here. */
-  readonly watch?: WorkWatch;
-  readonly stalls?: Stalls;
   /** Most characters of a run's metadata. */
-  readonly metadata?: number;
+  readonly metadata: number;
 }
 
 interface Owner {
@@ -74,45 +64,35 @@ interface Owner {
   readonly caller: RunRequest["caller"] | undefined;
 }
 
-export interface OpenRuns {
-  readonly runs: Runs;
-  /** Runs under way in this process. */
-  readonly active: () => number;
-  /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
-  drain(ms: number): Promise<void>;
-  /** Stops taking work; what is under way is given back to the journal. */
-  close(): Promise<void>;
-}
-
-/** Runs over the journal, the worker and the loop. */
-export async function openRuns(parts: RunsParts): Promise<OpenRuns> {
-  const runs = new HostRuns(parts);
-  await runs.open();
-  return {
-    runs,
-    active: () => runs.active,
-    drain: (ms) => runs.drain(ms),
-    close: () => runs.close(),
-  };
-}
-
-class HostRuns implements Runs {
+/** Runs over the journal, the worker and the loop. Not measured: see `Runs` in the container. */
+@injectable()
+export class HostRuns implements Runs {
   readonly #parts: RunsParts;
   readonly #committer: Committer;
   readonly #followers: Followers;
   readonly #worker: Worker;
-  readonly #sessions: Sessions;
-  readonly #breakers: Breakers;
   readonly #content: ContentStore;
+  readonly #sessions: Sessions;
   readonly #paces = new Map<string, BackpressureGate>();
   /** Owners of the runs that are worked on here. */
   readonly #owners = new Map<string, Owner>();
   readonly #interrupt = new AbortController();
   #draining = false;
 
-  constructor(parts: RunsParts) {
-    const { journal, clock, log } = parts;
-    this.#parts = parts;
+  constructor(
+    @inject(Config) { limits }: Config,
+    @inject(Journal) journal: Journal,
+    @inject(Revisions) revisions: Revisions,
+    @inject(ContentStore) content: ContentStore,
+    @inject(Sessions) sessions: Sessions,
+    @inject(Admission) admission: Admission,
+    @inject(Telemetry) telemetry: Telemetry,
+    @inject(Clock) clock: Clock,
+    @inject(Log) log: Log,
+  ) {
+    this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
+    this.#content = content;
+    this.#sessions = sessions;
     this.#followers = new Followers({ journal, clock });
     this.#committer = new Committer({ journal, clock, log, listener: this.#followers });
     this.#worker = new Worker({
@@ -120,16 +100,14 @@ class HostRuns implements Runs {
       committer: this.#committer,
       clock,
       log,
-      ...(parts.concurrency === undefined ? {} : { concurrency: parts.concurrency }),
-      ...(parts.watch === undefined ? {} : { watch: parts.watch }),
-      claims: () => ({ agents: [...parts.revisions.current.agents.keys()] }),
+      concurrency: limits.activeRuns,
+      watch: admission,
+      claims: () => ({ agents: [...revisions.current.agents.keys()] }),
       execute: (work) => this.#execute(work),
     });
-    this.#sessions = new Sessions(journal);
-    this.#breakers = new Breakers(clock, log);
-    this.#content = new ContentStore(journal.blobs);
   }
 
+  /** Begins to take work. */
   open(): Promise<void> {
     return this.#worker.start();
   }
@@ -141,7 +119,7 @@ class HostRuns implements Runs {
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const op = "run.start";
     if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
-    checkBounds(request, { metadata: this.#parts.metadata ?? 16 * 1024 });
+    checkBounds(request, { metadata: this.#parts.metadata });
     const agent = forCall(this.#agent(request.agent), request);
     checkCall(agent, request);
     const input = request.remember ? request.input : checkInput(agent, request.input);
@@ -334,35 +312,18 @@ class HostRuns implements Runs {
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = pace === undefined ? measured : pacedLog(measured, pace);
-      const { tenant, request } = claim;
-      const found = lease.revision.agents.get(request.agent);
-      if (found === undefined) return await endIfCancelled(log, work);
-      const agent = agentFor(found, request);
-      if (agent instanceof VenturiError) return await failEarly(log, request, agent, history.length);
-      const { session } = request;
-      this.#owners.set(run, { tenant, caller: request.caller });
-      await runAgent(
-        {
-          agent,
-          request,
-          log,
-          history,
-          tenant,
-          session:
-            session === undefined
-              ? []
-              : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(claim.request.input)),
-          clock,
-          logger: this.#parts.log,
-          breakers: this.#breakers,
-          parkAfter,
-          startedAt,
-          ...(this.#parts.stalls === undefined ? {} : { stalls: this.#parts.stalls }),
-          content: this.#content,
-          ...(pace === undefined ? {} : { gate: () => pace.gate() }),
-        },
-        { feed: work.signals, release: work.signal, interrupt: this.#interrupt.signal },
-      );
+      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller });
+      const pipeline = lease.revision.pipelines.open({
+        claim,
+        log,
+        history,
+        startedAt,
+        signals: work.signals,
+        release: work.signal,
+        interrupt: this.#interrupt.signal,
+        ...(pace === undefined ? {} : { gate: () => pace.gate() }),
+      });
+      await pipeline.run();
     } finally {
       if (!pace?.parked) this.#paces.delete(run);
       this.#owners.delete(run);
@@ -402,20 +363,6 @@ function checkTargets(agent: AgentDefinition, request: RunRequest): void {
   const vision = parts.some((part) => part.type === "image");
   const files = [...new Set(parts.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])))];
   for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision, files });
-}
-
-/** A run that waited may find that its agent no longer allows what the call chose. */
-function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition | VenturiError {
-  try {
-    return forCall(agent, request);
-  } catch (thrown) {
-    return wrap("agent.run", thrown);
-  }
-}
-
-async function failEarly(log: RunLog, request: RunRequest, error: VenturiError, written: number): Promise<void> {
-  if (written === 0) log.write({ type: "run.started", agent: request.agent, input: request.input });
-  await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing: noTiming });
 }
 
 /** The same log, with what passes counted. */

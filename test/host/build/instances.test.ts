@@ -33,7 +33,14 @@ describe("instances of plugins", () => {
   beforeEach(async () => {
     config = await loadConfig({ file: folder.write({ "a.yaml": preamble }) });
   });
-  const instances = () => new Instances(config, silentLog, clock, () => expect.fail("no runs here"));
+  const instances = () =>
+    new Instances(
+      config,
+      silentLog,
+      clock,
+      () => expect.fail("no runs here"),
+      () => expect.fail("no container here"),
+    );
   const make = (create: (options: unknown, context: PluginContext) => unknown) =>
     instances().make(
       "tool",

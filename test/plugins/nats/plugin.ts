@@ -18,6 +18,9 @@ const context = {
   runs: () => {
     throw new Error("not here");
   },
+  resolve: () => {
+    throw new Error("no container here");
+  },
   plugin: () => Promise.reject(new Error("not here")),
 };
 

@@ -23,6 +23,9 @@ const context = {
   runs: () => {
     throw new Error("not here");
   },
+  resolve: () => {
+    throw new Error("there is no container here");
+  },
   plugin: () => Promise.reject(new Error("not here")),
 };
 

@@ -28,6 +28,9 @@ const context: PluginContext = {
   runs: () => {
     throw new Error("not here");
   },
+  resolve: () => {
+    throw new Error("not here");
+  },
   plugin: async (name) => (await loader.get(name)).plugin,
 };
 

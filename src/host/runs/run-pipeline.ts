@@ -1,0 +1,104 @@
+import "reflect-metadata";
+import { inject, injectable } from "tsyringe";
+import { ContentStore } from "../../agent/content.ts";
+import type { AgentDefinition } from "../../agent/definition.ts";
+import { forCall } from "../../agent/for-call.ts";
+import { Breakers } from "../../agent/model/breaker.ts";
+import { runAgent } from "../../agent/run-agent.ts";
+import { inputMessages } from "../../agent/state/run-state.ts";
+import { continuedBy } from "../../agent/state/session-messages.ts";
+import { Clock } from "../../core/clock.ts";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import { noTiming } from "../../core/events.ts";
+import type { RunRequest } from "../../core/journal.ts";
+import { Log } from "../../core/log.ts";
+import { PipelineWork, type StreamPipeline } from "../../core/pipeline.ts";
+import { Stalls } from "../../core/stalls.ts";
+import { ConfigRevision } from "../build/revision.ts";
+import { endIfCancelled } from "./cancelled-elsewhere.ts";
+import { Sessions } from "./sessions.ts";
+
+/** A run that only waits for a person holds its place no longer than this, ms. */
+const parkAfter = 1_000;
+
+/** One run on the agents of its revision. */
+@injectable()
+export class RunPipeline implements StreamPipeline {
+  readonly #work: PipelineWork;
+  readonly #revision: ConfigRevision;
+  readonly #sessions: Sessions;
+  readonly #breakers: Breakers;
+  readonly #content: ContentStore;
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #stalls: Stalls;
+
+  constructor(
+    @inject(PipelineWork) work: PipelineWork,
+    @inject(ConfigRevision) revision: ConfigRevision,
+    @inject(Sessions) sessions: Sessions,
+    @inject(Breakers) breakers: Breakers,
+    @inject(ContentStore) content: ContentStore,
+    @inject(Clock) clock: Clock,
+    @inject(Log) log: Log,
+    @inject(Stalls) stalls: Stalls,
+  ) {
+    this.#work = work;
+    this.#revision = revision;
+    this.#sessions = sessions;
+    this.#breakers = breakers;
+    this.#content = content;
+    this.#clock = clock;
+    this.#log = log;
+    this.#stalls = stalls;
+  }
+
+  async run(): Promise<void> {
+    const { claim, log, history, startedAt, signals, release, interrupt, gate } = this.#work;
+    const { tenant, request } = claim;
+    const found = this.#revision.agents.get(request.agent);
+    if (found === undefined) return await endIfCancelled(this.#work);
+    const agent = agentFor(found, request);
+    if (agent instanceof VenturiError) return await this.#failEarly(agent);
+    const { session } = request;
+    const { run } = claim.ownership;
+    await runAgent(
+      {
+        agent,
+        request,
+        log,
+        history,
+        tenant,
+        session:
+          session === undefined
+            ? []
+            : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(request.input)),
+        clock: this.#clock,
+        logger: this.#log,
+        breakers: this.#breakers,
+        parkAfter,
+        startedAt,
+        stalls: this.#stalls,
+        content: this.#content,
+        ...(gate === undefined ? {} : { gate }),
+      },
+      { feed: signals, release, interrupt },
+    );
+  }
+
+  async #failEarly(error: VenturiError): Promise<void> {
+    const { claim, log, history } = this.#work;
+    const { agent, input } = claim.request;
+    if (history.length === 0) log.write({ type: "run.started", agent, input });
+    await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing: noTiming });
+  }
+}
+
+/** A run that waited may find that its agent no longer allows what the call chose. */
+function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition | VenturiError {
+  try {
+    return forCall(agent, request);
+  } catch (thrown) {
+    return wrap("agent.run", thrown);
+  }
+}
