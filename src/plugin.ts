@@ -37,6 +37,8 @@ export * from "./provider/accumulate.ts";
 export * from "./provider/collect.ts";
 export * from "./provider/decode.ts";
 export * from "./provider/deltas-of.ts";
+export * from "./provider/egress/egress.ts";
+export * from "./provider/egress/fetch.ts";
 export { RepeatedJson, SharedForms } from "./provider/fast-json/repeated-json.ts";
 export * from "./provider/fast-json/scanner.ts";
 export { varying } from "./provider/fast-json/template.ts";

@@ -1,6 +1,14 @@
-import { definePlugin, fromToolOptions, Size, type Tool, type ToolSource, toolOptions } from "venturi/plugin";
+import {
+  definePlugin,
+  egressOptions,
+  fromToolOptions,
+  Size,
+  type Tool,
+  type ToolSource,
+  toolOptions,
+} from "venturi/plugin";
 import { z } from "zod";
-import { hostRules } from "./hosts.ts";
+import { egressOf } from "./hosts.ts";
 import { readOpenApi } from "./openapi.ts";
 import { fromConfig, type Operation, OperationOptions } from "./operation.ts";
 import { secretsOf } from "./secrets.ts";
@@ -18,16 +26,7 @@ export const HttpToolOptions = z.strictObject({
     })
     .optional(),
   headers: z.record(z.string(), z.string()).default({}).describe("sent with every request; never shown"),
-  hosts: z
-    .array(z.string())
-    .optional()
-    .describe(
-      "hosts that may be asked, such as api.example.com or *.example.com:8443; those of the operations when absent",
-    ),
-  allowPrivate: z
-    .array(z.string())
-    .default([])
-    .describe("host:port pairs that may be at a private address, such as 127.0.0.1:8080"),
+  ...egressOptions,
   maxResponse: Size.default(1_048_576),
   maxRedirects: z.number().int().min(0).max(10).default(3).describe("followed for GET and HEAD, within the hosts"),
   idempotencyHeader: z.string().default("Idempotency-Key"),
@@ -46,8 +45,8 @@ export default definePlugin({
       ...Object.entries(options.operations).map(([name, operation]) => fromConfig(name, operation)),
       ...(options.openapi === undefined ? [] : await readOpenApi(options.openapi, context.folder)),
     ];
-    const rules = hostRules(options, operations);
-    const sender = new Sender(options, rules, secretsOf(options));
+    const egress = egressOf(options, operations);
+    const sender = new Sender(options, egress, secretsOf(options));
     const tools: readonly Tool[] = operations.map((operation) =>
       toTool(operation, { options, sender, key: context.name }),
     );

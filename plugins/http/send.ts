@@ -1,8 +1,8 @@
-import type { Agent as HttpAgent } from "node:http";
-import type { Agent as HttpsAgent } from "node:https";
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
-import { redactor, type ToolContext, traceHeadersIn, VenturiError } from "venturi/plugin";
-import type { HostRules } from "./hosts.ts";
+import { type Egress, redactor, type ToolContext, traceHeadersIn, VenturiError } from "venturi/plugin";
 import type { HttpToolOptions } from "./index.ts";
 import type { Operation, Prepared } from "./operation.ts";
 import { type Answer, toOutput } from "./response.ts";
@@ -22,13 +22,16 @@ export interface Sending {
 /** Sends operations, each hop to a listed host at a public address unless the config says otherwise. */
 export class Sender {
   readonly #options: HttpToolOptions;
-  readonly #rules: HostRules;
+  readonly #egress: Egress;
   readonly #redact: (text: string) => string;
-  #agents: Promise<{ guarded: Agents; open: Agents }> | undefined;
+  readonly #guarded: Agents;
+  readonly #open: Agents;
 
-  constructor(options: HttpToolOptions, rules: HostRules, secrets: Readonly<Record<string, string>>) {
+  constructor(options: HttpToolOptions, egress: Egress, secrets: Readonly<Record<string, string>>) {
     this.#options = options;
-    this.#rules = rules;
+    this.#egress = egress;
+    this.#guarded = agentsFor(egress.lookup(["public"]));
+    this.#open = agentsFor(egress.lookup(["public", "private"]));
     this.#redact = redactor(secrets);
   }
 
@@ -52,10 +55,10 @@ export class Sender {
   }
 
   close(): void {
-    void this.#agents?.then(({ guarded, open }) => {
-      for (const agent of [guarded.httpAgent, guarded.httpsAgent, open.httpAgent, open.httpsAgent]) agent.destroy();
-    });
-    this.#agents = undefined;
+    for (const { httpAgent, httpsAgent } of [this.#guarded, this.#open]) {
+      httpAgent.destroy();
+      httpsAgent.destroy();
+    }
   }
 
   async #follow(
@@ -84,9 +87,8 @@ export class Sender {
     { prepared, url, withSecrets }: { prepared: Prepared; url: URL; withSecrets: boolean },
     { call, signal }: { call: ToolContext; signal: AbortSignal },
   ): Promise<Answer> {
-    this.#rules.check(url);
+    this.#egress.check(url);
     const { default: axios } = await import("axios");
-    const { guarded, open } = await this.#openAgents();
     const response = await axios.request<Readable>({
       adapter: "http",
       method: operation.method,
@@ -100,7 +102,7 @@ export class Sender {
         ...traceHeadersIn(call),
       },
       ...(prepared.body === undefined ? {} : { data: prepared.body }),
-      ...(this.#rules.mayBePrivate(url) ? open : guarded),
+      ...(this.#egress.mayBePrivate(url) ? this.#open : this.#guarded),
       signal,
       proxy: false,
       maxRedirects: 0,
@@ -110,30 +112,20 @@ export class Sender {
     return await readAnswer(response, this.#options.maxResponse);
   }
 
-  #openAgents(): Promise<{ guarded: Agents; open: Agents }> {
-    this.#agents ??= makeAgents();
-    return this.#agents;
-  }
-
   /** Never the library's own error: that carries the request, and the request carries the credentials. */
   #explain(thrown: unknown): VenturiError {
     if (VenturiError.isInstance(thrown)) return thrown;
+    // A refused address comes as the cause of a connection that was not made.
+    if (thrown instanceof Error && VenturiError.isInstance(thrown.cause)) return thrown.cause;
     const message = thrown instanceof Error ? thrown.message : "";
-    if (/is not allowed\. Because/.test(message)) {
-      return new VenturiError(op, "tool_denied", "the host is at a private address; the config would have to allow it");
-    }
     return new VenturiError(op, "unavailable", this.#redact(`the request failed: ${message || "no connection"}`));
   }
 }
 
-async function makeAgents(): Promise<{ guarded: Agents; open: Agents }> {
-  const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = await import("request-filtering-agent");
-  const make = (allowPrivateIPAddress: boolean): Agents => ({
-    httpAgent: new RequestFilteringHttpAgent({ keepAlive: true, allowPrivateIPAddress }),
-    httpsAgent: new RequestFilteringHttpsAgent({ keepAlive: true, allowPrivateIPAddress }),
-  });
-  return { guarded: make(false), open: make(true) };
-}
+const agentsFor = (lookup: LookupFunction): Agents => ({
+  httpAgent: new HttpAgent({ keepAlive: true, lookup }),
+  httpsAgent: new HttpsAgent({ keepAlive: true, lookup }),
+});
 
 /** At most one byte more than the limit is kept, so that the reader can tell that something is missing. */
 async function readAnswer(

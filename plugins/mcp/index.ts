@@ -1,4 +1,12 @@
-import { Duration, definePlugin, redactor, type Tool, type ToolSource, toolOptions } from "venturi/plugin";
+import {
+  Duration,
+  definePlugin,
+  egressOptions,
+  redactor,
+  type Tool,
+  type ToolSource,
+  toolOptions,
+} from "venturi/plugin";
 import { z } from "zod";
 import { Connection } from "./connection.ts";
 import { Vetted } from "./pin.ts";
@@ -15,6 +23,7 @@ export const McpOptions = z
     cwd: z.string().optional().describe("folder the server runs in; relative to the config's folder"),
     url: z.url().optional().describe("address of a streamable HTTP server"),
     headers: z.record(z.string(), z.string()).default({}),
+    ...egressOptions,
     tools: z.array(z.string()).optional().describe("the server's tools to offer; all of them when absent"),
     prefix: z
       .string()

@@ -1,13 +1,22 @@
 import { resolve } from "node:path";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import { Egress, egressFetch, namesPrivate } from "venturi/plugin";
 import type { McpOptions } from "./index.ts";
 
 /** A fresh transport to the server. The libraries are loaded when the first one is needed. */
 export async function openTransport(options: McpOptions, folder: string): Promise<Transport> {
   if (options.url !== undefined) {
     const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+    const url = new URL(options.url);
+    const { fetch, close } = egressFetch(egressOf(options, url));
     const requestInit = { headers: options.headers, redirect: "error" as const }; // headers may hold credentials
-    return new StreamableHTTPClientTransport(new URL(options.url), { requestInit }) as Transport; // its sessionId is optional in another way
+    const transport = new StreamableHTTPClientTransport(url, { requestInit, fetch }) as Transport; // its sessionId is optional in another way
+    const closeTransport = transport.close.bind(transport);
+    transport.close = async () => {
+      await closeTransport();
+      await close();
+    };
+    return transport;
   }
   const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
   return new StdioClientTransport({
@@ -19,6 +28,14 @@ export async function openTransport(options: McpOptions, folder: string): Promis
     stderr: "ignore",
   });
 }
+
+/** The server's own host unless the config has a list; at a private address only where the config names one. */
+const egressOf = (options: McpOptions, url: URL): Egress =>
+  new Egress({
+    hosts: options.hosts ?? [url.host],
+    allowPrivate: [...namesPrivate(url), ...options.allowPrivate],
+    nameServers: options.nameServers,
+  });
 
 /** What the config handed to the server; none of it comes back in a result. */
 export const secretsOf = (options: McpOptions): Record<string, string> => ({
