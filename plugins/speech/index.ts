@@ -29,9 +29,10 @@ export default definePlugin({
   options,
   async create({ engine, ...socket }, context): Promise<Channel<FastifyInstance>> {
     const voice = await voiceOf(engine);
-    const { create } = await context.plugin("channel-websocket");
-    // Made for that plugin's options, which a plugin of the box has by its own file.
-    return (await create({ ...socket, voice } as never, context)) as Channel<FastifyInstance>;
+    const websocket = await context.plugin("channel-websocket");
+    const defaults: object = websocket.options.parse(socket);
+    // The voice is no option that a config can write; that plugin takes it from whoever builds upon it.
+    return (await websocket.create({ ...defaults, voice } as never, context)) as Channel<FastifyInstance>;
   },
 });
 

@@ -3,6 +3,7 @@ import { VenturiError } from "../core/errors.ts";
 import type { AuditRecord } from "../core/journal.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
+import { forOneLine, show, showJson } from "./screen.ts";
 
 interface Options {
   readonly tenant?: string;
@@ -31,7 +32,8 @@ export function configure(command: Command): void {
           ...(run === undefined ? {} : { run }),
         });
         for (const record of records) {
-          process.stdout.write(`${options.json ? JSON.stringify(record) : lineOf(record)}\n`);
+          if (options.json) showJson(process.stdout, JSON.stringify(record));
+          else show(process.stdout, `${forOneLine(lineOf(record))}\n`);
         }
       }),
     );
