@@ -37,7 +37,8 @@ const parts = {
     for (const mutant of ["epoch", "all"]) {
       const found = [];
       for (const seed of values.seeds.split(","))
-        if (found.length === 0) found.push(...(await fails(chaos, [...load, "--seed", seed, "--mutant", mutant])));
+        if (found.length === 0)
+          found.push(...(await fails(chaos, [...load, "--patience", "60000", "--seed", seed, "--mutant", mutant])));
       if (found.length === 0) throw new Error(`the mutant ${mutant} was not noticed`);
     }
   },
