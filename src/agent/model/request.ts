@@ -9,6 +9,7 @@ import { ToolTable } from "../tools/tool-table.ts";
 import { compact } from "./compact.ts";
 import { estimateTokens } from "./estimate.ts";
 import { optionsFor } from "./options.ts";
+import { takeableBy } from "./takeable.ts";
 import { withoutForeignSignatures } from "./vendor-proofs.ts";
 
 /** The tools of one round: the agent's, the client's, and `read_result` once something was cut. */
@@ -30,7 +31,9 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
   const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
   if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
-  const told = await run.content.load(withoutForeignSignatures(messages, target.provider));
+  const told = await run.content.load(
+    takeableBy(withoutForeignSignatures(messages, target.provider), target.port.capabilities),
+  );
   const offered = tools.specs.length > 0;
   const output = request.output ?? (agent.output && { name: agent.name, schema: agent.output });
   const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;

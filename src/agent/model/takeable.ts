@@ -1,0 +1,37 @@
+import type { FilePart, ImagePart, Message, Part } from "../../core/messages.ts";
+import type { Capabilities } from "../../core/provider.ts";
+import { someContent } from "../content-parts.ts";
+import { takesFile } from "./capabilities.ts";
+
+/**
+ * The conversation as a model takes it: in place of an image or a file of a kind that it does not, a note that says so. What a
+ * run is asked is checked before it starts; this is for what tools give, and for sessions that another model began.
+ */
+export function takeableBy(messages: readonly Message[], capabilities: Capabilities): readonly Message[] {
+  const strange = (content: ImagePart | FilePart): boolean => !takes(capabilities, content);
+  if (!messages.some(({ parts }) => parts.some((part) => someContent(part, strange)))) return messages;
+  return messages.map((message) => ({ ...message, parts: message.parts.map((part) => noted(part, strange)) }));
+}
+
+const takes = (capabilities: Capabilities, content: ImagePart | FilePart): boolean =>
+  content.type === "image" ? capabilities.vision : takesFile(capabilities, content.mediaType);
+
+function noted(part: Part, strange: (content: ImagePart | FilePart) => boolean): Part {
+  if (!someContent(part, strange)) return part;
+  if (part.type === "image" || part.type === "file") return { type: "text", text: noteOn(part) };
+  if (part.type !== "tool_result") return part;
+  const { images = [], files = [], native: _, ...rest } = part;
+  const notes = [...images, ...files].filter(strange).map(noteOn);
+  const [seen, taken] = [images.filter((image) => !strange(image)), files.filter((file) => !strange(file))];
+  return {
+    ...rest,
+    output: [part.output, ...notes].filter((line) => line !== "").join("\n"),
+    ...(seen.length > 0 ? { images: seen } : {}),
+    ...(taken.length > 0 ? { files: taken } : {}),
+  };
+}
+
+function noteOn(content: ImagePart | FilePart): string {
+  const name = content.type === "file" && content.name !== undefined ? `, ${content.name}` : "";
+  return `[left out: ${content.type} of type ${content.mediaType}${name}, which this model does not take]`;
+}
