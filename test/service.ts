@@ -26,6 +26,7 @@ export async function serve(options: {
   channels: readonly { plugin: unknown; options?: Record<string, unknown> }[];
   settings?: z.input<typeof ServerSettings>;
   limits?: Partial<ServiceLimits>;
+  ready?: () => Promise<void>;
 }): Promise<TestService> {
   const limits = { ...serviceLimits(LimitSettings.parse({})), ...options.limits };
   const admission = new Admission(limits);
@@ -44,7 +45,7 @@ export async function serve(options: {
     telemetry: { ...noTelemetry, trace: (run) => ({ resourceSpans: [], run }) },
     audit,
     clock: systemClock,
-    ready: async () => {},
+    ready: options.ready ?? (async () => {}),
     channels,
     log: silentLog,
     version: "0.0.0",

@@ -3,13 +3,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** A folder of its own for each test of the suite that calls this; gone after it. */
+/** A folder of its own for each test of the suite that calls this. All go after the last, when nothing is open in them any more. */
 export function testFolder(): { path: (name: string) => string; write: (files: Record<string, string>) => string } {
   let folder = "";
+  const folders: string[] = [];
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "venturi-"));
+    folders.push(folder);
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+  after(() => {
+    for (const made of folders) rmSync(made, { recursive: true, force: true });
+  });
   return {
     path: (name) => join(folder, name),
     /** Writes the files and answers the path of the first. */

@@ -33,7 +33,12 @@ export const JwtSettings = z.strictObject({
   mayAlways: may(),
   agents: z.array(z.string()).optional().describe("Agents that tokens may use; all when absent."),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit of each subject."),
-  concurrentRuns: z.number().int().positive().optional().describe("Runs of each subject at the same time."),
+  concurrentRuns: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Runs of each subject at the same time, counted like a key's."),
 });
 
 export const Key = z.strictObject({
@@ -58,7 +63,12 @@ export const Key = z.strictObject({
   agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
   may: may(),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit."),
-  concurrentRuns: z.number().int().positive().optional().describe("Runs at the same time."),
+  concurrentRuns: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Runs at the same time: those in a session's line and sub-runs count, parked ones do not."),
 });
 
 /** Two keys with one id could not be told apart, nor two ids with one key. */

@@ -5,8 +5,10 @@ import { expect } from "chai";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import channelHttp from "../../../plugins/channel-http/index.ts";
 import channelWebSocket from "../../../plugins/channel-websocket/index.ts";
+import { VenturiError } from "../../../src/core/errors.ts";
 import { type Scope, scopes } from "../../../src/core/scopes.ts";
 import { JwtSettings } from "../../../src/host/config/server.ts";
+import { demand } from "../../../src/host/http/auth.ts";
 import { tokenCheck } from "../../../src/host/http/jwt.ts";
 import { endless, hello, keyOf, serve, type TestService } from "../../service.ts";
 
@@ -107,6 +109,21 @@ describe("strangers", () => {
     expect(records.map(({ by }) => by)).to.deep.equal(["127.0.0.1", "127.0.0.1"]);
     expect(records[0]?.details).to.deep.equal({ count: 200 });
     expect(JSON.stringify(records)).not.to.include("bad-");
+  });
+
+  it("learn from /readyz that the journal is away, and not where it is", async () => {
+    const secret = "PostgreSQL at db.internal:5432 or the file /var/lib/venturi/runs.db cannot be reached";
+    const away = await serve({
+      scripts: { hello },
+      channels: [],
+      ready: () => Promise.reject(new VenturiError("journal.ping", "journal_failed", secret)),
+    });
+    const answer = await fetch(`${away.url}/readyz`);
+    const body = await answer.text();
+    expect(answer.status).to.equal(503);
+    expect(body).to.include("journal_failed");
+    for (const part of ["db.internal", "5432", "/var/lib", "runs.db"]) expect(body).not.to.include(part);
+    await away.close();
   });
 
   it("with two Host headers are refused", async () => {
@@ -233,6 +250,13 @@ describe("tokens of an issuer", () => {
       expect(await failureOf(check(bad)), what).to.have.property("code", "unauthorized");
     }
     expect(await check(good)).to.have.property("tenant", "acme");
+  });
+
+  it("that are over open nothing more on a socket that is still there", async () => {
+    const holder = await (await tokenCheck(settings()))(await token("one"));
+    demand(holder, "start");
+    const over = { ...holder, expiresAt: Date.now() - 1 };
+    expect(() => demand(over, "start")).to.throw("over");
   });
 
   it("go on after the issuer has changed its keys: new ones are taken, old ones no longer", async () => {

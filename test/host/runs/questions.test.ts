@@ -32,8 +32,10 @@ async function journalOf(...bodies: Parameters<ReturnType<Committer["openLog"]>[
 describe("questions of a run", () => {
   it("counts how often a run has asked about a call, and says when all is answered", async () => {
     const { journal, run } = await journalOf(ask("a"), ask("b"), answer("a"), ask("a"), answer("b"));
-    expect(await askedAbout(journal, run, "a")).to.deep.equal({ count: 2, answered: false });
-    expect(await askedAbout(journal, run, "b")).to.deep.equal({ count: 1, answered: true });
+    const about = await askedAbout(journal, run, "a");
+    expect(about).to.include({ count: 2, answered: false });
+    expect(about.asked).to.include({ call: "a", name: "pay" });
+    expect(await askedAbout(journal, run, "b")).to.include({ count: 1, answered: true });
     const thrown = await askedAbout(journal, run, "c").catch((error) => error);
     expect(thrown).to.include({ code: "not_found" });
     expect(thrown.message).to.contain('no call "c"; it waits for: a');
