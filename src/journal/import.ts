@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
 import { defaultTenant, type Journal } from "../core/journal.ts";
+import { excessOfJson, recordLimits } from "../core/value-limits.ts";
 import { Heading, Line } from "./archive.ts";
 
 const op = "journal.import";
@@ -58,6 +59,8 @@ async function keepBlob(
 }
 
 function parse<T extends z.ZodType>(schema: T, line: string, number: number): z.output<T> {
+  const excess = excessOfJson(line, { ...recordLimits, size: Number.POSITIVE_INFINITY });
+  if (excess !== undefined) throw new VenturiError(op, "invalid_input", `line ${number} ${excess}`);
   let value: unknown;
   try {
     value = JSON.parse(line);

@@ -55,7 +55,15 @@ const schemas: readonly unknown[] = [
   { type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } },
   { type: "object", properties: { text: { type: "string", pattern: "^(a|aa)+$" } } },
   { anyOf: Array.from({ length: 2_000 }, (_, at) => ({ properties: { a: { const: at } }, required: ["a"] })) },
-  { $defs: Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`d${at}`, { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] }]).concat([["d40", {} as never]])), $ref: "#/$defs/d0" },
+  {
+    $defs: Object.fromEntries(
+      Array.from({ length: 40 }, (_, at) => [
+        `d${at}`,
+        { allOf: [{ $ref: `#/$defs/d${at + 1}` }, { $ref: `#/$defs/d${at + 1}` }] },
+      ]).concat([["d40", {} as never]]),
+    ),
+    $ref: "#/$defs/d0",
+  },
 ];
 
 /** What a hostile caller, model or tool does again and again while the neighbour works. */
@@ -66,7 +74,11 @@ export const attacks: Readonly<Record<string, Attack>> = {
   "schemas that take for ever": async (service) => {
     for (const schema of schemas) {
       const format = { type: "json_schema", json_schema: { name: "x", schema } };
-      await post(service, "/v1/chat/completions", { model: "aaa", messages: [{ role: "user", content: "go" }], response_format: format });
+      await post(service, "/v1/chat/completions", {
+        model: "aaa",
+        messages: [{ role: "user", content: "go" }],
+        response_format: format,
+      });
     }
   },
   "a socket that sends and never reads": async (service) => {

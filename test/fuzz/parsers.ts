@@ -50,7 +50,7 @@ export const frames: Target = {
         };
         const whole = Buffer.concat(reads);
         assert.deepEqual(cut([...whole].map((byte) => Buffer.of(byte))), cut([whole]));
-      assert.deepEqual(cut(reads), cut([whole]));
+        assert.deepEqual(cut(reads), cut([whole]));
       },
     ),
 };

@@ -53,7 +53,6 @@ export const anyJson = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 })).value;
 
-
 /** Places of a text where something else is put. */
 export const wounds = fc.array(
   fc.record({ at: fc.nat(), length: fc.nat({ max: 60 }), put: fc.oneof(token, fc.string()) }),

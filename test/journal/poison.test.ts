@@ -4,6 +4,7 @@ import { systemClock } from "../../src/core/clock.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
 import type { Append, Claim, Ownership } from "../../src/core/journal.ts";
+import { importRun } from "../../src/journal/import.ts";
 import { Worker } from "../../src/journal/worker.ts";
 import { claimed, collect, delta, finished, freshRun, memory, pair, started } from "./setup.ts";
 
@@ -89,6 +90,15 @@ describe("a record that cannot be stored", () => {
       // The batch, each of the five alone, and the end of the one.
       expect(journal.appends).to.equal(7);
     }
+  });
+});
+
+describe("a run that is imported", () => {
+  it("is refused where a line of it is nested too deep, with the line's number", async () => {
+    const heading = { venturi: "run", version: 1, run: "r", createdAt: 1, request: { agent: "a", input: {} } };
+    const deepLine = `{"event":{"type":"run.started","run":"r","seq":1,"at":1,"agent":"a","input":{},"metadata":${'{"a":'.repeat(5_000)}1${"}".repeat(5_000)}}}`;
+    const failure = await importRun(memory(), `${JSON.stringify(heading)}\n${deepLine}\n`).catch((thrown) => thrown);
+    expect(failure).to.include({ code: "invalid_input", message: "line 2 is nested deeper than 96 levels" });
   });
 });
 
