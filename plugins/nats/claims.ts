@@ -7,7 +7,7 @@ import { fence, type Standing, standingIn, standingText, type Tail } from "./sta
 import { lastLimit, type Store } from "./store.ts";
 import { empty } from "./stored.ts";
 import type { Tails } from "./tails.ts";
-import type { View } from "./view.ts";
+import { inOrder, type View } from "./view.ts";
 
 export interface ClaimsOptions {
   readonly store: Store;
@@ -68,8 +68,10 @@ export class Claims {
       claims.push(...(await Promise.all(asked)).filter((claim) => claim !== undefined));
     }
     if (claims.length < wanted.limit) claims.push(...(await this.#abandoned(wanted, wanted.limit - claims.length)));
-    const place = ({ ownership }: Claim) => view.get(ownership.run)?.place ?? 0;
-    return claims.sort((left, right) => place(left) - place(right));
+    return claims.sort((left, right) => {
+      const [one, other] = [view.get(left.ownership.run), view.get(right.ownership.run)];
+      return one && other ? inOrder(one, other) : 0;
+    });
   }
 
   /** Everything that runs under the worker's name. */

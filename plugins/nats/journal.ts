@@ -221,7 +221,7 @@ export class NatsJournal implements Journal {
     const op = "journal.list";
     await this.#usable(op);
     await this.#feed.history(op);
-    await this.#feed.settled(1_000);
+    await this.#feed.settled(5_000);
     return list(this.#parts, query);
   }
 
@@ -236,7 +236,7 @@ export class NatsJournal implements Journal {
     const op = "journal.prune";
     await this.#usable(op);
     await this.#feed.history(op);
-    await this.#feed.settled(1_000);
+    await this.#feed.settled(5_000);
     const pruned = (run: string) => this.#hints.tellPruned(run);
     return prune(
       { ...this.#parts, sessions: this.#sessions, callers: this.#callers, blobs: this.blobs, pruned },

@@ -171,5 +171,6 @@ export class View {
   }
 }
 
-const inOrder = (left: Known, right: Known): number =>
+/** As they came: exact within a shard, by the engine's time across shards. */
+export const inOrder = (left: Known, right: Known): number =>
   left.shard === right.shard ? left.place - right.place : left.created - right.created || left.shard - right.shard;

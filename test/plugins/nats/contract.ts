@@ -10,7 +10,10 @@ export function natsContract(size: 1 | 3, shards: number): void {
     before(async () => {
       cluster = await NatsCluster.start({ size });
     });
-    after(() => cluster?.stop());
+    after(async function () {
+      this.timeout(180_000); // hundreds of streams to remove from a busy disk
+      await cluster?.stop();
+    });
     let space = "";
     journalContract(`nats, R${size}, ${shards} shard${shards === 1 ? "" : "s"}`, {
       async open({ lease }) {
