@@ -1,5 +1,6 @@
 /** The face for programs that hold agents in their own process. */
 
+import "./host/refuse-old-node.ts"; // first: on an old Node the rest may not even load
 import type { Telemetry } from "./core/telemetry.ts";
 import { type Host, type OpenOptions, openHost } from "./host/open.ts";
 import { Agent } from "./library/agent.ts";

@@ -26,11 +26,21 @@ async function importFresh(file: string): Promise<Record<string, unknown>> {
     // A module is loaded once per address: the time of its last change makes a changed file another address.
     return (await import(`${pathToFileURL(file).href}?changed=${changed}`)) as Record<string, unknown>;
   } catch (thrown) {
+    if (isTakenForCommonJs(thrown)) {
+      throw invalid(
+        file,
+        'is an ES module that Node takes for CommonJS; name it .mjs, or put "type": "module" into its package.json',
+      );
+    }
     throw new VenturiError("tool.create", "plugin_failed", `${file} cannot be loaded: ${messageOf(thrown)}`, {
       cause: thrown,
     });
   }
 }
+
+const isTakenForCommonJs = (thrown: unknown): boolean =>
+  thrown instanceof SyntaxError &&
+  /Cannot use import statement outside a module|Unexpected token 'export'/.test(thrown.message);
 
 const effects = ["pure", "idempotent", "effectful"];
 

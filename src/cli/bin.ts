@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import module from "node:module";
-import { tooOld } from "./node-version.ts";
+import { tooOld } from "../host/node-version.ts";
 import { printVersion } from "./version.ts";
 
 // Asking for the version loads nothing: people and scripts do it all the time.

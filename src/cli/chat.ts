@@ -88,9 +88,14 @@ async function ask({ agent, historyFile }: Chat, interactive: boolean): Promise<
   }
 }
 
-const closed = (line: Interface): Promise<undefined> =>
+const closed = (line: Interface): Promise<string | undefined> =>
   new Promise((resolve) => {
-    line.once("SIGINT", () => resolve(undefined));
+    // Ctrl-C takes a half-typed line back, as a shell does; on an empty one it leaves.
+    line.on("SIGINT", () => {
+      if (line.line === "") return resolve(undefined);
+      process.stderr.write("^C\n");
+      resolve("");
+    });
     line.once("close", () => resolve(undefined));
   });
 

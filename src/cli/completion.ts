@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { example, loadOptionsOf } from "./globals.ts";
-import { commandNames } from "./main.ts";
+import { commandFlags, commandNames } from "./main.ts";
 import { show } from "./screen.ts";
 
 /** `venturi completion SHELL`: a script for the shell. The names of agents are asked for when they are needed. */
@@ -23,28 +23,42 @@ export function configure(command: Command): void {
       if (script === undefined) {
         throw new VenturiError("cli.completion", "invalid_input", `"${shell}" is not known; bash, zsh and fish are`);
       }
-      show(process.stdout, script(commandNames.join(" ")));
+      show(process.stdout, script(commandNames.join(" "), await commandFlags()));
     });
 }
 
-const bash = (names: string): string => `_venturi() {
+const globals = "--config --set --help";
+
+const bash = (names: string, flags: Flags): string => `_venturi() {
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD-1]}"
   case "$before" in
     run|chat) COMPREPLY=($(compgen -W "$(venturi completion agents 2>/dev/null)" -- "$word")) ;;
     --config) COMPREPLY=($(compgen -f -- "$word")) ;;
     completion) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -W "${names} --config --set --help" -- "$word")) ;;
+    *)
+      local called="" each flags=""
+      for each in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+        case " ${names} " in *" $each "*) called="$each"; break ;; esac
+      done
+      case "$called" in
+${[...flags].map(([name, own]) => `        ${name}) flags="${own.join(" ")}" ;;`).join("\n")}
+        *) flags="${names}" ;;
+      esac
+      COMPREPLY=($(compgen -W "$flags ${globals}" -- "$word")) ;;
   esac
 }
 complete -o default -F _venturi venturi
 `;
 
-const scripts: Readonly<Record<string, (names: string) => string>> = {
+type Flags = ReadonlyMap<string, readonly string[]>;
+
+const scripts: Readonly<Record<string, (names: string, flags: Flags) => string>> = {
   bash,
-  zsh: (names) => `autoload -U +X bashcompinit && bashcompinit\n${bash(names)}`,
-  fish: (names) => `complete -c venturi -f -n __fish_use_subcommand -a "${names}"
+  zsh: (names, flags) => `autoload -U +X bashcompinit && bashcompinit\n${bash(names, flags)}`,
+  fish: (names, flags) => `complete -c venturi -f -n __fish_use_subcommand -a "${names}"
 complete -c venturi -f -n "__fish_seen_subcommand_from run chat" -a "(venturi completion agents 2>/dev/null)"
 complete -c venturi -f -n "__fish_seen_subcommand_from completion" -a "bash zsh fish"
 complete -c venturi -l config -r
+${[...flags].flatMap(([name, own]) => own.filter((flag) => flag.startsWith("--")).map((flag) => `complete -c venturi -n "__fish_seen_subcommand_from ${name}" -l ${flag.slice(2)}`)).join("\n")}
 `,
 };

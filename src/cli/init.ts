@@ -1,5 +1,5 @@
-import { copyFileSync, existsSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
@@ -31,5 +31,8 @@ export function configure(command: Command): void {
 function copy(file: string, folder: string): void {
   const target = join(folder, file);
   mkdirSync(dirname(target), { recursive: true });
-  copyFileSync(join(boxConfigFolder, file), target);
+  const text = readFileSync(join(boxConfigFolder, file), "utf8");
+  // The box's configuration stands in a folder of the project; in the project itself its data would be outside of it.
+  const inside = resolve(folder) === process.cwd() && file.endsWith(".yaml");
+  writeFileSync(target, inside ? text.replaceAll("../data", "./data") : text);
 }

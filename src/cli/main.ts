@@ -69,6 +69,21 @@ const entries: readonly Entry[] = [
 ];
 export const commandNames: readonly string[] = entries.map((entry) => entry.name);
 
+/** The options of each command, such as `--json`, for completion. */
+export async function commandFlags(): Promise<Map<string, string[]>> {
+  const flags = new Map<string, string[]>();
+  for (const { name, load } of entries) {
+    const command = new Command(name);
+    (await load()).configure(command);
+    const all = [command, ...command.commands].flatMap((each) => each.options);
+    flags.set(
+      name,
+      [...new Set(all.map(({ long, short }) => long ?? short ?? ""))].filter((flag) => flag !== ""),
+    );
+  }
+  return flags;
+}
+
 const usage = 2;
 
 export async function main(argv: readonly string[]): Promise<void> {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { relative, resolve } from "node:path";
 import type { Host } from "../host/open.ts";
 
 /** What a newcomer can do now, with lines that work as they stand. */
@@ -17,21 +19,35 @@ export function nextSteps(host: Host, url: string): string {
   const program = ownCommand();
   lines.push(
     "Ask at the terminal:",
-    `  ${program} run ${agent.name} "What is 17 * 23?"`,
-    `  ${program} chat ${agent.name}`,
+    `  ${program} run ${agent.name} "What is 17 * 23?"${chosen(host)}`,
+    `  ${program} chat ${agent.name}${chosen(host)}`,
     "",
   );
   if (host.config.channels.openai !== undefined) {
     lines.push(`OpenAI clients: base URL ${url}/openai/v1, model "${agent.name}"`, "");
   }
-  if (answersFromSimulator(host, agent.name)) {
+  const keys = keysRead(host);
+  if (answersFromSimulator(host, agent.name) && keys.length > 0) {
     lines.push(
       "Answers come from the built-in simulator. For a real model set a key and start again:",
-      "  export ANTHROPIC_API_KEY=…   or   export OPENAI_API_KEY=…",
+      `  ${keys.map((name) => `export ${name}=…`).join("   or   ")}`,
       "",
     );
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** What makes another command read the same configuration. */
+function chosen({ config: { file } }: Host): string {
+  if (file === resolve("config/venturi.yaml") || file === resolve(process.env.VENTURI_CONFIG ?? "")) return "";
+  const short = relative(process.cwd(), file);
+  return ` --config ${short.startsWith("..") ? file : short}`;
+}
+
+/** Variables with keys that the configuration takes; others would change nothing. */
+function keysRead({ config: { file } }: Host): string[] {
+  const names = [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w+_API_KEY)/g)].map(([, name = ""]) => name);
+  return [...new Set(names)].slice(0, 3);
 }
 
 /** How this very program is called again: `npx` finds it in a checkout and where it is a dependency. */

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
@@ -82,6 +82,7 @@ async function writeWire({ journal }: Recordings, run: string, folder: string): 
   if (kept.length === 0) {
     throw new VenturiError("cli.replay", "not_found", "no raw streams were kept with it; set journal.keepWire");
   }
+  await mkdir(folder, { recursive: true });
   for (const { round, attempt, wire, bytes } of kept) {
     const file = join(folder, `${run}-${round}-${attempt}.${wire}`);
     await writeFile(file, bytes);

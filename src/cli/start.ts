@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { messageOf } from "../core/errors.ts";
+import { isTextLog } from "../host/log.ts";
 import { writePidFile } from "../host/pid-file.ts";
 import { openService, type Service } from "../host/service.ts";
 import { notifySystemd } from "../host/systemd.ts";
@@ -28,7 +29,7 @@ export function configure(command: Command): void {
       const removePidFile = writePidFile(host.config);
       host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
       await notifySystemd("READY=1", `STATUS=listening on ${url}`);
-      const steps = options.quiet || host.config.telemetry.logs.format === "json" ? "" : nextSteps(host, url);
+      const steps = options.quiet || !isTextLog(host.config.telemetry.logs) ? "" : nextSteps(host, url);
       show(process.stderr, steps);
       await stopped;
       await notifySystemd("STOPPING=1");

@@ -6,10 +6,13 @@ type Level = keyof Log;
 type Fields = Readonly<Record<string, unknown>>;
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
 
+/** Whether log lines are for people: then other words may stand between them. */
+export const isTextLog = ({ format }: Pick<TelemetrySettings["logs"], "format">): boolean =>
+  format === "text" || (format === "auto" && process.stderr.isTTY === true);
+
 /** Logs on stderr: JSON lines for programs, text for people. */
 export async function openLog({ level, format }: TelemetrySettings["logs"]): Promise<Log> {
-  const isText = format === "text" || (format === "auto" && process.stderr.isTTY === true);
-  if (isText) return textLog(level, (line) => process.stderr.write(line));
+  if (isTextLog({ format })) return textLog(level, (line) => process.stderr.write(line));
   const { pino } = await import("pino");
   const options = {
     level,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { join, sep } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { PluginKind } from "../../core/plugin.ts";
 import type { PluginFiles } from "./files.ts";
@@ -26,7 +26,8 @@ export function packageFiles(name: string, kind: PluginKind): PluginFiles {
       "@types/node": devDependencies["@types/node"],
       mocha: devDependencies.mocha,
       typescript: devDependencies.typescript,
-      venturi: isCheckout ? `file:${root}` : version,
+      // Wherever this Venturi is: a checkout may be ahead of what is published, if anything is.
+      venturi: `file:${root}`,
       zod: dependencies.zod,
     },
   };
@@ -68,8 +69,6 @@ interface OwnPackage {
 }
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
-/** A checkout may be ahead of what is published, so a plugin that is started from one is tested against it. */
-const isCheckout = !root.split(sep).includes("node_modules");
 
 /** A new plugin starts with the very versions that this Venturi is built and tested with. */
 const ownPackage = (): OwnPackage => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as OwnPackage; // our own file

@@ -1,4 +1,4 @@
-import { globSync } from "node:fs";
+import fs from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type Place, type Problem, pathText, placeText, shortPath } from "./problem.ts";
 import { readYaml } from "./read.ts";
@@ -48,7 +48,7 @@ function* patterns(node: Node, problems: Problem[]): Generator<{ pattern: string
 /** A plain name stands for itself, so that one that is missing is noticed; a pattern may match nothing. */
 function matches(pattern: string, folder: string): string[] {
   if (!/[*?[\]{}]/.test(pattern)) return [resolve(folder, pattern)];
-  const found = globSync(pattern, { cwd: folder });
+  const found = fs.globSync(pattern, { cwd: folder });
   return found.map((name) => (isAbsolute(name) ? name : join(folder, name))).sort();
 }
 
