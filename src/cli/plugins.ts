@@ -24,8 +24,8 @@ export function configure(command: Command): void {
       if (options.graph) {
         const { graphOf, graphText } = await import("../host/build/graph.ts");
         const nodes = graphOf(config);
-        if (options.json) for (const node of nodes) process.stdout.write(`${JSON.stringify(node)}\n`);
-        else process.stdout.write(graphText(nodes));
+        if (options.json) for (const node of nodes) showJson(process.stdout, JSON.stringify(node));
+        else show(process.stdout, graphText(nodes));
         return;
       }
       const rows = await listPlugins(config, options.all === true ? "all" : "used");

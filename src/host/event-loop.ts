@@ -14,6 +14,8 @@ export interface Stall {
   readonly ms: number;
   /** What ran, when it is known. */
   readonly culprit: string | undefined;
+  /** The process itself was busy; otherwise the machine had no time for it. */
+  readonly busy: boolean;
 }
 
 /** Notices when something blocks the event loop: a timer that comes late was kept from running for that long. */
@@ -25,6 +27,7 @@ export class EventLoopMonitor implements Stalls {
   #recent: { readonly at: number; readonly ms: number }[] = [];
   #expected: number;
   #timer: NodeJS.Timeout | undefined;
+  #cpu = process.cpuUsage();
   #blamed: { readonly culprit: string; readonly ms: number; readonly at: number } | undefined;
 
   constructor(clock: Clock, report: (stall: Stall) => void) {
@@ -67,12 +70,15 @@ export class EventLoopMonitor implements Stalls {
     this.#expected = now + interval;
     const blamed = this.#blamed;
     this.#blamed = undefined;
+    const { user, system } = process.cpuUsage(this.#cpu);
+    this.#cpu = process.cpuUsage();
     if (late < threshold) return;
     this.#recent.push({ at: now, ms: late });
     if (this.#recent.length > mostRecent) this.#recent.shift();
     this.totalMs += late;
     this.longestMs = Math.max(this.longestMs, late);
     const known = blamed !== undefined && now - blamed.at < late + memory;
-    this.#report({ ms: late, culprit: known ? blamed.culprit : undefined });
+    const busy = (user + system) / 1_000 > late / 2;
+    this.#report({ ms: late, culprit: known ? blamed.culprit : undefined, busy });
   }
 }

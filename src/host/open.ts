@@ -135,12 +135,19 @@ export async function openHost(options: OpenOptions): Promise<Host> {
 /** Stalls shorter than this are measured but not worth a line in the log, ms. */
 const longStall = 250;
 
+/** Loading modules blocks a process that has just started, and is nobody's fault, ms. */
+const startUp = 10_000;
+
 function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
-  return new EventLoopMonitor(systemClock, ({ ms, culprit }) => {
+  const opened = systemClock.monotonic();
+  return new EventLoopMonitor(systemClock, ({ ms, culprit, busy }) => {
     telemetry.stalled(ms, culprit);
-    if (ms < longStall) return;
-    const cause = culprit === undefined ? "or the machine is overloaded" : "such work belongs in a worker thread";
-    log.warn(`the event loop was blocked; ${cause}`, { ms: Math.round(ms), culprit });
+    const isNews = culprit !== undefined || (busy && systemClock.monotonic() - opened > startUp);
+    if (ms < longStall || !isNews) return;
+    log.warn("the event loop was blocked; work that takes long belongs in a worker thread", {
+      ms: Math.round(ms),
+      ...(culprit === undefined ? {} : { culprit }),
+    });
   }).start();
 }
 

@@ -106,7 +106,6 @@ describe("the time of a run, measured", () => {
     expect(spans.named("invoke_agent tester")[0]?.attributes).to.include({ "venturi.run.retries": 2 });
     const { timing } = done.terminal;
     expect(timing.retryWait).to.be.greaterThan(76);
-    expect(timing.runtime).to.be.lessThan(timing.retryWait);
   });
 
   it("marks the round of a rejected call", async () => {
