@@ -3,13 +3,28 @@ import { VenturiError } from "../core/errors.ts";
 import { generationOptions } from "../core/generation-options.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { AgentDefinition, ModelChain } from "./definition.ts";
+import { lackOf, type Needs } from "./model/capabilities.ts";
 import { lowerLimits } from "./request-limits.ts";
 
 const op = "run.start";
 
-/** The agent as one call wants it: with its limits, and with the model it chose. */
+/** The agent as one call wants it: with its limits, the model it chose, and of that model's chain those that can do it. */
 export function forCall(agent: AgentDefinition, request: RunRequest): AgentDefinition {
-  return { ...agent, model: modelFor(agent, request.model), limits: lowerLimits(agent.limits, request.limits) };
+  const model = modelFor(agent, request.model);
+  const needs = needsOf(agent, request);
+  const able = model.targets.filter(({ port, name }) => lackOf(port, name, needs) === undefined);
+  // With none, the check before the start says what the first one lacks.
+  const targets = able.length === 0 ? model.targets : able;
+  return { ...agent, model: { ...model, targets }, limits: lowerLimits(agent.limits, request.limits) };
+}
+
+/** What a model must be able to do for this call. */
+export function needsOf(agent: AgentDefinition, request: RunRequest): Needs {
+  const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;
+  const parts = (request.input.messages ?? []).flatMap((message) => message.parts);
+  const vision = parts.some((part) => part.type === "image");
+  const files = [...new Set(parts.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])))];
+  return { tools, vision, files };
 }
 
 /** Says before a run starts what its agent does not allow it to choose. */

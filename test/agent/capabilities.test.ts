@@ -1,7 +1,10 @@
 import { expect } from "chai";
+import { forCall } from "../../src/agent/for-call.ts";
 import { checkCapabilities } from "../../src/agent/model/capabilities.ts";
+import type { RunRequest } from "../../src/core/journal.ts";
 import type { Capabilities, Provider } from "../../src/core/provider.ts";
 import { ScriptedModel } from "../../src/testing/model.ts";
+import { agentOf } from "./harness.ts";
 
 const all: Capabilities = { streaming: true, tools: true, vision: true, reasoning: true };
 const needs = { tools: false, vision: false, files: [] };
@@ -11,6 +14,18 @@ const portWith = (lacking: Partial<Capabilities>): Provider => {
 };
 
 describe("capabilities of a model", () => {
+  it("choose among the models of a chain those that can do what the call needs", () => {
+    const blind = portWith({ vision: false });
+    const agent = agentOf({ model: [blind, portWith({}), portWith({ tools: false })] });
+    const image = { type: "image" as const, mediaType: "image/png", data: "aWNvbg==" };
+    const names = (request: Partial<RunRequest>) =>
+      forCall(agent, { agent: "tester", input: { text: "hi" }, ...request }).model.targets.map(({ name }) => name);
+    expect(names({})).to.deep.equal(["p0/m", "p1/m", "p2/m"]);
+    expect(names({ input: { messages: [{ role: "user", parts: [image] }] } })).to.deep.equal(["p1/m", "p2/m"]);
+    const clientTools = [{ name: "pick", description: "", parameters: {} }];
+    expect(names({ clientTools })).to.deep.equal(["p0/m", "p1/m"]);
+  });
+
   it("decide before the run starts whether it may have the run", () => {
     const check = (port: Provider, asked: Partial<typeof needs>) =>
       checkCapabilities(port, "p/m", { ...needs, ...asked });

@@ -30,15 +30,23 @@ export interface Needs {
 
 /** Says before a run starts what the provider cannot do for it. */
 export function checkCapabilities(provider: Provider, name: string, needs: Needs): void {
-  const op = "provider.check";
+  const lack = lackOf(provider, name, needs);
+  if (lack !== undefined) throw lack;
+}
+
+/** The first thing that the provider cannot do of what is needed. */
+export function lackOf({ stream, generate, capabilities }: Provider, name: string, needs: Needs) {
   const lacking = (what: string) =>
-    new VenturiError(op, "streaming_not_supported", `${name} ${what}; choose another model for this agent`);
-  if (!provider.stream && !provider.generate) throw lacking("can neither stream nor generate");
-  if (needs.tools && !provider.capabilities.tools) throw lacking("cannot call tools");
-  if (needs.vision && !provider.capabilities.vision) throw lacking("cannot see images");
-  for (const file of needs.files) {
-    if (!takesFile(provider.capabilities, file)) throw lacking(`takes no ${file} files${taken(provider.capabilities)}`);
-  }
+    new VenturiError(
+      "provider.check",
+      "streaming_not_supported",
+      `${name} ${what}; choose another model for this agent`,
+    );
+  if (!stream && !generate) return lacking("can neither stream nor generate");
+  if (needs.tools && !capabilities.tools) return lacking("cannot call tools");
+  if (needs.vision && !capabilities.vision) return lacking("cannot see images");
+  const file = needs.files.find((each) => !takesFile(capabilities, each));
+  return file === undefined ? undefined : lacking(`takes no ${file} files${taken(capabilities)}`);
 }
 
 /** Text is told as text where it is not taken as a file. */

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { inject, injectable } from "tsyringe";
 import { ContentStore } from "../../agent/content.ts";
 import type { AgentDefinition } from "../../agent/definition.ts";
-import { checkCall, forCall } from "../../agent/for-call.ts";
+import { checkCall, forCall, needsOf } from "../../agent/for-call.ts";
 import { checkInput, inputSchema } from "../../agent/inputs.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { countInput } from "../../agent/model/count.ts";
@@ -358,11 +358,8 @@ const noRun = (op: string, run: string): VenturiError =>
   new VenturiError(op, "not_found", `there is no run "${run.slice(0, 256)}"`);
 
 function checkTargets(agent: AgentDefinition, request: RunRequest): void {
-  const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;
-  const parts = (request.input.messages ?? []).flatMap((message) => message.parts);
-  const vision = parts.some((part) => part.type === "image");
-  const files = [...new Set(parts.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])))];
-  for (const target of agent.model.targets) checkCapabilities(target.port, target.name, { tools, vision, files });
+  const needs = needsOf(agent, request);
+  for (const target of agent.model.targets) checkCapabilities(target.port, target.name, needs);
 }
 
 /** The same log, with what passes counted. */
