@@ -27,7 +27,7 @@ describe("YAML in the pages", () => {
       if (!isConfig(value)) return;
       const whole = { journal: { type: "memory" }, ...completed(value) };
       await loadConfig({
-        file: folder.write({ "venturi.yaml": stringify(whole), "prompts/assistant.md": "Help." }),
+        file: folder.write({ "venturi.yaml": stringify(whole), "prompts/assistant.md": "Help.", ...filesNamed(block) }),
         env: environment(block),
       });
     });
@@ -50,6 +50,22 @@ function completed(config: Record<string, unknown>): Record<string, unknown> {
 
 const record = (value: unknown): Record<string, unknown> =>
   typeof value === "object" && value !== null ? { ...value } : {};
+
+const module = `const tool = { description: "Does it", parameters: { type: "object" }, call: () => "done" };
+export default tool;
+export { tool as refund };
+`;
+
+/** Every file the block names is there: modules of tools, and scenarios. */
+const filesNamed = ({ text }: Block): Record<string, string> => ({
+  ...Object.fromEntries([...text.matchAll(/path: (\.\/[\w./-]+\.[jt]s)\b/g)].map(([, name = ""]) => [name, module])),
+  ...Object.fromEntries(
+    [...text.matchAll(/scenarios: \[([\w.-]+\.yaml)\]/g)].map(([, name = ""]) => [
+      name,
+      "name: x\nturns: [{ text: hi }]\n",
+    ]),
+  ),
+});
 
 /** Every variable the block wants is set. */
 const environment = ({ text }: Block): Record<string, string> =>
