@@ -19,7 +19,9 @@ const Url = z.looseObject({ type: z.literal("url"), url: httpUrl });
 const PlainText = z.looseObject({ type: z.literal("text"), media_type: z.string().optional(), data: z.string() });
 /** A source that only the vendor can open, such as a file it keeps. */
 const OtherSource = z.looseObject({
-  type: z.string().refine((type) => !["base64", "url", "text"].includes(type), "this source's own fields"),
+  type: z
+    .string()
+    .refine((type) => !["base64", "url", "text"].includes(type), { abort: true, error: "this source's own fields" }),
 });
 
 export const ImageBlock = z.looseObject({ type: z.literal("image"), source: z.union([Base64, Url, OtherSource]) });

@@ -30,7 +30,9 @@ const Redacted = z.looseObject({ type: z.literal("redacted_thinking"), data: z.s
 const known = [TextBlock, ImageBlock, DocumentBlock, ToolUse, ToolResult, Thinking, Redacted] as const;
 const knownTypes = new Set<string>(known.map((schema) => schema.shape.type.value));
 /** A block of the vendor's own, such as `server_tool_use`: goes on to a provider that speaks this wire. */
-const Other = z.looseObject({ type: z.string().refine((type) => !knownTypes.has(type), "this block's own fields") });
+const Other = z.looseObject({
+  type: z.string().refine((type) => !knownTypes.has(type), { abort: true, error: "this block's own fields" }),
+});
 
 export const Block = z.union([...known, Other]);
 type Block = z.output<typeof Block>;

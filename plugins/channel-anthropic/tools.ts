@@ -10,7 +10,9 @@ const CustomTool = z.looseObject({
 });
 /** A tool that only the vendor defines: `web_search_…`, which it runs itself, or `bash_…`, which its client runs. */
 const VendorTool = z.looseObject({
-  type: z.string().refine((type) => type !== "custom", "a custom tool has a name and an input_schema"),
+  type: z
+    .string()
+    .refine((type) => type !== "custom", { abort: true, error: "a custom tool has a name and an input_schema" }),
   name: z.string().optional(),
 });
 export const Tool = z.union([VendorTool, CustomTool]);

@@ -21,7 +21,7 @@ const RefusalItem = z.looseObject({ type: z.literal("refusal"), refusal: z.strin
 const known: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "file", "input_audio"]);
 /** Kinds that are not known here go on to a provider that speaks the same wire. */
 const OtherItem = z.looseObject({
-  type: z.string().refine((type) => !known.has(type)),
+  type: z.string().refine((type) => !known.has(type), { abort: true }),
 });
 
 export const Content = z.union([

@@ -18,7 +18,9 @@ const Format = z.union([
     type: z.literal("json_schema"),
     json_schema: z.looseObject({ name: z.string(), schema: z.record(z.string(), z.unknown()).optional() }),
   }),
-  z.looseObject({ type: z.string().refine((type) => !["text", "json_object", "json_schema"].includes(type)) }),
+  z.looseObject({
+    type: z.string().refine((type) => !["text", "json_object", "json_schema"].includes(type), { abort: true }),
+  }),
 ]);
 
 export const ChatRequest = z.looseObject({

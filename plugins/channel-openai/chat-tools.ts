@@ -13,7 +13,9 @@ const CustomTool = z.looseObject({
   type: z.literal("custom"),
   custom: z.looseObject({ name: z.string(), description: z.string().nullish() }),
 });
-const OtherTool = z.looseObject({ type: z.string().refine((type) => type !== "function" && type !== "custom") });
+const OtherTool = z.looseObject({
+  type: z.string().refine((type) => type !== "function" && type !== "custom", { abort: true }),
+});
 
 export const Tools = z.array(z.union([FunctionTool, CustomTool, OtherTool]));
 export const LegacyFunctions = z.array(FunctionBody);

@@ -32,6 +32,10 @@ export const failures: StreamFrames = {
 
 export function replyWithErrors(server: FastifyInstance): void {
   server.setErrorHandler((thrown, _request, reply) => replyToFailure(reply, httpError(thrown).toJSON()));
+  server.setNotFoundHandler((request, reply) => {
+    const message = `Unknown request URL: ${request.method} ${(request.url.split("?", 1)[0] ?? "").slice(0, 200)}.`;
+    return replyToFailure(reply, { op: "server.route", code: "not_found", err: message });
+  });
 }
 
 /** A request that was refused, or a run that failed before anything was sent. */

@@ -9,17 +9,18 @@ export function mountModels(host: ChannelHost<FastifyInstance>): void {
     data: host
       .runsFor(request)
       .agents()
-      .map((agent) => model(agent.name)),
+      .flatMap((agent) => [agent.name, ...agent.aliases].map(model)),
   }));
-  const schema = { summary: "One agent, as a model", tags: ["openai"], params: z.object({ model: z.string() }) };
-  server.get("/models/:model", { schema }, async (request) => {
-    const { model: name } = request.params;
+  const schema = { summary: "One agent, as a model", tags: ["openai"], params: z.object({ "*": z.string() }) };
+  // A wildcard: names may have slashes.
+  server.get("/models/*", { schema }, async (request) => {
+    const name = request.params["*"];
     const agent = host
       .runsFor(request)
       .agents()
-      .find((candidate) => candidate.name === name);
+      .find((candidate) => candidate.name === name || candidate.aliases.includes(name));
     if (agent === undefined) throw new VenturiError("agent.get", "not_found", `there is no agent "${name}"`);
-    return model(agent.name);
+    return model(name);
   });
 }
 

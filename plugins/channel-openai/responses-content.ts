@@ -28,7 +28,7 @@ const known: ReadonlySet<string> = new Set([
   "input_file",
   "input_audio",
 ]);
-const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(type)) });
+const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(type), { abort: true }) });
 
 export const Content = z.union([
   z.string(),

@@ -37,7 +37,7 @@ const ResultItem = z.looseObject({
 });
 const ReferenceItem = z
   .looseObject({ type: z.literal("item_reference").nullish(), id: z.string() })
-  .refine((item) => item.role === undefined);
+  .refine((item) => item.role === undefined, { abort: true });
 const known: ReadonlySet<string> = new Set([
   "message",
   "function_call",
@@ -47,7 +47,7 @@ const known: ReadonlySet<string> = new Set([
   "item_reference",
 ]);
 /** Reasoning, what the vendor's own tools did, and kinds that are not known here: for a provider of the same wire. */
-const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(type)) });
+const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(type), { abort: true }) });
 
 export const Item = z.union([MessageItem, CallItem, CustomCallItem, ResultItem, OtherItem, ReferenceItem]);
 export type Item = z.output<typeof Item>;

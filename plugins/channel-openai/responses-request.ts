@@ -17,7 +17,9 @@ import { Choice, chosen, Tool, toolSpecs } from "./responses-tools.ts";
 const Format = z.union([
   z.looseObject({ type: z.enum(["text", "json_object"]) }),
   z.looseObject({ type: z.literal("json_schema"), name: z.string(), schema: z.record(z.string(), z.unknown()) }),
-  z.looseObject({ type: z.string().refine((type) => !["text", "json_object", "json_schema"].includes(type)) }),
+  z.looseObject({
+    type: z.string().refine((type) => !["text", "json_object", "json_schema"].includes(type), { abort: true }),
+  }),
 ]);
 
 export const ResponsesRequest = z.looseObject({

@@ -20,7 +20,7 @@ const NamespaceTool = z.looseObject({
   tools: z.array(z.looseObject({ type: z.string() })),
 });
 const known: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
-const OtherTool = z.looseObject({ type: z.string().refine((type) => !known.has(type)) });
+const OtherTool = z.looseObject({ type: z.string().refine((type) => !known.has(type), { abort: true }) });
 
 export const Tool = z.union([FunctionTool, CustomTool, NamespaceTool, OtherTool]);
 export type Tool = z.output<typeof Tool>;
@@ -133,7 +133,9 @@ export const Choice = z.union([
   z.enum(["auto", "none", "required"]),
   z.looseObject({ type: z.enum(["function", "custom"]), name: z.string() }),
   z.looseObject({ type: z.literal("allowed_tools"), mode: z.enum(["auto", "required"]) }),
-  z.looseObject({ type: z.string().refine((type) => !["function", "custom", "allowed_tools"].includes(type)) }),
+  z.looseObject({
+    type: z.string().refine((type) => !["function", "custom", "allowed_tools"].includes(type), { abort: true }),
+  }),
 ]);
 
 export interface Chosen {

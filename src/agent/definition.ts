@@ -69,6 +69,8 @@ export interface Overrides {
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string | undefined;
+  /** Other names that clients may call it by. */
+  readonly aliases: readonly string[];
   readonly instructions: string;
   /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
   readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

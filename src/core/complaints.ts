@@ -31,6 +31,10 @@ function complain(schema: z.ZodType, value: unknown, issue: Issue): Complaint[] 
 }
 
 function readable(issue: Issue, found: unknown): string {
+  if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {
+    const values = issue.options.map(String);
+    return `expected one of ${values.join(", ")}${didYouMean(String(found), values)}`;
+  }
   const own = !issue.message.startsWith("Invalid");
   if (issue.code === "invalid_value" && !own) {
     const values = issue.values.map(String);
@@ -72,11 +76,35 @@ export const everyBranch = (issue: Issue): Issue[] =>
     ? issue.errors.flat().flatMap((inner) => everyBranch({ ...inner, path: [...issue.path, ...inner.path] }))
     : [issue];
 
-/** Of a union's branches, the complaints of the one that was probably meant: whose own type fits, then the fewest. */
+/** Fields by which people and vendors say which form an object has. */
+const tags: ReadonlySet<PropertyKey> = new Set(["type", "role", "kind"]);
+
+const isTag = ({ path }: Issue): boolean => path.length === 1 && tags.has(path[0] ?? "");
+
+/** No branch has the tag that was written: one complaint, with all that there are. */
+function unknownTag(issue: Issue, branches: readonly (readonly Issue[])[]): Issue | undefined {
+  const wrong = branches.map((branch) => branch.find(isTag));
+  const [first] = wrong;
+  if (first === undefined || wrong.includes(undefined)) return undefined;
+  const values = wrong.flatMap((each) => (each?.code === "invalid_value" ? each.values : []));
+  if (values.length < 2) return undefined;
+  return {
+    code: "invalid_value",
+    values,
+    path: [...issue.path, ...first.path],
+    message: "Invalid input",
+    input: undefined,
+  };
+}
+
+/** Of a union's branches, the complaints of the one that was probably meant: whose tag and own type fit, then the fewest. */
 export function flatten(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
   const branches = issue.errors.filter((branch) => !branch.some(refusesWhole));
-  const chosen = branches.sort((left, right) => left.length - right.length)[0];
+  const unknown = unknownTag(issue, branches);
+  if (unknown !== undefined) return [unknown];
+  const tagged = branches.filter((branch) => !branch.some(isTag));
+  const chosen = (tagged.length > 0 ? tagged : branches).sort((left, right) => left.length - right.length)[0];
   if (chosen === undefined) return [issue];
   return chosen.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] })).flatMap(flatten);
 }

@@ -6,6 +6,8 @@ import { token } from "./token.ts";
 
 export interface AgentInfo {
   readonly name: string;
+  /** Other names that clients may call it by; a run keeps the agent's own. */
+  readonly aliases: readonly string[];
   readonly description: string | undefined;
   readonly model: string;
   /** Models that a call may choose instead. */

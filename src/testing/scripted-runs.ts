@@ -181,6 +181,7 @@ export class ScriptedRuns implements Runs {
   agents(): readonly AgentInfo[] {
     return Object.keys(this.#scripts).map((name) => ({
       name,
+      aliases: [],
       description: `the agent ${name}`,
       model: "test/model",
       models: [],

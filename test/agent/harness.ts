@@ -97,6 +97,7 @@ export function agentOf(setup: Setup): AgentDefinition {
   const providers = Array.isArray(setup.model) ? setup.model : [setup.model as Provider];
   return {
     name: "tester",
+    aliases: [],
     description: undefined,
     instructions: "You are a test.",
     inputs: {},

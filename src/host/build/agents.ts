@@ -30,6 +30,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
   return {
     name,
     description: settings.description,
+    aliases: settings.aliases,
     instructions: settings.instructions,
     inputs: settings.inputs,
     model: buildChain(settings.model, parts),

@@ -124,6 +124,10 @@ export const DefaultSettings = z.strictObject({
 
 export const AgentSettings = z.strictObject({
   description: z.string().optional().describe("What it is for; shown in lists and to agents that may call it."),
+  aliases: z
+    .array(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/))
+    .prefault([])
+    .describe("Other names that clients may call it by, such as `gpt-4o` or `openai/gpt-4o`."),
   model: z.string().describe("An entry of `models`, or `provider/model`."),
   instructions: z.string().prefault("").describe("The system prompt; `{{name}}` stands for an input variable."),
   inputs: z

@@ -67,6 +67,8 @@ export const entryKeys = {
 
 const name = (pattern: RegExp, what: string) =>
   z.string().regex(pattern, `this name has characters other than ${what}`);
+/** Clients use an agent's name as a model's, and those have slashes, colons and versions. */
+const agentName = name(/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/, "letters, digits, _, ., @, :, / and -");
 const entryName = name(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, "letters, digits, _, . and -");
 // Models see tools' names; this is what every vendor accepts.
 const toolName = name(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, _ and - (at most 64)");
@@ -90,7 +92,7 @@ export const Settings = z.strictObject({
     .prefault({})
     .describe("Models that agents name: chains with failover, retries and timeouts."),
   tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
-  agents: z.record(entryName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
+  agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal
     .prefault({ type: "sqlite", path: "./data/venturi.db" })
     .describe("Where runs are kept. Needs a restart."),

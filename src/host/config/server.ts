@@ -121,7 +121,10 @@ export const ServerSettings = z.strictObject({
 export type ServerSettings = z.output<typeof ServerSettings>;
 
 export const LimitSettings = z.strictObject({
-  body: Size.prefault("4MiB").describe("Largest request body."),
+  body: Size.prefault("32MiB").describe("Largest request body; images and files come in bodies."),
+  bodies: Size.prefault("256MiB").describe(
+    "All request bodies that are being received, together; beyond it `unavailable`.",
+  ),
   metadata: Size.prefault("16KiB").describe("Largest metadata of a run, in characters."),
   activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),
   queue: z

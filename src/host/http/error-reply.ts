@@ -33,7 +33,8 @@ function sendError(reply: FastifyReply, error: VenturiError): FastifyReply {
 export function invalid(part: string, issues: readonly Complaint[]): VenturiError {
   const [first] = issues;
   const message = first === undefined ? "the request is not valid" : `${first.path || part}: ${first.message}`;
-  return new VenturiError("request.parse", "invalid_input", message, { details: { issues: issues.slice(0, 20) } });
+  const details = { issues: issues.slice(0, 20), ...(first?.path ? { param: first.path } : {}) };
+  return new VenturiError("request.parse", "invalid_input", message, { details });
 }
 
 const pathOf = (url: string): string => (url.split("?", 1)[0] ?? "").slice(0, 200);

@@ -3,6 +3,7 @@ import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
 import { parseUntrusted } from "../../core/untrusted-json.ts";
 
+import { BodyBudget } from "./body-budget.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 /** An HTTP server whose every input is bounded: headers, body, nesting, time, and no compression to expand. */
@@ -34,6 +35,14 @@ export async function createHttp(limits: ServiceLimits, trustProxy: boolean | st
     if (encoding === undefined || encoding === "identity") return;
     throw new VenturiError("request.parse", "invalid_input", "send the body uncompressed");
   });
+  const budget = new BodyBudget({ total: limits.bodies, largest: limits.body });
+  const reading = new WeakMap<object, () => void>();
+  app.addHook("preParsing", async (request, reply) => {
+    const release = budget.take(request.headers);
+    reading.set(request, release);
+    reply.raw.once("close", release);
+  });
+  app.addHook("preValidation", async (request) => reading.get(request)?.());
   return app;
 }
 

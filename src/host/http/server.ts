@@ -101,7 +101,7 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
   const origins = settings.cors?.origins ?? [];
   if (origins.length > 0) {
     const { default: cors } = await import("@fastify/cors");
-    const exposed = ["x-venturi-run", "venturi-warnings", "traceparent", "retry-after", "location"];
+    const exposed = ["x-venturi-run", "venturi-warnings", "x-request-id", "traceparent", "retry-after", "location"];
     await app.register(cors, {
       origin: origins.includes("*") ? true : origins,
       exposedHeaders: exposed,
@@ -162,6 +162,7 @@ async function guard(app: FastifyInstance, { settings, audit, clock, log }: Serv
   };
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders);
+    reply.header("x-request-id", requestIdOf(request.headers["x-request-id"]));
     reply.header("traceparent", traceparentOf(request.headers.traceparent) ?? freshTraceparent());
     checkOrigin(request.headers, request.raw.rawHeaders);
     if (request.routeOptions.config.open === true) return;
@@ -183,6 +184,10 @@ async function guard(app: FastifyInstance, { settings, audit, clock, log }: Serv
     audit: record,
   };
 }
+
+/** The caller's own id where it has one that can stand in a header, so that both sides' logs find each other. */
+const requestIdOf = (asked: unknown): string =>
+  typeof asked === "string" && /^[\w.:-]{1,128}$/.test(asked) ? asked : `req_${randomBytes(12).toString("hex")}`;
 
 /** A context for a response that belongs to no trace, so that its reader can quote something. */
 const freshTraceparent = (): string => `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;

@@ -31,7 +31,7 @@ export function callerRuns(
   return {
     async start(request, options = {}) {
       demand(caller, "start");
-      permit(caller, request.agent);
+      permit(caller, nameOf(runs, request.agent));
       await admit.charge();
       const place = await admit.admission.reserve(caller);
       try {
@@ -77,7 +77,7 @@ export function callerRuns(
     },
     async embed(request, signal) {
       demand(caller, "start");
-      permit(caller, request.agent);
+      permit(caller, nameOf(runs, request.agent));
       await admit.charge();
       return await runs.embed(request, signal);
     },
@@ -96,13 +96,17 @@ export function callerRuns(
     },
     async countInput(request, options) {
       demand(caller, "start");
-      permit(caller, request.agent);
+      permit(caller, nameOf(runs, request.agent));
       await admit.charge();
       return await runs.countInput(request, { ...options, tenant: caller.tenant });
     },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
 }
+
+/** An agent's own name, by whatever it is called. */
+const nameOf = (runs: Runs, called: string): string =>
+  runs.agents().find(({ name, aliases }) => name !== called && aliases.includes(called))?.name ?? called;
 
 async function* afterCheck<T>(check: () => Promise<unknown>, items: AsyncIterable<T>): AsyncGenerator<T> {
   await check();

@@ -134,7 +134,7 @@ export class HostRuns implements Runs {
       run,
       tenant,
       session: request.session,
-      request: { ...request, input: stored, ...(caller === undefined ? {} : { caller }) },
+      request: { ...request, agent: agent.name, input: stored, ...(caller === undefined ? {} : { caller }) },
       whenBusy: agent.whenBusy,
       ...(options.key === undefined ? {} : { key: options.key }),
       ...(here ? { claimFor: this.#worker.name } : {}),
@@ -347,7 +347,7 @@ export class HostRuns implements Runs {
 
   #agent(name: string): AgentDefinition {
     const { agents } = this.#parts.revisions.current;
-    const agent = agents.get(name);
+    const agent = agents.get(name) ?? [...agents.values()].find(({ aliases }) => aliases.includes(name));
     if (agent !== undefined) return agent;
     const known = [...agents.keys()].join(", ") || "none";
     throw new VenturiError("run.start", "not_found", `there is no agent "${name}"; the agents are: ${known}`);
@@ -389,6 +389,7 @@ function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
 
 const infoOf = (agent: AgentDefinition): AgentInfo => ({
   name: agent.name,
+  aliases: agent.aliases,
   description: agent.description,
   model: agent.model.name,
   models: [...agent.overrides.models.keys()],

@@ -23,7 +23,7 @@ describe("the configuration", () => {
       "a.yaml": `${preamble}agents: { one: { model: p/m } }\nproviders: { p: { type: sample-provider } }`,
     });
     expect(config.server.listen).to.deep.equal({ host: "127.0.0.1", port: 7070 });
-    expect(config.limits).to.include({ body: 4 * 2 ** 20, drain: 25_000, activeRuns: 2000 });
+    expect(config.limits).to.include({ body: 32 * 2 ** 20, drain: 25_000, activeRuns: 2000 });
     expect(config.agents.one?.toolPolicy).to.include({
       dispatch: "eager",
       concurrency: 8,

@@ -47,6 +47,7 @@ describe("channel-websocket", () => {
   const url = (from = service) => `${from.url.replace("http", "ws")}/ws`;
   before(async () => {
     service = await serve({
+      limits: { body: 4 * 1024 * 1024 },
       scripts: {
         ...scripts,
         asking: async ({ emit, received }) => {
