@@ -17,7 +17,6 @@ describe("ask", () => {
   });
   const host: ChannelHost<FastifyInstance> = {
     server,
-    runs,
     log: testPluginContext().log,
     limits: { slowReader: 1_000_000, keepAlive: 15_000, stalled: 30_000 },
     caller: () => ({ id: "test", tenant: "default", agents: undefined }),
