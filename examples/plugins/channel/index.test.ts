@@ -21,6 +21,7 @@ describe("ask", () => {
     limits: { slowReader: 1_000_000, keepAlive: 15_000, stalled: 30_000 },
     caller: () => ({ id: "test", tenant: "default", agents: undefined }),
     permit: () => {},
+    demand: () => {},
     runsFor: () => runs,
     trace: () => undefined,
   };
