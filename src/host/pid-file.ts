@@ -1,47 +1,70 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { messageOf, VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors.ts";
 import type { Config } from "./config/load.ts";
 
-export const pidFile = ({ folder, dataFolder }: Pick<Config, "folder" | "dataFolder">): string =>
-  resolve(folder, dataFolder, "venturi.pid");
+type Place = Pick<Config, "folder" | "dataFolder">;
 
-/** Says which process serves this config, for `venturi reload`; the result takes it back. */
-export function writePidFile(config: Config): () => void {
+export const pidFile = ({ folder, dataFolder }: Place): string => resolve(folder, dataFolder, "venturi.pid");
+
+/** A process that serves: a line `PID CONFIG-FILE` of the file, since several may share a data folder. */
+interface Served {
+  readonly pid: number;
+  /** Undefined when whoever wrote the line did not say. */
+  readonly config: string | undefined;
+}
+
+/** Says that this process serves this config, for `venturi reload`; the result takes it back. */
+export function writePidFile(config: Place & Pick<Config, "file">): () => void {
   const file = pidFile(config);
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, `${process.pid}\n`);
+  const others = readAll(file);
+  // Lines of processes that were killed; those that live are left alone, also by others that start at this moment.
+  if (others.some(({ pid }) => !isAlive(pid)))
+    writeAll(
+      file,
+      others.filter(({ pid }) => isAlive(pid)),
+    );
+  appendFileSync(file, `${process.pid} ${config.file}\n`);
   return () => {
-    // Another process may have taken the file over since.
-    if (readPid(file) === process.pid) rmSync(file, { force: true });
+    const left = readAll(file).filter(({ pid }) => pid !== process.pid);
+    if (left.length === 0) rmSync(file, { force: true });
+    else writeAll(file, left);
   };
 }
 
-/** The process that serves this config. Rejects with `unavailable` when there is none. */
-export function runningPid(config: Config): number {
+/** The processes that serve this config. Throws `unavailable` when there is none. */
+export function runningPids(config: Place & Pick<Config, "file">): number[] {
   const file = pidFile(config);
-  const pid = readPid(file);
-  if (pid === undefined) {
-    throw new VenturiError(
-      "service.find",
-      "unavailable",
-      `no service is running with this config (${file} is not there)`,
-    );
-  }
-  try {
-    process.kill(pid, 0);
-  } catch (thrown) {
-    const message = `the service that wrote ${file} (process ${pid}) can't be reached: ${messageOf(thrown)}`;
-    throw new VenturiError("service.find", "unavailable", message, { cause: thrown });
-  }
-  return pid;
+  const served = readAll(file).filter((each) => each.config === undefined || each.config === config.file);
+  const alive = [...new Set(served.map(({ pid }) => pid))].filter(isAlive);
+  if (alive.length > 0) return alive;
+  const why = served.length === 0 ? `${file} names none` : `process ${served[0]?.pid} of ${file} is gone`;
+  throw new VenturiError("service.find", "unavailable", `no service is running with this config (${why})`);
 }
 
-function readPid(file: string): number | undefined {
+function readAll(file: string): Served[] {
+  let text: string;
   try {
-    const pid = Number(readFileSync(file, "utf8"));
-    return Number.isInteger(pid) && pid > 0 ? pid : undefined;
+    text = readFileSync(file, "utf8");
   } catch {
-    return undefined;
+    return [];
+  }
+  return text.split("\n").flatMap((line) => {
+    const [, pid, config] = /^(\d+)(?: (.+))?$/.exec(line.trim()) ?? [];
+    return pid === undefined || Number(pid) === 0 ? [] : [{ pid: Number(pid), config }];
+  });
+}
+
+const writeAll = (file: string, all: readonly Served[]): void =>
+  writeFileSync(file, all.map(({ pid, config }) => `${pid}${config === undefined ? "" : ` ${config}`}\n`).join(""));
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (thrown) {
+    // Somebody else's process lives, too.
+    return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
   }
 }

@@ -67,7 +67,7 @@ describe("the command line with a service behind it", function () {
   };
   const listening = async () => {
     const service = begin("start");
-    await service.until(() => service.words.includes("Answers come from"));
+    await service.until(() => service.words.includes("OpenAI clients:"));
     return { service, url: /listening on (http:\S+)/.exec(service.words)?.[1] ?? "" };
   };
   const follow = (url: string) =>

@@ -116,6 +116,7 @@ export class Checkout {
       "channels.ai-sdk={}",
       "channels.ag-ui={}",
       "limits.drain=100ms",
+      "telemetry.logs.format=text",
     ].flatMap((setting) => ["--set", setting]);
     const words = [join(this.folder, "dist/src/cli/bin.js"), "start", ...settings];
     const service = spawn(process.execPath, words, {

@@ -1,34 +1,46 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { loadConfig } from "../../src/host/config/load.ts";
-import { pidFile, runningPid, writePidFile } from "../../src/host/pid-file.ts";
+import { pidFile, runningPids, writePidFile } from "../../src/host/pid-file.ts";
 import { preamble, testFolder } from "./folder.ts";
 
 describe("the pid file", () => {
   const folder = testFolder();
-  const config = () => loadConfig({ file: folder.write({ "conf/a.yaml": `${preamble}dataFolder: ../run` }) });
+  const config = (name = "a") =>
+    loadConfig({ file: folder.write({ [`conf/${name}.yaml`]: `${preamble}dataFolder: ../run` }) });
 
   it("lies in the data folder, names this process and goes with it", async () => {
     const loaded = await config();
     const remove = writePidFile(loaded);
     expect(pidFile(loaded)).to.equal(folder.path("run/venturi.pid"));
-    expect(runningPid(loaded)).to.equal(process.pid);
+    expect(runningPids(loaded)).to.deep.equal([process.pid]);
     remove();
     expect(existsSync(pidFile(loaded))).to.equal(false);
   });
 
-  it("stays when another process has taken it over", async () => {
-    const loaded = await config();
-    const remove = writePidFile(loaded);
-    writeFileSync(pidFile(loaded), "1\n");
+  it("two instances share a data folder: each keeps its own line, and a reload finds those of its config", async () => {
+    const [one, two] = [await config("one"), await config("two")];
+    const other = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"]);
+    const remove = writePidFile(one);
+    appendFileSync(pidFile(one), `${other.pid} ${two.file}\n`);
+    expect(runningPids(one)).to.deep.equal([process.pid]);
+    expect(runningPids(two)).to.deep.equal([other.pid]);
     remove();
-    expect(existsSync(pidFile(loaded))).to.equal(true);
+    expect(readFileSync(pidFile(one), "utf8")).to.equal(`${other.pid} ${two.file}\n`);
+    expect(() => runningPids(one)).to.throw(/no service is running/);
+    other.kill();
+    await once(other, "exit");
+    expect(() => runningPids(two)).to.throw(/is gone/);
+    writePidFile(one);
+    expect(readFileSync(pidFile(one), "utf8")).to.equal(`${process.pid} ${one.file}\n`);
   });
 
   it("with nonsense in it stands for no service", async () => {
     const loaded = await config();
     writePidFile(loaded);
     writeFileSync(pidFile(loaded), "nonsense");
-    expect(() => runningPid(loaded)).to.throw(/no service is running/);
+    expect(() => runningPids(loaded)).to.throw(/no service is running/);
   });
 });

@@ -18,9 +18,23 @@ export interface AuditParts {
   readonly caller: (request: unknown) => KeyHolder;
 }
 
+const example = {
+  records: [
+    { number: 7, at: 1789000000000, action: "run.cancel", by: "ops", tenant: "acme", run: "run_0mwhvk7jo4056f" },
+  ],
+};
+const response = {
+  200: z.object({ records: z.array(z.looseObject({})), cursor: z.string().optional() }).meta({ examples: [example] }),
+};
+
 /** `GET /v1/audit`: what was done in the caller's tenant. What belongs to none, such as failed logins, `venturi audit` lists. */
 export function mountAudit(app: FastifyInstance, { audit, caller }: AuditParts): void {
-  const schema = { summary: "The audit of the key's tenant, newest first", tags: ["operations"], querystring: Query };
+  const schema = {
+    summary: "The audit of the key's tenant, newest first",
+    tags: ["operations"],
+    querystring: Query,
+    response,
+  };
   app.get("/v1/audit", { schema }, async (request) => {
     const { tenant, ...holder } = caller(request);
     demand({ tenant, ...holder }, "inspect");
