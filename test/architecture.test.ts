@@ -10,13 +10,15 @@ const sources = (pattern: string): string[] =>
   globSync(pattern, { cwd: root, exclude: (name) => name === "node_modules" }).sort();
 
 /** Everything a file imports: relative ones as paths from the top, packages by name. */
-function importsOf(file: string): string[] {
+function importsOf(file: string, kind: "all" | "static" = "all"): string[] {
   const text = read(file).replaceAll(/`(?:\\.|[^`\\])*`/gs, "``");
   const found = text.matchAll(/(?:^|\n)\s*(?:import|export)\b[^"';]*?\bfrom\s*"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g);
-  return [...found].map(([, named, bare]) => {
-    const specifier = named ?? bare ?? "";
-    return specifier.startsWith(".") ? normalize(join(dirname(file), specifier)) : specifier;
-  });
+  return [...found]
+    .filter(([whole]) => kind === "all" || !/\bimport\s*\(/.test(whole))
+    .map(([, named, bare]) => {
+      const specifier = named ?? bare ?? "";
+      return specifier.startsWith(".") ? normalize(join(dirname(file), specifier)) : specifier;
+    });
 }
 
 /** What each part may import from the others; nothing points the other way. */
@@ -50,6 +52,29 @@ const violations = (files: readonly string[], allowed: (file: string, imported: 
       .map((imported) => `${file} imports ${imported}`),
   );
 
+/** Each group of files that can all reach each other (Tarjan's strongly connected components). */
+function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = [];
+  const index = new Map<string, number>();
+  const low = new Map<string, number>();
+  const stack: string[] = [];
+  const visit = (file: string): void => {
+    const place = index.size;
+    index.set(file, place);
+    low.set(file, place);
+    stack.push(file);
+    for (const next of graph.get(file) ?? []) {
+      if (!index.has(next)) visit(next);
+      if (stack.includes(next)) low.set(file, Math.min(low.get(file) ?? 0, low.get(next) ?? 0));
+    }
+    if (low.get(file) !== place) return;
+    const group = stack.splice(stack.indexOf(file));
+    if (group.length > 1) found.push(group.sort().join(" ↔ "));
+  };
+  for (const file of graph.keys()) if (!index.has(file)) visit(file);
+  return found.sort();
+}
+
 describe("the house", () => {
   it("the reader of imports sees every form", () => {
     const seen = importsOf("src/cli/main.ts");
@@ -71,6 +96,14 @@ describe("the house", () => {
       expect(violations(files, isAllowed)).to.deep.equal([]);
     });
   }
+
+  it("no file imports itself by way of others, types included", () => {
+    const files = [...sources("src/**/*.ts"), ...sources("plugins/**/*.ts")];
+    // A module that is loaded when it is needed is no part of a circle of loading.
+    const loaded = (file: string) => importsOf(file, "static").filter((imported) => files.includes(imported));
+    const graph = new Map(files.map((file) => [file, loaded(file)]));
+    expect(circlesIn(graph)).to.deep.equal([]);
+  });
 
   it("the core needs zod and nothing else", () => {
     const isAllowed = (_file: string, imported: string) =>

@@ -1,20 +1,12 @@
 import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
-import { z } from "zod";
 import { mountApprovals } from "./approvals.ts";
 import { mountFollow } from "./follow.ts";
+import { Options } from "./options.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
 import { mountStart } from "./start.ts";
 import { mountState } from "./state.ts";
 import { mountWhy } from "./why.ts";
-
-export const Options = z.strictObject({
-  onDisconnect: z
-    .enum(["continue", "cancel"])
-    .default("continue")
-    .describe("what becomes of a run when the client that started it goes away"),
-});
-export type Options = z.output<typeof Options>;
 
 export default definePlugin({
   name: "channel-http",

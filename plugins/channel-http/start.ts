@@ -20,7 +20,7 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
-import type { Options } from "./index.ts";
+import type { Options } from "./options.ts";
 import { ending, Failure, RunView } from "./view.ts";
 
 const op = "run.start";

@@ -4,7 +4,7 @@ import { chatHeartbeat, chatProjection } from "./chat-projection.ts";
 import { ChatRequest, isLegacy, toRunRequest } from "./chat-request.ts";
 import { customNames } from "./chat-tools.ts";
 import { failures, replyToFailure } from "./errors.ts";
-import type { Options } from "./index.ts";
+import type { Options } from "./options.ts";
 
 /** `POST /chat/completions`. */
 export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {

@@ -14,7 +14,7 @@ import {
 import { z } from "zod";
 import { chatUsage, seconds } from "./chat-completion.ts";
 import { errorBody, failures, replyToFailure } from "./errors.ts";
-import type { Options } from "./index.ts";
+import type { Options } from "./options.ts";
 
 const CompletionRequest = z.looseObject({
   model: z.string().describe("the agent's name"),

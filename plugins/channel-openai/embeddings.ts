@@ -8,7 +8,7 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { chatWire } from "./chat-content.ts";
-import type { Options } from "./index.ts";
+import type { Options } from "./options.ts";
 
 const Tokens = z.array(z.number().int());
 const EmbeddingsRequest = z.looseObject({

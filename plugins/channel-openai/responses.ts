@@ -13,7 +13,7 @@ import {
 } from "venturi/plugin";
 import { invalid } from "./content.ts";
 import { failures, replyToFailure } from "./errors.ts";
-import type { Options } from "./index.ts";
+import type { Options } from "./options.ts";
 import { conversationId } from "./responses-body.ts";
 import { answered } from "./responses-items.ts";
 import { ResponseProjection } from "./responses-projection.ts";

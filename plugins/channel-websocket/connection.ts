@@ -15,7 +15,7 @@ import {
 import type { WebSocket } from "ws";
 import { Command } from "./commands.ts";
 import { Inbox } from "./inbox.ts";
-import type { Options } from "./index.ts";
+import type { Options } from "./options.ts";
 import { Projection } from "./projection.ts";
 import { Speech } from "./speech.ts";
 

@@ -1,27 +1,6 @@
-import { type Channel, definePlugin, type FastifyInstance, type Voice } from "venturi/plugin";
-import { z } from "zod";
+import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
 import { Connection } from "./connection.ts";
-
-export const Options = z.strictObject({
-  path: z
-    .string()
-    .regex(/^\/[\w/-]*$/)
-    .default("/ws")
-    .describe("where sockets connect"),
-  onDisconnect: z
-    .enum(["continue", "cancel"])
-    .default("continue")
-    .describe("what becomes of the runs that a socket started when it goes away"),
-  messagesPerSecond: z
-    .number()
-    .int()
-    .positive()
-    .default(50)
-    .describe("messages and pings of one socket that are read in a second; what comes faster waits"),
-  subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
-});
-/** A channel that is built upon this one brings a voice. */
-export type Options = z.output<typeof Options> & { readonly voice?: Voice };
+import { Options } from "./options.ts";
 
 export default definePlugin({
   name: "channel-websocket",

@@ -2,8 +2,8 @@ import { constants } from "node:fs";
 import { type FileHandle, mkdir, open, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { messageOf, VenturiError } from "venturi/plugin";
-import type { FilesOptions } from "./index.ts";
 import { matchesName } from "./match.ts";
+import type { FilesOptions } from "./options.ts";
 
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const longestPath = 4_096;

@@ -1,6 +1,6 @@
 import { Egress, VenturiError } from "venturi/plugin";
-import type { HttpToolOptions } from "./index.ts";
 import type { Operation } from "./operation.ts";
+import type { HttpToolOptions } from "./options.ts";
 
 /** The hosts of the config's list, or those that the operations name. */
 export function egressOf(options: HttpToolOptions, operations: readonly Operation[]): Egress {

@@ -1,4 +1,4 @@
-import type { HttpToolOptions } from "./index.ts";
+import type { HttpToolOptions } from "./options.ts";
 
 const tellsSecret = /key|token|secret|password|signature|auth|credential/i;
 const harmlessHeader = /^(?:accept|content-type|user-agent|accept-language)$/i;

@@ -3,8 +3,8 @@ import { Agent as HttpsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import type { Readable } from "node:stream";
 import { type Egress, redactor, type ToolContext, traceHeadersIn, VenturiError } from "venturi/plugin";
-import type { HttpToolOptions } from "./index.ts";
 import type { Operation, Prepared } from "./operation.ts";
+import type { HttpToolOptions } from "./options.ts";
 import { type Answer, toOutput } from "./response.ts";
 
 const op = "tool.call";

@@ -1,7 +1,7 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
 import { messageOf, type PluginContext, VenturiError } from "venturi/plugin";
-import type { McpOptions } from "./index.ts";
+import type { McpOptions } from "./options.ts";
 import { openTransport } from "./transport.ts";
 
 /** A client of the server that is made again, with growing pauses, whenever the server goes away. */

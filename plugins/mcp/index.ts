@@ -1,52 +1,9 @@
-import {
-  Duration,
-  definePlugin,
-  egressOptions,
-  redactor,
-  type Tool,
-  type ToolSource,
-  toolOptions,
-} from "venturi/plugin";
-import { z } from "zod";
+import { definePlugin, redactor, type Tool, type ToolSource } from "venturi/plugin";
 import { Connection } from "./connection.ts";
+import { McpOptions } from "./options.ts";
 import { Vetted } from "./pin.ts";
 import { toTools } from "./tools.ts";
 import { secretsOf } from "./transport.ts";
-
-export const McpOptions = z
-  .strictObject({
-    ...toolOptions,
-    command: z.string().optional().describe("program of a stdio server"),
-    args: z.array(z.string()).default([]),
-    env: z.record(z.string(), z.string()).default({}).describe("variables the server gets"),
-    passEnv: z.array(z.string()).default([]).describe("variables of the service that the server gets too"),
-    cwd: z.string().optional().describe("folder the server runs in; relative to the config's folder"),
-    url: z.url().optional().describe("address of a streamable HTTP server"),
-    headers: z.record(z.string(), z.string()).default({}),
-    ...egressOptions,
-    tools: z.array(z.string()).optional().describe("the server's tools to offer; all of them when absent"),
-    prefix: z
-      .string()
-      .regex(/^[A-Za-z0-9_-]{0,32}$/, "use letters, digits, _ and -, at most 32 of them")
-      .optional()
-      .describe("stands before the names of the server's tools; `<key>_` when absent"),
-    pin: z
-      .string()
-      .regex(/^sha256:[0-9a-f]{64}$/, "expected sha256: and 64 hex digits, as the log tells them at the start")
-      .optional()
-      .describe("hash of the tools a person has looked at; others are not offered"),
-    effects: z
-      .record(z.string(), z.enum(["pure", "idempotent", "effectful"]))
-      .default({})
-      .describe("effect by tool, where the server's own hints are not to be believed"),
-    connectTimeout: Duration.default(15_000),
-    backoff: z.strictObject({ first: Duration.default(500), most: Duration.default(30_000) }).prefault({}),
-    optional: z.boolean().default(false).describe("start without the server and go on trying"),
-  })
-  .refine((options) => (options.command === undefined) !== (options.url === undefined), {
-    error: "give either command (a stdio server) or url (a streamable HTTP server)",
-  });
-export type McpOptions = z.output<typeof McpOptions>;
 
 export default definePlugin({
   name: "mcp",

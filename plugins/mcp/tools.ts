@@ -9,7 +9,7 @@ import {
   VenturiError,
 } from "venturi/plugin";
 import type { Connection } from "./connection.ts";
-import type { McpOptions } from "./index.ts";
+import type { McpOptions } from "./options.ts";
 import type { Vetted } from "./pin.ts";
 import { toOutput } from "./result.ts";
 

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { Egress, egressFetch, namesPrivate } from "venturi/plugin";
-import type { McpOptions } from "./index.ts";
+import type { McpOptions } from "./options.ts";
 
 /** A fresh transport to the server. The libraries are loaded when the first one is needed. */
 export async function openTransport(options: McpOptions, folder: string): Promise<Transport> {

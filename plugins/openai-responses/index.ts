@@ -1,41 +1,15 @@
-import {
-  collectWith,
-  count,
-  definePlugin,
-  httpOptions,
-  httpProvider,
-  notCounted,
-  record,
-  type Wire,
-} from "venturi/plugin";
-import { z } from "zod";
+import { collectWith, count, definePlugin, httpProvider, notCounted, record, type Wire } from "venturi/plugin";
 import { ResponsesDecoder, wireName } from "./decoder.ts";
+import { ResponsesOptions } from "./options.ts";
 import { bodyOf, countedBody } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new ResponsesDecoder() };
-
-const options = z.strictObject({
-  ...httpOptions,
-  baseUrl: httpOptions.baseUrl.default("https://api.openai.com/v1"),
-  organization: z.string().exactOptional().describe("OpenAI organization to bill"),
-  project: z.string().exactOptional().describe("OpenAI project to bill"),
-  query: z.record(z.string(), z.string()).exactOptional().describe("Query parameters, such as Azure's api-version"),
-  store: z
-    .boolean()
-    .default(false)
-    .describe("Let the server keep responses; otherwise reasoning travels along enciphered"),
-  reasoningSummary: z
-    .enum(["auto", "concise", "detailed"])
-    .exactOptional()
-    .describe("Ask for summaries of the model's reasoning"),
-});
-export type ResponsesOptions = z.output<typeof options>;
 
 export default definePlugin({
   name: "openai-responses",
   kind: "provider",
   description: "OpenAI Responses API and servers compatible with it",
-  options,
+  options: ResponsesOptions,
   wires: { [wireName]: wire },
   create(options) {
     const url = urlOf(options);

@@ -9,8 +9,8 @@ import {
   withNative,
   word,
 } from "venturi/plugin";
-import type { ResponsesOptions } from "./index.ts";
 import { inputOf } from "./input.ts";
+import type { ResponsesOptions } from "./options.ts";
 
 type Body = Record<string, unknown>;
 

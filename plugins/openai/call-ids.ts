@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { OpenAiOptions } from "./index.ts";
+import type { OpenAiOptions } from "./options.ts";
 
 export type IdOf = (call: string) => string;
 

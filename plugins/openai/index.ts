@@ -1,44 +1,18 @@
-import { collectWith, definePlugin, httpOptions, httpProvider, type Wire } from "venturi/plugin";
-import { z } from "zod";
+import { collectWith, definePlugin, httpProvider, type Wire } from "venturi/plugin";
 import { ChatDecoder, wireName } from "./decoder.ts";
-import { dialectNames, dialectOf } from "./dialects.ts";
+import { dialectOf } from "./dialects.ts";
 import { embeddingsBody, embeddingsOf } from "./embeddings.ts";
 import { failureOf } from "./errors.ts";
+import { OpenAiOptions } from "./options.ts";
 import { bodyOf } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new ChatDecoder() };
-
-const options = z.strictObject({
-  ...httpOptions,
-  baseUrl: httpOptions.baseUrl.default("https://api.openai.com/v1"),
-  organization: z.string().exactOptional().describe("OpenAI organization to bill"),
-  project: z.string().exactOptional().describe("OpenAI project to bill"),
-  query: z.record(z.string(), z.string()).exactOptional().describe("Query parameters, such as Azure's api-version"),
-  dialect: z
-    .enum(["auto", ...dialectNames])
-    .default("auto")
-    .describe("What the server is, where servers differ; auto: by the host, and local for one that is near"),
-  maxTokensKey: z
-    .enum(["max_completion_tokens", "max_tokens"])
-    .exactOptional()
-    .describe("How this server calls the limit of output tokens, if not as its dialect says"),
-  includeUsage: z.boolean().default(true).describe("Ask for usage in streams (stream_options.include_usage)"),
-  callIds: z
-    .enum(["keep", "short"])
-    .exactOptional()
-    .describe("short: nine letters and digits, which Mistral wants (and gets without asking)"),
-  sendReasoning: z
-    .enum(["toolCalls", "always", "never"])
-    .default("toolCalls")
-    .describe("When reasoning goes back in the field it came in; DeepSeek wants it on turns with tool calls"),
-});
-export type OpenAiOptions = z.output<typeof options>;
 
 export default definePlugin({
   name: "openai",
   kind: "provider",
   description: "OpenAI Chat Completions and every server compatible with it",
-  options,
+  options: OpenAiOptions,
   wires: { [wireName]: wire },
   create(options) {
     const url = urlOf(options, "chat/completions");

@@ -2,7 +2,7 @@ import { argumentsText, type Message, type OpaquePart, type Part, record, textOf
 import { fileOf, imageOf } from "./attachments.ts";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
-import type { OpenAiOptions } from "./index.ts";
+import type { OpenAiOptions } from "./options.ts";
 
 type Body = Record<string, unknown>;
 

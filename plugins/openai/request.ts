@@ -8,8 +8,8 @@ import {
   withNative,
 } from "venturi/plugin";
 import type { Dialect } from "./dialects.ts";
-import type { OpenAiOptions } from "./index.ts";
 import { messagesOf } from "./messages.ts";
+import type { OpenAiOptions } from "./options.ts";
 
 type Body = Record<string, unknown>;
 

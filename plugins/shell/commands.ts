@@ -3,6 +3,7 @@ import { access, stat } from "node:fs/promises";
 import { basename, isAbsolute, join } from "node:path";
 import { VenturiError } from "venturi/plugin";
 import { z } from "zod";
+import type { Command } from "./command.ts";
 import { isHarmless, isKnown } from "./guard.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, { error: "expected the plain name of a program" });
@@ -23,21 +24,6 @@ export const CommandOptions = z.union([
   }),
 ]);
 export type CommandOptions = z.output<typeof CommandOptions>;
-
-export interface Command {
-  readonly name: string;
-  readonly description: string | undefined;
-  /** Absolute, found once at the start: what a PATH or a workspace says later does not matter. */
-  readonly program: string;
-  readonly prefix: readonly string[];
-  readonly arguments: "none" | "checked" | "any";
-  /** The program's plain name, by which its grammar is found. */
-  readonly known: string;
-  /** Its arguments are not judged, or say what to run: only a sandbox holds it. */
-  readonly canRunCode: boolean;
-  readonly allow: readonly RegExp[] | undefined;
-  readonly deny: readonly RegExp[];
-}
 
 export async function resolveCommand(entry: CommandOptions, path: readonly string[]): Promise<Command> {
   const spelled =

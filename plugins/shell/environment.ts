@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { redactor } from "venturi/plugin";
-import type { ShellOptions } from "./index.ts";
 import type { Jail } from "./jail.ts";
+import type { ShellOptions } from "./options.ts";
 
 /** Nothing of the service's own environment but what the config passes on. */
 export function childEnvironment(

@@ -1,5 +1,5 @@
 import { VenturiError } from "venturi/plugin";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { gitSubcommands } from "./git-grammar.ts";
 import { gitEnvironment, openRepository } from "./git-repository.ts";
 import { type Grammar, Refusal, readArguments } from "./grammar.ts";

@@ -3,9 +3,10 @@ import { lstat, readlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { type Log, messageOf, VenturiError } from "venturi/plugin";
-import { type Command, findProgram } from "./commands.ts";
-import type { ShellOptions } from "./index.ts";
+import type { Command } from "./command.ts";
+import { findProgram } from "./commands.ts";
 import type { Jail } from "./jail.ts";
+import type { ShellOptions } from "./options.ts";
 
 /** Turns a program and its arguments into bubblewrap's. */
 export type Sandbox = (

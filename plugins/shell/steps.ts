@@ -1,10 +1,10 @@
 import { type ToolContext, VenturiError } from "venturi/plugin";
-import type { Command } from "./commands.ts";
+import type { Command } from "./command.ts";
 import { childEnvironment } from "./environment.ts";
 import { type Executed, execute } from "./execute.ts";
 import { checkArguments } from "./guard.ts";
-import type { ShellOptions } from "./index.ts";
 import { type Jail, openDirectory } from "./jail.ts";
+import type { ShellOptions } from "./options.ts";
 import type { ShellInput } from "./parameters.ts";
 import type { Sandbox } from "./sandbox.ts";
 

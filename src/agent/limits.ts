@@ -1,29 +1,10 @@
-import { VenturiError } from "../core/errors.ts";
 import type { Budget } from "../core/tool.ts";
 import type { Usage } from "../core/usage.ts";
 import { Countdown } from "./countdown.ts";
 import type { Limits } from "./definition.ts";
+import { LimitReached } from "./limit-reached.ts";
 import type { RunContext } from "./run-context.ts";
 import type { CallState } from "./state/round-state.ts";
-
-export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_output" | "max_time" | "repeated_calls";
-
-/** A limit was reached. Depending on `onLimit` it ends the run well, with this as its finish, or as an error. */
-export class LimitReached extends VenturiError {
-  readonly limit: LimitName;
-  constructor(limit: LimitName, message: string) {
-    const code = limit === "max_rounds" ? "max_rounds_exceeded" : "budget_exceeded";
-    super("agent.run", code, message, { details: { limit } });
-    this.limit = limit;
-  }
-}
-
-/** The limit behind an error, if it was one of this run's own; another run's is an error like any other. */
-export function limitIn(error: VenturiError): LimitName | undefined {
-  for (let at: unknown = error; VenturiError.isInstance(at); at = at.cause)
-    if (at instanceof LimitReached) return at.limit;
-  return undefined;
-}
 
 /**
  * The limit, if any, that keeps these calls of a round from being executed. `rounds`: how many rounds of calls came before it.

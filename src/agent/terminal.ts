@@ -1,7 +1,7 @@
 import { reasonsOf, type VenturiError } from "../core/errors.ts";
 import type { PendingCall } from "../core/events.ts";
 import type { Spent } from "../core/usage.ts";
-import { limitIn } from "./limits.ts";
+import { limitIn } from "./limit-reached.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunState } from "./state/run-state.ts";
 

@@ -5,21 +5,20 @@ import { createSdk } from "./sdk/sdk.ts";
 import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
 import { Content } from "./wrappers/content.ts";
 import { type Delivery, measuredRuns } from "./wrappers/deliver.ts";
-import type { Instrumentation } from "./wrappers/instrumentation.ts";
 import { measuredJournal } from "./wrappers/journal.ts";
 import { measuredLog } from "./wrappers/log.ts";
 import { MeasuredLog } from "./wrappers/measured-run-log.ts";
 import { cancelled } from "./wrappers/outcome.ts";
 import { measuredProvider } from "./wrappers/provider.ts";
 import { measuredTool } from "./wrappers/tool.ts";
-import { Traces } from "./wrappers/traces.ts";
+import { Traces, type Tracing } from "./wrappers/traces.ts";
 
 export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./settings.ts";
 
 /** Measurement with OpenTelemetry. Importing this loads the SDK, so import it only when something is to be measured. */
 export async function createTelemetry(settings: TelemetrySettings, parts: TelemetryParts): Promise<Telemetry> {
   const sdk = await createSdk(settings, parts);
-  const measure: Instrumentation = {
+  const measure: Tracing = {
     sdk,
     settings,
     content: new Content(settings),

@@ -1,18 +1,27 @@
 import type { RunEvent } from "../../core/events.ts";
-import { LimitReached } from "../limits.ts";
-import type { RunContext } from "../run-context.ts";
+import type { Limits } from "../definition.ts";
+import { LimitReached } from "../limit-reached.ts";
 
 /** What each event costs beside its text, so that a stream of empty pieces has an end too. */
 const perEvent = 64;
 
+/** What the cap needs of its run. */
+export interface CappedRun {
+  readonly agent: { readonly limits: Pick<Limits, "generationBytes" | "outputBytes"> };
+  /** Characters that generations before this one produced. */
+  produced: number;
+  abort(reason: LimitReached): void;
+  throwIfAborted(): void;
+}
+
 /** Counts what a generation produces and ends the run when that is more than it, or the run, may produce. */
 export class OutputCap {
-  readonly #run: RunContext;
+  readonly #run: CappedRun;
   readonly #most: number;
   readonly #message: string;
   #size = 0;
 
-  constructor(run: RunContext) {
+  constructor(run: CappedRun) {
     const { generationBytes, outputBytes } = run.agent.limits;
     const left = outputBytes - run.produced;
     this.#run = run;

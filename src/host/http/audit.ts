@@ -1,7 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import type { Journal } from "../../core/journal.ts";
-import { demand, type KeyHolder } from "./auth.ts";
+import { demand } from "./auth.ts";
+import type { KeyHolder } from "./key-holder.ts";
 
 const Query = z.object({
   action: z.string().optional().describe("such as approval.given"),

@@ -6,17 +6,9 @@ import { defaultTenant } from "../../core/journal.ts";
 import { type Scope, scopes } from "../../core/scopes.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { TokenCheck } from "./jwt.ts";
+import type { KeyHolder } from "./key-holder.ts";
 
 const op = "auth.check";
-
-/** A caller with the limits of its key. */
-export interface KeyHolder extends Caller {
-  readonly may: ReadonlySet<Scope>;
-  readonly requestsPerMinute: number | undefined;
-  readonly concurrentRuns: number | undefined;
-  /** When its token is over, ms since 1970. */
-  readonly expiresAt?: number;
-}
 
 export const anyone: KeyHolder = {
   id: "anyone",

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import { type Scope, scopes } from "../../core/scopes.ts";
 import type { JwtSettings } from "../config/server.ts";
-import type { KeyHolder } from "./auth.ts";
+import type { KeyHolder } from "./key-holder.ts";
 
 const op = "auth.check";
 

@@ -2,7 +2,8 @@ import { VenturiError } from "../../core/errors.ts";
 import type { AuditEntry, RunRow } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { Scope } from "../../core/scopes.ts";
-import { demand, type KeyHolder, permit } from "../http/auth.ts";
+import { demand, permit } from "../http/auth.ts";
+import type { KeyHolder } from "../http/key-holder.ts";
 import type { Admission } from "./admission.ts";
 
 /** Runs remembered as started by one socket. */

@@ -80,8 +80,8 @@ export class SpanStamp {
     const { idLow, origin } = this.#block;
     const shape = this.#shape;
     const at = writer.raw(this.#bytes);
-    const startNanos = Math.round(start * 1e3) * 1e3;
-    const endNanos = Math.max(startNanos, Math.round(end * 1e3) * 1e3);
+    const startNanos = Math.round(start * 1e6);
+    const endNanos = Math.max(startNanos, Math.round(end * 1e6));
     writer.putBig32(at + shape.id + 4, idLow + row);
     writer.putFixed64(
       at + shape.start,

@@ -22,8 +22,7 @@ export class Origin {
 
   /** `at` is a `performance.now()` time. */
   time(at: number): HrTime {
-    // Whole microseconds: Zipkin's API takes no fractions of them, and drops all spans of a request that has one.
-    const nanos = this.#nanos + Math.round(at * 1e3) * 1e3;
+    const nanos = this.#nanos + Math.round((at * 1e6) / grain) * grain;
     const seconds = Math.floor(nanos / 1e9);
     return [this.#seconds + seconds, nanos - seconds * 1e9];
   }
@@ -33,6 +32,14 @@ export class Origin {
     const [seconds, nanos] = this.time(at);
     return `${seconds}${String(nanos).padStart(9, "0")}`;
   }
+}
+
+/** Nanoseconds. */
+let grain = 1;
+
+/** Zipkin's API takes no fractions of a microsecond: it drops every span of a request that has one, in silence. */
+export function useWholeMicroseconds(): void {
+  grain = 1_000;
 }
 
 const tolerated = 20;

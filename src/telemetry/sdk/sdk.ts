@@ -15,6 +15,7 @@ import { Drops } from "./drops.ts";
 import type { Exporters } from "./exporters.ts";
 import { AttributeSets, createInstruments, type Instruments } from "./instruments.ts";
 import { Meter } from "./meter.ts";
+import { useWholeMicroseconds } from "./origin.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
@@ -51,6 +52,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const spans = exporters?.spans(drops);
   const logs = exporters?.logs(drops);
   const given = parts.spanProcessors ?? [];
+  if (environment.OTEL_TRACES_EXPORTER?.includes("zipkin")) useWholeMicroseconds();
   const fromEnvironment = routes.traces === "environment" && given.length === 0;
   const pipeline = await pipelineOf(routes, {
     version: parts.version,

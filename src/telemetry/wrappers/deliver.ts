@@ -7,11 +7,12 @@ import type { FollowOptions, Runs } from "../../core/runs.ts";
 import { attributes, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
-import { endSpan, type Instrumentation } from "./instrumentation.ts";
+import { endSpan } from "./instrumentation.ts";
 import { cancelled, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
+import type { Tracing } from "./traces.ts";
 
 /** The runs, with a span for every follower. */
-export function measuredRuns(measure: Instrumentation, runs: Runs, open: Set<Delivery>): Runs {
+export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>): Runs {
   return {
     start: (request, options) => runs.start(within(request), options),
     follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
@@ -38,7 +39,7 @@ type Batch = readonly RunEvent[];
 
 /** One follower being served. What passes between its taking a batch and its asking for the next is time it held us up. */
 export class Delivery implements AsyncIterableIterator<Batch, undefined, undefined> {
-  readonly #measure: Instrumentation;
+  readonly #measure: Tracing;
   readonly #run: string;
   readonly #channel: string;
   readonly #signal: AbortSignal | undefined;
@@ -58,7 +59,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
   #over = false;
 
   constructor(
-    measure: Instrumentation,
+    measure: Tracing,
     follower: { run: string; options: FollowOptions | undefined },
     source: () => AsyncIterable<Batch>,
     open: Set<Delivery>,

@@ -17,16 +17,17 @@ import type { Distribution } from "../sdk/meter.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { Output } from "./content.ts";
-import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
+import { emitBlock, endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failedWith, mark, type Outcome } from "./outcome.ts";
 import type { ProviderMetrics } from "./provider-metrics.ts";
 import type { RoundTrace } from "./round-trace.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
+import type { Tracing } from "./traces.ts";
 import { usageAttributes } from "./usage.ts";
 
 /** One generation as it is measured: its span, its chunks, its figures. */
 export class GenerationTrace implements StreamObserver, Pending {
-  readonly #measure: Instrumentation;
+  readonly #measure: Tracing;
   readonly #metrics: ProviderMetrics;
   readonly #request: GenerationRequest;
   readonly #run: string;
@@ -52,12 +53,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   #outcome: Outcome | undefined;
   #ended = false;
 
-  constructor(
-    measure: Instrumentation,
-    metrics: ProviderMetrics,
-    request: GenerationRequest,
-    context: GenerationContext,
-  ) {
+  constructor(measure: Tracing, metrics: ProviderMetrics, request: GenerationRequest, context: GenerationContext) {
     this.#measure = measure;
     this.#metrics = metrics;
     this.#request = request;

@@ -6,7 +6,6 @@ import type { Ring } from "../sdk/ring.ts";
 import type { Sdk } from "../sdk/sdk.ts";
 import type { TelemetrySettings } from "../settings.ts";
 import type { Content } from "./content.ts";
-import type { Traces } from "./traces.ts";
 
 /** What every wrapper needs. */
 export interface Instrumentation {
@@ -14,7 +13,6 @@ export interface Instrumentation {
   readonly settings: TelemetrySettings;
   readonly content: Content;
   readonly ring: Ring;
-  readonly traces: Traces;
   slowAppend(ms: number, runs: number): void;
 }
 

@@ -1,12 +1,12 @@
 import { performance } from "node:perf_hooks";
 import type { Append, Journal, Ownership } from "../../core/journal.ts";
-import type { Instrumentation } from "./instrumentation.ts";
+import type { Tracing } from "./traces.ts";
 
 /** An append that takes longer holds up every run of the process, ms. */
 const slow = 1_000;
 
 /** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
-export function measuredJournal(measure: Instrumentation, journal: Journal, queued: WeakSet<Ownership>): Journal {
+export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
   const durations = measure.sdk.instruments.appendDuration;
   const { keepWire, wire, blobs } = journal;
   return {
@@ -55,7 +55,7 @@ export function measuredJournal(measure: Instrumentation, journal: Journal, queu
   };
 }
 
-function noteAppend(measure: Instrumentation, batch: readonly Append[], start: number, end: number): void {
+function noteAppend(measure: Tracing, batch: readonly Append[], start: number, end: number): void {
   for (const { ownership, events } of batch) {
     if (events.length > 0) measure.traces.get(ownership.run)?.appended(events.length, batch.length, start, end);
   }

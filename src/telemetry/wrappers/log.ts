@@ -2,8 +2,8 @@ import { type Logger, SeverityNumber } from "@opentelemetry/api";
 import type { Log } from "../../core/log.ts";
 import { contextOf } from "../sdk/traceparent.ts";
 import type { LogLevel } from "../settings.ts";
-import type { Instrumentation } from "./instrumentation.ts";
 import { Redactor } from "./redact.ts";
+import type { Tracing } from "./traces.ts";
 
 type Level = keyof Log;
 type Fields = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ const severities = {
 } as const;
 
 /** The log, with trace and span ids on lines that name a run, and each line sent to the collector too. */
-export function measuredLog(measure: Instrumentation, log: Log): Log {
+export function measuredLog(measure: Tracing, log: Log): Log {
   const redactor = new Redactor(measure.settings.redact);
   const least = order.indexOf(measure.settings.logs.level);
   const { logger } = measure.sdk;

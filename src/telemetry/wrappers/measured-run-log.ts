@@ -2,9 +2,9 @@ import { performance } from "node:perf_hooks";
 import type { EventBody, RunEvent } from "../../core/events.ts";
 import type { Claim, Ownership, RunLog } from "../../core/journal.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import type { Instrumentation } from "./instrumentation.ts";
 import { RunTrace } from "./run-trace.ts";
 import { countRejected, toolFinished } from "./tool.ts";
+import type { Tracing } from "./traces.ts";
 
 export interface RunLogFacts {
   readonly history: readonly RunEvent[];
@@ -17,7 +17,7 @@ export interface RunLogFacts {
  */
 export class MeasuredLog implements RunLog {
   readonly #inner: RunLog;
-  readonly #measure: Instrumentation;
+  readonly #measure: Tracing;
   readonly #claim: Claim;
   readonly #queued: boolean;
   /** When this process took the run up: its root span starts then. */
@@ -25,7 +25,7 @@ export class MeasuredLog implements RunLog {
   #trace: RunTrace | undefined;
   #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
 
-  constructor(measure: Instrumentation, inner: RunLog, claim: Claim, facts: RunLogFacts) {
+  constructor(measure: Tracing, inner: RunLog, claim: Claim, facts: RunLogFacts) {
     this.#measure = measure;
     this.#inner = inner;
     this.#claim = claim;
@@ -124,6 +124,7 @@ export class MeasuredLog implements RunLog {
       ...facts,
       queued: this.#queued,
       startedAt: this.#startedAt,
+      register: this.#measure.traces,
     });
   }
 

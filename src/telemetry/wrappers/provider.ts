@@ -10,16 +10,12 @@ import {
 } from "../../core/provider.ts";
 import { attributes } from "../names.ts";
 import { GenerationTrace } from "./generation-trace.ts";
-import type { Instrumentation } from "./instrumentation.ts";
 import { good, outcomeOf } from "./outcome.ts";
 import { ProviderMetrics } from "./provider-metrics.ts";
+import type { Tracing } from "./traces.ts";
 
 /** The provider, with a span around every generation and an observer on its stream. */
-export function measuredProvider(
-  measure: Instrumentation,
-  name: { key: string; type: string },
-  provider: Provider,
-): Provider {
+export function measuredProvider(measure: Tracing, name: { key: string; type: string }, provider: Provider): Provider {
   const { instruments, sets } = measure.sdk;
   const metrics = new ProviderMetrics(instruments, sets, { ...name, server: serverOf(provider.endpoint) });
   const begin = (request: GenerationRequest, context: GenerationContext): GenerationTrace => {

@@ -2,9 +2,17 @@ import { performance } from "node:perf_hooks";
 import { type Context, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { attributes, labels, providerName, spans } from "../names.ts";
+import type { Origin } from "../sdk/origin.ts";
+import type { Body } from "./body.ts";
 import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { failed, mark } from "./outcome.ts";
-import type { Body, RunTrace } from "./run-trace.ts";
+
+/** What a round needs of its run. */
+interface RoundParent {
+  readonly run: string;
+  readonly origin: Origin;
+  readonly context: Context;
+}
 
 interface RoundFacts {
   readonly index: number;
@@ -22,7 +30,7 @@ export class RoundTrace {
   readonly context: Context;
   readonly #facts: RoundFacts;
   readonly #measure: Instrumentation;
-  readonly #run: RunTrace;
+  readonly #run: RoundParent;
   #lastAt = performance.now();
   #code: string | undefined;
   #rejected = 0;
@@ -30,7 +38,7 @@ export class RoundTrace {
   /** The conventions' name of the provider, told by the generation. */
   provider: string;
 
-  constructor(measure: Instrumentation, run: RunTrace, facts: RoundFacts) {
+  constructor(measure: Instrumentation, run: RoundParent, facts: RoundFacts) {
     this.#measure = measure;
     this.#run = run;
     this.#facts = facts;

@@ -1,22 +1,27 @@
 import { performance } from "node:perf_hooks";
 import { type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
-import type { EventBody, EventOf, TerminalEvent, Timing } from "../../core/events.ts";
+import type { EventOf, TerminalEvent, Timing } from "../../core/events.ts";
 import { type Claim, defaultTenant } from "../../core/journal.ts";
 import { appendBlock } from "../chunk-spans/block.ts";
 import { AppendColumns } from "../chunk-spans/columns.ts";
 import { attributes, labels, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import type { Body } from "./body.ts";
 import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
 import { usageAttributes } from "./usage.ts";
 
-export type Body<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;
-
 /** Something under way below a run that must end with it at the latest. */
 export interface Pending {
   abandon(): void;
+}
+
+/** Where traces of runs are found while they are open. */
+export interface RunRegister {
+  add(trace: RunTrace): void;
+  remove(trace: RunTrace): void;
 }
 
 export interface RunFacts {
@@ -27,6 +32,7 @@ export interface RunFacts {
   readonly resumed: boolean;
   /** When this process took the run up, `performance.now()` milliseconds. */
   readonly startedAt: number;
+  readonly register: RunRegister;
   /** Waited in line, so that whoever asked for it is not waiting for it, unless that was a tool. */
   readonly queued: boolean;
 }
@@ -45,6 +51,7 @@ export class RunTrace {
   readonly #started: number;
   readonly #appends: AppendColumns | undefined;
   readonly #resumed: boolean;
+  readonly #register: RunRegister;
   #round: RoundTrace | undefined;
   #ended = false;
   /** Facts of the whole run, for its root span: one wide event that says what happened without a look at the others. */
@@ -92,7 +99,8 @@ export class RunTrace {
       measure.ring.open(run, claim.request.parent?.run);
     }
     measure.sdk.instruments.runsActive.value++;
-    measure.traces.add(this);
+    this.#register = facts.register;
+    facts.register.add(this);
   }
 
   /** The round of this number. A run that is taken up in the middle of one has no `round.started` for it. */
@@ -230,7 +238,7 @@ export class RunTrace {
   #end(outcome: Outcome, now = performance.now()): void {
     if (this.#ended) return;
     this.#ended = true;
-    const { sdk, traces } = this.#measure;
+    const { sdk } = this.#measure;
     for (const pending of [...this.pending]) pending.abandon();
     this.#round?.end();
     mark(this.span, outcome);
@@ -248,7 +256,7 @@ export class RunTrace {
     const set = sdk.sets.of({ [attributes.agent]: this.agent, [attributes.errorType]: errorType(outcome) });
     sdk.instruments.agentDuration(set).record((now - this.#started) / 1_000);
     sdk.instruments.runsActive.value--;
-    traces.remove(this);
+    this.#register.remove(this);
   }
 }
 

@@ -5,13 +5,15 @@ import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../
 import { attributes, labels, spans } from "../names.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
-import { endSpan, type Instrumentation } from "./instrumentation.ts";
+import type { Body } from "./body.ts";
+import { endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
 import type { RoundTrace } from "./round-trace.ts";
-import type { Body, Pending, RunTrace } from "./run-trace.ts";
+import type { Pending, RunTrace } from "./run-trace.ts";
+import type { Tracing } from "./traces.ts";
 
 /** The tool, with a span around every execution, in which it runs: spans that it makes of its own are below. */
-export function measuredTool(measure: Instrumentation, tool: Tool): Tool {
+export function measuredTool(measure: Tracing, tool: Tool): Tool {
   return {
     ...declared(tool),
     call(input, context) {
@@ -118,7 +120,7 @@ class Execution implements Pending {
   readonly call: string;
   readonly traceparent: string;
   readonly context: Context;
-  readonly #measure: Instrumentation;
+  readonly #measure: Tracing;
   readonly #run: string;
   readonly #trace: RunTrace | undefined;
   readonly #round: RoundTrace | undefined;
@@ -130,7 +132,7 @@ class Execution implements Pending {
   #outcome: Outcome = cancelled;
   #ended = false;
 
-  constructor(measure: Instrumentation, tool: Tool, context: ToolContext) {
+  constructor(measure: Tracing, tool: Tool, context: ToolContext) {
     this.#measure = measure;
     this.#run = context.run;
     this.#tool = tool.name;
@@ -216,7 +218,7 @@ class Execution implements Pending {
 }
 
 /** A `tool.finished` passed: it tells its execution, if there was one here, and is counted. */
-export function toolFinished(measure: Instrumentation, runTrace: RunTrace, body: Body<"tool.finished">): void {
+export function toolFinished(measure: Tracing, runTrace: RunTrace, body: Body<"tool.finished">): void {
   for (const pending of runTrace.pending) {
     if (pending instanceof Execution && pending.call === body.call) pending.told(body);
   }
@@ -228,7 +230,7 @@ function labelsOf(body: Body<"tool.finished">): Record<string, string> {
   return { [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome };
 }
 
-export function countRejected(measure: Instrumentation, body: Body<"tool_call.rejected">): void {
+export function countRejected(measure: Tracing, body: Body<"tool_call.rejected">): void {
   const { instruments, sets } = measure.sdk;
   const outcome = body.error.code;
   const set = sets.of({ [attributes.toolName]: toolLabel(body.name, outcome), [labels.outcome]: outcome });

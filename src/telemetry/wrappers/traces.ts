@@ -1,8 +1,14 @@
 import type { SpanContext } from "@opentelemetry/api";
+import type { Instrumentation } from "./instrumentation.ts";
 import type { RunTrace } from "./run-trace.ts";
 
 const mostOpen = 20_000;
 const mostRemembered = 10_000;
+
+/** What the wrappers need: how to measure, and the runs under way. */
+export interface Tracing extends Instrumentation {
+  readonly traces: Traces;
+}
 
 /** The traces of the runs under way, and where those that ended lately were, for followers that come after the end. */
 export class Traces {

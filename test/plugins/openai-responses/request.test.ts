@@ -1,6 +1,7 @@
 import { assert } from "chai";
 import { ResponsesDecoder } from "../../../plugins/openai-responses/decoder.ts";
-import plugin, { type ResponsesOptions } from "../../../plugins/openai-responses/index.ts";
+import plugin from "../../../plugins/openai-responses/index.ts";
+import type { ResponsesOptions } from "../../../plugins/openai-responses/options.ts";
 import { bodyOf } from "../../../plugins/openai-responses/request.ts";
 import { type Message, type Part, textMessage } from "../../../src/core/messages.ts";
 import type { GenerationRequest } from "../../../src/core/provider.ts";

@@ -1,6 +1,7 @@
 import { assert } from "chai";
 import { dialectOf } from "../../../plugins/openai/dialects.ts";
-import plugin, { type OpenAiOptions } from "../../../plugins/openai/index.ts";
+import plugin from "../../../plugins/openai/index.ts";
+import type { OpenAiOptions } from "../../../plugins/openai/options.ts";
 import { bodyOf } from "../../../plugins/openai/request.ts";
 import type { Message } from "../../../src/core/messages.ts";
 import { textMessage } from "../../../src/core/messages.ts";

@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { expect } from "chai";
-import { type Command, resolveCommand } from "../../../plugins/shell/commands.ts";
+import type { Command } from "../../../plugins/shell/command.ts";
+import { resolveCommand } from "../../../plugins/shell/commands.ts";
 import { gitSubcommands } from "../../../plugins/shell/git-grammar.ts";
 import type { Grammar } from "../../../plugins/shell/grammar.ts";
 import { checkArguments, isHarmless } from "../../../plugins/shell/guard.ts";
