@@ -1,6 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -192,5 +194,36 @@ telemetry: { otlp: "${endpoint}", logs: { level: silent } }
     expect(names).to.include.members(["invoke_agent assistant", "venturi.round", "chat small", "execute_tool echo"]);
     expect(names.filter((name) => name === "venturi.chunk")).to.have.length(2);
     expect(out).to.contain("'service.name': 'shop'");
+  });
+
+  it("OTEL_TRACES_EXPORTER=zipkin sends whole microseconds, which are all that Zipkin takes", async () => {
+    const sent: { name: string; timestamp: number; duration: number }[] = [];
+    const zipkin = createServer(async (request, response) => {
+      sent.push(...JSON.parse(await text(request)));
+      response.writeHead(202).end();
+    }).listen(0, "127.0.0.1");
+    await once(zipkin, "listening");
+    const { port } = zipkin.address() as AddressInfo; // it listens on a port, not on a pipe
+    const script = `
+      import { createTelemetry } from ${JSON.stringify(new URL("../../src/index.js", import.meta.url).href)};
+      import { echo, wholeRun, wireProvider } from ${JSON.stringify(new URL("drive.js", import.meta.url).href)};
+      const telemetry = await createTelemetry({}, {});
+      const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 50 }));
+      await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+      await telemetry.close();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "inherit", "inherit"],
+      env: {
+        ...process.env,
+        OTEL_TRACES_EXPORTER: "zipkin",
+        OTEL_EXPORTER_ZIPKIN_ENDPOINT: `http://127.0.0.1:${port}/api/v2/spans`,
+      },
+    });
+    await once(child, "close");
+    zipkin.close();
+    expect(sent.filter(({ name }) => name === "venturi.chunk")).to.have.length(50);
+    for (const { name, timestamp, duration } of sent) {
+      expect([Number.isInteger(timestamp), Number.isInteger(duration)], name).to.deep.equal([true, true]);
+    }
   });
 });
