@@ -23,6 +23,7 @@ const oddEnds: Readonly<Record<string, Cause>> = {
   max_tool_calls: "limit",
   max_tokens: "limit",
   max_time: "limit",
+  max_output: "limit",
   repeated_calls: "limit",
 };
 

@@ -66,6 +66,7 @@ const oddEnds: Readonly<Record<string, string>> = {
   max_tool_calls: "the run reached its most tool calls",
   max_tokens: "the run used up its tokens",
   max_time: "the run used up its time",
+  max_output: "the model produced more than it may",
   repeated_calls: "the model made the same calls again and again",
 };
 
