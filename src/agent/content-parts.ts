@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart, Message, Part } from "../core/messages.ts";
 
-/** What becomes of each image and file, and of each text inside a vendor's own part or fields. */
+/** How to map each image, file, and text inside a vendor's part or fields. */
 export interface ContentChange {
   content<T extends ImagePart | FilePart>(part: T): Promise<T>;
   text(text: string): Promise<string>;
@@ -48,13 +48,13 @@ async function mapTexts(value: unknown, change: ContentChange): Promise<unknown>
   return Object.fromEntries(await Promise.all(entries));
 }
 
-/** Whether any image or file of the part, those of a tool's result included, is such a one. */
+/** Whether any image or file of the part, including those in tool results, satisfies the test. */
 export function someContent(part: Part, test: (content: ImagePart | FilePart) => boolean): boolean {
   if (part.type === "image" || part.type === "file") return test(part);
   return part.type === "tool_result" && ((part.images?.some(test) || part.files?.some(test)) ?? false);
 }
 
-/** Whether any text inside a vendor's own part or fields is such a one. */
+/** Whether any text inside a vendor's part or fields satisfies the test. */
 export function someText(part: Part, test: (text: string) => boolean): boolean {
   if (part.type === "opaque") return hasText(part.data, test);
   return part.type !== "reasoning" && part.native !== undefined && hasText(part.native.fields, test);

@@ -4,11 +4,11 @@ import type { BlobStore } from "../core/journal.ts";
 import type { FilePart, ImagePart, Message, Part } from "../core/messages.ts";
 import { type ContentChange, mapContent, someContent, someText } from "./content-parts.ts";
 
-/** Base64 and vendors' own texts longer than this are kept beside the journal; shorter ones stay where they are. */
+/** Longer base64 data and vendor texts go to the blob store; shorter ones stay inline. */
 const inlineLimit = 16 * 1024;
-/** Characters of base64 that are remembered, so that the rounds of a run read their files once. */
+/** Cache size in base64 characters, so that the rounds of a run read their files once. */
 const remembered = 64 * 1024 * 1024;
-/** Stands for a text in a vendor's own part; what a client sends cannot start like this. */
+/** Placeholder prefix for a text in a vendor's part; input from clients cannot start with it. */
 const marker = "\u0000venturi:sha256:";
 
 interface Content {
@@ -18,7 +18,7 @@ interface Content {
   readonly hash?: string;
 }
 
-/** Images and files of runs: large ones stand in requests and events as a hash, and in front of a provider as data. */
+/** Images and files of runs: requests and events hold large ones by hash, providers get the data. */
 export class ContentStore {
   readonly #blobs: BlobStore | undefined;
   readonly #recent = new Map<string, string>();
@@ -28,7 +28,7 @@ export class ContentStore {
     this.#blobs = blobs;
   }
 
-  /** The messages with their large content stored under the run. The same array when there is none. */
+  /** Stores large content under the run and replaces it by hashes. Returns the same array if nothing changed. */
   async keep(run: string, messages: readonly Message[]): Promise<readonly Message[]> {
     for (const message of messages) for (const part of message.parts) checkSource(part);
     if (this.#blobs === undefined || !messages.some((message) => message.parts.some(isLarge))) return messages;
@@ -39,16 +39,16 @@ export class ContentStore {
     return mapContent(messages, change);
   }
 
-  /** `item`, or the same with a hash in place of its data. */
+  /** `item`, or a copy with a hash in place of its data. */
   async keepOne<T extends Content>(run: string, item: T): Promise<T> {
     const { data, ...rest } = item;
     if (this.#blobs === undefined || data === undefined || data.length <= inlineLimit) return item;
     const bytes = Buffer.from(data, "base64");
     const hash = await this.#put(run, bytes);
-    return { ...rest, hash, size: bytes.length } as unknown as T; // T's data is optional, and so are hash and size
+    return { ...rest, hash, size: bytes.length } as unknown as T; // T's data, hash and size are all optional
   }
 
-  /** The messages with the data of everything that is named by hash. The same array when nothing is. */
+  /** Replaces hashes by their data. Returns the same array if there are none. */
   async load(messages: readonly Message[]): Promise<readonly Message[]> {
     if (!messages.some((message) => message.parts.some(isStored))) return messages;
     const change: ContentChange = {
@@ -98,7 +98,7 @@ export class ContentStore {
   }
 }
 
-/** A hash is this service's own word: a client that could say one could read what another has sent. */
+/** Hashes are issued by this service only: a client that could send one could read another client's content. */
 function checkSource(part: Part): void {
   const wrong = ({ data, url, hash }: Content) => hash !== undefined || (data === undefined) === (url === undefined);
   if (!someContent(part, wrong) && !someText(part, isMarked)) return;

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 
-/** A timer that can be held, such as while a person is waited for. Held several times, it goes on when all have let go. */
+/** A timer that can be paused, for example while waiting for approval. Resumes when every pause has been released. */
 export class Countdown {
   readonly #clock: Clock;
   readonly #end: () => void;
@@ -29,7 +29,7 @@ export class Countdown {
     if (this.#holds === 0) this.#go();
   }
 
-  /** For good. */
+  /** Permanently. */
   stop(): void {
     this.#holds = Number.POSITIVE_INFINITY;
     this.#stop?.();

@@ -2,7 +2,7 @@ import type { Hooks } from "../core/hooks.ts";
 import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../core/provider.ts";
 import type { Tool } from "../core/tool.ts";
 
-/** One model of one provider. `name` is `provider/model`, as the config and the events spell it. */
+/** One model of one provider. `name` is `provider/model`, as in config and events. */
 export interface ModelTarget {
   readonly name: string;
   readonly provider: string;
@@ -16,13 +16,13 @@ export interface ModelChain {
   readonly targets: readonly ModelTarget[];
   readonly failover: "beforeFirstEvent" | "retract" | "never";
   readonly retry: { readonly max: number };
-  /** Without `firstChunk` the provider says how long its first chunk may take. */
+  /** Without `firstChunk`, the provider's default applies. */
   readonly timeout: Omit<Timeouts, "firstChunk"> & { readonly firstChunk?: number | undefined };
   readonly cache?: CacheMode;
   readonly options: GenerationOptions;
   /** Merged over `options` when tools are offered. */
   readonly toolOptions: GenerationOptions;
-  /** Tokens the model can take in; compaction keeps the conversation below it. */
+  /** The model's context window in tokens; compaction keeps the conversation below it. */
   readonly contextTokens: number | undefined;
 }
 
@@ -33,9 +33,9 @@ export interface Limits {
   readonly maxToolCalls: number;
   readonly maxCallsPerRound: number;
   readonly tokens: number | undefined;
-  /** Tokens that its generations may produce. */
+  /** Tokens the run's generations may produce. */
   readonly outputTokens: number;
-  /** Characters that its generations may produce: text, reasoning, arguments and parts. */
+  /** Characters the run's generations may produce: text, reasoning, arguments and parts. */
   readonly outputBytes: number;
   /** The same for one generation. */
   readonly generationBytes: number;
@@ -47,22 +47,22 @@ export interface ToolPolicy {
   readonly dispatch: "eager" | "round";
   readonly concurrency: number;
   readonly onError: "feedback" | "abort";
-  /** Default for tools that do not say, ms. */
+  /** Default for tools without a timeout, ms. */
   readonly timeout: number;
-  /** How long a cancelled tool may go on before it is left behind, ms. */
+  /** How long a cancelled tool may continue before it is abandoned, ms. */
   readonly grace: number;
-  /** Characters of output told to the model. */
+  /** Characters of output sent to the model. */
   readonly maxOutput: number;
-  /** How long an approval may take, ms. */
+  /** Approval timeout, ms. */
   readonly approvalTimeout: number;
-  /** An effectful tool found started and unfinished after a crash: ask a person, or fail it with `conflict`. */
+  /** Policy for an effectful call found started but unfinished after a crash: ask a person, or fail it with `conflict`. */
   readonly onUncertain: "ask" | "fail";
 }
 
 export interface Overrides {
-  /** Models instead of the agent's, by the name the config gives them. */
+  /** Models a call may select, by config name. */
   readonly models: ReadonlyMap<string, ModelChain>;
-  /** Keys of the vendor's request body, beside the named options. */
+  /** Keys allowed in the vendor's request body, beyond the named options. */
   readonly options: ReadonlySet<string>;
 }
 
@@ -75,18 +75,18 @@ export interface AgentDefinition {
   /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
   readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   readonly model: ModelChain;
-  /** Generation options of the config's `defaults`, and the agent's own. */
+  /** Generation options from the config's `defaults` and from the agent. */
   readonly defaults: GenerationOptions;
   readonly options: GenerationOptions;
-  /** What a single call may choose for itself. */
+  /** What a call may override. */
   readonly overrides: Overrides;
-  /** Asked at the start of each round, so that a source's new tools are seen. */
+  /** Evaluated at the start of each round, to pick up changes of tool sources. */
   readonly tools: () => readonly Tool[];
   readonly limits: Limits;
   readonly toolPolicy: ToolPolicy;
   /** JSON Schema of the answer. */
   readonly output: Readonly<Record<string, unknown>> | undefined;
-  /** A second run on a busy session waits its turn or is refused. */
+  /** Whether a second run on a busy session queues or is refused. */
   readonly whenBusy: "wait" | "conflict";
   readonly hooks: readonly Hooks[];
   /** Hash of the config this was built from. */

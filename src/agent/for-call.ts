@@ -8,17 +8,17 @@ import { lowerLimits } from "./request-limits.ts";
 
 const op = "run.start";
 
-/** The agent as one call wants it: with its limits, the model it chose, and of that model's chain those that can do it. */
+/** The agent specialised for one call: its limits, the selected model, and the models of the chain that are capable of it. */
 export function forCall(agent: AgentDefinition, request: RunRequest): AgentDefinition {
   const model = modelFor(agent, request.model);
   const needs = needsOf(agent, request);
   const able = model.targets.filter(({ port, name }) => lackOf(port, name, needs) === undefined);
-  // With none, the check before the start says what the first one lacks.
+  // With none capable, the check before the start reports what the first one lacks.
   const targets = able.length === 0 ? model.targets : able;
   return { ...agent, model: { ...model, targets }, limits: lowerLimits(agent.limits, request.limits) };
 }
 
-/** What a model must be able to do for this call. */
+/** Capabilities this call requires of a model. */
 export function needsOf(agent: AgentDefinition, request: RunRequest): Needs {
   const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;
   const parts = (request.input.messages ?? []).flatMap((message) => message.parts);
@@ -27,7 +27,7 @@ export function needsOf(agent: AgentDefinition, request: RunRequest): Needs {
   return { tools, vision, files };
 }
 
-/** Says before a run starts what its agent does not allow it to choose. */
+/** Rejects, before a run starts, overrides that the agent does not allow. */
 export function checkCall(agent: AgentDefinition, request: RunRequest): void {
   checkOptions(agent, request);
   const clientTools = (request.clientTools ?? []).map(({ name }) => name);
@@ -45,7 +45,7 @@ function modelFor(agent: AgentDefinition, wanted: string | undefined): ModelChai
   throw new VenturiError(op, "forbidden", message, { details: { model: wanted } });
 }
 
-/** Other keys go into the vendor's request as they are, where they could replace anything: only those the agent names. */
+/** Other keys go into the vendor's request unchanged and could replace anything, so only those the agent lists are allowed. */
 function checkOptions(agent: AgentDefinition, { options }: RunRequest): void {
   if (options === undefined) return;
   const parsed = CallOptions.safeParse(options);

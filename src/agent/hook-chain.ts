@@ -14,7 +14,7 @@ export interface HookOwner {
   fail(error: VenturiError): void;
 }
 
-/** The plugins' hooks, called one after the other; what one returns is what the next one gets. */
+/** Calls the plugins' hooks in sequence, passing each one's result to the next. */
 export class HookChain {
   readonly #hooks: readonly Hooks[];
   readonly #owner: HookOwner;
@@ -42,7 +42,7 @@ export class HookChain {
     await this.#fold("hook.afterRun", outcome, (hooks, value) => hooks.afterRun?.(value, this.#context));
   }
 
-  /** The run is stopped and only waits to say so: from now on time alone counts, and there is this much of it, ms. */
+  /** The run is stopping: from now on hooks get only this much time, ms. */
   hurry(limit: number): void {
     this.#patience = limit;
     this.#stopped = true;
@@ -72,10 +72,10 @@ export class HookChain {
     let value = start;
     for (const hooks of this.#hooks) {
       try {
-        // What a hook returns is of the hook's own type, by the Hooks interface.
+        // By the Hooks interface, a hook returns its own value type.
         value = ((await this.#inTime(this.#enter(op, () => call(hooks, value)))) as T | undefined) ?? value;
       } catch (thrown) {
-        // A VenturiError is the hook's own word (a denial); anything else is a broken plugin.
+        // A VenturiError is a deliberate denial; anything else is a broken plugin.
         if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
         if (thrown instanceof TooSlow)
           throw new VenturiError(op, "plugin_failed", `a hook took longer than ${this.#patience} ms`);
@@ -94,7 +94,7 @@ export class HookChain {
     return returned;
   }
 
-  /** A hook that hangs holds its run for a while, a cancel not at all. */
+  /** A hanging hook may delay its run for a while, but never a cancel. */
   async #inTime(returned: unknown): Promise<unknown> {
     if (typeof returned !== "object" || returned === null || !("then" in returned)) return returned;
     const { signal } = this.#context;

@@ -5,7 +5,7 @@ import { readSchema } from "./schema/json-schema.ts";
 
 const op = "agent.input";
 
-/** Checks a run's input against what the agent declares, before anything streams, and fills in the defaults. */
+/** Validates a run's input against the agent's declarations before anything streams, and fills in defaults. */
 export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
   if (input.text === undefined && !input.messages?.length) {
     throw new VenturiError(op, "invalid_input", "the input has neither text nor messages");
@@ -24,7 +24,7 @@ export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
   return Object.keys(variables).length === 0 ? input : { ...input, variables };
 }
 
-/** The input variables as one JSON Schema: what `checkInput` asks for, told to those who have to give it. */
+/** The input variables as one JSON Schema, matching what `checkInput` enforces. */
 export const inputSchema = (inputs: AgentDefinition["inputs"]): Readonly<Record<string, unknown>> => ({
   type: "object",
   properties: inputs,
@@ -49,11 +49,11 @@ function inputValue(
 
 const placeholder = /\{\{\s*([\w-]+)\s*\}\}/g;
 
-/** The names that instructions want to be filled in. */
+/** Names of the placeholders in instructions. */
 export const placeholders = (instructions: string): string[] =>
   [...instructions.matchAll(placeholder)].map(([, name = ""]) => name);
 
-/** The agent's instructions with `{{name}}` replaced by the input of that name. */
+/** The agent's instructions with each `{{name}}` replaced by the input of that name. */
 export function instructionsFor(agent: AgentDefinition, input: RunInput): string {
   const variables = input.variables ?? {};
   return agent.instructions.replace(placeholder, (whole, name: string) => {

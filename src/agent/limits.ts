@@ -6,9 +6,7 @@ import { LimitReached } from "./limit-reached.ts";
 import type { RunContext } from "./run-context.ts";
 import type { CallState } from "./state/round-state.ts";
 
-/**
- * The limit, if any, that keeps these calls of a round from being executed. `rounds`: how many rounds of calls came before it.
- */
+/** The limit, if any, that forbids executing these calls. `rounds`: number of earlier rounds with calls. */
 export function limitOnCalls(run: RunContext, calls: readonly CallState[], rounds: number): LimitReached | undefined {
   const { limits } = run.agent;
   const { state } = run;
@@ -36,7 +34,7 @@ export function tokenLimit(run: RunContext): LimitReached | undefined {
   return new LimitReached("max_tokens", `the run used ${used} tokens and may use ${tokens}`);
 }
 
-/** Of the run itself, of its tools, and of what they have started so far. */
+/** By the run, its tools, and the calls still running. */
 function tokensUsed(run: RunContext): number {
   let used = tokensIn(run.state.usage);
   for (const usage of run.spentBy.values()) used += tokensIn(usage);
@@ -45,7 +43,7 @@ function tokensUsed(run: RunContext): number {
 
 const tokensIn = (usage: Usage): number => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
 
-/** Counts what a call has used so far, and ends the run when that is more than it may use. */
+/** Records a call's usage so far and ends the run if it exceeds its budget. */
 export function spend(run: RunContext, call: string, usage: Usage): void {
   run.spentBy.set(call, usage);
   const limit = tokenLimit(run);
@@ -63,12 +61,15 @@ export function budgetLeft(run: RunContext): Budget {
   };
 }
 
-/** Ends the run when its time is over, whatever it is doing; waiting for people is not its time. The result stops the timer. */
+/**
+ * Ends the run when its time limit expires, whatever it is doing; time spent waiting for approval does not count. Returns a
+ * function that stops the timer.
+ */
 export function watchTime(run: RunContext): () => void {
   const { time } = run.agent.limits;
   if (time === undefined) return () => {};
   const { clock, history } = run.parts;
-  // Started in the future: by a clock that has been set back since. It must not give the run more time.
+  // A start in the future means the clock was set back since. That must not extend the limit.
   const elapsed = Math.max(0, clock.now() - (history[0]?.at ?? clock.now()) - run.waited);
   const end = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
   const countdown = new Countdown(clock, Math.max(0, time - elapsed), end);

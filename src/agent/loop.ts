@@ -17,15 +17,15 @@ import { Dispatcher } from "./tools/dispatch.ts";
 import { Repetition } from "./tools/repetition.ts";
 import type { ToolTable } from "./tools/tool-table.ts";
 
-/** Finish reasons after which asking again would end the same way: the run ends so too, without an object. */
+/** Finish reasons that would recur on a retry: the run ends with the same reason and without an object. */
 const cutEnds: ReadonlySet<string> = new Set(["length", "content_filter", "refusal"]);
 
-/** Rounds of generating and running tools, from wherever the run's events left it to its terminal event. */
+/** Rounds of generating and running tools, from the run's last event to its terminal event. */
 export class Loop {
   readonly #run: RunContext;
   readonly #approvals: Approvals;
   readonly #repetition: Repetition;
-  /** Messages sent into the run that no round has seen yet. */
+  /** Messages sent into the run that no round has included yet. */
   readonly #messages: { text: string; signal: number }[] = [];
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
@@ -58,7 +58,7 @@ export class Loop {
     });
   }
 
-  /** A run that only waits for a person is not failed by a shutdown: it is parked, or given back where it cannot be. */
+  /** A shutdown does not fail a run that only waits for approval: it is parked, or released if it cannot be parked. */
   interrupt(reason: VenturiError): void {
     const waits = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
     if (!waits || this.#run.signal.aborted) return this.#run.abort(reason);
@@ -123,7 +123,7 @@ export class Loop {
     this.#run.emit({ type: "run.resumed", epoch });
   }
 
-  /** Rounds until the run is over. A resumed run starts at the step its events ended in. */
+  /** Rounds until the run ends. A resumed run continues at the step where its events stop. */
   async #rounds(): Promise<Ending> {
     let closed = this.#run.state.settled;
     for (;;) {
@@ -153,7 +153,7 @@ export class Loop {
 
   async #generate(tools: ToolTable): Promise<void> {
     const { state } = this.#run;
-    // A generation cut by a crash starts over; what it showed no longer counts.
+    // A generation interrupted by a crash starts over; its output is retracted.
     if (state.round) this.#withdraw("interrupted");
     this.#addMessages();
     const round = state.roundsFinished + 1;
@@ -176,7 +176,7 @@ export class Loop {
     if (!this.#run.hooks.empty) await this.#afterGeneration();
   }
 
-  /** After a crash: the generation stands, its unfinished calls are taken up where they were. */
+  /** After a crash: the generation is kept, its unfinished calls are resumed. */
   #resumeTools(tools: ToolTable): void {
     const round = this.#run.state.round;
     if (round === undefined) return;
@@ -185,7 +185,7 @@ export class Loop {
     for (const call of round.pending) this.#dispatcher.sealed(call);
   }
 
-  /** Runs the round's calls to their results, or none of them where a limit forbids it; `#decide` then ends the run. */
+  /** Executes the round's calls, or none where a limit forbids it; `#decide` then ends the run. */
   async #runTools(round: RoundState, tools: ToolTable): Promise<void> {
     const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds);
     if (limit) {
@@ -198,7 +198,7 @@ export class Loop {
     this.#run.throwIfAborted();
   }
 
-  /** What follows a closed round: the end of the run, or undefined for another round. Throws when a limit ends the run. */
+  /** What follows a finished round: the run's ending, or undefined for another round. Throws when a limit ends the run. */
   #decide(round: RoundState, tools: ToolTable): Ending | undefined {
     const finish = round.generated?.finish ?? "other";
     const limit = this.#limitOnTools(round, tools, this.#run.state.toolRounds - 1);
@@ -211,7 +211,7 @@ export class Loop {
     return goesOn ? undefined : this.#answer(finish, round.text);
   }
 
-  /** The limit on executing the round's calls after `rounds` earlier rounds of calls. The client executes its own. */
+  /** The limit on executing the round's calls after `rounds` earlier rounds. Calls of client tools do not count. */
   #limitOnTools(round: RoundState, tools: ToolTable, rounds: number): LimitReached | undefined {
     const own = round.inOrder.filter((call) => !tools.isClient(call.name));
     return own.length > 0 ? limitOnCalls(this.#run, own, rounds) : undefined;
@@ -220,21 +220,21 @@ export class Loop {
   /** The limit on another generation after this round. */
   #limitOnRounds(round: RoundState, finish: string): LimitReached | undefined {
     const { state, agent } = this.#run;
-    // Calls that were left unexecuted before a restart, under limits that have been raised since.
+    // Calls left unexecuted before a restart, under limits that have been raised since.
     if (round.pending.length > 0) return noMoreRounds(agent.limits);
-    // A vendor's pause counts as a round of calls; a model that always pauses would never end.
+    // A vendor's pause counts as a tool round, or a model that always pauses would never end.
     if (finish === "pause" && state.toolRounds > agent.limits.maxToolRounds) return noMoreRounds(agent.limits);
     return this.#repetition.limitOn(round) ?? tokenLimit(this.#run);
   }
 
-  /** The ending with this text as the answer; undefined when the model is asked again for one that fits the schema. */
+  /** The ending with this text as the answer; undefined when the model must retry to fit the schema. */
   #answer(finish: string, text: string): Ending | undefined {
     const asked = this.#run.parts.request.output;
     const schema = asked === undefined ? this.#run.agent.output : asked.schema;
     if (schema === undefined) return { finish };
     const answer = structured(text, schema);
     if (answer.ok) return { finish, object: answer.object };
-    // A client that sent a schema has seen the answer already, and reads it as the vendor's own clients do.
+    // A client that sent a schema has already streamed the answer and parses it as with the vendor's own API.
     if (asked !== undefined || cutEnds.has(finish)) return { finish };
     if (this.#run.state.repaired) throw unfit(answer.problem);
     this.#run.emit({ type: "message.added", message: textMessage("user", repairRequest(answer.problem)) });

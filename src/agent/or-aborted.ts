@@ -1,4 +1,4 @@
-/** What is waited for, or the signal's reason the moment it aborts. */
+/** Resolves with the work, or rejects with the signal's reason as soon as it aborts. */
 export function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);

@@ -3,8 +3,8 @@ import { keepOne } from "../core/keep-one.ts";
 import type { RunContext } from "./run-context.ts";
 
 /**
- * Leaves a run that only waits for people to the journal: it then holds no place, no lease and no memory, and whoever takes it
- * up when an answer or its time comes goes on from its events.
+ * Hands a run that only waits for approval over to the journal. A parked run holds no slot, no lease and no memory; the next
+ * owner continues from its events.
  */
 export class Parking {
   readonly #run: RunContext;
@@ -23,13 +23,13 @@ export class Parking {
     return this.#parked;
   }
 
-  /** One that comes after the decision to park is not acted upon here: the journal must find that there is one more. */
+  /** A signal that arrives after the decision to park is not handled here; the journal must notice that there is one more. */
   seen(signal: number): void {
     if (this.#parked) return;
     this.#seenSignals = Math.max(this.#seenSignals, signal);
   }
 
-  /** Not at once: an answer that comes right away should find the run where it is. */
+  /** Delayed, so that a quick answer finds the run still in memory. */
   onlyAsking(only: boolean): void {
     const { parkAfter, clock } = this.#run.parts;
     if (parkAfter === undefined) return;
@@ -42,7 +42,7 @@ export class Parking {
     this.#stopTimer = undefined;
   }
 
-  /** Ends the work on the run here; `leave` then gives it to the journal. */
+  /** Stops work on the run here; `leave` then parks it in the journal. */
   park(): void {
     this.stop();
     if (this.#run.signal.aborted || !this.#mayPark()) return;
@@ -52,10 +52,10 @@ export class Parking {
     this.#run.fence();
   }
 
-  /** `deadline`: the clock's time when the first of the questions is over. */
+  /** `deadline`: when the first open question times out. */
   async leave(deadline: number | undefined): Promise<void> {
     const { clock, log, logger } = this.#run.parts;
-    // The run's own time does not pass while people are waited for.
+    // The run's time limit is paused while waiting for approval.
     const wakeAfter = deadline === undefined ? undefined : Math.max(0, deadline - clock.now());
     await log.park(this.#seenSignals, wakeAfter);
     logger.info("run parked", { run: this.#run.run, agent: this.#run.agent.name, wakeAfter });

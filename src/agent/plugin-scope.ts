@@ -1,18 +1,18 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { VenturiError } from "../core/errors.ts";
 
-/** A tool or hook at work, and the run it works for. */
+/** A tool or hook that is executing, and its run. */
 export interface PluginScope {
   readonly what: string;
   readonly run: string;
-  /** Ends the run with this error; without effect when the run has ended. */
+  /** Fails the run with this error; a no-op when it has ended. */
   fail(error: VenturiError): void;
 }
 
 const scopes = new AsyncLocalStorage<PluginScope>();
 
-/** Calls into a plugin. What it starts, timers and promises included, is known to be its own wherever it comes up. */
+/** Calls into a plugin. Everything it starts, timers and promises included, is attributed to it. */
 export const inScope = <T>(scope: PluginScope, work: () => T): T => scopes.run(scope, work);
 
-/** Whose code runs now, if it is a plugin's; also in a handler of the errors that nothing caught. */
+/** The plugin whose code is executing, if any; also works in uncaught error handlers. */
 export const currentScope = (): PluginScope | undefined => scopes.getStore();

@@ -7,15 +7,15 @@ import { RunContext, type RunParts } from "./run-context.ts";
 export interface Stops {
   /** Signals sent to the run: cancel, approve, message. */
   readonly feed: SignalFeed;
-  /** The run is somebody else's from now on: stop, and write nothing more. */
+  /** Ownership is lost: stop and write nothing more. */
   readonly release: AbortSignal;
-  /** The run is to end now, with its terminal event. */
+  /** The run must end now, with its terminal event. */
   readonly interrupt: AbortSignal;
 }
 
 /**
- * A run from wherever its events left it to its terminal event. It writes exactly one terminal event, whatever happens, unless
- * the run was released; rejects only when the journal cannot take that event.
+ * Executes a run from its last event to its terminal event. Writes exactly one terminal event, whatever happens, unless the run
+ * is released; rejects only when the journal cannot store that event.
  */
 export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
   const run = new RunContext(parts);

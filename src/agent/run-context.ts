@@ -18,40 +18,40 @@ import { TimeKeeper } from "./timing.ts";
 export interface RunParts {
   readonly agent: AgentDefinition;
   readonly request: RunRequest;
-  /** Whose run it is, for the log. */
+  /** For the log. */
   readonly tenant?: string;
   readonly log: RunLog;
-  /** What the run has written before the current owner took it up. */
+  /** Events written before the current owner claimed the run. */
   readonly history: readonly RunEvent[];
   /** The session's conversation before this run. */
   readonly session: readonly Message[];
   readonly clock: Clock;
   readonly logger: Log;
   readonly breakers: Breakers;
-  /** Where large images and files are; without it they stay inside the events. */
+  /** Blob store for large images and files; without it they stay inline in the events. */
   readonly content?: ContentStore;
-  /** A run that only waits for people is parked after so many ms; never, when absent. */
+  /** A run that only waits for approval is parked after this many ms; never when absent. */
   readonly parkAfter?: number;
-  /** When this owner took the run up, by the monotonic clock. */
+  /** When this owner claimed the run, monotonic ms. */
   readonly startedAt?: number;
   readonly stalls?: Stalls;
-  /** Something to wait for before reading on, when the follower that paces the run has fallen behind. */
+  /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }
 
-/** What the stages of one run share: who it is, what it has written, when it must stop. */
+/** State shared by the stages of one run: identity, written events, cancellation. */
 export class RunContext {
   readonly parts: RunParts;
   readonly agent: AgentDefinition;
   readonly state: RunState;
   readonly time: TimeKeeper;
-  /** How long people were waited for before this owner took the run up, ms. */
+  /** Time spent waiting for approval before this owner's claim, ms. */
   readonly waited: number;
-  /** Characters that its generations have produced. */
+  /** Characters produced by its generations. */
   produced: number;
   readonly hooks: HookChain;
   readonly content: ContentStore;
-  /** Tokens of calls under way, by call; those of finished ones are part of the state. */
+  /** Tokens of running calls, by call; those of finished calls are in the state. */
   readonly spentBy = new Map<string, Usage>();
   readonly #controller = new AbortController();
   #fenced = false;
@@ -94,12 +94,12 @@ export class RunContext {
     return this.#controller.signal;
   }
 
-  /** Stops everything; the first reason counts. */
+  /** Stops everything; the first reason wins. */
   abort(reason: VenturiError): void {
     if (!this.signal.aborted) this.#controller.abort(reason);
   }
 
-  /** Another worker owns the run now: every later write is refused. */
+  /** Another worker owns the run: every later write is refused. */
   fence(): void {
     this.#fenced = true;
   }
@@ -108,7 +108,7 @@ export class RunContext {
     return this.#fenced;
   }
 
-  /** Written and applied; committed with the next group. */
+  /** Writes and applies the event; committed with the next group. */
   emit(body: EventBody): RunEvent {
     if (this.#fenced) throw this.signal.reason;
     const event = this.parts.log.write(body);
@@ -116,14 +116,14 @@ export class RunContext {
     return event;
   }
 
-  /** Written, applied and durable. */
+  /** Writes and applies the event, and waits until it is durable. */
   async step(body: EventBody): Promise<RunEvent> {
     const event = this.emit(body);
     await this.parts.log.flush();
     return event;
   }
 
-  /** What is waited for, but not longer than the run goes on. */
+  /** Awaits the work, but no longer than the run lasts. */
   orAborted<T>(work: Promise<T>): Promise<T> {
     return orAborted(work, this.signal);
   }
@@ -133,7 +133,7 @@ export class RunContext {
   }
 }
 
-/** The end that a `cancel` signal asks for. */
+/** The error for a `cancel` signal. */
 export const cancelled = ({ reason, details }: Signal["body"]): VenturiError =>
   new VenturiError("agent.run", "stream_interrupted", String(reason ?? "the run was cancelled"), {
     ...(typeof details === "object" && details !== null ? { details: { ...details } } : {}),

@@ -5,7 +5,7 @@ import { limitIn } from "./limit-reached.ts";
 import type { RunContext } from "./run-context.ts";
 import type { RunState } from "./state/run-state.ts";
 
-/** How a run ended well. */
+/** A successful end of a run. */
 export interface Ending {
   readonly finish: string;
   readonly object?: unknown;
@@ -27,7 +27,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
   });
 }
 
-/** One line per run, once its end is durable. `failure` has the causes, which the event must not show. */
+/** One log line per run, once its end is durable. `failure` includes the causes, which the event must not expose. */
 export function logEnd(run: RunContext, failure: VenturiError | undefined): void {
   const { terminal, started, model } = run.state;
   if (terminal === undefined) return;
@@ -63,13 +63,13 @@ function callerOf({ parts: { request, tenant } }: RunContext): Record<string, un
 
 const spent = ({ spending: { parts } }: RunState): { spent?: Spent } => (parts === undefined ? {} : { spent: parts });
 
-/** The terminal event of a run that something stopped. A limit may be a good end, by `onLimit`; all else is a failure. */
+/** Writes the terminal event of a stopped run. A limit may be a normal end, by `onLimit`; anything else is a failure. */
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
   const { state, time, hooks } = run;
   const limit = run.agent.limits.onLimit === "finish" ? limitIn(error) : undefined;
   const outcome = limit === undefined ? { error } : { finish: limit };
   hooks.hurry(run.agent.toolPolicy.grace);
-  // A hook that throws here has nothing left to stop; how the run ended is what counts.
+  // The run has already ended, so a throwing hook has nothing left to stop.
   await hooks.afterRun({ ...outcome, output: state.output }).catch(() => {});
   if (limit !== undefined) return writeFinished(run, { finish: limit });
   run.emit({

@@ -5,28 +5,28 @@ import { noStalls, type Stalls } from "../core/stalls.ts";
 export type TimingPart = keyof Timing;
 
 export interface TimeKeeperOptions {
-  /** When this owner took the run up, by the monotonic clock; now when absent. */
+  /** When this owner claimed the run, monotonic ms; now when absent. */
   readonly startedAt?: number | undefined;
-  /** Wall time of the run before that, ms. */
+  /** Wall time of the run before the claim, ms. */
   readonly elapsed?: number;
-  /** How much of `elapsed` people took. */
+  /** Part of `elapsed` spent waiting for approval. */
   readonly approval?: number;
   readonly stalls?: Stalls | undefined;
 }
 
 /**
- * Where a run's time goes. At every moment exactly one part is running, so the parts add up to the wall time by
- * construction. What the process as a whole was stalled for is taken out of the part it fell in.
+ * Breaks a run's wall time down. Exactly one part is active at any moment, so the parts add up by construction. Time the
+ * process was stalled is deducted from the part it fell in.
  */
 export class TimeKeeper {
   readonly #clock: Clock;
   readonly #stalls: Stalls;
   readonly #spent: Record<TimingPart, number> = { ...noTiming };
-  /** The part that runs now. */
+  /** The active part. */
   part: TimingPart = "runtime";
   #since: number;
   #stalledBefore: number;
-  /** Told of each change of the part. */
+  /** Called on each change of the active part. */
   onEnter: (part: TimingPart) => void = () => {};
 
   constructor(clock: Clock, { startedAt, elapsed = 0, approval = 0, stalls = noStalls }: TimeKeeperOptions = {}) {

@@ -7,12 +7,12 @@ import type { GenerationOptions } from "./provider.ts";
 type Named = typeof generationOptions;
 const named = Object.entries(generationOptions).map(([key, schema]) => [key, schema.nullable()]);
 
-/** Generation options of one call. `null` takes back what the config set. */
+/** Generation options of one call. `null` unsets a value from the config. */
 export const CallOptions = z.looseObject(Object.fromEntries(named) as { [K in keyof Named]: z.ZodNullable<Named[K]> });
 
 const emptyObject = { type: "object", properties: {} };
 
-/** A tool of the client's own. */
+/** A tool that the client executes. */
 const ClientTool = z.strictObject({
   name: z.string().min(1).max(128),
   description: z.string().default(""),
@@ -21,7 +21,7 @@ const ClientTool = z.strictObject({
 
 const ToolChoice = z.union([z.enum(["auto", "none", "required"]), z.strictObject({ name: z.string().min(1) })]);
 
-/** What a call may say beyond its agent and input; to be spread into the body of a channel's own request. */
+/** Optional settings of a call, beyond agent and input. Channels spread them into their own request schema. */
 export const callSettings = {
   model: z.string().min(1).optional().describe("instead of the agent's model, where the agent allows it"),
   options: CallOptions.optional().describe("generation options, merged over the agent's; null takes one back"),
@@ -35,7 +35,7 @@ export const callSettings = {
 const Settings = z.strictObject(callSettings);
 export type CallSettings = z.input<typeof Settings>;
 
-/** The settings as a run's request keeps them; what is absent stays absent. Throws `invalid_input`. */
+/** The settings in the form a run's request stores them; absent fields stay absent. Throws `invalid_input`. */
 export function callRequest(
   settings: CallSettings,
 ): Pick<RunRequest, "model" | "options" | "clientTools" | "toolChoice"> {
@@ -48,7 +48,7 @@ export function callRequest(
   const { model, options, tools, toolChoice } = parsed.data;
   return {
     ...(model === undefined ? {} : { model }),
-    ...(options === undefined ? {} : { options: options as GenerationOptions }), // `null` is gone once they are merged
+    ...(options === undefined ? {} : { options: options as GenerationOptions }), // merging removes the nulls
     ...(tools === undefined ? {} : { clientTools: tools }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
   };

@@ -3,10 +3,10 @@ import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
 import type { Scope } from "./scopes.ts";
 
-/** Who is asking, once authenticated. `agents` undefined = all of them. */
+/** The authenticated caller. `agents` undefined means all agents. */
 export interface Caller {
   readonly id: string;
-  /** Owner of what it starts; it sees nothing of other tenants. */
+  /** Owner of the runs it starts. Other tenants' data is invisible to it. */
   readonly tenant: string;
   readonly agents: readonly string[] | undefined;
 }
@@ -16,25 +16,25 @@ export interface ChannelHost<Server = unknown> {
   readonly server: Server;
   readonly log: Log;
   readonly limits: {
-    /** Most bytes that may wait in memory for one slow reader. */
+    /** High-water mark of bytes buffered for one slow reader. */
     readonly slowReader: number;
-    /** Silence after which a heartbeat is sent, ms. */
+    /** Idle time after which a heartbeat is sent, ms. */
     readonly keepAlive: number;
-    /** A reader that takes nothing for this long is ended; it can resume. */
+    /** A reader that consumes nothing for this long is disconnected; it can resume. */
     readonly stalled: number;
   };
-  /** The caller of a request, or a thrown `unauthorized`, `forbidden`, `rate_limited`. */
+  /** Authenticates a request. Throws `unauthorized`, `forbidden` or `rate_limited`. */
   caller(request: unknown): Caller;
   /** Throws `forbidden` unless the caller may use the agent. */
   permit(caller: Caller, agent: string): void;
-  /** Throws `forbidden` unless the request's caller may do this. What goes through `runsFor` is checked there. */
+  /** Throws `forbidden` unless the request's caller has the scope. Calls through `runsFor` are checked already. */
   demand(request: unknown, scope: Scope): void;
   /**
-   * The runs as the request's caller may see and start them: agents permitted, rates and numbers kept, idempotency keys its
-   * own, new runs admitted or refused with `unavailable`.
+   * Runs scoped to the request's caller: enforces permitted agents, rate and concurrency limits, and per-caller idempotency
+   * keys, and refuses new runs with `unavailable` when the service is full.
    */
   runsFor(request: unknown): Runs;
-  /** The run's spans as OTLP JSON, while they are remembered. */
+  /** The run's spans as OTLP JSON, while they are in the ring buffer. */
   trace(run: string): unknown | undefined;
 }
 

@@ -1,12 +1,12 @@
 import { performance } from "node:perf_hooks";
 import { token } from "./token.ts";
-/** Time, so that a test can own it. */
+/** Time source; tests replace it. */
 export interface Clock {
   /** Epoch milliseconds. */
   now(): number;
-  /** Monotonic milliseconds with microsecond grain. */
+  /** Monotonic milliseconds, microsecond resolution. */
   monotonic(): number;
-  /** Calls back once after `ms`; the result takes it back. */
+  /** Calls back once after `ms`; the returned function cancels. */
   after(ms: number, callback: () => void): () => void;
 }
 export const Clock = token<Clock>("Clock");
@@ -15,13 +15,13 @@ export const systemClock: Clock = {
   now: Date.now,
   monotonic: performance.now.bind(performance),
   after(ms, callback) {
-    // Node fires timers past 2^31 ms at once, so a longer wait is cut to the longest it can hold; it warns of negative ones.
+    // Node fires timers longer than 2^31 ms immediately and warns about negative ones, so clamp to both ends.
     const timer = setTimeout(callback, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
     return () => clearTimeout(timer);
   },
 };
 
-/** Resolves after `ms`, rejects with the signal's reason the moment it aborts. */
+/** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);

@@ -1,10 +1,10 @@
-/** The one table of error codes. Everything a code implies stands here and nowhere else. */
+/** The single table of error codes; everything a code implies is defined here. */
 export interface CodeFacts {
-  /** HTTP status of a response that carries this code. */
+  /** HTTP status of a response with this code. */
   readonly status: number;
-  /** Exit status of a command that ends with this code. */
+  /** Exit status of a command that fails with this code. */
   readonly exit: number;
-  /** Whether the same call may succeed when it is simply tried again. */
+  /** Whether repeating the same call may succeed. */
   readonly retryable: boolean;
   readonly meaning: string;
 }

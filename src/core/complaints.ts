@@ -4,13 +4,13 @@ import { didYouMean } from "./suggest.ts";
 export type Issue = z.core.$ZodIssue;
 type Path = readonly (string | number)[];
 
-/** What is wrong with a value, for the people who wrote it: where, what was expected, and what they may have meant. */
+/** A validation error for the person who wrote the value: where, what was expected, and what they may have meant. */
 export interface Complaint {
   readonly path: string;
   readonly message: string;
 }
 
-/** A zod error in plain words. `value` is what was checked. */
+/** A zod error in plain words. `value` is the value that was validated. */
 export function complaintsOf(schema: z.ZodType, value: unknown, error: z.ZodError): Complaint[] {
   return error.issues.flatMap(flatten).flatMap((issue) => complain(schema, value, issue));
 }
@@ -70,7 +70,7 @@ function at(value: unknown, path: Path): unknown {
 
 const dotted = (path: Path): string => path.map(String).join(".");
 
-/** All complaints, of all branches of unions. */
+/** All issues, including those of every union branch. */
 export const everyBranch = (issue: Issue): Issue[] =>
   issue.code === "invalid_union"
     ? issue.errors.flat().flatMap((inner) => everyBranch({ ...inner, path: [...issue.path, ...inner.path] }))
@@ -134,7 +134,7 @@ const words: Readonly<Record<string, string>> = {
   boolean: "true or false",
 };
 
-/** The keys that a schema knows at a path, through unions, records and lists. */
+/** The keys a schema accepts at a path, through unions, records and lists. */
 export function knownKeys(schema: z.ZodType, path: Path): string[] {
   let level: JsonSchema[] = [inputSchema(schema)];
   for (const part of path) {
@@ -156,9 +156,9 @@ export interface JsonSchema {
   [key: string]: unknown;
 }
 
-/** What people write, as JSON Schema. */
+/** JSON Schema of the input side, before defaults and transforms. */
 export const inputSchema = (schema: z.ZodType): JsonSchema =>
-  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema; // zod's own type has the same fields
+  z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema; // zod's type has the same fields
 
 const alternatives = (schema: JsonSchema): JsonSchema[] => {
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];

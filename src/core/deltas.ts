@@ -13,7 +13,7 @@ export interface TextDelta {
 export interface ReasoningDelta {
   readonly type: "reasoning";
   readonly text: string;
-  /** Which reasoning part this belongs to; a new number starts a new part. Absent = the one that is open. */
+  /** Which reasoning part this belongs to; a new number starts a new part. Absent: the part that is open. */
   readonly part?: number;
   readonly signature?: string;
   readonly encrypted?: string;
@@ -26,28 +26,28 @@ export interface RefusalDelta {
 }
 
 /**
- * A piece of a tool call. The decoder has already decided which call it belongs to: `index` is unique to a call within a
- * generation, dense from 0 in order of appearance, whatever the wire called it.
+ * A fragment of a tool call, already assigned to its call by the decoder: `index` identifies the call within a generation and
+ * counts from 0 in order of appearance, whatever the wire uses.
  */
 export interface ToolCallDelta {
   readonly type: "tool_call";
   readonly index: number;
-  /** Given once, by the first delta that knows it. A call whose wire has no id gets one from the accumulator. */
+  /** Sent once, by the first delta that knows it. Where the wire has no ids the accumulator assigns one. */
   readonly id?: string;
   readonly name?: string;
-  /** The next piece of the arguments' JSON text; with `replace`, the whole of it instead of what came before. */
+  /** The next fragment of the arguments' JSON text; with `replace`, the full text in place of earlier fragments. */
   readonly arguments?: string;
   readonly replace?: boolean;
-  /** The wire said that this call is complete (block stop, item done, next index, a whole call in one chunk). */
+  /** The wire marked this call as complete (block stop, item done, next index, or the whole call in one chunk). */
   readonly sealed?: boolean;
   readonly signature?: string;
-  /** The vendor's word for a call that is not of a function which the request offered (`custom_tool_call`, `shell_call`). */
+  /** The vendor's type for a call that is not one of the request's functions (`custom_tool_call`, `shell_call`). */
   readonly kind?: string;
-  /** Ordinal of the chunk that carried it, so that accumulation can be measured under its chunk. */
+  /** Ordinal of the chunk it came in, so that accumulation can be attributed to its chunk. */
   readonly chunk?: number;
 }
 
-/** What the vendor's own servers did: a server-side tool, a citation, or a part that must go back verbatim (`keep`). */
+/** Activity of the vendor's servers: a server-side tool, a citation, or a part that must be sent back verbatim (`keep`). */
 export interface ActivityDelta {
   readonly type: "activity";
   readonly kind: "server_tool" | "citation" | "part";
@@ -61,14 +61,14 @@ export interface UsageDelta {
   readonly usage: Usage;
 }
 
-/** What the provider says of its response, once known. */
+/** Response metadata from the provider, once known. */
 export interface ResponseDelta {
   readonly type: "response";
   readonly id?: string;
   readonly model?: string;
 }
 
-/** The format's own good end. Comes at most once and is the last delta but for usage. */
+/** The format's regular end. Sent at most once; only usage may follow. */
 export interface DoneDelta {
   readonly type: "done";
   readonly finish: FinishReason;

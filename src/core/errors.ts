@@ -8,21 +8,21 @@ export interface ErrorJson {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** In the global symbol registry, so that every copy of this package shares it; `instanceof` knows one copy only. */
+/** In the global symbol registry, because `instanceof` fails across copies of this package. */
 const brand = Symbol.for("venturi.error");
 
 export interface ErrorContext {
   readonly cause?: unknown;
-  /** Facts for programs, safe to show to a client: never a secret, never a stack. */
+  /** Machine-readable facts that are safe to show a client: no secrets, no stacks. */
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The one error. `op` says which operation failed, `code` what kind of failure it is, the message what to do next.
- * `cause` stays inside the process; only `toJSON` reaches a client.
+ * The only error class. `op` names the operation that failed, `code` the kind of failure, and the message says what to do next.
+ * `cause` never leaves the process; clients see `toJSON`.
  */
 export class VenturiError extends Error {
-  /** Whether `value` is a VenturiError, also one of another copy of this package, as a plugin may bring. */
+  /** Whether `value` is a VenturiError, including one from a plugin's own copy of this package. */
   static isInstance(value: unknown): value is VenturiError {
     return typeof value === "object" && value !== null && brand in value && isCode((value as VenturiError).code);
   }
@@ -43,7 +43,7 @@ export class VenturiError extends Error {
     return true;
   }
 
-  /** The chain of operations, outermost first, each once. */
+  /** The chain of operations, outermost first, without duplicates. */
   get ops(): string[] {
     const ops: string[] = [];
     for (let error: unknown = this; VenturiError.isInstance(error); error = error.cause) {
@@ -71,7 +71,7 @@ export class VenturiError extends Error {
   toJSON(): ErrorJson {
     const base = { op: this.ops.join(": "), code: this.code, err: clipped(this.message) };
     if (this.details === undefined) return base;
-    // Errors of tools and servers carry what those put into them; it must not keep the error from being told.
+    // Details may hold arbitrary values from tools and servers; oversized ones must not prevent the error from being reported.
     const excess = excessOf(this.details, detailLimits);
     return {
       ...base,
@@ -86,8 +86,8 @@ const clipped = (message: string): string =>
   message.length > longestMessage ? `${message.slice(0, longestMessage)} …` : message;
 
 /**
- * Puts `op` around whatever was thrown. A VenturiError keeps its code, message and details; anything else becomes
- * `fallback`. Wrapping twice with the same op adds nothing.
+ * Wraps whatever was thrown in `op`. A VenturiError keeps its code, message and details; anything else becomes `fallback`.
+ * Wrapping again with the same op adds nothing.
  */
 export function wrap(op: string, thrown: unknown, fallback: Code = "internal"): VenturiError {
   if (VenturiError.isInstance(thrown)) {
@@ -98,7 +98,7 @@ export function wrap(op: string, thrown: unknown, fallback: Code = "internal"): 
   return new VenturiError(op, fallback, messageOf(thrown), { cause: thrown });
 }
 
-/** An error read back from JSON (an event, another process). */
+/** Restores an error from JSON (an event, another process). */
 export function fromJson(json: ErrorJson): VenturiError {
   const ops = json.op.split(": ");
   const code = isCode(json.code) ? json.code : "internal";
@@ -110,7 +110,7 @@ export function fromJson(json: ErrorJson): VenturiError {
   return error ?? new VenturiError(json.op, code, json.err, context);
 }
 
-/** What each error of the chain says, outermost first; one that only repeats what is said already is left out. */
+/** The message of each error in the cause chain, outermost first, without repetitions. */
 export function reasonsOf(thrown: unknown): string[] {
   const reasons: string[] = [];
   const seen = new Set<unknown>();

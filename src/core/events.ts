@@ -4,8 +4,8 @@ import { Message } from "./messages.ts";
 import { Spent, Usage } from "./usage.ts";
 
 /**
- * A run is a list of these. `seq` counts 1, 2, 3 … without a gap within a run; a terminal event is the last one, and there
- * is exactly one. Deltas are never repeated: the full text stands only in the terminal event.
+ * A run is a list of these. `seq` counts 1, 2, 3 … without gaps within a run; exactly one terminal event comes last. Deltas are
+ * not repeated: only the terminal event has the full text.
  */
 const base = { run: z.string(), seq: z.number().int().positive(), at: z.number() };
 const inRound = { ...base, round: z.number().int().positive() };
@@ -18,18 +18,18 @@ export const ErrorBody = z.strictObject({
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-/** Where a run's wall time went, in ms; the parts add up to it. */
+/** Breakdown of a run's wall time, in ms; the parts add up to it. */
 export const Timing = z.strictObject({
   /** From the request to the first chunk. */
   providerWait: z.number(),
   providerStream: z.number(),
-  /** Between two tries of a generation. */
+  /** Waiting between attempts of a generation. */
   retryWait: z.number().default(0),
   tool: z.number(),
   approval: z.number(),
-  /** The run waited for its client. */
+  /** Waiting for the client (backpressure). */
   client: z.number(),
-  /** The process did nothing else: something blocked its event loop. */
+  /** Event loop of the process was blocked. */
   stalled: z.number().default(0),
   runtime: z.number(),
 });
@@ -46,7 +46,7 @@ export const noTiming: Timing = Object.freeze({
   runtime: 0,
 });
 
-/** What a run is asked. Plain text, a conversation so far, values for the agent's declared inputs. */
+/** Input of a run: plain text, a conversation so far, values for the agent's declared inputs. */
 export const RunInput = z.strictObject({
   text: z.string().exactOptional(),
   messages: z.array(Message).exactOptional(),
@@ -54,17 +54,17 @@ export const RunInput = z.strictObject({
 });
 export type RunInput = z.output<typeof RunInput>;
 
-/** A call that the run leaves to its client (a tool the client sent along). */
+/** A call left to the client, of a tool that the client sent along. */
 export const PendingCall = z.strictObject({
   call: z.string(),
   name: z.string(),
   arguments: z.record(z.string(), z.unknown()),
-  /** The arguments as the model wrote them, when they are no JSON object: cut short, or wrong. */
+  /** The arguments as the model wrote them when they are not a JSON object (truncated or malformed). */
   raw: z.string().exactOptional(),
 });
 export type PendingCall = z.output<typeof PendingCall>;
 
-/** What a tool gave beside text: the bytes as base64, or the hash under which the journal keeps them. */
+/** Non-text tool output: base64 data, or the hash of a blob in the journal. */
 const ToolContent = z.strictObject({
   mediaType: z.string(),
   data: z.string().exactOptional(),
@@ -92,9 +92,9 @@ export const RunEvent = z.discriminatedUnion("type", [
     model: z.string(),
     provider: z.string().exactOptional(),
     attempt: z.number().int(),
-    /** What of the request this model is not told: its wire has no place for it. */
+    /** Request fields that were dropped because the model's wire cannot express them. */
     warnings: z.array(z.string()).exactOptional(),
-    /** Models of the chain that were passed over because their provider's breaker is open. */
+    /** Models of the chain that were skipped because their provider's breaker is open. */
     skipped: z.array(z.string()).exactOptional(),
   }),
   event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional() }),
@@ -118,7 +118,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     index: z.number().int(),
-    /** A call of the client's own tool: it is not run here. */
+    /** A call of a client tool; not executed here. */
     client: z.literal(true).exactOptional(),
   }),
   event("tool_call.delta", { ...ofCall, arguments: z.string() }),
@@ -141,16 +141,18 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     ok: z.boolean(),
-    /** Whole, whatever its size; the model is told the first `shown` characters when that is set. */
+    /** Always complete; with `shown` set, the model gets only the first `shown` characters. */
     output: z.string().exactOptional(),
     shown: z.number().int().exactOptional(),
     images: z.array(ToolContent).exactOptional(),
     files: z.array(ToolContent.extend({ name: z.string().exactOptional() })).exactOptional(),
     error: ErrorBody.exactOptional(),
     ms: z.number(),
-    /** How much of its time lay before the end of the generation: what starting early saved. Absent when it saved nothing. */
+    /**
+     * How much of the execution overlapped with the generation, which is the time saved by starting early. Absent when zero.
+     */
     savedMs: z.number().exactOptional(),
-    /** Tokens that the tool itself used, such as those of an agent it called. */
+    /** Tokens used by the tool itself, for example by an agent it called. */
     usage: Usage.exactOptional(),
   }),
   event("approval.requested", {
@@ -158,9 +160,9 @@ export const RunEvent = z.discriminatedUnion("type", [
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
     reason: z.string().exactOptional(),
-    /** When silence becomes a no, ms since the epoch. */
+    /** When an unanswered approval counts as refused, ms since the epoch. */
     until: z.number().exactOptional(),
-    /** Whose question it is when a tool passes on another run's; `call` is then this run's own name for it. */
+    /** Set when a tool forwards another run's question; `call` is then this run's id for it. */
     origin: z.strictObject({ run: z.string(), call: z.string(), agent: z.string() }).exactOptional(),
   }),
   event("approval.resolved", {
@@ -168,27 +170,27 @@ export const RunEvent = z.discriminatedUnion("type", [
     approved: z.boolean(),
     reason: z.string().exactOptional(),
     by: z.string().exactOptional(),
-    /** Number of the signal that resolved it; absent when it timed out. */
+    /** Number of the signal that resolved it; absent on timeout. */
     signal: z.number().int().exactOptional(),
   }),
-  /** A message sent into the running run; the next round sees it. */
+  /** A message sent into the running run; the next round includes it. */
   event("message.added", { ...base, message: Message, signal: z.number().int().exactOptional() }),
-  /** Older turns were replaced by a summary, to fit the model's context. */
+  /** Older turns were replaced by a summary to fit the model's context. */
   event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
-  /** A worker took the run up again after another had died or given it back. */
+  /** A worker resumed the run after another one died or released it. */
   event("run.resumed", { ...base, epoch: z.number().int() }),
-  /** An attempt at a generation failed. With `retryMs` the same model is asked again after that time. */
+  /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */
   event("generation.failed", {
     ...inRound,
     attempt: z.number().int(),
     model: z.string(),
     error: ErrorBody,
-    /** What the provider charges for it, as reported or estimated from what arrived. */
+    /** Tokens charged by the provider, as reported or estimated from what arrived. */
     usage: Usage.exactOptional(),
     retryMs: z.number().exactOptional(),
   }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
-  /** The generation's good end: durable before an effectful tool starts, so that a resumed run does not generate again. */
+  /** A generation succeeded. Durable before an effectful tool starts, so that a resumed run does not generate again. */
   event("generation.finished", {
     ...inRound,
     attempt: z.number().int(),
@@ -198,7 +200,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     responseId: z.string().exactOptional(),
     responseModel: z.string().exactOptional(),
   }),
-  /** The generation and all its tool calls are settled. */
+  /** The generation and all its tool calls have settled. */
   event("round.finished", { ...inRound, finish: z.string(), usage: Usage }),
   event("run.finished", {
     ...base,
@@ -229,13 +231,13 @@ export type EventOf<T extends EventType> = Extract<RunEvent, { type: T }>;
 export type TerminalEvent = EventOf<"run.finished" | "run.failed">;
 
 type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
-/** An event before its log gives it a place. */
+/** An event before the log assigns run, seq and time. */
 export type EventBody = Body<RunEvent>;
 
 export const isTerminal = (event: RunEvent): event is TerminalEvent =>
   event.type === "run.finished" || event.type === "run.failed";
 
-/** Events that hold nothing but text and numbers of ours, many of them in a run. */
+/** Frequent events that hold only text and our own numbers. */
 export const textOnly = (type: EventType): boolean =>
   type === "text.delta" ||
   type === "tool_call.delta" ||
@@ -243,7 +245,7 @@ export const textOnly = (type: EventType): boolean =>
   type === "tool.output" ||
   type === "refusal.delta";
 
-/** How many more questions are open after these events than before them. Journals keep the sum with the run. */
+/** Net change in open questions over these events. Journals store the running sum with the run. */
 export function questionsOpened(events: readonly RunEvent[]): number {
   let opened = 0;
   for (const { type } of events) {
@@ -253,14 +255,14 @@ export function questionsOpened(events: readonly RunEvent[]): number {
   return opened;
 }
 
-/** Length of the event's JSON if anyone has asked for it, else of the text it carries. */
+/** Length of the event's JSON if it has been encoded, else of the text it carries. */
 export function encodedSize(event: RunEvent): number {
   const json = Encoded.of(event);
   if (json !== undefined) return json.length;
   return "text" in event ? event.text.length : 0;
 }
 
-/** A constructor that returns what it is given lets the class below put its private field on an object of another's making. */
+/** Returning an existing object from the constructor lets a subclass attach a private field to it. */
 const Given = class {
   constructor(event: RunEvent) {
     // biome-ignore lint/correctness/noConstructorReturn: see above
@@ -270,7 +272,7 @@ const Given = class {
   event: RunEvent,
 ) => object;
 
-/** Keeps an event's JSON with the event, unseen by copies and comparisons. A WeakMap costs twice what the encoding does. */
+/** Caches an event's JSON in a private field, invisible to copies and comparisons. A WeakMap would cost twice the encoding. */
 class Encoded extends Given {
   readonly #json: string;
 
@@ -291,5 +293,5 @@ class Encoded extends Given {
   }
 }
 
-/** The event's JSON, encoded once however many journals and clients ask for it. */
+/** The event's JSON, encoded once for all journals and clients. */
 export const encodeEvent: (event: RunEvent) => string = Encoded.encode;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { efforts } from "./provider.ts";
 
-/** The generation options that every wire translates. Any other key goes into a request's body as it is. */
+/** The generation options that every wire translates. Other keys go into the request body unchanged. */
 export const generationOptions = {
   temperature: z.number().optional().describe("Randomness; 0 is the least."),
   topP: z.number().optional().describe("Nucleus sampling."),

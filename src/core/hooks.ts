@@ -15,8 +15,8 @@ export interface ToolHookCall {
 }
 
 /**
- * Called in the order the plugins are named. A `before` hook may return a changed value or throw a VenturiError to deny;
- * an `after` hook may return a changed result. Anything else it throws is `plugin_failed` for that run alone.
+ * Called in config order. A `before` hook may return a changed value, or throw a VenturiError to deny; an `after` hook may
+ * return a changed result. Any other exception is `plugin_failed` for that run only.
  */
 export interface Hooks {
   beforeRun?(request: RunRequest, context: HookContext): Promise<RunRequest | undefined> | RunRequest | undefined;

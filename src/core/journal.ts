@@ -7,8 +7,8 @@ import type { SignalKind } from "./signals.ts";
 import { token } from "./token.ts";
 
 /**
- * One worker's claim on a run. The epoch grows by one with every claim; `head` is the seq of its last committed event, moved
- * on by whoever appends once the append has resolved.
+ * One worker's claim on a run. Each claim increments the epoch, which acts as the fencing token. `head` is the seq of the last
+ * committed event; the appender advances it once the append has resolved.
  */
 export interface Ownership {
   readonly run: string;
@@ -18,47 +18,50 @@ export interface Ownership {
   head: number;
 }
 
-/** `ready`: to be claimed. `running`: under a lease. `waiting`: parked until a signal or its time comes. `done`: has its terminal event. */
+/**
+ * `ready`: can be claimed. `running`: under a lease. `waiting`: parked until a signal or a timeout. `done`: has its terminal
+ * event.
+ */
 export type RunState = "ready" | "running" | "waiting" | "done";
 
-/** Owner of the runs that nobody authenticated started: without `server.auth`, from the command line, in a program. */
+/** Tenant of runs without an authenticated caller: no `server.auth`, the command line, the library. */
 export const defaultTenant = "default";
 
-/** What a run was asked, as it is stored: everything another replica needs to take it up. */
+/** A run's request as stored: everything another replica needs to execute it. */
 export interface RunRequest {
   readonly agent: string;
   readonly input: RunInput;
-  /** What the client tells the model for this run alone: after the agent's instructions, not kept in the session. */
+  /** Instructions from the client for this run only: appended to the agent's, not kept in the session. */
   readonly instructions?: Message;
   readonly session?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly limits?: Readonly<Record<string, unknown>>;
-  /** Instead of the agent's model, as the config names it. */
+  /** Overrides the agent's model; a name from the config. */
   readonly model?: string;
   readonly options?: GenerationOptions;
-  /** Tools of the client: offered to the model, never run here, returned as calls. */
+  /** Client tools: offered to the model, never executed here, returned as calls. */
   readonly clientTools?: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
   readonly output?: OutputFormat;
-  /** What the client said in its own wire and nothing above carries: for providers that speak the same one. */
+  /** Fields of the client's wire that nothing above carries, for providers that speak the same wire. */
   readonly native?: NativeRequest;
   readonly nativeChoice?: Native;
-  /** Fields that the channel itself has no place for; reported with those that the provider has none for. */
+  /** Fields the channel cannot express; reported together with those the provider cannot. */
   readonly unsent?: readonly string[];
-  /** Asks no model: the run adds its input to the session, and ends. */
+  /** Calls no model: the run adds its input to the session and ends. */
   readonly remember?: true;
-  /** Notes of the channel that started the run, under the channel's own key, for when it shows the run again. */
+  /** Notes of the channel that started the run, under the channel's key, for rendering the run later. */
   readonly channel?: Readonly<Record<string, unknown>>;
-  /** W3C trace context and baggage that came in with the request. */
+  /** W3C trace context and baggage of the incoming request. */
   readonly traceparent?: string;
   readonly tracestate?: string;
   readonly baggage?: string;
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
-  /** What becomes of the run when the client that started it goes away. */
+  /** What happens to the run when the client that started it disconnects. */
   readonly onDisconnect?: "continue" | "cancel";
-  /** Who started it, or started the run it is a part of. With `concurrentRuns` a limit on what it has under way or in line. */
+  /** Caller of the run, or of its root run. `concurrentRuns` limits the caller's running and queued runs. */
   readonly caller?: { readonly id: string; readonly concurrentRuns?: number };
-  /** Revision of the agent that took the request; `claim` can be told to leave those of other revisions alone. */
+  /** Revision of the agent that accepted the request; `claim` can filter by revision. */
   readonly revision?: string;
 }
 
@@ -66,27 +69,27 @@ export interface Append {
   readonly ownership: Ownership;
   readonly events: readonly RunEvent[];
   readonly state?: "ready" | "waiting" | "done";
-  /** With `state: "waiting"`: parks only if no more signals than these have come; otherwise the run stays ready. */
+  /** With `state: "waiting"`: parks only if no signal beyond this count has arrived; otherwise the run stays ready. */
   readonly seenSignals?: number;
-  /** With `state: "waiting"`: the run can be claimed after so many ms by the engine's clock, though no signal has come. */
+  /** With `state: "waiting"`: the run becomes claimable after this many ms of engine time even without a signal. */
   readonly wakeAfter?: number;
 }
 
 export interface Enqueue {
   readonly run: string;
-  /** Owner of the run. Sessions and keys are names within a tenant: the same name of two tenants is two things. */
+  /** Owner of the run. Sessions and idempotency keys are scoped to a tenant. */
   readonly tenant: string;
   readonly session: string | undefined;
   readonly request: RunRequest;
-  /** Idempotency key: a second enqueue of the tenant with it finds the first's run. */
+  /** Idempotency key: a second enqueue by the tenant with this key returns the first run. */
   readonly key?: string;
-  /** With the session busy: wait in line (default), or be refused with `conflict`. */
+  /** If the session is busy: queue (default), or reject with `conflict`. */
   readonly whenBusy?: "wait" | "conflict";
-  /** Claims it for this worker in the same transaction if its session is free. */
+  /** Claims the run for this worker in the same transaction if its session is free. */
   readonly claimFor?: string;
 }
 
-/** What `enqueue` rejects with when the caller has as many runs as it may have. */
+/** The rejection of `enqueue` when the caller has reached its run limit. */
 export const tooManyRuns = (most: number): VenturiError =>
   new VenturiError(
     "journal.enqueue",
@@ -97,7 +100,7 @@ export const tooManyRuns = (most: number): VenturiError =>
     },
   );
 
-/** A run from somewhere else, whole. */
+/** A complete run from elsewhere, to be restored. */
 export interface Recording {
   readonly run: string;
   readonly tenant: string;
@@ -105,7 +108,7 @@ export interface Recording {
   readonly request: RunRequest;
   readonly signals: readonly Omit<Signal, "number">[];
   readonly wires: readonly KeptWire[];
-  /** From seq 1, without a gap. */
+  /** From seq 1, without gaps. */
   readonly events: readonly RunEvent[];
 }
 
@@ -117,9 +120,9 @@ export interface KeptWire {
   readonly bytes: Uint8Array;
 }
 
-/** Which runs a worker can work on; any when absent. Cancelled ones are always among them: they only have to end. */
+/** Which runs a worker can execute; all when absent. Cancelled runs always match, because they only need to be ended. */
 export interface ClaimFilter {
-  /** Runs of these agents. Those of others stay for a worker that has their agent. */
+  /** Only runs of these agents; others are left to a worker that has them. */
   readonly agents?: readonly string[];
   /** Runs whose request has one of these revisions, or none. */
   readonly revisions?: readonly string[];
@@ -129,9 +132,9 @@ export interface Claim {
   readonly ownership: Ownership;
   readonly tenant: string;
   readonly request: RunRequest;
-  /** How many signals had come when it was claimed. */
+  /** Number of signals at the time of the claim. */
   readonly signals: number;
-  /** The stored request cannot be read, and `request` only names the agent: the run can only be ended. */
+  /** Set when the stored request cannot be read. `request` then only names the agent, and the run can only be ended. */
   readonly unreadable?: VenturiError;
 }
 
@@ -149,10 +152,10 @@ export interface RunRow {
   readonly agent: string;
   readonly session: string | undefined;
   readonly state: RunState;
-  /** Terminal event's type once there is one. */
+  /** From the terminal event, once there is one. */
   readonly outcome: "finished" | "failed" | undefined;
   readonly head: number;
-  /** Questions to people that nobody has answered yet; the sum of `questionsOpened` over its events. */
+  /** Number of unanswered approvals: the sum of `questionsOpened` over its events. */
   readonly asking: number;
   readonly epoch: number;
   readonly createdAt: number;
@@ -163,12 +166,12 @@ export interface RunRow {
 export interface ListQuery {
   readonly tenant?: string;
   readonly agent?: string;
-  /** Runs of these agents only; of none when empty. */
+  /** Only runs of these agents; an empty list matches nothing. */
   readonly agents?: readonly string[];
   readonly session?: string;
   readonly state?: RunState;
   readonly outcome?: "finished" | "failed";
-  /** True: only runs that have not ended and are parked or have a question open. False: only the others. */
+  /** True: only unfinished runs that are parked or have an open question. False: only the others. */
   readonly waiting?: boolean;
   readonly cursor?: string;
   readonly limit?: number;
@@ -176,11 +179,11 @@ export interface ListQuery {
   readonly oldestFirst?: boolean;
 }
 
-/** Something done that someone may have to answer for. Holds no secrets and no content. */
+/** An auditable action. Holds no secrets and no content. */
 export interface AuditEntry {
   /** Such as `auth.failed`, `approval.given`, `run.cancelled`, `config.reloaded`. */
   readonly action: string;
-  /** Id of the key or token's subject, or the surface: `cli`, `library`, an address. */
+  /** Id of the key, subject of the token, or the surface: `cli`, `library`, an address. */
   readonly by: string;
   readonly tenant?: string;
   readonly run?: string;
@@ -188,7 +191,7 @@ export interface AuditEntry {
 }
 
 export interface AuditRecord extends AuditEntry {
-  /** Grows with each record. */
+  /** Increases with each record. */
   readonly number: number;
   readonly at: number;
 }
@@ -212,119 +215,122 @@ export interface Cursor {
   readonly after: number;
 }
 
-/** Bytes beside the events, by their SHA-256: kept once however many runs name them, and as long as one of them is kept. */
+/** Content-addressed blobs (SHA-256) beside the events: stored once, kept as long as any run refers to them. */
 export interface BlobStore {
-  /** Durable when it resolves. The run need not be there yet; bytes that no run turns out to use go with a later prune. */
+  /** Durable when it resolves. The run may not exist yet; a later prune removes blobs that no run refers to. */
   put(run: string, hash: string, bytes: Uint8Array): Promise<void>;
   get(hash: string): Promise<Uint8Array | undefined>;
-  /** The hashes that the run has put. */
+  /** Hashes put by this run. */
   of(run: string): Promise<string[]>;
 }
 
-/** A lossy wake-up, never data: what may have changed. */
+/** A lossy wake-up without data: what may have changed. */
 export interface Hint {
-  /** There may be something to claim. */
+  /** There may be a run to claim. */
   readonly work: boolean;
   /** Whether the run may have new events. */
   events(run: string): boolean;
-  /** Whether the run may have new signals; absent when none has, so that nobody looks through all of them. */
+  /** Whether the run may have new signals. Absent when no run has any, which saves checking them all. */
   signals?(run: string): boolean;
 }
 
 /**
- * Where runs live. Engines differ, the rules do not: a record goes in only if the one before it carries the same epoch, and
- * the engine checks that in the same statement; only `claim` starts an epoch; time is the engine's own. Failures of the
- * engine that may pass reject with `journal_failed`; what it will never store, or cannot read back, with `record_invalid`.
+ * Durable store of runs. Engines differ, the rules do not: a record is accepted only if the previous one has the same epoch,
+ * checked by the engine in the same statement; only `claim` starts an epoch; all times are the engine's. Transient failures
+ * reject with `journal_failed`; records that can never be stored or read, with `record_invalid`.
  */
 export interface Journal {
-  /** A worker that has not been heard of for this long, neither by heartbeat nor by what it wrote, has lost its runs, ms. */
+  /** Lease, ms: a worker without a heartbeat or write for this long loses its runs. */
   readonly lease: number;
   /**
-   * All or nothing per item, in order. Resolves when durable, with the owners that were fenced. May be repeated with
-   * the same items after a rejection: an item that is already there, with the same epoch and events, counts as done.
+   * Atomic per item, in order. Resolves when durable, with the owners that were fenced. Safe to retry with the same items after
+   * a rejection: an item already stored with the same epoch and events counts as done.
    */
   append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>>;
   read(run: string, after: number, limit: number): Promise<RunEvent[]>;
   readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
-  /** With `control` only hints of work or signals are wanted; those of events alone come with every token. */
+  /** `control` limits hints to work and signals; hints about events arrive with every token. */
   onHint(callback: (hint: Hint) => void, only?: "control"): () => void;
   /**
-   * Rejects with `rate_limited` when `request.caller` has as many runs ready or running as it may have: those that wait for
-   * their session's turn count, parked ones do not.
+   * Rejects with `rate_limited` when `request.caller` has reached its limit of ready and running runs. Runs queued behind their
+   * session count, parked ones do not.
    */
   enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }>;
   /**
-   * Up to `limit` runs that are ready, parked ones whose time has come, and those whose worker's lease ran out, as far as they
-   * fit the filter; sessions in order, one unfinished run at a time, except that a run with a `cancel` signal need not wait
-   * for its turn to end. Renews the worker's own lease.
+   * Claims up to `limit` runs that match the filter: ready ones, parked ones whose time has come, and those whose lease
+   * expired. A session runs one at a time, in order, except that a run with a `cancel` signal need not wait for its turn.
+   * Renews the worker's lease.
    */
   claim(worker: string, limit: number, filter?: ClaimFilter): Promise<Claim[]>;
   heartbeat(worker: string): Promise<void>;
-  /** Everything that is running under this worker's name. A claim whose answer was lost is found here. */
+  /** All runs under this worker's lease. Recovers a claim whose response was lost. */
   held(worker: string): Promise<Ownership[]>;
-  /** Gives a run back, unfinished, to whoever claims it next. */
+  /** Releases an unfinished run so that it can be claimed again. */
   release(ownership: Ownership): Promise<void>;
-  /** False when the run has ended or the id was seen before. Unknown runs reject with `not_found`. */
+  /** False when the run has ended or the id is a duplicate. Rejects with `not_found` for unknown runs. */
   signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean>;
   signals(run: string, after: number): Promise<Signal[]>;
   signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>>;
   get(run: string): Promise<RunRow | undefined>;
-  /** In the order they came, by the engine's time. What another replica has just changed may be seen a little later. */
+  /** In order of arrival by engine time. Changes by other replicas may show up with a short delay. */
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /**
-   * Takes a run in with everything it has, at once: nobody sees a part of it, and nobody claims it. It is `done` if its last
-   * event says so, otherwise `waiting`. Rejects with `conflict` when the id is taken or its session has a run under way.
+   * Imports a complete run atomically; it cannot be claimed meanwhile. `done` if its last event is terminal, otherwise
+   * `waiting`. Rejects with `conflict` when the id is taken or its session has an unfinished run.
    */
   restore(recording: Recording): Promise<void>;
-  /** Removes ended runs older than `olderThan` ms, all but the newest `keep`, and those named; answers how many. */
+  /**
+   * Removes ended runs older than `olderThan` ms, ended runs beyond the newest `keep`, and those named; returns the number
+   * removed.
+   */
   prune(options: PruneOptions): Promise<number>;
-  /** Adds to the audit, which nothing changes or removes: `prune` leaves it alone. */
+  /** Appends to the audit log, which is append-only: `prune` does not touch it. */
   audit(entry: AuditEntry): Promise<void>;
   /** Newest first. */
   audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }>;
-  /** The next raw provider bytes of an attempt (`journal.keepWire`); several calls for one attempt are one stream. */
+  /** Appends raw provider bytes of an attempt (`journal.keepWire`); repeated calls for one attempt form one stream. */
   keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
-  /** One for each attempt, in the order in which they began: see `joinWires`. */
+  /** One entry per attempt, in starting order; see `joinWires`. */
   wire?(run: string): Promise<KeptWire[]>;
-  /** Content that requests and events name by hash. Without it such content stays inside them. */
+  /** Content referred to by hash. Without it, content stays inline in requests and events. */
   readonly blobs?: BlobStore;
-  /** Rejects with `journal_failed` when the engine cannot be used now. */
+  /** Rejects with `journal_failed` when the engine is unavailable. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 export const Journal = token<Journal>("Journal");
 
 /**
- * Signals of one run as they come, each once, in order. Those after `after` that were there when the run was claimed are
- * given before `subscribe` returns, so that a run cancelled while it waited is never started.
+ * Signals of one run, each once, in order. Those after `after` that were present at the claim are delivered before `subscribe`
+ * returns, so that a run cancelled in the queue never starts.
  */
 export interface SignalFeed {
   subscribe(after: number, callback: (signal: Signal) => void): () => void;
 }
 
-/** Where the loop writes. Assigns `seq`, `run` and `at`; a log belongs to one owner and ends with it. */
+/** The write side of a run. Assigns `seq`, `run` and `at`. A log belongs to one owner and ends with its ownership. */
 export interface RunLog {
   readonly ownership: Ownership;
   /** The seq of the last event written, committed or not. */
   readonly head: number;
   /** Aborts when the owner is fenced or the journal gave up. */
   readonly signal: AbortSignal;
-  /** Set while more waits to be committed than a run may hold in memory: await it before writing on. */
+  /** Backpressure: set while the run's uncommitted events exceed the high-water mark. Await it before writing more. */
   readonly pressure: Promise<void> | undefined;
-  /** Goes into the next group commit. Takes the object over: pass a fresh one. A no-op once the ownership has ended. */
+  /** Joins the next group commit. Takes ownership of the object: pass a fresh one. A no-op once ownership has ended. */
   write(event: EventBody): RunEvent;
-  /** Resolves when everything written so far is durable; rejects when the owner was fenced. */
+  /** Resolves when everything written so far is durable; rejects when the owner is fenced. */
   flush(): Promise<void>;
-  /** Writes and waits: for events that someone will act on. */
+  /** Writes and waits for durability: for events that are acted upon. */
   step(event: EventBody): Promise<RunEvent>;
   /**
-   * Parks the run until a signal beyond `seenSignals` comes, or `wakeAfter` ms have passed; this ends the ownership, and
-   * someone will claim the run anew.
+   * Parks the run until a signal beyond `seenSignals` arrives or `wakeAfter` ms have passed. This ends the ownership; the run
+   * is claimed again later.
    */
   park(seenSignals: number, wakeAfter?: number): Promise<void>;
 }
 
-/** The pieces that `keepWire` was given, in order, as one stream for each attempt. */
+/** Concatenates the chunks given to `keepWire` into one stream per attempt. */
 export function joinWires(pieces: readonly KeptWire[]): KeptWire[] {
   const attempts = new Map<string, KeptWire[]>();
   for (const piece of pieces) {

@@ -1,6 +1,6 @@
 import { token } from "./token.ts";
 
-/** Structured logging. No content, no secrets: ids, names, codes and numbers only. */
+/** Structured logging: ids, names, codes and numbers only; no content, no secrets. */
 export interface Log {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;

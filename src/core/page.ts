@@ -1,16 +1,16 @@
 import type { RunEvent } from "./events.ts";
 import { excessOf } from "./value-limits.ts";
 
-/** About how many bytes of requests, events or answers one page holds, whatever its limit in items: always at least one. */
+/** Approximate bytes of requests, events or answers per page, whatever the item limit; a page has at least one item. */
 export const pageBytes = 4 * 1024 * 1024;
 
-/** JSON may be several times the text that it holds, and only the text is counted here. */
+/** JSON may be several times larger than the text it holds, and only the text is counted here. */
 const suspicious = { depth: Number.POSITIVE_INFINITY, nodes: Number.POSITIVE_INFINITY, size: pageBytes / 8 };
 
-/** Whether a page of events that is shorter than it might be may have been cut by its size, so that more follows. */
+/** Whether a short page of events may have been cut by size, so that more may follow. */
 export const mayBeCut = (events: readonly RunEvent[]): boolean => excessOf(events, suspicious) !== undefined;
 
-/** The first items that fit on a page, and whether any were left out. */
+/** The items that fit on a page, and whether any were left out. */
 export function fitPage<Item>(items: Iterable<Item>, sizeOf: (item: Item) => number): { page: Item[]; cut: boolean } {
   const page: Item[] = [];
   let bytes = 0;

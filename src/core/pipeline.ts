@@ -2,31 +2,31 @@ import type { RunEvent } from "./events.ts";
 import type { Claim, RunLog, SignalFeed } from "./journal.ts";
 import { token } from "./token.ts";
 
-/** A run that a worker has claimed, and what it is worked on with. */
+/** A claimed run and what is needed to execute it. */
 export interface PipelineWork {
   readonly claim: Claim;
   readonly log: RunLog;
-  /** What the run had written before it was claimed. */
+  /** Events written before the claim. */
   readonly history: readonly RunEvent[];
-  /** When work on it began here, on the monotonic clock. */
+  /** When this worker started on it, monotonic ms. */
   readonly startedAt: number;
   readonly signals: SignalFeed;
-  /** The run is somebody else's from now on: stop, and write nothing more. */
+  /** Ownership is lost: stop and write nothing more. */
   readonly release: AbortSignal;
-  /** The run is to end now, with its terminal event. */
+  /** The run must end now, with its terminal event. */
   readonly interrupt: AbortSignal;
-  /** Something to wait for before reading on, when the follower that paces the run has fallen behind. */
+  /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }
 export const PipelineWork = token<PipelineWork>("PipelineWork");
 
-/** Takes one run from its model's stream over deltas, tool calls and tools to its log. */
+/** Carries one run from the model's stream through deltas and tool calls to its log. */
 export interface StreamPipeline {
   run(): Promise<void>;
 }
 export const StreamPipeline = token<StreamPipeline>("StreamPipeline");
 
-/** Makes the pipeline of each run. */
+/** Creates the pipeline of each run. */
 export interface StreamPipelines {
   open(work: PipelineWork): StreamPipeline;
 }

@@ -20,35 +20,34 @@ export interface Ports<Server = unknown> {
 export type PluginKind = keyof Ports;
 
 export interface PluginContext {
-  /** The key under which the config names this instance. */
+  /** This instance's key in the config. */
   readonly name: string;
   readonly log: Log;
   readonly clock: Clock;
   /** Folder of the config file; relative paths in options are relative to it. */
   readonly folder: string;
-  /** For tools that start runs of their own. Not to be used before `create` has returned. */
+  /** For tools that start runs. Not available before `create` has returned. */
   readonly runs: () => Runs;
   /**
-   * What the container holds for this plugin: `ProviderRegistry`, `ToolRegistry`, `ChannelRegistry`, `StreamPipelines`,
-   * `Journal`, `Runs`, `Telemetry`, `Clock`, `Log`. Registries fill while the config is built: look when you need something.
+   * Resolves from the container: `ProviderRegistry`, `ToolRegistry`, `ChannelRegistry`, `StreamPipelines`, `Journal`, `Runs`,
+   * `Telemetry`, `Clock`, `Log`. Registries fill while the config is built, so look entries up on use.
    */
   resolve<T>(token: Token<T>): T;
-  /** Another plugin of the box, to build upon. */
+  /** Another built-in plugin, to build on. */
   plugin(name: string): Promise<AnyPlugin>;
 }
 
-/** What is known of the configuration while it is checked. */
+/** What is known about the config during validation. */
 export interface CheckContext {
-  /** The key under which the config names the instance. */
+  /** The instance's key in the config. */
   readonly name: string;
   readonly folder: string;
-  /** Names of the agents. */
   readonly agents: readonly string[];
 }
 
-/** A complaint about one of a plugin's options. */
+/** A problem with one of a plugin's options. */
 export interface OptionProblem {
-  /** Where within the options; empty for the entry as a whole. */
+  /** Path within the options; empty for the entry as a whole. */
   readonly path: readonly (string | number)[];
   readonly message: string;
 }
@@ -62,10 +61,10 @@ export interface Frame {
   readonly event: string;
 }
 
-/** Frames in, deltas out: no I/O, no clock. One per generation, since wires spread one call over many frames. */
+/** Frames in, deltas out; no I/O, no clock. One instance per generation, since wires spread a call over many frames. */
 export interface Decoder {
   push(frame: Frame, out: Delta[]): void;
-  /** The bytes have ended: says `done`, or an `error` delta when the format's own end is missing. */
+  /** End of input: emits `done`, or an `error` delta when the format's terminator is missing. */
   end(out: Delta[]): void;
   /** Deviations tolerated so far, by name. */
   readonly quirks: ReadonlyMap<string, number>;
@@ -76,7 +75,7 @@ export interface Wire {
   decoder(): Decoder;
 }
 
-/** Version of the contract between the host and its plugins. Raised when an existing plugin would no longer work. */
+/** Version of the plugin contract. Incremented when existing plugins would break. */
 export const pluginApi = 1;
 
 export interface Plugin<K extends PluginKind = PluginKind, Options = never, Server = unknown> {
@@ -86,14 +85,14 @@ export interface Plugin<K extends PluginKind = PluginKind, Options = never, Serv
   readonly kind: K;
   readonly description?: string;
   readonly options: z.ZodType<Options>;
-  /** Wire formats that `venturi decode` offers, by name. */
+  /** Wire formats offered by `venturi decode`, by name. */
   readonly wires?: Readonly<Record<string, Wire>>;
-  /** What is wrong with options that fit the schema, as far as it can be known before the service starts. */
+  /** Validates options beyond the schema, as far as possible before the service starts. */
   check?(options: Options, context: CheckContext): Promise<readonly OptionProblem[]> | readonly OptionProblem[];
   create(options: Options, context: PluginContext): Promise<Instance<Ports<Server>[K]>> | Instance<Ports<Server>[K]>;
 }
 
-/** A plugin whose option type is not known, as the loader holds it. */
+/** A plugin of unknown option type, as the loader holds it. */
 export type AnyPlugin = Plugin<PluginKind, never>;
 
 const pluginName = /^[a-z][a-z0-9-]*$/;

@@ -8,7 +8,7 @@ export interface Capabilities {
   readonly tools: boolean;
   readonly vision: boolean;
   readonly reasoning: boolean;
-  /** Media types of files that it takes, such as `application/pdf` and `audio/*`; none when absent. */
+  /** Media types of accepted files, such as `application/pdf` and `audio/*`; none when absent. */
   readonly files?: readonly string[];
 }
 
@@ -18,21 +18,22 @@ export interface ToolSpec {
   readonly description: string;
   /** JSON Schema of the arguments object. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** Vendors' own names for it: offered as one of those, it need not be offered as a function too. */
+  /** Vendor names for this tool: when it is offered as one of those, it is not offered as a function as well. */
   readonly aliases?: readonly string[];
-  /** The client's own definition. Whole and untranslated, it is a tool that only the vendor knows (`web_search`). */
+  /**
+   * The client's definition. If it replaces the element and is untranslated, the tool is known to the vendor only
+   * (`web_search`).
+   */
   readonly native?: Native;
 }
 
 export type ToolChoice = "auto" | "none" | "required" | { readonly name: string };
 
-/** How much to think. Each provider takes the nearest that its models know. */
+/** Reasoning effort. Each provider picks the nearest level its models support. */
 export const efforts = ["none", "minimal", "low", "medium", "high", "xhigh", "max"] as const;
 export type Effort = (typeof efforts)[number];
 
-/**
- * Settings of a generation. The named ones are translated to each wire; any other key goes into the request body as it is.
- */
+/** Settings of a generation. The named ones are translated to each wire; other keys go into the request body unchanged. */
 export interface GenerationOptions {
   readonly temperature?: number;
   readonly topP?: number;
@@ -50,22 +51,22 @@ export interface OutputFormat {
   readonly native?: Native;
 }
 
-/** How long a vendor keeps a prompt that will be sent again; `auto` is what costs least for most. */
+/** How long a vendor caches a prompt that will be sent again; `auto` is the cheapest choice for most uses. */
 export type CacheMode = "auto" | "off" | "5m" | "1h";
 
 export interface GenerationRequest {
-  /** The provider's own name of the model. */
+  /** The provider's name for the model. */
   readonly model: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
   readonly output?: OutputFormat;
   readonly options: GenerationOptions;
-  /** Whether and how long the vendor may keep the prompt, and a key that the requests of one conversation share. */
+  /** Whether and how long the vendor may cache the prompt, and a key shared by all requests of a conversation. */
   readonly cache?: { readonly mode: CacheMode; readonly key?: string };
-  /** The client's own fields, always in the wire of the provider that is asked; they go over everything else. */
+  /** The client's native fields, always in this provider's wire; they override everything else. */
   readonly native?: NativeRequest;
-  /** The client's own tool choice, in the same way, for as long as `toolChoice` is asked. */
+  /** The client's native tool choice, used while `toolChoice` applies. */
   readonly nativeChoice?: Native;
 }
 
@@ -79,14 +80,14 @@ export interface Timeouts {
 export type ChunkKind = "text" | "reasoning" | "tool_call" | "usage" | "done" | "error" | "other";
 
 /**
- * Sees every chunk and every accumulation step as it happens, in order. Times are `performance.now()` milliseconds.
- * Called on the hot path: it must not throw, and should not allocate.
+ * Observes every chunk and accumulation step, in order. Times are `performance.now()` milliseconds. On the hot path: must not
+ * throw, should not allocate.
  */
 export interface StreamObserver {
   chunk(kind: ChunkKind, bytes: number, start: number, end: number): void;
-  /** `chunk` is the ordinal of the chunk that carried the fragment; `bytes` the call's arguments so far. */
+  /** `chunk` is the ordinal of the chunk with the fragment; `bytes` the call's arguments so far. */
   accumulated(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void;
-  /** A deviation from the wire format that the decoder tolerated. */
+  /** A tolerated deviation from the wire format. */
   quirk(name: string): void;
   /** Raw bytes as read from the wire, for `journal.keepWire`. */
   bytes?(read: Uint8Array): void;
@@ -100,9 +101,9 @@ export interface GenerationContext {
   readonly session?: string;
   readonly signal: AbortSignal;
   readonly timeouts: Timeouts;
-  /** Set by whoever measures, before the provider is called; the generation reads it when it accumulates. */
+  /** Set by telemetry before the provider is called; the generation reads it when it accumulates. */
   observer?: StreamObserver;
-  /** W3C trace context for the outgoing request, when the run is traced; the rest is the caller's. */
+  /** W3C trace context of the outgoing request, when the run is traced; `tracestate` and baggage are the caller's. */
   traceparent?: string;
   readonly tracestate?: string;
   readonly baggage?: string;
@@ -110,19 +111,19 @@ export interface GenerationContext {
 
 export interface EmbedRequest {
   readonly model: string;
-  /** Texts, or the tokens of texts. */
+  /** Texts, or token ids. */
   readonly input: readonly (string | readonly number[])[];
   readonly dimensions?: number;
   readonly native?: NativeRequest;
 }
 
 export interface Embeddings {
-  /** In the order of the input. */
+  /** In input order. */
   readonly vectors: readonly (readonly number[])[];
   readonly usage: Usage;
 }
 
-/** A whole answer, from a provider that does not stream. */
+/** A complete answer, from a provider that does not stream. */
 export interface Generation {
   readonly parts: readonly Part[];
   readonly finish: FinishReason;
@@ -133,28 +134,27 @@ export interface Generation {
 }
 
 /**
- * A model behind a wire. `stream` yields everything one network read brought as one array; it reports failures by throwing a
- * VenturiError or by an `error` delta, and ends only after a `done` or an `error`. When `signal` aborts it closes its socket
- * at once and throws.
+ * A model behind a wire. `stream` yields one array per network read; it reports failures by throwing a VenturiError or by an
+ * `error` delta, and ends only after `done` or `error`. When `signal` aborts it closes its socket at once and throws.
  */
 export interface Provider {
   readonly capabilities: Capabilities;
-  /** Base URL of what is asked, for those who measure. */
+  /** Base URL, for telemetry. */
   readonly endpoint?: string;
-  /** The wire that it speaks, as `venturi decode` names it: what a client said in that wire goes on unchanged. */
+  /** The wire it speaks, as `venturi decode` names it: native fields of clients on that wire pass unchanged. */
   readonly wire?: string;
-  /** How long its first chunk may take when the config does not say, ms. */
+  /** Default first-chunk timeout, ms, when the config sets none. */
   readonly firstChunk?: number;
-  /** What a client asked for that this wire has no place for, in the client's words; the run reports it. */
+  /** Fields of the client's request that this wire cannot express, in the client's terms; the run reports them. */
   ignores?(request: GenerationRequest): readonly string[];
   stream?(request: GenerationRequest, context: GenerationContext): AsyncIterable<readonly Delta[]>;
   generate?(request: GenerationRequest, context: GenerationContext): Promise<Generation>;
-  /** The tokens that the request would be, as the vendor counts them. */
+  /** Token count of the request, as the vendor counts. */
   countTokens?(request: GenerationRequest, context: GenerationContext): Promise<number>;
   embed?(request: EmbedRequest, context: GenerationContext): Promise<Embeddings>;
 }
 
-/** Everything of a provider but its generations, for those who wrap them. */
+/** A provider without its generation methods, for wrappers that replace those. */
 export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {
   const { capabilities, endpoint, wire, firstChunk, ignores, embed, countTokens } = provider;
   return {

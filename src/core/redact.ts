@@ -1,9 +1,9 @@
-/** Shorter values occur in texts by chance. */
+/** Shorter values occur in text by chance. */
 const shortestSecret = 8;
-/** From this length on a value is masked wherever it stands; a shorter one only where it stands by itself. */
+/** Values of at least this length are masked anywhere; shorter ones only as a whole word. */
 const unmistakable = 16;
 
-/** Takes values that must not be shown out of a text; each is replaced by its name in brackets. */
+/** Masks secret values in a text: each is replaced by its name in brackets. */
 export function redactor(secrets: Readonly<Record<string, string | undefined>>): (text: string) => string {
   const longestFirst = Object.entries(secrets)
     .filter((entry): entry is [string, string] => (entry[1] ?? "").length >= shortestSecret)

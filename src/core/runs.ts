@@ -10,19 +10,19 @@ export interface AgentInfo {
   readonly aliases: readonly string[];
   readonly description: string | undefined;
   readonly model: string;
-  /** Models that a call may choose instead. */
+  /** Models a call may select instead. */
   readonly models: readonly string[];
   readonly tools: readonly ToolSpec[];
   /** JSON Schema of its input variables. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** What becomes of fields that cannot reach the model: reported, or refused. */
+/** What happens to fields that cannot reach the model: reported, or refused. */
 export type Compat = "report" | "strict";
 
 export interface TokenCount {
   readonly tokens: number;
-  /** By the model's vendor, or by the length of the text where the vendor does not count. */
+  /** Counted by the model's vendor, or estimated from the text's length. */
   readonly source: "reported" | "estimated";
 }
 
@@ -33,15 +33,15 @@ export interface CountOptions {
 }
 
 export interface StartOptions {
-  /** Owner of the run; `default` when absent. A sub-run has its parent's, whatever is said here. */
+  /** Owner of the run; `default` when absent. A sub-run always inherits its parent's. */
   readonly tenant?: string;
-  /** Who starts it; a sub-run counts for its parent's, whatever is said here. */
+  /** Caller of the run. A sub-run always counts towards its parent's caller. */
   readonly caller?: RunRequest["caller"];
   /** Idempotency key, unique within the tenant. */
   readonly key?: string;
-  /** The run waits for this follower when it falls behind, instead of leaving it to the journal. */
+  /** The run waits for this follower when it falls behind (backpressure), instead of letting it catch up from the journal. */
   readonly paced?: boolean;
-  /** `strict`: a field that a model of the agent would not be told is refused with `invalid_input`. */
+  /** `strict`: reject with `invalid_input` if any field cannot reach a model of the agent. */
   readonly compat?: Compat;
 }
 
@@ -51,56 +51,56 @@ export interface EmbedInput extends Omit<EmbedRequest, "model"> {
 }
 
 export interface Embedded extends Embeddings {
-  /** What of the request the model was not told. */
+  /** Request fields that did not reach the model. */
   readonly warnings: readonly string[];
 }
 
 export interface FollowOptions {
-  /** Events after this seq; 0 = from the start. */
+  /** Events after this seq; 0: from the start. */
   readonly after?: number;
   readonly signal?: AbortSignal;
-  /** For the measurement of delivery. */
+  /** For delivery metrics. */
   readonly channel?: string;
 }
 
-/** A question that nobody has answered yet. */
+/** An unanswered approval request. */
 export interface PendingApproval {
   readonly call: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason?: string;
-  /** Asked, and when silence becomes a no; ms since the epoch. */
+  /** When it was asked, and when it times out as refused; ms since the epoch. */
   readonly since: number;
   readonly until?: number;
-  /** Whose question it is when a called agent asks. */
+  /** Set when the question comes from a called agent. */
   readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
 }
 
-/** What channels, the command line and the library do with runs. */
+/** Operations on runs for channels, the command line and the library. */
 export interface Runs {
-  /** Validates, stores and starts (or finds, by key) a run. Rejects before anything streams when the request is bad. */
+  /** Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. */
   start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
-  /** Exactly what follows `after`, in batches as committed, then live, then ends after the terminal event. */
+  /** Yields every event after `after`, in committed batches, then live; ends after the terminal event. */
   follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
   get(run: string): Promise<RunRow>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
-  /** Resolves when the terminal event is written; `details` stand in its error. */
+  /** Resolves when the terminal event is written; `details` become part of its error. */
   cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void>;
   /**
-   * Says something to a run. False when the run has ended, the id was seen before or the question is answered already.
-   * Rejects with `invalid_input` for a kind or body that is none, `not_found` for a call that the run does not have.
+   * Sends a signal to a run. False when the run has ended, the id is a duplicate or the question was answered already. Rejects
+   * with `invalid_input` for an invalid kind or body, `not_found` for a call the run does not have.
    */
   signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean>;
-  /** The questions that the run waits for, oldest first. */
+  /** The run's open questions, oldest first. */
   pending(run: string): Promise<readonly PendingApproval[]>;
   agents(): readonly AgentInfo[];
-  /** How many tokens the first generation of such a run would read. Nothing is started or stored. */
+  /** Number of tokens the first generation of such a run would read. Starts and stores nothing. */
   countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;
-  /** Texts as vectors, by the agent's model. */
+  /** Embeds texts with the agent's model. */
   embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded>;
-  /** Removes a run and all that is its; one under way is cancelled first. */
+  /** Removes a run and everything stored for it; cancels it first if it is running. */
   remove(run: string): Promise<void>;
-  /** Bytes that the run's input or a tool of it named by hash; `not_found` when they are not that run's. */
+  /** A blob named by the run's input or by one of its tools; `not_found` if the hash is not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;
 }
 export const Runs = token<Runs>("Runs");

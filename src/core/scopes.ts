@@ -1,6 +1,6 @@
 /**
- * What a caller may do. `start` runs and read their answers; `see` runs, sessions and lists of its tenant; `steer`: send messages
- * and cancel; `inspect`: traces and the audit; `approve` tool calls; `metrics` of the whole service.
+ * Permissions of a caller. `start`: start runs and read their answers; `see`: runs, sessions and lists of its tenant; `steer`:
+ * send messages and cancel; `inspect`: traces and the audit log; `approve`: tool calls; `metrics`: of the whole service.
  */
 export const scopes = ["start", "see", "steer", "inspect", "approve", "metrics"] as const;
 export type Scope = (typeof scopes)[number];

@@ -2,12 +2,12 @@ import { z } from "zod";
 
 const reason = z.string().max(4_000).exactOptional();
 
-/** What can be said to a run under way, and what each kind carries. */
+/** Kinds of signals and their bodies. */
 export const signalBodies = {
-  /** `details` stand in the error of the run's last event. */
+  /** `details` become part of the terminal event's error. */
   cancel: z.strictObject({ reason, details: z.record(z.string(), z.unknown()).exactOptional() }),
   approve: z.strictObject({
-    /** The call that the run asks about, as `approval.requested` names it. */
+    /** The call in question, as named by `approval.requested`. */
     call: z.string().min(1),
     approved: z.boolean(),
     reason,

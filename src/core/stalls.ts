@@ -1,10 +1,10 @@
 import { token } from "./token.ts";
 
-/** How long code that does not yield has kept this process from everything else. */
+/** How long synchronous code has blocked this process's event loop. */
 export interface Stalls {
-  /** In all, ms. */
+  /** Total, ms. */
   readonly totalMs: number;
-  /** Code that has just run for `ms` without yielding, for whoever reports the stall. */
+  /** Names the code that just ran for `ms` without yielding, for the stall report. */
   blame(culprit: string, ms: number): void;
 }
 export const Stalls = token<Stalls>("Stalls");

@@ -3,11 +3,11 @@ import type { RunEvent } from "./events.ts";
 import type { Claim, RunRequest, RunRow, Signal } from "./journal.ts";
 
 /**
- * Reading back what a journal stored. A record that is damaged concerns its own run: nothing here may keep the rows beside it
- * from being read.
+ * Reading records back from a journal. A damaged record affects its own run only; it must never prevent adjacent rows from
+ * being read.
  */
 
-/** A run's request as a claim has it. */
+/** A run's request for a claim. */
 export function claimedRequest(json: string, agent: string): Pick<Claim, "request" | "unreadable"> {
   try {
     return { request: readRequest(json) };
@@ -16,7 +16,7 @@ export function claimedRequest(json: string, agent: string): Pick<Claim, "reques
   }
 }
 
-/** A run's request as a row of a list has it: when it cannot be read, without what was asked. */
+/** A run's request for a list; without the input if it cannot be read. */
 export function listedRequest(json: string, agent: string): RunRow["request"] {
   try {
     return readRequest(json);
@@ -36,7 +36,7 @@ export function storedEvents(lines: readonly string[]): RunEvent[] {
   });
 }
 
-/** What a signal says. One that cannot be read says nothing: a cancel is still a cancel, an approval is none. */
+/** Body of a signal; empty if it cannot be read: a cancel is still a cancel, an approval then approves nothing. */
 export function storedBody(json: string): Signal["body"] {
   try {
     return JSON.parse(json) as Signal["body"]; // written from a Signal's body

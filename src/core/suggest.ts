@@ -1,4 +1,4 @@
-/** ` (did you mean "timeout"?)`, or nothing when no candidate is near. */
+/** ` (did you mean "timeout"?)`, or empty when no candidate is close. */
 export function didYouMean(word: string, candidates: Iterable<string>): string {
   let best: string | undefined;
   let least = Math.max(1, Math.floor(word.length / 3)) + 1;
@@ -12,7 +12,7 @@ export function didYouMean(word: string, candidates: Iterable<string>): string {
   return best === undefined ? "" : ` (did you mean "${best}"?)`;
 }
 
-/** Edits between two words; swapping neighbours counts as one. */
+/** Edit distance; a transposition counts as one. */
 function distance(left: string, right: string): number {
   if (Math.abs(left.length - right.length) > 8) return Number.POSITIVE_INFINITY;
   let before: number[] = [];

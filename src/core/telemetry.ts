@@ -7,21 +7,20 @@ import { token } from "./token.ts";
 import type { Tool } from "./tool.ts";
 
 /**
- * Measurement, as a set of wrappers: a port goes in, the same port comes out. The composition root applies them; nothing
- * else knows. Run and round spans are a view of the events that pass through `runLog`, so a run, a resumed run and a
- * sub-agent are measured by the same code.
+ * Telemetry as wrappers: a port goes in, the same port comes out. Only the composition root applies them. Run and round spans
+ * are derived from the events passing through `runLog`, so new runs, resumed runs and sub-agents share one code path.
  */
 export interface Telemetry {
   provider(name: string, type: string, provider: Provider): Provider;
   tool(tool: Tool): Tool;
   journal(journal: Journal): Journal;
-  /** `history`: what the run has already written, before the current owner took it up. */
+  /** `history`: events written before the current owner claimed the run. */
   runLog(log: RunLog, claim: Claim, history: readonly RunEvent[]): RunLog;
   runs(runs: Runs): Runs;
   log(log: Log): Log;
-  /** Something blocked the event loop for `ms`: noted on every run under way. */
+  /** The event loop was blocked for `ms`: recorded on every running run. */
   stalled(ms: number, culprit: string | undefined): void;
-  /** Counts something that happened outside a run, such as `config.reload.failed`. */
+  /** Counts an event outside any run, such as `config.reload.failed`. */
   count(name: string, attributes: Readonly<Record<string, string>>): void;
   /** Prometheus text. */
   metrics(): Promise<string>;
@@ -34,7 +33,7 @@ export const Telemetry = token<Telemetry>("Telemetry");
 
 const done = async () => {};
 
-/** Measures nothing and costs nothing. */
+/** No-op. */
 export const noTelemetry: Telemetry = {
   provider: (_name, _type, provider) => provider,
   tool: (tool) => tool,

@@ -1,9 +1,9 @@
-/** Names something that the container holds, and knows its type. */
+/** A typed key into the container. */
 export type Token<T> = symbol & { readonly of?: T };
 
 export const token = <T>(name: string): Token<T> => Symbol(name) as Token<T>;
 
-/** What stands in the container instead of what Venturi registers under the token. */
+/** Replaces what Venturi registers under the token. */
 export interface Provided<T = unknown> {
   readonly token: Token<T>;
   readonly value: T;

@@ -1,25 +1,25 @@
-/** As `@opentelemetry/core` reads it: any version but ff; only a later version than 00 may have more fields. */
+/** Same rule as `@opentelemetry/core`: any version but ff; only versions after 00 may have more fields. */
 const traceparent =
   /^(?:00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}|(?!00|ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.*)?)$/;
 
-/** The W3C limits; a longer header is as good as none. */
+/** The W3C limits; a longer header is ignored. */
 const longest = { tracestate: 512, baggage: 8_192 };
 
-/** W3C trace context and baggage, as they came in with a request and go out with what it causes. */
+/** W3C trace context and baggage, received with a request and propagated to everything it causes. */
 export interface TraceHeaders {
   readonly traceparent?: string;
-  /** What vendors of tracing add to it. */
+  /** Vendor-specific trace state. */
   readonly tracestate?: string;
-  /** Pairs that the caller wants to reach everything below. */
+  /** Key-value pairs propagated to everything downstream. */
   readonly baggage?: string;
 }
 
-/** The W3C trace context a request came with, when it is a valid one. */
+/** The request's W3C trace context, if valid. */
 export function traceparentOf(header: string | string[] | undefined): string | undefined {
   return typeof header === "string" && traceparent.test(header) ? header : undefined;
 }
 
-/** What of a request's headers goes on to providers, tools and MCP servers. A `tracestate` means nothing without its parent. */
+/** The trace headers to propagate to providers, tools and MCP servers. `tracestate` is meaningless without its parent. */
 export function traceHeadersOf(headers: Readonly<Record<string, string | string[] | undefined>>): TraceHeaders {
   const parent = traceparentOf(headers.traceparent);
   return {
@@ -28,7 +28,7 @@ export function traceHeadersOf(headers: Readonly<Record<string, string | string[
   };
 }
 
-/** The headers alone, of whatever else carries them. */
+/** Picks the trace headers out of a larger object. */
 export function traceHeadersIn({ traceparent: parent, tracestate, baggage }: TraceHeaders): Record<string, string> {
   return {
     ...(parent === undefined ? {} : { traceparent: parent }),
@@ -37,7 +37,7 @@ export function traceHeadersIn({ traceparent: parent, tracestate, baggage }: Tra
   };
 }
 
-/** What of the caller's trace context stays the same all the way down; `traceparent` changes from span to span. */
+/** The parts of the caller's trace context that stay constant downstream; `traceparent` changes with each span. */
 export const callerTrace = ({ tracestate, baggage }: TraceHeaders): Omit<TraceHeaders, "traceparent"> => ({
   ...(tracestate === undefined ? {} : { tracestate }),
   ...(baggage === undefined ? {} : { baggage }),

@@ -11,14 +11,14 @@ const bytes: Readonly<Record<string, number>> = {
   GiB: 1_073_741_824,
 };
 
-/** A time span as people write it (`250ms`, `30s`, `5m`, `2h`, `7d`) or a number of milliseconds; read as milliseconds. */
+/** A duration such as `250ms`, `30s`, `5m`, `2h`, `7d`, or a number of milliseconds; parsed to milliseconds. */
 export const Duration = quantity(
   /^(\d+(?:\.\d+)?)(ms|s|m|h|d)$/,
   milliseconds,
   'a duration such as "250ms", "30s" or "5m"',
 );
 
-/** A size as people write it (`512B`, `64KiB`, `4MiB`, `1GB`) or a number of bytes; read as bytes. */
+/** A size such as `512B`, `64KiB`, `4MiB`, `1GB`, or a number of bytes; parsed to bytes. */
 export const Size = quantity(
   /^(\d+(?:\.\d+)?)(B|kB|MB|GB|KiB|MiB|GiB)$/,
   bytes,

@@ -3,13 +3,13 @@ import { excessOfJson, type ValueLimits, valueLimits } from "./value-limits.ts";
 
 const op = "request.parse";
 
-/** JSON from outside: refused before it is parsed when it is past a limit, after it when it carries a prototype. */
+/** Parses untrusted JSON: checks the limits before parsing and refuses prototype keys. */
 export function parseUntrusted(text: string, limits: Partial<ValueLimits> = {}): unknown {
   if (text === "") return undefined;
   const excess = excessOfJson(text, { ...valueLimits, ...limits });
   if (excess !== undefined) throw new VenturiError(op, "invalid_input", `the JSON ${excess}`);
   try {
-    // A reviver costs several times the parsing, so only text that could hold such a key pays for it.
+    // A reviver makes parsing several times slower, so only text that may contain such a key pays for it.
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
   } catch (thrown) {
     if (VenturiError.isInstance(thrown)) throw thrown;

@@ -1,23 +1,23 @@
 import { z } from "zod";
 
-/** Tokens of one generation or of a whole run. A missing field was not reported; zero was reported as zero. */
+/** Tokens of a generation or a run. A missing field was not reported; zero was reported as zero. */
 export const Usage = z.strictObject({
   inputTokens: z.number().exactOptional(),
   outputTokens: z.number().exactOptional(),
   cacheReadTokens: z.number().exactOptional(),
   cacheWriteTokens: z.number().exactOptional(),
   reasoningTokens: z.number().exactOptional(),
-  /** How the figures came about; absent means reported in full by the provider. */
+  /** Origin of the figures; absent: fully reported by the provider. */
   source: z.enum(["reported", "partial", "estimated"]).exactOptional(),
 });
 export type Usage = z.output<typeof Usage>;
 
-/** The parts of a run's usage; they add up to it. Absent when one model's good generations are all there is. */
+/** A run's usage broken down; the parts add up to it. Absent when successful generations of one model are all there is. */
 export const Spent = z.array(
   z.strictObject({
-    /** `generation`: good ones of a model. `failed`: attempts that came to nothing. `tool`: what a tool used by itself. */
+    /** `generation`: successful generations of a model. `failed`: failed attempts. `tool`: used by a tool itself. */
     by: z.enum(["generation", "failed", "tool"]),
-    /** The model, or the tool. */
+    /** Model or tool name. */
     name: z.string(),
     count: z.number().int(),
     usage: Usage,
@@ -27,12 +27,12 @@ export type Spent = z.output<typeof Spent>;
 
 const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
-/** Providers repeat growing totals: later values overwrite earlier ones, field by field. */
+/** Providers repeat growing totals, so later values overwrite earlier ones, field by field. */
 export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
   return earlier === undefined ? later : { ...earlier, ...later };
 }
 
-/** The sum over generations; one that is only partly known makes the sum partly known. */
+/** The sum over generations; partial if any term is partial. */
 export function addUsage(left: Usage, right: Usage): Usage {
   const sum: Usage = {};
   for (const key of counts) {

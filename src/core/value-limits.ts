@@ -1,34 +1,34 @@
-/** How much of a value from outside is taken: arguments, answers, results, metadata, bodies. */
+/** Limits on untrusted values: arguments, answers, results, metadata, bodies. */
 export interface ValueLimits {
-  /** Objects and arrays inside each other. */
+  /** Nesting of objects and arrays. */
   readonly depth: number;
-  /** Values in it, itself included. */
+  /** Number of values, including the root. */
   readonly nodes: number;
-  /** Characters of its strings and keys. */
+  /** Characters in strings and keys. */
   readonly size: number;
 }
 
-/** For one value of a model, a tool, a tool server or a caller. */
+/** For one value from a model, a tool, a tool server or a caller. */
 export const valueLimits: ValueLimits = { depth: 64, nodes: 100_000, size: 8 * 1024 * 1024 };
 
-/** For one event of a provider's wire: the value and what the vendor wraps around it. Its size is `maxEvent`. */
+/** For one event of a provider's wire, including the vendor's envelope. Its size limit is `maxEvent`. */
 export const frameLimits: ValueLimits = { depth: 128, nodes: 200_000, size: Number.POSITIVE_INFINITY };
 
-/** For one event as it is stored: an event may hold several such values. */
+/** For one stored event, which may hold several such values. */
 export const recordLimits: ValueLimits = { depth: 96, nodes: 1_000_000, size: 64 * 1024 * 1024 };
 
-/** For the facts of an error, which are carried into every place that tells of it. */
+/** For error details, which are copied wherever the error is reported. */
 export const detailLimits: ValueLimits = { depth: 8, nodes: 1_000, size: 64 * 1024 };
 
 /**
- * What keeps the value from being stored as JSON within the limits, as the end of a sentence about it; undefined when
- * nothing does. Never throws and never recurses: a cycle is too deep, a value that is shared counts each time it is reached.
+ * Why the value cannot be stored as JSON within the limits, phrased as the end of a sentence; undefined if it can. Never throws
+ * or recurses: a cycle counts as too deep, a shared value counts each time it is reached.
  */
 export function excessOf(value: unknown, limits: ValueLimits = valueLimits): string | undefined {
   try {
     return new Walk(limits).excess(value);
   } catch {
-    return "cannot be read: a getter or toJSON of it throws"; // foreign code runs in the walk
+    return "cannot be read: a getter or toJSON of it throws"; // the walk may run foreign code
   }
 }
 
@@ -69,25 +69,25 @@ class Walk {
     }
     for (const key of Object.keys(value)) {
       this.#size += key.length;
-      values.push((value as Record<string, unknown>)[key]); // one of its own keys
+      values.push((value as Record<string, unknown>)[key]); // an own key
     }
   }
 }
 
-/** What JSON.stringify sees of it. */
+/** The value as JSON.stringify sees it. */
 function plain(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("toJSON" in value)) return value;
   return typeof value.toJSON === "function" ? value.toJSON() : value;
 }
 
-/** Known without listing the keys, which for bytes would take more memory than the bytes. */
+/** Without listing the keys, which for a byte array would take more memory than the bytes. */
 const lengthOf = (value: object): number =>
   Array.isArray(value) ? value.length : ArrayBuffer.isView(value) ? value.byteLength : 0;
 
-/** The same for a JSON text, before it is parsed. */
+/** The same check on JSON text, before it is parsed. */
 export function excessOfJson(text: string, limits: ValueLimits = valueLimits): string | undefined {
   if (text.length > limits.size) return tooLarge(limits.size);
-  // Each level takes two characters and each value at least one: short texts need no look.
+  // A level takes at least two characters and a value at least one, so short texts cannot exceed the limits.
   if (text.length < limits.depth * 2 && text.length < limits.nodes) return undefined;
   let depth = 0;
   let nodes = 1;
@@ -104,7 +104,7 @@ export function excessOfJson(text: string, limits: ValueLimits = valueLimits): s
   return nodes > limits.nodes ? tooMany(limits.nodes) : undefined;
 }
 
-/** Where the string that begins here ends; the native search is many times faster than a loop over its characters. */
+/** End of the string that starts here. The native search is many times faster than a character loop. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let slashes = 0;

@@ -2,16 +2,16 @@ import { z } from "zod";
 import { RunEvent } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
 
-/** A run as one file of JSON lines: what it was asked, then signals, kept wire bytes and events. */
+/** A run as one JSON Lines file: its request, then signals, kept wire bytes and events. */
 export const Heading = z.strictObject({
   venturi: z.literal("run"),
   version: z.literal(1),
   run: z.string().min(1),
-  /** Absent in files of versions that knew no tenants. */
+  /** Absent in files written before tenants existed. */
   tenant: z.string().min(1).optional(),
   session: z.string().optional(),
   createdAt: z.number(),
-  // Its shape is the service's own and grows; what matters here is that it names an agent.
+  // The request's shape is internal and grows; only the agent's name is checked here.
   request: z.looseObject({ agent: z.string(), input: z.looseObject({}) }).transform((value) => value as RunRequest),
 });
 export type Heading = z.output<typeof Heading>;
@@ -35,7 +35,7 @@ export const Line = z.union([
       bytes: z.string(),
     }),
   }),
-  /** Base64 of what requests and events name by hash. */
+  /** Base64 of a blob referred to by hash. */
   z.strictObject({ blob: z.strictObject({ hash: z.string(), bytes: z.string() }) }),
 ]);
 export type Line = z.output<typeof Line>;

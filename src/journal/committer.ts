@@ -5,9 +5,9 @@ import { type Log, silentLog } from "../core/log.ts";
 import { endInstead } from "./last-words.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
 
-/** Where events of this process go once they are durable. */
+/** Receives this process's events once they are durable. */
 export interface CommitListener {
-  /** The run's readers, kept up to date by the listener while the log is open. */
+  /** The run's readers; the listener keeps the collection up to date while the log is open. */
   opened(ownership: Ownership): Iterable<Reader>;
   closed(ownership: Ownership): void;
 }
@@ -17,13 +17,13 @@ export interface CommitterOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly listener?: CommitListener;
-  /** How far apart commits start while nobody waits for one, ms: so long deltas wait for company at most. */
+  /** Minimum distance between commit starts while no writer waits, ms: the longest a delta waits to be batched. */
   readonly pace?: number;
-  /** Bytes of one run that end that wait. */
+  /** Pending bytes of one run that cut that wait short. */
   readonly maxWaiting?: number;
-  /** Bytes one run may hold uncommitted before its writer is asked to wait. */
+  /** Uncommitted bytes of one run before backpressure sets in. */
   readonly maxUncommitted?: number;
-  /** How long a failing engine is tried again before the runs fail with `journal_failed`, ms. */
+  /** How long a failing engine is retried before its runs fail with `journal_failed`, ms. */
   readonly patience?: number;
 }
 
@@ -31,13 +31,13 @@ const op = "journal.append";
 const firstRetry = 50;
 const lastRetry = 2_000;
 const share = 8;
-/** Bytes, about, that go into one transaction; a single run holds far less. */
+/** Approximate bytes per transaction; a single run holds far less. */
 const maxBatch = 32 * 1024 * 1024;
 
 /**
- * Group commit: one transaction in flight for all runs of this process; what arrives meanwhile goes into the next. Commits
- * start at least min(8 × last duration, `pace`) apart, so that many runs share a transaction. An idle engine, a writer that
- * waits for a step and a run with `maxWaiting` bytes do not wait for that.
+ * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits
+ * start at least min(8 × last duration, `pace`) apart, so that many runs share a transaction. Nothing waits for that if the
+ * engine is idle, a writer awaits a step, or a run has `maxWaiting` bytes pending.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -70,7 +70,7 @@ export class Committer implements LogOwner {
     return new OwnedLog(ownership, this, this.#listener?.opened(ownership));
   }
 
-  /** Stops trying a failing engine; what waits for it fails. */
+  /** Stops retrying a failing engine; pending writes fail. */
   close(): void {
     this.#closing.abort(
       new VenturiError(op, "shutting_down", "the service stopped before the journal took the events"),
@@ -93,14 +93,14 @@ export class Committer implements LogOwner {
   #schedule(): void {
     this.#wake?.();
     this.#wake = undefined;
-    // Timers know whole milliseconds; an engine that answers in a fraction of one is not worth waiting for.
+    // Timers have millisecond resolution, so a delay below that is not worth a timer.
     const rest = this.#urgent ? 0 : this.#restUntil - this.clock.monotonic();
     if (rest >= 1) {
       this.#phase = "resting";
       this.#wake = this.clock.after(rest, this.#start);
     } else {
       this.#phase = "scheduled";
-      // After the current turn's work, so that all events of one network read go together.
+      // After the current turn, so that all events of one network read are committed together.
       queueMicrotask(this.#start);
     }
   }
@@ -148,12 +148,12 @@ export class Committer implements LogOwner {
       }
       const [log, item] = [logs[0], batch[0]];
       if (logs.length === 1 && log && item) return this.#endRun(log, item, error);
-      // The engine works but will not have this batch: only the run at fault may pay for it.
+      // The engine works but rejects this batch: commit one by one so that only the offending run fails.
       for (const [index, log] of logs.entries()) await this.#commit([log], batch.slice(index, index + 1));
     }
   }
 
-  /** The engine will never take this: the run ends here, for good, so that no restart meets it again. */
+  /** The engine will never accept this: ends the run permanently, so that a restart does not hit it again. */
   async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
     const { run } = log.ownership;
     this.#log.error("a record cannot be stored; its run is ended", { run, code: error.code, error: error.message });
@@ -180,7 +180,7 @@ export class Committer implements LogOwner {
     }
   }
 
-  /** Tries until the engine takes it: repeating an append that went in after all is harmless by the port's contract. */
+  /** Retries until the engine accepts. By the port's contract, repeating an append that did succeed is harmless. */
   async #append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
     const deadline = this.clock.monotonic() + this.#patience;
     for (let tries = 0; ; tries++) {
@@ -189,7 +189,7 @@ export class Committer implements LogOwner {
         if (tries > 0) this.#log.info("the journal takes events again", { tries });
         return fenced;
       } catch (thrown) {
-        // What is no error of the engine's own (an event that does not encode) will not go away.
+        // An error that is not the engine's own (an event that does not encode) is permanent.
         const error = wrap(op, thrown, "record_invalid");
         if (error.code !== "journal_failed" || this.clock.monotonic() >= deadline) throw error;
         if (tries === 0)

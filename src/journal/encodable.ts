@@ -3,9 +3,8 @@ import { type RunEvent, textOnly } from "../core/events.ts";
 import { excessOf, recordLimits } from "../core/value-limits.ts";
 
 /**
- * Throws `record_invalid` for an event that could not be stored. Whoever writes it learns that before the event has a place
- * in the run, so only its own run ends, with a terminal event, and no other run's commit ever meets it. Events of text alone
- * always encode; of those only the size is looked at, which is known.
+ * Throws `record_invalid` for an event that cannot be stored, before it gets a seq: only its own run fails, with a terminal
+ * event, and no group commit ever contains it. Text-only events always encode, so only their size, which is known, is checked.
  */
 export function mustEncode(event: RunEvent, bytes: number): void {
   if (textOnly(event.type)) {

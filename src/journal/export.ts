@@ -33,7 +33,7 @@ export async function* exportRun(journal: Journal, run: string): AsyncGenerator<
   }
 }
 
-/** Everything a run has written so far, page by page. */
+/** All events of a run so far, page by page. */
 export async function* eventsOf(journal: Journal, run: string): AsyncGenerator<readonly RunEvent[]> {
   let after = 0;
   for (;;) {

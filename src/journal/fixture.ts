@@ -1,7 +1,7 @@
 import type { EventOf, RunEvent } from "../core/events.ts";
 import type { Usage } from "../core/usage.ts";
 
-/** A turn as the simulator's scenarios have it. */
+/** A turn of a simulator scenario. */
 export interface FixtureTurn {
   reasoning?: string[];
   text?: string[];
@@ -23,8 +23,8 @@ export interface Fixture {
 const finishes: ReadonlySet<string> = new Set(["stop", "tool_calls", "length", "content_filter", "refusal"]);
 
 /**
- * A simulator scenario whose model says what the recorded one said, in the same pieces and about as fast. A generation that
- * was taken back becomes one that breaks off where it did.
+ * A simulator scenario that replays the recorded model's output, in the same pieces and at about the same speed. A retracted
+ * generation becomes one that breaks off at the same point.
  */
 export function toFixture(events: readonly RunEvent[]): Fixture {
   const started = events.find((event) => event.type === "run.started");
@@ -53,7 +53,7 @@ export function toFixture(events: readonly RunEvent[]): Fixture {
   };
 }
 
-/** One generation as it was seen. */
+/** One recorded generation. */
 class Recording {
   readonly #turn: FixtureTurn = {};
   readonly #calls = new Map<string, { name: string; id: string; fragments: string[] }>();

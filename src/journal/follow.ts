@@ -9,19 +9,19 @@ import { Follower } from "./follower.ts";
 export interface FollowersOptions {
   readonly journal: Journal;
   readonly clock?: Clock;
-  /** How often runs of other processes are looked at when no hint comes, ms. */
+  /** Polling interval for runs of other processes without hints, ms. */
   readonly poll?: number;
-  /** Most events kept in memory for one slow reader. */
+  /** Maximum number of events queued for one slow reader. */
   readonly maxQueued?: number;
-  /** Events read from the store at a time. */
+  /** Events per read from the store. */
   readonly page?: number;
-  /** How long a failing engine is tried again before a reader is told, ms. */
+  /** How long a failing engine is retried before the reader gets an error, ms. */
   readonly patience?: number;
 }
 
 /**
- * Everyone who reads runs. Runs written by this process are handed over as they are committed, without a read. For all
- * others one `readMany` follows a hint, and one comes every second, so that a lost hint costs a second and not a stream.
+ * All readers of runs. Events written by this process are handed over on commit, without a read. For other runs, one `readMany`
+ * follows each hint, and a poll every second, so that a lost hint costs a second and not a stream.
  */
 export class Followers implements CommitListener {
   readonly #journal: Journal;
@@ -31,9 +31,9 @@ export class Followers implements CommitListener {
   readonly #page: number;
   readonly #patience: number;
   readonly #byRun = new Map<string, Set<Follower>>();
-  /** Runs that this process owns; the committer hands their events to the followers. */
+  /** Runs owned by this process; the committer hands over their events. */
   readonly #local = new Map<string, Ownership>();
-  /** Runs with readers that are written elsewhere. */
+  /** Runs with readers that other processes write. */
   readonly #remote = new Set<string>();
   readonly #wanted = new Set<string>();
   #reading = false;
@@ -49,7 +49,7 @@ export class Followers implements CommitListener {
     this.#patience = options.patience ?? 60_000;
   }
 
-  /** Exactly what follows `after`, in batches as committed, then live; ends after the terminal event or when aborted. */
+  /** Every event after `after`, in committed batches, then live; ends after the terminal event or when aborted. */
   follow(run: string, options: { readonly after?: number; readonly signal?: AbortSignal } = {}): Follower {
     const after = options.after ?? 0;
     const local = this.#local.get(run);
@@ -68,7 +68,7 @@ export class Followers implements CommitListener {
     return follower;
   }
 
-  /** How many readers there are. */
+  /** Number of readers. */
   get size(): number {
     let count = 0;
     for (const followers of this.#byRun.values()) count += followers.size;
@@ -80,7 +80,7 @@ export class Followers implements CommitListener {
     this.#remote.delete(ownership.run);
     this.#watch();
     const followers = this.#followersOf(ownership.run);
-    // What another process wrote between the last look and this claim is not handed over by anyone.
+    // Events another process wrote between the last read and this claim are not handed over by the committer.
     for (const follower of followers) if (follower.position < ownership.head) follower.miss();
     return followers;
   }
@@ -124,7 +124,7 @@ export class Followers implements CommitListener {
     return followers;
   }
 
-  /** Hints and the poll cost something, so they run only while someone reads a run of another process. */
+  /** Hints and polling are not free, so they run only while someone follows a run of another process. */
   #watch(): void {
     if (this.#remote.size === 0) {
       this.#stopWatching?.();
@@ -173,14 +173,14 @@ export class Followers implements CommitListener {
     try {
       return await this.#journal.readMany(cursors, this.#page);
     } catch (thrown) {
-      // A run whose records are damaged must not keep the others' readers waiting: each reads by itself, and is told.
+      // A damaged run must not block the others' readers: each reads on its own and gets its own error.
       const damaged = VenturiError.isInstance(thrown) && thrown.code === "record_invalid";
       if (damaged) for (const { run } of cursors) for (const follower of this.#byRun.get(run) ?? []) follower.miss();
-      return new Map(); // an engine that is down now is asked again by the poll; readers that read by themselves report it
+      return new Map(); // the poll retries an engine that is down; readers that read on their own report it
     }
   }
 
-  /** The least advanced of a run's idle readers says where to read from; the others skip what they have. */
+  /** Read from the position of the run's least advanced idle reader; the others skip what they already have. */
   #cursors(): Cursor[] {
     const cursors: Cursor[] = [];
     for (const run of this.#wanted) {

@@ -12,9 +12,9 @@ export interface FollowerOptions {
   readonly journal: Journal;
   readonly clock: Clock;
   readonly after: number;
-  /** Everything up to `after` is known to be all there is, so the store need not be asked first. */
+  /** Nothing exists beyond `after`, so no initial read is needed. */
   readonly current: boolean;
-  /** Most events kept for a reader that does not take them; past that it reads from the store. */
+  /** Maximum number of events queued for a slow reader; past that it reads from the store. */
   readonly maxQueued: number;
   readonly page: number;
   readonly patience: number;
@@ -26,8 +26,8 @@ const op = "journal.follow";
 const ended: Result = { value: undefined, done: true };
 
 /**
- * One reader of one run. `#next` is the only truth about its place: a batch is taken from where it continues, whatever its
- * source, and one that leaves a gap sends the reader to the store. So nothing is missed and nothing comes twice.
+ * One reader of one run. `#next` is the only record of its position: a batch from any source is taken from there on, and a gap
+ * sends the reader to the store. So no event is missed or duplicated.
  */
 export class Follower implements AsyncIterableIterator<Batch, undefined> {
   readonly run: string;
@@ -35,7 +35,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
   #next: number;
   #queue: Batch[] = [];
   #queued = 0;
-  /** The store may have more than what was handed over. */
+  /** The store may have events that were not handed over. */
   #behind: boolean;
   #reading = false;
   #ended = false;
@@ -53,12 +53,12 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     keepOne(this);
   }
 
-  /** The last seq it has, taken or queued. */
+  /** Seq of its last event, delivered or queued. */
   get position(): number {
     return this.#queue.at(-1)?.at(-1)?.seq ?? this.#next - 1;
   }
 
-  /** Whether it has everything it was given and waits for more; otherwise it reads by itself. */
+  /** Whether it is caught up and waits for more; otherwise it reads on its own. */
   get idle(): boolean {
     return !this.#behind && !this.#ended;
   }
@@ -83,13 +83,13 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     return Promise.resolve(ended);
   }
 
-  /** Committed events, from this process or from the store, in order and without a gap among themselves. */
+  /** Takes committed events, from this process or from the store, contiguous and in order. */
   hand(events: Batch): void {
     const position = this.#queue.length === 0 ? this.#next - 1 : this.position;
     const first = events[0]?.seq ?? 0;
     if (this.#ended || (events.at(-1)?.seq ?? 0) <= position) return;
     const fresh = first > position ? events : events.slice(position + 1 - first);
-    // While the store answers, a batch may be ahead of what is still being read; otherwise a gap means that one was lost.
+    // During a read, a batch may be ahead of what is still being read; otherwise a gap means a batch was lost.
     const gap = first > position + 1 && (this.#queue.length > 0 || !this.#reading);
     if (gap || this.#queued + fresh.length > this.#options.maxQueued) {
       this.miss();
@@ -102,7 +102,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     if (batch) this.#resolve(batch);
   }
 
-  /** There may be more in the store than it was handed. */
+  /** The store may have more than was handed over. */
   miss(): void {
     if (this.#ended) return;
     this.#queue = [];
@@ -111,7 +111,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     if (this.#waiting) this.#read();
   }
 
-  /** Everything queued that continues where the reader is. */
+  /** Everything queued that continues at the reader's position. */
   #take(): Result | undefined {
     if (this.#queue.length === 0) return undefined;
     const queue = this.#queue;
@@ -152,7 +152,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
 
   async #page(): Promise<Result | undefined> {
     const { journal, page } = this.#options;
-    // Set before asking: what is committed while the store answers is handed over or marks it behind again.
+    // Reset before the read: events committed meanwhile are handed over or set it again.
     this.#behind = false;
     const events = await this.#patiently(() => journal.read(this.run, this.#next - 1, page));
     if (this.#ended) return ended;

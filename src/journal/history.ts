@@ -4,7 +4,7 @@ import type { Journal, Ownership } from "../core/journal.ts";
 
 const page = 1_000;
 
-/** Everything a run has written up to its head as the claim or the row tells it, page by page. */
+/** All events of a run up to the head given by the claim or row, page by page. */
 export async function readHistory(journal: Journal, ownership: Pick<Ownership, "run" | "head">): Promise<RunEvent[]> {
   const history: RunEvent[] = [];
   while (history.length < ownership.head) {

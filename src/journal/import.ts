@@ -11,13 +11,13 @@ const op = "journal.import";
 export interface Imported {
   readonly run: string;
   readonly events: number;
-  /** False for a run that was exported before its end: it is parked, and goes on only when someone signals it. */
+  /** False for a run exported before its end: it is parked, and continues only when it gets a signal. */
   readonly ended: boolean;
 }
 
 /**
- * Takes a run in that `exportRun` wrote, under its own name or another. Everything is checked before anything is stored, and
- * stored at once, so a crash leaves nothing behind.
+ * Imports a run written by `exportRun`, optionally under another name. Validates everything first, then stores it atomically,
+ * so a crash leaves nothing behind.
  */
 export async function importRun(journal: Journal, text: string, name?: string): Promise<Imported> {
   const [first = "", ...rest] = text.split("\n").filter((line) => line.trim() !== "");
@@ -29,7 +29,7 @@ export async function importRun(journal: Journal, text: string, name?: string): 
   const last = events.at(-1);
   const ended = last !== undefined && isTerminal(last);
 
-  // First: a run that is there has its content. Content whose run never comes is pruned in time.
+  // Blobs first: a stored run must have its content. Blobs whose run is never stored are pruned later.
   for (const line of lines) if ("blob" in line) await keepBlob(journal, run, line.blob);
   await journal.restore({
     run,
@@ -68,7 +68,7 @@ function parse<T extends z.ZodType>(schema: T, line: string, number: number): z.
     throw new VenturiError(op, "invalid_input", `line ${number} is no JSON: ${messageOf(cause)}`, { cause });
   }
   const parsed = schema.safeParse(value);
-  // As it was written, not as it was parsed: the order of its keys is part of what is carried over.
+  // The original value, not the parsed one: the order of its keys must survive.
   if (parsed.success) return value as z.output<T>;
   const [issue] = parsed.error.issues;
   const where = issue === undefined ? "" : ` (${issue.path.join(".") || "the whole line"}: ${issue.message})`;

@@ -2,7 +2,7 @@ import type { VenturiError } from "../core/errors.ts";
 import { type EventBody, noTiming, type RunEvent } from "../core/events.ts";
 import type { Append } from "../core/journal.ts";
 
-/** The terminal event of a run that cannot go on and cannot tell itself: it says why, and nothing that could be refused. */
+/** Terminal event of a run that can no longer write its own: gives the reason, in a form that cannot be rejected. */
 export const failedWith = (error: VenturiError): EventBody => ({
   type: "run.failed",
   error: { op: error.op, code: error.code, err: error.message },
@@ -13,8 +13,8 @@ export const failedWith = (error: VenturiError): EventBody => ({
 });
 
 /**
- * What is stored in place of a batch that the engine will never take: the run ends after what it has stored. A run that has
- * stored nothing begins first, without what it was asked; its request has that.
+ * Replaces a batch the engine will never accept: the run ends after its last stored event. If nothing is stored yet, a
+ * `run.started` without the input comes first; the request has the input.
  */
 export function endInstead(item: Append, error: VenturiError): Append {
   const { ownership } = item;

@@ -5,12 +5,12 @@ import { eventsOf } from "./export.ts";
 
 export interface ReplayOptions {
   readonly clock: Clock;
-  /** How many times faster than it was; infinite = without any wait. */
+  /** Speed factor; infinite: no delays. */
   readonly speed: number;
   readonly signal?: AbortSignal;
 }
 
-/** A recorded run's events, each as long after the first as it was then. */
+/** A recorded run's events with their original timing relative to the first. */
 export async function* replay(journal: Journal, run: string, options: ReplayOptions): AsyncGenerator<RunEvent> {
   const { clock, speed, signal } = options;
   const start = clock.monotonic();

@@ -11,40 +11,40 @@ export interface Reader {
   hand(events: readonly RunEvent[]): void;
 }
 
-/** Who commits what logs hold. */
+/** Commits the logs' contents. */
 export interface LogOwner {
   readonly clock: Clock;
-  /** Bytes that one log may hold uncommitted before it asks its writer to wait. */
+  /** Uncommitted bytes of one log before backpressure sets in. */
   readonly maxUncommitted: number;
-  /** The log has something to commit; `urgent` when someone waits for it. */
+  /** The log has something to commit; `urgent` when a writer awaits it. */
   changed(log: OwnedLog, urgent: boolean): void;
   closed(log: OwnedLog): void;
 }
 
 interface Waiter {
-  /** Resolved when this is durable; Infinity = when the end of the ownership is. */
+  /** Resolved when this seq is durable; Infinity: when the end of the ownership is. */
   readonly seq: number;
   readonly resolve: () => void;
   readonly reject: (error: VenturiError) => void;
 }
 
-/** The log of one owner. The buffer dies with it, so events of a fenced owner can never be written later. */
+/** The log of one owner. The buffer dies with it, so a fenced owner's events can never be written later. */
 export class OwnedLog implements RunLog {
   readonly ownership: Ownership;
-  /** Who gets its events once they are durable. */
+  /** Receive its events once they are durable. */
   readonly readers: Iterable<Reader>;
-  /** Bytes not yet taken into a commit. */
+  /** Bytes not yet part of a commit. */
   waiting = 0;
-  /** Whether the ownership is over: terminal event or park committed, fenced, or given up. */
+  /** Ownership has ended: terminal event or park committed, fenced, or given up. */
   ended = false;
-  /** Set while the writer should wait for commits. */
+  /** Backpressure: set while the writer should wait for commits. */
   pressure: Promise<void> | undefined;
-  /** Whether the owner has it on its list. */
+  /** Whether it is on the committer's list. */
   listed = false;
   #head: number;
   #uncommitted = 0;
   #buffer: RunEvent[] = [];
-  /** The terminal event or a park is written: nothing may follow it. */
+  /** The terminal event or a park has been written: nothing may follow. */
   #ending = false;
   #parking: Pick<Append, "seenSignals" | "wakeAfter"> | undefined;
   #waiters: Waiter[] = [];
@@ -69,13 +69,13 @@ export class OwnedLog implements RunLog {
   }
 
   write(body: EventBody): RunEvent {
-    const event = body as RunEvent; // completed in place on the next lines: a copy per token would be the hot path's largest cost
+    const event = body as RunEvent; // completed in place below: a copy per token would be the largest cost on the hot path
     event.run = this.ownership.run;
     event.at = this.#owner.clock.now();
     event.seq = this.#head + 1;
     if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);
-    // Text always encodes, and it comes with every token.
+    // Text always encodes, and it arrives with every token.
     if (!textOnly(event.type) || bytes > recordLimits.size) mustEncode(event, bytes);
     this.#head += 1;
     this.#buffer.push(event);
@@ -113,7 +113,7 @@ export class OwnedLog implements RunLog {
     return this.flush();
   }
 
-  /** What is to be committed now. The owner asks once per commit, and has one commit in flight. */
+  /** The next append. Called once per commit, with one commit in flight. */
   take(): Append {
     const events = this.#buffer;
     this.#buffer = [];
@@ -141,7 +141,7 @@ export class OwnedLog implements RunLog {
     if (settled > 0) this.#waiters.splice(0, settled);
   }
 
-  /** Nothing more goes in: the owner was fenced, or the journal gave up. */
+  /** Accepts nothing more: the owner was fenced, or the journal gave up. */
   fail(error: VenturiError): void {
     if (this.ended) return;
     this.#end();
@@ -154,7 +154,7 @@ export class OwnedLog implements RunLog {
     this.#release();
   }
 
-  /** Its writer is gone; whatever it still tries to write goes nowhere. */
+  /** The writer is gone; later writes are dropped. */
   abandon(): void {
     if (!this.ended) this.#end();
   }
@@ -181,7 +181,7 @@ export class OwnedLog implements RunLog {
 
 const envelope = 96;
 
-/** About how many bytes an event takes, without encoding it: only its long fields are looked at. */
+/** Approximate size of an event without encoding it: only long fields are measured. */
 function eventSize(event: RunEvent): number {
   switch (event.type) {
     case "text.delta":

@@ -1,7 +1,7 @@
 import type { Cursor, Hint, Journal, Signal, SignalFeed } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 
-/** The signals of one run while it is worked on here. */
+/** Signals of one run while it executes here. */
 export class RunSignals implements SignalFeed {
   readonly run: string;
   readonly #signals: Signal[] = [];
@@ -32,7 +32,7 @@ export class RunSignals implements SignalFeed {
   }
 }
 
-/** Brings signals to the runs of this process: on a hint at once, and whenever it is asked to look. */
+/** Delivers signals to the runs of this process: immediately on a hint, and on every poll. */
 export class SignalWatch {
   readonly #journal: Journal;
   readonly #feeds = new Map<string, RunSignals>();
@@ -83,7 +83,7 @@ export class SignalWatch {
       const found = await this.#journal.signalsMany(cursors);
       for (const [run, signals] of found) this.#feeds.get(run)?.add(signals);
     } catch {
-      // the next look asks again; a journal that stays down is told by the runs' own appends
+      // the next poll retries; if the journal stays down, the runs' own appends report it
     }
   }
 }

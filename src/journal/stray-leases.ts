@@ -1,15 +1,15 @@
 import type { Journal, Ownership } from "../core/journal.ts";
 
 /**
- * What a worker holds in the journal but does not work on. A release that failed, or a claim whose answer was lost, would
- * otherwise stay under the worker's own heartbeat for ever.
+ * Leases this worker holds in the journal without working on the run. After a failed release, or a claim whose response was
+ * lost, the worker's own heartbeat would otherwise renew them for ever.
  */
 export class StrayLeases {
   readonly #journal: Journal;
   readonly #worker: string;
   readonly #isActive: (ownership: Ownership) => boolean;
   readonly #unreleased = new Set<Ownership>();
-  /** Seen once without being worked on. The second time it is no answer still under way. */
+  /** Found idle once. The second time it cannot be a response still in flight. */
   #suspects = new Set<string>();
   #looking = false;
 
@@ -19,18 +19,18 @@ export class StrayLeases {
     this.#isActive = isActive;
   }
 
-  /** Gives a run back now, or as soon as the journal takes it. */
+  /** Releases a run now, or as soon as the journal is available. */
   async release(ownership: Ownership): Promise<void> {
     this.#unreleased.add(ownership);
     try {
       await this.#journal.release(ownership);
       this.#unreleased.delete(ownership);
     } catch {
-      // kept, and tried again with every heartbeat
+      // kept, and retried with every heartbeat
     }
   }
 
-  /** After a heartbeat: the journal answers, so what went wrong before is put right. */
+  /** After a heartbeat the journal is known to be up, so earlier failures can be repaired. */
   async reconcile(): Promise<void> {
     if (this.#looking) return;
     this.#looking = true;
@@ -44,7 +44,7 @@ export class StrayLeases {
       }
       this.#suspects = suspects;
     } catch {
-      // the next heartbeat tries again
+      // retried at the next heartbeat
     } finally {
       this.#looking = false;
     }

@@ -11,16 +11,16 @@ import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
 import { StrayLeases } from "./stray-leases.ts";
 
-/** A run while one worker owns it. */
+/** A run while this worker owns it. */
 export interface Work {
   readonly claim: Claim;
-  /** Everything the run has written so far. */
+  /** All events of the run so far. */
   readonly history: readonly RunEvent[];
   readonly log: RunLog;
   readonly signals: SignalFeed;
   /**
-   * Aborts when this worker has to let go of the run: another has taken it over, the journal gave up, or the worker stops.
-   * The run is not over then: stop where you are and write nothing more, the next owner goes on.
+   * Aborts when this worker loses the run: another worker took over, the journal gave up, or the worker stops. The run itself
+   * continues: stop and write nothing more, the next owner resumes it.
    */
   readonly signal: AbortSignal;
 }
@@ -28,21 +28,21 @@ export interface Work {
 export interface WorkerOptions {
   readonly journal: Journal;
   readonly committer: Committer;
-  /** Ends when the run has its terminal event, is parked, or `signal` aborts. A run left open by it is given back. */
+  /** Resolves when the run has its terminal event, is parked, or `signal` aborts. A run left open is released. */
   readonly execute: (work: Work) => Promise<void>;
-  /** Unique to this process; made up when absent. */
+  /** Unique to this process; generated when absent. */
   readonly name?: string;
   readonly clock?: Clock;
   readonly log?: Log;
-  /** Which runs can be worked on here, asked before each claim; any when absent. */
+  /** Which runs can execute here, evaluated before each claim; all when absent. */
   readonly claims?: () => ClaimFilter;
-  /** Most runs at the same time. */
+  /** Maximum number of concurrent runs. */
   readonly concurrency?: number;
-  /** Told when work on a run begins and ends here, whoever started it. */
+  /** Called when a run starts and stops executing here, however it was started. */
   readonly watch?: WorkWatch;
-  /** How often it looks for work when no hint comes, ms. */
+  /** Polling interval for work without hints, ms. */
   readonly poll?: number;
-  /** How often it looks for signals when no hint comes, ms. */
+  /** Polling interval for signals without hints, ms. */
   readonly signalPoll?: number;
 }
 
@@ -58,7 +58,7 @@ interface Active {
   readonly done: Promise<void>;
 }
 
-/** Claims runs, keeps their leases with one heartbeat for all, and gives back what it cannot finish. */
+/** Claims runs, renews all leases with one heartbeat, and releases what it cannot finish. */
 export class Worker {
   readonly name: string;
   readonly #journal: Journal;
@@ -77,7 +77,7 @@ export class Worker {
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
-  /** Runs that failed here in a way nobody foresaw, and how often. */
+  /** Number of unexpected failures, by run. */
   readonly #failures = new Map<string, number>();
   #beats = 0;
   #claiming = false;
@@ -100,7 +100,7 @@ export class Worker {
     this.#holdings = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));
   }
 
-  /** How many more runs it can take. */
+  /** Number of free slots. */
   get room(): number {
     return this.#resting || this.#stopping.signal.aborted ? 0 : Math.max(0, this.#concurrency - this.#active.size);
   }
@@ -109,7 +109,7 @@ export class Worker {
     return this.#active.size;
   }
 
-  /** Resolves when the first heartbeat is in. A journal that is down now is no reason not to start: it is tried again. */
+  /** Resolves after the first heartbeat. Starts even if the journal is down, and retries. */
   async start(): Promise<void> {
     await this.#beat();
     this.#stopHints = this.#journal.onHint((hint) => this.#onHint(hint), "control");
@@ -119,12 +119,12 @@ export class Worker {
     this.#claim();
   }
 
-  /** Takes no more work; what is under way goes on. */
+  /** Stops claiming; running work continues. */
   rest(): void {
     this.#resting = true;
   }
 
-  /** Takes a run that was claimed for this worker, such as by `enqueue`. */
+  /** Takes a run already claimed for this worker, for example by `enqueue`. */
   offer(claim: Claim): void {
     if (this.#stopping.signal.aborted) {
       this.#holdings.release(claim.ownership);
@@ -142,7 +142,7 @@ export class Worker {
     this.#active.set(keyOf(claim.ownership), { controller, done });
   }
 
-  /** Takes no more work, lets go of the runs under way and gives them back. */
+  /** Stops claiming, and interrupts and releases the running runs. */
   async stop(): Promise<void> {
     this.#stopping.abort(new VenturiError("worker.stop", "shutting_down", "the service is stopping"));
     this.#stopHints?.();
@@ -179,12 +179,12 @@ export class Worker {
     }
   }
 
-  /** A run that is still owned goes back with everything it wrote; one that failed is given back if it is still ours. */
+  /** Flushes and releases a run that is still owned; a failed one is released if the lease is still ours. */
   async #letGo(log: OwnedLog): Promise<void> {
     try {
       await log.flush();
     } catch {
-      // fenced or given up: what was not committed is lost with the ownership, as intended
+      // fenced or given up: uncommitted events are lost with the ownership, as intended
     }
     const finished = log.ended && !log.signal.aborted;
     log.abandon();
@@ -193,7 +193,7 @@ export class Worker {
     await this.#holdings.release(log.ownership);
   }
 
-  /** A run that fails at once would otherwise be claimed, failed and given back as fast as the processor can. */
+  /** Backoff: a run that fails immediately would otherwise be claimed, failed and released in a busy loop. */
   async #cool(): Promise<void> {
     if (!this.#stopping.signal.aborted) await sleep(this.#clock, this.#poll, this.#stopping.signal).catch(() => {});
   }
@@ -205,7 +205,7 @@ export class Worker {
     else this.#log.error("a run could not be worked on; it is given back", fields);
   }
 
-  /** Whether trying again would end the same way. What nobody foresaw is tried again a few times. */
+  /** Whether a retry would fail the same way. Unexpected errors are retried a few times. */
   #isFinal({ ownership }: Claim, thrown: unknown): boolean {
     if (VenturiError.isInstance(thrown) && thrown.code !== "internal") return !thrown.retryable;
     const failures = (this.#failures.get(ownership.run) ?? 0) + 1;
@@ -213,7 +213,7 @@ export class Worker {
     return failures >= mostFailures;
   }
 
-  /** Ends a run that cannot be worked on: given back, it would be claimed and fail again for ever. */
+  /** Ends a run that cannot be executed: released, it would be claimed and fail again for ever. */
   #endRun(claim: Claim, log: OwnedLog, error: VenturiError): void {
     const { run, head } = claim.ownership;
     this.#failures.delete(run);
@@ -247,7 +247,7 @@ export class Worker {
       return;
     }
     await this.#holdings.settle();
-    // Once a lease: what it looks for is rare, and it asks for every run.
+    // Once per lease: stray leases are rare, and the check lists every run held.
     if (++this.#beats % 3 === 0) await this.#holdings.reconcile();
   }
 

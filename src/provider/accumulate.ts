@@ -10,7 +10,7 @@ export type CallResult =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly error: VenturiError; readonly raw: string };
 
-/** A tool call as far as it has arrived. */
+/** A tool call as received so far. */
 export interface OpenCall {
   readonly index: number;
   readonly id: string;
@@ -18,32 +18,32 @@ export interface OpenCall {
   /** The arguments' JSON text so far. */
   readonly text: string;
   readonly bytes: number;
-  /** Nothing more can come that would change it. */
+  /** No further delta can change it. */
   readonly sealed: boolean;
   readonly signature: string | undefined;
-  /** The vendor's word for it, when it is not of a function which the request offered. */
+  /** The vendor's type, when it is not one of the request's functions. */
   readonly kind: string | undefined;
-  /** Parses the text, once. Never repairs: what is not a JSON object is an error. */
+  /** Parses the text, once. Never repairs: anything but a JSON object is an error. */
   result(): CallResult;
 }
 
 export interface Step {
   readonly call: OpenCall;
-  /** The name has become known by this delta. */
+  /** This delta completed the name. */
   readonly opened: boolean;
-  /** The call has become sealed by this delta. */
+  /** This delta sealed the call. */
   readonly sealed: boolean;
-  /** The wire changed the arguments of a call that was sealed: what was started with the old ones no longer counts. */
+  /** The wire changed the arguments of a sealed call: anything started with the old ones is void. */
   readonly reopened: boolean;
 }
 
-/** Makes whole tool calls of fragments: O(bytes) in time and memory, whatever their size. */
+/** Assembles tool calls from fragments: O(bytes) in time and memory. */
 export class Accumulator {
   readonly #calls: Call[] = [];
   readonly #run: string | undefined;
   readonly #observer: Pick<StreamObserver, "accumulated"> | undefined;
 
-  /** `run` goes into the ids of calls whose wire has none. */
+  /** `run` becomes part of the ids of calls whose wire has none. */
   constructor(settings: { run?: string; observer?: Pick<StreamObserver, "accumulated"> | undefined } = {}) {
     this.#run = settings.run;
     this.#observer = settings.observer;
@@ -67,7 +67,7 @@ export class Accumulator {
     return step;
   }
 
-  /** The generation ended well: every call that was still open is sealed now. In order of their index. */
+  /** The generation succeeded: seals every open call, in index order. */
   finish(finish: FinishReason): OpenCall[] {
     const sealed: OpenCall[] = [];
     for (const call of this.#calls) {
@@ -114,14 +114,14 @@ class Call implements OpenCall {
     keepOne(this);
   }
 
-  /** Takes id, name and signature, each the first time it is told; true when the name became known. */
+  /** Takes id, name and signature, each from the first delta that has it; true when the name became known. */
   identify(delta: ToolCallDelta, run: string | undefined): boolean {
     if (delta.signature !== undefined) this.signature = delta.signature;
     if (delta.kind !== undefined) this.kind = delta.kind;
     if (this.id === "" && delta.id) this.id = delta.id;
     if (this.name !== "" || !delta.name) return false;
     this.name = delta.name;
-    // Followers are told the id with the name, so it can't wait for one that may come later.
+    // The id is published together with the name, so it cannot wait for one that may arrive later.
     this.ensureId(run);
     return true;
   }
@@ -130,7 +130,7 @@ class Call implements OpenCall {
     if (this.id === "") this.id = run === undefined ? `call_${this.index}` : `call_${run}_${this.index}`;
   }
 
-  /** Takes the next piece of arguments; true when that changes a text that was already complete. */
+  /** Appends a fragment of arguments; true when that changes a text that was already complete. */
   extend(delta: ToolCallDelta): boolean {
     const piece = delta.arguments;
     if (piece === undefined || (piece === "" && delta.replace !== true)) return false;
@@ -141,7 +141,7 @@ class Call implements OpenCall {
       this.bytes = 0;
     }
     const whole = this.#scanner.closed || delta.replace === true;
-    // Appending makes a rope: O(1) here, flattened once by the parser.
+    // Appending builds a rope: O(1) here, flattened once by the parser.
     this.text += piece;
     this.bytes += Buffer.byteLength(piece);
     this.#scanner.push(piece);
@@ -150,7 +150,7 @@ class Call implements OpenCall {
     return changed;
   }
 
-  /** An object that closed with something in it is complete; `{}` may be a placeholder until the wire moves on. */
+  /** A closed, non-empty object is complete; `{}` may be a placeholder until the wire moves on. */
   complete(delta: ToolCallDelta): boolean {
     return this.#scanner.closed && this.name !== "" && (delta.sealed === true || !this.#scanner.empty);
   }

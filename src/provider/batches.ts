@@ -5,14 +5,14 @@ import type { Pipeline } from "./decode.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { ReadBuffer } from "./http/read-buffer.ts";
 
-/** An answer under way, or one that came in one piece. */
+/** A streaming response, or one that arrived as a whole. */
 export type Answer = { readonly reads: ReadBuffer; readonly pipeline: Pipeline } | { readonly whole: Delta[] };
 
 export interface DeltaSource {
   /** Called when the stream is first read. */
   exchange(): Exchange;
   open(exchange: Exchange): Promise<Answer>;
-  /** The deltas that ended the stream; tells whether that was a good end. */
+  /** Takes the deltas that ended the stream; returns whether it ended successfully. */
   ended(deltas: Delta[]): boolean;
   failure(exchange: Exchange, thrown: unknown): VenturiError;
   close(exchange: Exchange, outcome: "complete" | "abandoned"): void;
@@ -22,7 +22,7 @@ type Step = IteratorResult<Delta[], undefined>;
 
 const done: Step = { done: true, value: undefined };
 
-/** One generation's deltas, one batch a network read. Written out, since a generator costs several promises a batch. */
+/** One generation's deltas, one batch per network read. Hand-written because a generator costs several promises per batch. */
 export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, undefined> {
   readonly #source: DeltaSource;
   #exchange: Exchange | undefined;
@@ -74,7 +74,7 @@ export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, un
     return this.#read(this.#answer) ?? this.#wait(this.#answer);
   };
 
-  /** What there is to give; undefined when it has to be waited for. */
+  /** The next step if available; undefined when it must be awaited. */
   #read(answer: Answer): Step | undefined {
     try {
       if ("whole" in answer) {
@@ -95,7 +95,7 @@ export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, un
       const deltas: Delta[] = [];
       if (read === undefined) pipeline.end(deltas);
       else pipeline.push(read, deltas);
-      // Once the format has ended the connection may be used again, whatever the consumer does with these deltas.
+      // Once the format has ended the connection can be reused, whatever the consumer does with these deltas.
       if (pipeline.finished) this.#end(this.#source.ended(deltas) ? "complete" : "abandoned");
       if (deltas.length > 0) return { done: false, value: deltas };
       if (pipeline.finished) return done;

@@ -8,7 +8,7 @@ import { Accumulator, type OpenCall } from "./accumulate.ts";
 
 const op = "provider.generate";
 
-/** A whole answer in the form of a wire whose events have the same shape: one decoder serves both. */
+/** Decodes a complete answer with the stream's decoder, for wires whose events have the same shape. */
 export function collectWith(decoder: Decoder, json: unknown): Generation {
   const deltas: Delta[] = [];
   decoder.push({ data: JSON.stringify(json) ?? "", event: "" }, deltas);
@@ -16,7 +16,7 @@ export function collectWith(decoder: Decoder, json: unknown): Generation {
   return generationOf(deltas);
 }
 
-/** The answer that the deltas make, parts in order of appearance. Throws the error that one of them tells. */
+/** The generation that the deltas add up to, parts in order of appearance. Throws on an error delta. */
 export function generationOf(deltas: readonly Delta[]): Generation {
   const collected = new Collected();
   for (const delta of deltas) collected.push(delta);
@@ -99,7 +99,7 @@ class Collected {
     if (!known) this.#add(call);
   }
 
-  /** Another part has begun: what comes next does not belong to the text before it. */
+  /** Starts a new part, so that later text is not appended to the one before it. */
   #add(part: Part | OpenCall): void {
     this.#text = undefined;
     this.#parts.push(part);
@@ -114,7 +114,7 @@ function partOf(part: Part | OpenCall): Part {
     type: "tool_call",
     call: part.id,
     name: part.name,
-    // Whoever takes the answer rejects the call; a stream would have told the same.
+    // The caller rejects the malformed call, as it would in a stream.
     ...(result.ok ? { arguments: result.arguments } : { arguments: {}, raw: result.raw }),
     ...signed,
   };

@@ -10,8 +10,8 @@ import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
 
 /**
- * Bytes in, deltas out: framing and decoding of one generation, measured when somebody looks. Failures come out as an
- * `error` delta, after everything that was decoded before them.
+ * Bytes in, deltas out: framing and decoding of one generation, measured only with an observer. Failures come out as an `error`
+ * delta, after everything decoded before them.
  */
 export class Pipeline {
   readonly #op: string;
@@ -21,11 +21,11 @@ export class Pipeline {
   readonly #batch: Frame[] = [];
   readonly #reportedQuirks = new Map<string, number>();
   #chunk = 0;
-  /** When the chunk before ended: one look at the clock a chunk, and no time between them that belongs to none. */
+  /** End of the previous chunk: one clock read per chunk, and no unattributed time between chunks. */
   #time = 0;
-  /** All bytes since the last frame are ASCII, so that a frame is as many bytes as characters: counting them is slow. */
+  /** All bytes since the last frame are ASCII, so the frame's length in characters is its length in bytes; counting is slow. */
   #ascii = true;
-  /** A `done` or an `error` came out: nothing else will. */
+  /** `done` or `error` has been emitted: nothing follows. */
   finished = false;
 
   constructor(op: string, wire: Wire, settings: { maxEvent?: number; observer?: StreamObserver | undefined } = {}) {
@@ -51,7 +51,7 @@ export class Pipeline {
     if (this.#chunk > chunks) this.#ascii = ascii;
   }
 
-  /** The bytes have ended. */
+  /** End of input. */
   end(out: Delta[]): void {
     if (this.finished) return;
     this.#step(out, undefined);
@@ -66,7 +66,7 @@ export class Pipeline {
     if (this.#observer !== undefined) this.#reportQuirks(this.#observer);
   }
 
-  /** Frames what was read, or what is left when the bytes have ended, and decodes the frames. */
+  /** Frames what was read, or the rest at the end of input, and decodes the frames. */
   #step(out: Delta[], read: Uint8Array | undefined): void {
     try {
       try {
@@ -74,7 +74,7 @@ export class Pipeline {
         else this.#frames.push(read, this.#batch);
         if (this.#frames.successor !== undefined) this.#frames = this.#frames.successor;
       } finally {
-        // An event past the limit must not take the ones before it along.
+        // An oversized event must not discard the ones before it.
         this.#decode(out);
       }
     } catch (thrown) {
@@ -107,7 +107,7 @@ export class Pipeline {
     const kind = kindOf(out, from);
     for (let i = from; i < out.length; i++) {
       const delta = out[i];
-      // The decoder has just made it and nobody else has seen it yet.
+      // Safe to mutate: the decoder just created it and nothing else has seen it.
       if (delta?.type === "tool_call") (delta as { chunk?: number }).chunk = this.#chunk;
     }
     this.#chunk++;
@@ -129,7 +129,7 @@ export class Pipeline {
   }
 }
 
-/** A frame this short cannot be nested so deep that a decoder would overflow the stack: tokens are not looked at twice. */
+/** A frame this short cannot nest deeply enough to overflow a decoder's stack, so most tokens skip the check. */
 const unsuspicious = 2_048;
 
 function mustFit(json: string): void {
@@ -138,7 +138,7 @@ function mustFit(json: string): void {
   throw new VenturiError("stream.frame", "too_large", `one event of the provider's stream ${excess}`);
 }
 
-/** What a chunk was mostly about: the first delta that carries something. */
+/** The chunk's main kind: its first delta with content. */
 function kindOf(out: readonly Delta[], from: number): ChunkKind {
   let kind: ChunkKind = "other";
   for (let i = from; i < out.length; i++) {

@@ -2,7 +2,7 @@ import type { Delta } from "../core/deltas.ts";
 import { argumentsText, type Part } from "../core/messages.ts";
 import type { Generation } from "../core/provider.ts";
 
-/** A whole answer as the deltas it would have streamed. */
+/** A complete answer as the deltas it would have streamed. */
 export function deltasOf(generation: Generation): Delta[] {
   const deltas: Delta[] = [];
   const { id, model } = generation;

@@ -1,8 +1,8 @@
 import { list, record } from "./wire-json.ts";
 
 /**
- * Whether a JSON Schema is one that OpenAI's `strict` takes: every object closed and every property required. Others are
- * refused as a whole request, so they are asked for without it.
+ * Whether OpenAI's `strict` mode accepts a JSON Schema: every object closed and every property required. Otherwise it rejects
+ * the whole request, so other schemas are sent without it.
  */
 export function isStrictSchema(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrictSchema);

@@ -3,7 +3,7 @@ import type { VenturiError } from "../core/errors.ts";
 import { mergeUsage, type Usage } from "../core/usage.ts";
 import { Accumulator, type OpenCall } from "./accumulate.ts";
 
-/** A whole generation, folded from its deltas. */
+/** A complete generation, folded from its deltas. */
 export class Transcript {
   text = "";
   reasoning = "";

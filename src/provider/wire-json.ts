@@ -2,26 +2,26 @@ import { VenturiError } from "../core/errors.ts";
 
 import type { Frame } from "../core/plugin.ts";
 
-/** Reading JSON that a server wrote: whatever it holds, these answer with the type asked for and never throw. */
+/** Accessors for untrusted JSON: whatever it holds, they return the requested type and never throw. */
 
 const none: Readonly<Record<string, unknown>> = Object.freeze({});
 
-/** The object itself; an empty one for anything that is no object. */
+/** The object, or an empty one. */
 export const record = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : none; // an object can be read by any key
+  typeof value === "object" && value !== null ? (value as Record<string, unknown>) : none; // any key may be read
 
-/** The array itself; an empty one for anything that is no array. */
+/** The array, or an empty one. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
-/** The string if it is one and not empty. */
+/** The string, if not empty. */
 export const word = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** The number if it is a count. */
+/** The number, if it is a valid count. */
 export const count = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 
-/** The value of a JSON text; undefined when it is none. */
+/** The value of a JSON text; undefined when it is invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -30,10 +30,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * The events in a frame that holds several, since the server forgot the blank lines between them: one JSON text a line.
- * Empty when it is not that.
- */
+/** Splits a frame whose server omitted the blank lines between events: one JSON text per line. Empty when it is not that. */
 export function separated(frame: Frame): Frame[] {
   const lines = frame.data.split("\n").filter((line) => line.trim() !== "");
   const first = lines[0];
@@ -41,7 +38,7 @@ export function separated(frame: Frame): Frame[] {
   return lines.map((data) => ({ data, event: "" }));
 }
 
-/** For an answer that should have had a count. */
+/** For an answer without the expected count. */
 export function notCounted(): never {
   throw new VenturiError("provider.count", "stream_error", "the provider's answer has no number of tokens");
 }

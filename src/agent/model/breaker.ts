@@ -5,15 +5,15 @@ import { type Log, silentLog } from "../../core/log.ts";
 const threshold = 5;
 const pause = 30_000;
 
-/** Told when the breaker opens, lets a call through to probe, or closes. */
+/** Called when the breaker opens, half-opens or closes. */
 export type BreakerListener = (
   change: "opened" | "probed" | "closed",
   facts: Readonly<Record<string, unknown>>,
 ) => void;
 
 /**
- * One per provider. After five failures in a row that say the provider itself is in trouble, it is left alone for half a
- * minute; then one call may probe it, and its outcome decides.
+ * One per provider. Opens for 30 s after five consecutive failures that indicate provider trouble; then a single call probes
+ * it, and its outcome decides.
  */
 export class Breaker {
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class Breaker {
     this.#changed = changed;
   }
 
-  /** How long it stays open, ms. */
+  /** Time until it half-opens, ms. */
   get leftMs(): number {
     return this.#openedAt === undefined ? 0 : Math.max(0, this.#openedAt + pause - this.#clock.monotonic());
   }
@@ -37,7 +37,7 @@ export class Breaker {
     return this.#clock.monotonic() - this.#openedAt >= pause ? "half-open" : "open";
   }
 
-  /** Whether a call may be made now. In the half-open state only the first asker may. */
+  /** Whether a call may be made now. Half-open admits only one. */
   admit(): boolean {
     const state = this.state;
     if (state === "closed") return true;
@@ -65,20 +65,20 @@ export class Breaker {
     this.#openedAt = this.#clock.monotonic();
   }
 
-  /** The call ended without saying anything of the provider (it was cancelled). */
+  /** The call ended without telling anything about the provider's health (cancelled). */
   abandoned(): void {
     this.#probing = false;
   }
 }
 
-/** A wrong key or a bad request says nothing about the provider's health; a rate limit is handled by waiting. */
+/** A wrong key or a bad request says nothing about the provider's health; rate limits are handled by waiting. */
 const blames = (error: VenturiError): boolean =>
   error.code === "unavailable" ||
   error.code === "timeout" ||
   error.code === "idle_timeout" ||
   error.code === "stream_error";
 
-/** The breakers of all providers, shared by all runs. */
+/** Breakers of all providers, shared by all runs. */
 export class Breakers {
   readonly #clock: Clock;
   readonly #log: Log;

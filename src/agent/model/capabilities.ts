@@ -4,7 +4,7 @@ import { isText } from "../../core/messages.ts";
 import type { Capabilities, Generation, GenerationContext, GenerationRequest, Provider } from "../../core/provider.ts";
 import { deltasOf } from "../../provider/deltas-of.ts";
 
-/** The provider's stream, or its whole answer as a stream of one: text, each tool call, usage, done. */
+/** The provider's stream, or its complete answer as a one-batch stream: text, tool calls, usage, done. */
 export function streamOf(
   provider: Provider,
   request: GenerationRequest,
@@ -16,7 +16,7 @@ export function streamOf(
   throw new VenturiError("provider.stream", "streaming_not_supported", "the provider can neither stream nor generate");
 }
 
-/** Asked when it is read: a promise that nobody came to read would reject unheard. */
+/** Created lazily: an unread promise would cause an unhandledRejection. */
 async function* wholeAsStream(generate: () => Promise<Generation>): AsyncIterable<readonly Delta[]> {
   yield deltasOf(await generate());
 }
@@ -28,13 +28,13 @@ export interface Needs {
   readonly files: readonly string[];
 }
 
-/** Says before a run starts what the provider cannot do for it. */
+/** Rejects, before a run starts, what the provider cannot do for it. */
 export function checkCapabilities(provider: Provider, name: string, needs: Needs): void {
   const lack = lackOf(provider, name, needs);
   if (lack !== undefined) throw lack;
 }
 
-/** The first thing that the provider cannot do of what is needed. */
+/** The first required capability that the provider lacks. */
 export function lackOf({ stream, generate, capabilities }: Provider, name: string, needs: Needs) {
   const lacking = (what: string) =>
     new VenturiError(
@@ -49,7 +49,7 @@ export function lackOf({ stream, generate, capabilities }: Provider, name: strin
   return file === undefined ? undefined : lacking(`takes no ${file} files${taken(capabilities)}`);
 }
 
-/** Text is told as text where it is not taken as a file. */
+/** Text files can be sent as text where files are not supported. */
 export const takesFile = ({ files = [] }: Capabilities, mediaType: string): boolean =>
   isText(mediaType) ||
   files.some((type) => type === mediaType || (type.endsWith("*") && mediaType.startsWith(type.slice(0, -1))));

@@ -12,15 +12,15 @@ export interface RoundRequest {
   readonly round: number;
   readonly tools: ToolTable;
   requestFor(target: ModelTarget): Promise<GenerationRequest>;
-  /** A new attempt begins: whatever an earlier one started is void. */
+  /** A new attempt starts; calls started by an earlier one are void. */
   begin(): CallSink;
-  /** What the attempt showed is withdrawn; resolves when its tools are settled. */
+  /** Retracts the attempt's output; resolves when its tools have settled. */
   retract(reason: string): Promise<void>;
 }
 
 /**
- * One round's generation over the model chain: retries on the same model before anything was shown, then the next model; after
- * something was shown, only by retraction, and only where the config allows it.
+ * One round's generation over the model chain. Before any output was shown: retries on the same model, then the next model.
+ * After output was shown: only by retraction, and only if the config allows it.
  */
 export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<void> {
   const { targets, failover } = run.agent.model;
@@ -40,7 +40,7 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
       );
       continue;
     }
-    // Only now that another model takes over: with none left, what was shown stands as the partial output.
+    // Retracts only now that another model takes over; with none left, the shown text remains as partial output.
     if (shown) await round.retract(shown.code);
     if (asked !== undefined && last !== undefined) {
       const facts = { model: asked.name, next: target.name, code: last.code, status: last.details?.status };
@@ -70,7 +70,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
   const { round, target, breaker } = given;
   for (let tries = 0; ; tries++) {
     const request = await round.requestFor(target).catch((thrown) => {
-      // Hooks and the conversation itself fail here, not the provider: no other model would do better.
+      // Hooks or the conversation failed here, not the provider, so no other model would do better.
       breaker.abandoned();
       throw thrown;
     });
@@ -88,7 +88,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
           : new GenerationFailure(wrap("agent.run", thrown), { shown: false });
       if (run.signal.aborted) {
         breaker.abandoned();
-        // The run's own end is told by its terminal event; only what the cut generation cost is not.
+        // The terminal event reports why the run ended; only the cost of the cut generation is missing from it.
         if (failure.usage !== undefined) tellFailed(run, { round, target, attempt, failure });
         throw failure.error;
       }
@@ -144,10 +144,10 @@ function logRetry(
   });
 }
 
-/** Failures that are about the operator's key, account or model name, which the caller can do nothing about. */
+/** Failures about the operator's key, account or model name, which the caller cannot fix. */
 const operators: ReadonlySet<string> = new Set(["unauthorized", "forbidden", "not_found"]);
 
-/** The failure as the run's caller is told: what is the operator's to mend is no fault of the caller's key or request. */
+/** The failure as reported to the caller: an operator's problem is not blamed on the caller's key or request. */
 function forCaller(error: VenturiError, { name, provider }: ModelTarget): VenturiError {
   if (!operators.has(error.code)) return error;
   const message = `the provider "${provider}" refused to serve ${name}: ${error.message}`;
@@ -163,8 +163,8 @@ const worthRetrying = (error: VenturiError): boolean => {
 const longestAsked = 60_000;
 
 /**
- * What the provider asked for and up to a quarter more, if that is bearable; else doubling from half a second to eight, less
- * up to a quarter. Without the jitter, everybody who was refused at the same time would come back at the same time.
+ * The provider's retry-after plus up to 25 %, if acceptable; else 0.5 s doubling up to 8 s, minus up to 25 %. Jitter keeps
+ * clients that were rejected together from retrying together.
  */
 function backoff(error: VenturiError, tries: number): number {
   const asked = error.details?.retryAfterMs;

@@ -1,21 +1,20 @@
 import type { Message } from "../../core/messages.ts";
 import { estimateMessage } from "./estimate.ts";
 
-/** Share of the model's context that the conversation may fill. */
+/** Share of the context window the conversation may fill. */
 const share = 0.8;
 const keptOutput = 400;
 
 export interface Compacted {
   readonly messages: readonly Message[];
-  /** How many messages were left out. */
+  /** Number of dropped messages. */
   readonly dropped: number;
 }
 
 /**
- * Makes a conversation fit. First whole old turns go (a turn is a person's message and all that answers it, so a call is
- * never parted from its result, nor an answer from the reasoning its vendor wants back); if the last turn alone is too long,
- * the outputs of its older tool results are shortened. What the system said stays.
- * `reserved`: tokens that the instructions and the tools take.
+ * Makes a conversation fit the context. Drops whole old turns first (a user message and everything that answers it, so that
+ * calls keep their results and answers the reasoning their vendor requires); if the last turn alone is too long, shortens its
+ * older tool results. System messages stay. `reserved`: tokens taken by instructions and tools.
  */
 export function compact(messages: readonly Message[], contextTokens: number | undefined, reserved = 0): Compacted {
   if (contextTokens === undefined) return { messages, dropped: 0 };
@@ -42,7 +41,7 @@ const turnStarts = (messages: readonly Message[]): number[] =>
     message.role === "user" && messages[index - 1]?.role !== "user" ? [index] : [],
   );
 
-/** Oldest results first; the newest tool message stays whole, since the model has not read it yet. */
+/** Oldest results first; the newest tool message stays intact because the model has not read it yet. */
 function shortenOutputs(messages: readonly Message[], excess: number): Message[] {
   const last = messages.findLastIndex((message) => message.role === "tool");
   let left = excess * 4;

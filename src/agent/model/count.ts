@@ -8,11 +8,11 @@ import { fitTo } from "./fit.ts";
 
 export interface Around {
   readonly signal: AbortSignal;
-  /** What was said in the run's session. */
+  /** The session's conversation. */
   readonly session: readonly Message[];
 }
 
-/** How many tokens the first generation of such a run would read, as its vendor counts them or by an estimate. */
+/** Tokens the first generation of such a run would read, counted by the vendor or estimated. */
 export async function countInput(agent: AgentDefinition, asked: RunRequest, around: Around): Promise<TokenCount> {
   const { signal, session } = around;
   const [target] = agent.model.targets;
@@ -23,7 +23,7 @@ export async function countInput(agent: AgentDefinition, asked: RunRequest, arou
     try {
       return { tokens: await count(fitTo(target.port, request).request, context), source: "reported" };
     } catch {
-      // Gateways that speak a vendor's wire often lack this part of it; an estimate is better than no answer.
+      // Gateways that speak a vendor's wire often lack the counting endpoint; an estimate is better than an error.
       signal.throwIfAborted();
     }
   }
@@ -32,7 +32,7 @@ export async function countInput(agent: AgentDefinition, asked: RunRequest, arou
   return { tokens, source: "estimated" };
 }
 
-/** Counting is quick; a caller waits for it. */
+/** Short timeouts: counting is quick and a caller is waiting. */
 const timeoutsOf = ({ model }: AgentDefinition) => ({
   ...model.timeout,
   firstChunk: Math.min(model.timeout.firstChunk ?? Number.POSITIVE_INFINITY, defaultTimeouts.firstChunk),

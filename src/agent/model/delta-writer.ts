@@ -10,24 +10,21 @@ import type { CallState } from "../state/round-state.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 import { OutputCap } from "./output-cap.ts";
 
-/** What a generation's stream asks of the tools' side. */
+/** Receiver of the tool calls in a generation's stream. */
 export interface CallSink {
-  /** The call is whole, valid and written. */
+  /** The call is complete, valid and written. */
   sealed(call: CallState): void;
-  /** The wire took the call back after it was sealed. */
+  /** The wire reopened the call after it was sealed. */
   unsealed(call: string): void;
 }
 
-/**
- * Turns the deltas of one generation into events. Neighbouring pieces of one kind that came in one network read become one
- * event: what arrived together is told together.
- */
+/** Turns the deltas of one generation into events. Adjacent fragments of one kind from one network read become one event. */
 export class DeltaWriter {
   usage: Usage | undefined;
   done: DoneDelta | undefined;
   responseId: string | undefined;
   responseModel: string | undefined;
-  /** Something of this generation has been shown to clients. */
+  /** Some output of this generation has reached clients. */
   shown = false;
   outputCharacters = 0;
   readonly #run: RunContext;
@@ -37,10 +34,10 @@ export class DeltaWriter {
   readonly #accumulator: Accumulator;
   readonly #cap: OutputCap;
   readonly #doubtful = new Set<OpenCall>();
-  /** The events' call id of each open call, by its index. */
+  /** Event call ids of open calls, by index. */
   readonly #ids: string[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
-  /** Joined once: a string that grows by appending is a tree, which whoever keeps the event would keep. */
+  /** Joined once: repeated appending builds a rope that any holder of the event would keep alive. */
   #pieces: string[] = [];
   #part: number | undefined;
   #callIndex = -1;
@@ -55,19 +52,19 @@ export class DeltaWriter {
     keepOne(this);
   }
 
-  /** Everything one network read brought. Throws what the provider reported as an error. */
+  /** Takes the deltas of one network read. Throws errors reported by the provider. */
   push(batch: readonly Delta[]): void {
     for (const delta of batch) this.#take(delta);
     this.#flush();
     this.#cap.check();
   }
 
-  /** Nothing more comes, whatever the reason. */
+  /** End of input, whatever the reason. */
   close(): void {
     this.#cap.close();
   }
 
-  /** The stream has ended: seals what is still open, or throws when the format's own end is missing. */
+  /** End of stream: seals open calls; throws when the format's terminator is missing. */
   finish(): DoneDelta {
     const done = this.done;
     if (done === undefined) {
@@ -164,7 +161,7 @@ export class DeltaWriter {
       this.#doubtful.delete(call);
       this.#sink.unsealed(this.#idOf(call));
     }
-    // Arguments that come before the name wait for it; the accumulator has them.
+    // Arguments that arrive before the name are held by the accumulator until it does.
     if (call.name !== "") this.#extend(call, opened ? call.text : newPiece(delta, before));
     if (sealed) {
       this.#flush();
@@ -173,7 +170,7 @@ export class DeltaWriter {
     }
   }
 
-  /** No arguments for a tool that needs some: they may still come, as long as the generation goes on. */
+  /** Empty arguments for a tool that requires some: they may still arrive while the generation runs. */
   #isDoubtful(call: OpenCall): boolean {
     const result = call.result();
     if (!result.ok || Object.keys(result.arguments).length > 0) return false;
@@ -201,7 +198,7 @@ export class DeltaWriter {
     });
   }
 
-  /** Vendors repeat ids from turn to turn; within a run each call has its own. */
+  /** Vendors repeat ids across turns; call ids must be unique within a run. */
   #idOf(call: OpenCall): string {
     let id = this.#ids[call.index];
     if (id === undefined) {
@@ -268,17 +265,17 @@ export class DeltaWriter {
   }
 }
 
-/** A part that is only carried along is stored and sent back as it is. */
+/** Opaque parts are stored and sent back unchanged, so they must fit the limits. */
 function mustFit(data: unknown): void {
   const excess = excessOf(data);
   if (excess === undefined) return;
   throw new VenturiError("provider.stream", "too_large", `a part of the model's answer ${excess}`);
 }
 
-/** What a call is told as whose name never came: it is rejected like one of an unknown tool, and the model hears of it. */
+/** Placeholder name for a call whose name never arrived: it is rejected like an unknown tool and reported to the model. */
 const nameless = "unnamed";
 
-/** The part of the arguments that has not been told; a wire that repeats the whole at the end adds nothing. */
+/** The new part of the arguments; a wire that repeats the full text at the end adds nothing. */
 function newPiece(delta: ToolCallDelta, before: string): string {
   const piece = delta.arguments ?? "";
   return delta.replace && piece.startsWith(before) ? piece.slice(before.length) : piece;

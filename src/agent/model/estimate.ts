@@ -3,7 +3,7 @@ import type { Usage } from "../../core/usage.ts";
 
 const charactersPerToken = 4;
 
-/** Good to a factor of about 1.3 for English; used only where the provider says nothing. */
+/** Within a factor of about 1.3 for English; used only where the provider reports nothing. */
 export const estimateTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
 
 export function estimateMessage(message: Message): number {
@@ -19,13 +19,13 @@ export function estimateMessage(message: Message): number {
   return Math.ceil(characters / charactersPerToken);
 }
 
-/** Text counts as text; of a PDF about a tenth is text, at least a page. */
+/** Text counts in full; about a tenth of a PDF is text, at least a page. */
 function fileCharacters({ mediaType, data, size }: FilePart): number {
   const bytes = size ?? ((data?.length ?? 0) * 3) / 4;
   return isText(mediaType) ? bytes : Math.max(1_500 * charactersPerToken, bytes / 10);
 }
 
-/** Fills in only what was not reported, and says so; a reported zero stays zero. */
+/** Fills in unreported figures and marks them as such; a reported zero stays zero. */
 export function completeUsage(reported: Usage | undefined, input: readonly Message[], outputCharacters: number): Usage {
   const known = reported ?? {};
   if (known.inputTokens !== undefined && known.outputTokens !== undefined) return known;

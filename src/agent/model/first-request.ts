@@ -7,7 +7,7 @@ import { inputMessages } from "../state/run-state.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { optionsFor } from "./options.ts";
 
-/** What the first generation of such a run would ask, for those who judge it without starting it. */
+/** The first generation request of such a run, for checks made without starting it. */
 export function firstRequest(
   agent: AgentDefinition,
   asked: RunRequest,

@@ -7,15 +7,15 @@ import type { AgentDefinition } from "../definition.ts";
 import { firstRequest } from "./first-request.ts";
 
 export interface Fitted {
-  /** The request without anything in the words of another wire. */
+  /** The request without native fields of other wires. */
   readonly request: GenerationRequest;
-  /** What was taken out and reaches the model in no other way, in the client's words, each once. */
+  /** Removed fields that reach the model in no other way, in the client's terms, deduplicated. */
   readonly unsent: readonly string[];
 }
 
 type Port = Pick<Provider, "wire" | "ignores">;
 
-/** The request as a provider may see it. Nothing is copied when nothing has to be taken out. */
+/** The request as a provider may see it. Copies only if something must be removed. */
 export function fitTo(port: Port, request: GenerationRequest): Fitted {
   const fit = new Fit(port.wire);
   const { native, nativeChoice, ...rest } = request;
@@ -38,7 +38,7 @@ export function fitTo(port: Port, request: GenerationRequest): Fitted {
   };
 }
 
-/** What the client of a run asked for and this provider cannot be told; what the agent's own settings say is not counted. */
+/** Fields requested by the run's client that this provider cannot express; the agent's own settings do not count. */
 export function unsentTo(port: Port, request: GenerationRequest, asked: RunRequest): readonly string[] {
   const { unsent } = fitTo(port, request);
   const ignored = port.ignores?.({ ...request, options: asked.options ?? {} }) ?? [];
@@ -46,7 +46,7 @@ export function unsentTo(port: Port, request: GenerationRequest, asked: RunReque
   return own.length + ignored.length === 0 ? unsent : [...new Set([...own, ...unsent, ...ignored])];
 }
 
-/** With `compat: strict`, before the run starts: every model that may be asked has to take every field. */
+/** With `compat: strict`, before the run starts: every model of the chain must support every field. */
 export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
   const request = firstRequest(agent, asked, { model: agent.model.name });
   for (const target of agent.model.targets) {
@@ -60,14 +60,14 @@ export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
 class Fit {
   readonly #wire: string | undefined;
   readonly unsent = new Set<string>();
-  /** Nothing had to be taken out so far. */
+  /** Nothing was removed so far. */
   intact = true;
 
   constructor(wire: string | undefined) {
     this.#wire = wire;
   }
 
-  /** Whether the fields are in the provider's wire; if not, what is lost is noted. */
+  /** Whether the fields are in the provider's wire; if not, records what is lost. */
   keeps(native: Native | undefined, at: string): boolean {
     if (native === undefined || native.wire === this.#wire) return true;
     this.intact = false;
@@ -82,14 +82,14 @@ class Fit {
   }
 
   message(message: Message): Message[] {
-    // What the provider said itself goes back to it, whatever it calls its wire.
+    // The provider's own parts are sent back to it, whatever it calls its wire.
     const own = message.provider !== undefined;
     const parts = this.each(message.parts, (part) => (own && part.type === "opaque" ? [part] : this.#part(part)));
     const fitted = this.element(message, "messages.");
     return [parts === message.parts ? fitted : { ...fitted, parts }];
   }
 
-  /** A tool that is nothing but the vendor's own cannot be offered elsewhere. */
+  /** A vendor-only tool cannot be offered on other wires. */
   tool(tool: ToolSpec): ToolSpec[] {
     const { native } = tool;
     if (native === undefined || native.wire === this.#wire) return [tool];
@@ -120,7 +120,7 @@ class Fit {
       : { ...part, ...(images && { images }), ...(files && { files }) };
   }
 
-  /** The list, changed only where an item is. */
+  /** Maps the list; returns the original unless an item changed. */
   each<Item>(items: readonly Item[], fit: (item: Item) => Item[]): Item[] {
     let changed = false;
     const fitted = items.flatMap((item) => {
@@ -128,7 +128,7 @@ class Fit {
       if (kept.length !== 1 || kept[0] !== item) changed = true;
       return kept;
     });
-    return changed ? fitted : (items as Item[]); // not changed by anyone: the request is read-only
+    return changed ? fitted : (items as Item[]); // safe: the request is read-only
   }
 }
 

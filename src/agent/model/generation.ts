@@ -18,17 +18,17 @@ export interface Attempt {
   readonly round: number;
   readonly attempt: number;
   readonly request: GenerationRequest;
-  /** Models that were passed over on the way to this one. */
+  /** Models skipped on the way to this one. */
   readonly skipped: readonly string[];
   readonly tools: ToolTable;
   readonly sink: CallSink;
 }
 
-/** A generation that ended badly, and whether clients had already seen some of it. */
+/** A failed generation, and whether clients had already seen output of it. */
 export class GenerationFailure extends Error {
   readonly error: VenturiError;
   readonly shown: boolean;
-  /** What the attempt cost, when anything is known of it. */
+  /** Cost of the attempt, if known. */
   readonly usage: Usage | undefined;
   constructor(error: VenturiError, facts: { readonly shown: boolean; readonly usage?: Usage | undefined }) {
     super(error.message, { cause: error });
@@ -38,10 +38,10 @@ export class GenerationFailure extends Error {
   }
 }
 
-/** A provider that never waits for anything would keep the process from timers and sockets, a cancel among them. */
+/** A provider that never awaits I/O would starve timers and sockets, including a cancel. */
 const readsPerTurn = 256;
 
-/** One model call from request to `generation.finished`, telling every piece as it comes. */
+/** One model call from request to `generation.finished`, emitting every delta as it arrives. */
 export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
   const { target, round } = attempt;
   const request = begin(run, attempt);
@@ -53,7 +53,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     let reads = 0;
     reader = new AbortableReader(streamOf(target.port, request, context), run.signal);
     for (let read = await reader.next(); !read.done; read = await reader.next()) {
-      // The observer is set by whoever wraps the provider, at the latest when its stream is first read.
+      // The provider's wrapper sets the observer no later than the first read of the stream.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
       if (run.time.part !== "providerStream") run.time.enter("providerStream");
       writer.push(read.value);
@@ -74,7 +74,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   }
 }
 
-/** Tells that the model is asked, and what of the request it is not told. */
+/** Announces the generation, with the request fields the model cannot receive. */
 function begin(run: RunContext, { target, round, attempt, skipped, request: asked }: Attempt): GenerationRequest {
   const { request } = fitTo(target.port, asked);
   const warnings = unsentTo(target.port, asked, run.parts.request);
@@ -98,7 +98,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
     type: "generation.finished",
     round: attempt.round,
     attempt: attempt.attempt,
-    // Servers say "stop" for forced tools; what counts is whether there are calls.
+    // Servers report "stop" for forced tools; what matters is whether there are calls.
     finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
     usage: completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters),
     ...(done.raw === undefined ? {} : { raw: done.raw }),
@@ -107,7 +107,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
   });
 }
 
-/** Whoever cuts a stream off pays for what had been sent; a request that was refused costs nothing. */
+/** A cut stream is billed for what was sent; a refused request costs nothing. */
 function costOf(writer: DeltaWriter | undefined, { request }: Attempt): Usage | undefined {
   if (writer === undefined || (writer.usage === undefined && writer.outputCharacters === 0)) return undefined;
   return completeUsage(writer.usage, request.messages, writer.outputCharacters);
@@ -139,8 +139,8 @@ function timeoutsOf({ agent }: RunContext, { port }: ModelTarget): Timeouts {
 }
 
 /**
- * Reads a stream batch by batch and rejects the moment the signal aborts, also when the provider ignores it. Racing each
- * `next()` against the signal would cost a closure and two promises a batch; this costs one promise.
+ * Reads a stream batch by batch and rejects as soon as the signal aborts, even if the provider ignores it. Racing each `next()`
+ * against the signal would cost a closure and two promises per batch; this costs one promise.
  */
 class AbortableReader {
   readonly #iterator: AsyncIterator<readonly Delta[]>;
@@ -162,10 +162,10 @@ class AbortableReader {
     return promise;
   }
 
-  /** Lets the provider free what it holds, whatever the reason the reading stopped for. */
+  /** Lets the provider release its resources, whatever ended the reading. */
   close(): void {
     this.#signal.removeEventListener("abort", this.#onAbort);
-    // On one that has ended this does nothing.
+    // A no-op on a stream that has ended.
     void Promise.resolve(this.#iterator.return?.()).catch(() => {});
   }
 
@@ -175,7 +175,7 @@ class AbortableReader {
   };
 }
 
-/** The same error, told with who failed: a chain may have several providers, and one provider several models. */
+/** Adds who failed to the error: a chain may have several providers, and a provider several models. */
 function asProviderError(target: ModelTarget, thrown: unknown): VenturiError {
   const { name, provider, model } = target;
   const details = { provider, model };

@@ -5,7 +5,7 @@ import type { ToolTable } from "../tools/tool-table.ts";
 
 type Layer = (agent: AgentDefinition, request: RunRequest, tools: ToolTable) => GenerationOptions | undefined;
 
-/** Who says what a generation's options are. A later one wins, key by key. */
+/** Precedence of generation options. Later layers win, key by key. */
 export const precedence: Readonly<Record<string, Layer>> = {
   defaults: ({ defaults }) => defaults,
   model: ({ model }) => model.options,
@@ -14,7 +14,7 @@ export const precedence: Readonly<Record<string, Layer>> = {
   call: (_agent, { options }) => options,
 };
 
-/** The options of a generation. `null` takes back what an earlier layer set, so that the provider's own default holds. */
+/** The options of a generation. `null` unsets an earlier layer's value, so that the provider's default applies. */
 export function optionsFor(agent: AgentDefinition, request: RunRequest, tools: ToolTable): GenerationOptions {
   const merged: Record<string, unknown> = {};
   for (const layer of Object.values(precedence)) {

@@ -2,7 +2,7 @@ import type { RunEvent } from "../../core/events.ts";
 import type { Limits } from "../definition.ts";
 import { LimitReached } from "../limit-reached.ts";
 
-/** What each event costs beside its text, so that a stream of empty pieces has an end too. */
+/** Overhead counted per event, so that a stream of empty fragments reaches the limit too. */
 const perEvent = 64;
 
 /** What the cap needs of its run. */
@@ -14,7 +14,7 @@ export interface CappedRun {
   throwIfAborted(): void;
 }
 
-/** Counts what a generation produces and ends the run when that is more than it, or the run, may produce. */
+/** Counts a generation's output and ends the run when the generation or the run exceeds its limit. */
 export class OutputCap {
   readonly #run: CappedRun;
   readonly #most: number;
@@ -36,21 +36,21 @@ export class OutputCap {
     this.#size += characters + perEvent;
   }
 
-  /** Once a network read: nothing more is taken from the provider after it. */
+  /** Checked once per network read; nothing more is read from the provider afterwards. */
   check(): void {
     if (this.#size <= this.#most) return;
     this.#run.abort(new LimitReached("max_output", this.#message));
     this.#run.throwIfAborted();
   }
 
-  /** The generation is over, whatever its end: what it produced counts for the run. */
+  /** The generation has ended, in whatever way: its output counts towards the run. */
   close(): void {
     this.#run.produced += this.#size;
     this.#size = 0;
   }
 }
 
-/** What the generations before produced, as far as the run's events tell. */
+/** Output of earlier generations, according to the run's events. */
 export function producedIn(history: readonly RunEvent[]): number {
   let size = 0;
   for (const event of history) {

@@ -12,14 +12,14 @@ import { optionsFor } from "./options.ts";
 import { takeableBy } from "./takeable.ts";
 import { withoutForeignSignatures } from "./vendor-proofs.ts";
 
-/** The tools of one round: the agent's, the client's, and `read_result` once something was cut. */
+/** The tools of one round: the agent's, the client's, and `read_result` once an output was truncated. */
 export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
   const tools = run.state.cutResults.size > 0 ? [...own, readResultTool(run.state)] : own;
   return new ToolTable(tools, run.parts.request.clientTools);
 }
 
-/** What the model is asked in this round. */
+/** The round's generation request. */
 export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
   const { agent, state } = run;
   const { request, session } = run.parts;
@@ -51,7 +51,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
 }
 
-/** One key per session, short and without the session's own name, which may be a person's. */
+/** One key per session: short, and a hash because the session's name may identify a person. */
 function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache"> {
   const { cache: mode = "auto" } = agent.model;
   const { session } = parts.request;
@@ -60,6 +60,6 @@ function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache">
   return { cache: { mode, key } };
 }
 
-/** A call that was asked for has been made after the first round of calls; asked for again, it would never end. */
+/** A forced tool choice applies to the first tool round only; repeated, the run would never end. */
 const choiceFor = (choice: ToolChoice | undefined, rounds: number): ToolChoice | undefined =>
   rounds > 0 && choice !== "none" && choice !== "auto" ? undefined : choice;

@@ -4,7 +4,7 @@ import { readSchema } from "../schema/json-schema.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** The answer as the object its schema asks for. Models like to fence JSON; that is taken off, nothing else is mended. */
+/** Parses the answer against its schema. Strips the code fence models like to add; repairs nothing else. */
 export function structured(
   text: string,
   schema: Schema,
@@ -24,7 +24,7 @@ export function structured(
   return { ok: false, problem: told.join("; ") };
 }
 
-/** Without the fence around it, if there is one. No regular expression: one for this backtracks over the whole answer. */
+/** Strips a code fence. Not a regular expression: it would backtrack over the whole answer. */
 function unfenced(text: string): string {
   const whole = text.trim();
   if (!whole.startsWith("```") || !whole.endsWith("```") || whole.length < 6) return whole;

@@ -4,8 +4,8 @@ import { someContent } from "../content-parts.ts";
 import { takesFile } from "./capabilities.ts";
 
 /**
- * The conversation as a model takes it: in place of an image or a file of a kind that it does not, a note that says so. What a
- * run is asked is checked before it starts; this is for what tools give, and for sessions that another model began.
+ * Replaces images and files the model does not support with a note. Run input is checked before the start; this covers tool
+ * results and sessions begun with another model.
  */
 export function takeableBy(messages: readonly Message[], capabilities: Capabilities): readonly Message[] {
   const strange = (content: ImagePart | FilePart): boolean => !takes(capabilities, content);

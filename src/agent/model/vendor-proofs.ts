@@ -1,8 +1,8 @@
 import type { Message, Part } from "../../core/messages.ts";
 
 /**
- * The conversation as a provider may see it: signatures, encrypted reasoning and vendors' own parts are accepted only by
- * the provider that gave them, even among those that speak one wire; another one refuses the whole request. What was said and called stays.
+ * Removes other providers' signatures, encrypted reasoning and opaque parts: only the provider that issued them accepts them,
+ * even among providers of one wire, and others reject the whole request. Text and calls stay.
  */
 export function withoutForeignSignatures(messages: readonly Message[], provider: string): Message[] {
   return messages.map((message) => {

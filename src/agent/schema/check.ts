@@ -1,37 +1,37 @@
-/** One test of a value: of a keyword, or of a whole schema. */
+/** Validates one keyword or a whole schema. */
 export type Check = (value: unknown, checking: Checking, path: string) => boolean;
 
 export interface Problem {
-  /** JSON Pointer of the value that does not fit; empty for the whole. */
+  /** JSON Pointer of the invalid value; empty for the root. */
   readonly path: string;
   readonly message: string;
 }
 
-/** A check would take longer than anyone may keep the process busy. */
+/** The check exceeded its step budget. */
 export class TooCostly extends Error {}
 
-/** Steps of one check, each well below a microsecond: so long a stranger's schema may keep the process busy. */
+/** Step budget of one check, each well under a microsecond: bounds how long an untrusted schema can block the process. */
 const mostSteps = 2_000_000;
 const mostProblems = 16;
 
-/** One value being checked: what was found, and how much work it has been. */
+/** State of one validation: problems found and steps spent. */
 export class Checking {
   readonly problems: Problem[] = [];
   #steps = mostSteps;
 
-  /** Counts work. Schemas with references can ask for exponential work on a small value, whatever is known beforehand. */
+  /** Schemas with references can demand exponential work on a small value, so work is counted as it happens. */
   spend(steps: number): void {
     this.#steps -= steps;
     if (this.#steps < 0) throw new TooCostly();
   }
 
-  /** Notes a misfit; always false. */
+  /** Records a problem; always returns false. */
   misfit(path: string, message: string): false {
     if (this.problems.length < mostProblems) this.problems.push({ path, message });
     return false;
   }
 
-  /** Whether the value fits, leaving no word of it when it does not matter. */
+  /** Whether the value is valid, discarding the problems of a failed branch. */
   tries(check: Check, value: unknown, path: string): boolean {
     const before = this.problems.length;
     const fits = check(value, this, path);
@@ -40,7 +40,7 @@ export class Checking {
   }
 }
 
-/** Whether every check holds; all are made, so that all misfits are told. */
+/** Runs all checks, so that all problems are reported. */
 export function every(checks: readonly Check[]): Check {
   const [only] = checks;
   if (only !== undefined && checks.length === 1) return only;

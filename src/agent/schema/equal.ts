@@ -1,6 +1,6 @@
 import type { Checking } from "./check.ts";
 
-/** Equality as JSON Schema means it: by value, whatever the order of keys. */
+/** Equality in the sense of JSON Schema: by value, ignoring key order. */
 export function equal(left: unknown, right: unknown, checking: Checking): boolean {
   checking.spend(1);
   if (left === right) return true;
@@ -14,11 +14,11 @@ export function equal(left: unknown, right: unknown, checking: Checking): boolea
   return keys.every(
     (key) =>
       Object.hasOwn(right, key) &&
-      equal((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key], checking), // their own keys
+      equal((left as Record<string, unknown>)[key], (right as Record<string, unknown>)[key], checking), // own keys
   );
 }
 
-/** A text that is the same for equal values alone: many values are told apart in time linear in their size. */
+/** Canonical text, equal only for equal values: makes uniqueness checks linear in the size. */
 export function canonical(value: unknown, checking: Checking): string {
   checking.spend(1);
   if (typeof value === "string") {
@@ -29,7 +29,7 @@ export function canonical(value: unknown, checking: Checking): string {
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, checking)).join(",")}]`;
   const entries = Object.keys(value).sort();
   const texts = entries.map(
-    (key) => `${JSON.stringify(key)}:${canonical((value as Record<string, unknown>)[key], checking)}`, // its own key
+    (key) => `${JSON.stringify(key)}:${canonical((value as Record<string, unknown>)[key], checking)}`, // an own key
   );
   return `{${texts.join(",")}}`;
 }

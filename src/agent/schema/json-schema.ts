@@ -7,42 +7,42 @@ import { isRecord } from "./scalars.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** For one JSON Schema: tools of large servers have a few hundred kilobytes. */
+/** For one JSON Schema: the tools of large servers have a few hundred kilobytes. */
 export const schemaLimits: ValueLimits = { depth: 64, nodes: 20_000, size: 512 * 1024 };
 
 /**
- * A JSON Schema that checks values. It may come from anyone: it is read in time linear in its size, and a check ends after a
- * number of steps, whatever the schema and the value are. `format` is a note to the model and is not checked.
+ * Compiles and applies an untrusted JSON Schema. Compiling is linear in its size, and a check ends after a fixed number of
+ * steps, whatever the schema and value. `format` is an annotation for the model and is not checked.
  */
 export class JsonSchema {
   readonly #check: Check;
 
-  /** Throws `invalid_input` for a schema that is no JSON Schema, is past the limits, or needs what is not supported. */
+  /** Throws `invalid_input` for an invalid schema, one past the limits, or unsupported features. */
   constructor(schema: Schema) {
     const excess = excessOf(schema, schemaLimits);
     if (excess !== undefined) throw new VenturiError("schema.read", "invalid_input", `the JSON Schema ${excess}`);
     this.#check = new Reading(schema).check;
   }
 
-  /** What does not fit; empty when the value does. */
+  /** The validation problems; empty if the value is valid. */
   problems(value: unknown): readonly Problem[] {
     const checking = new Checking();
     try {
       return this.#check(value, checking, "") ? [] : checking.problems;
     } catch (thrown) {
-      if (!(thrown instanceof TooCostly) && !(thrown instanceof RangeError)) throw thrown; // a stack of references
+      if (!(thrown instanceof TooCostly) && !(thrown instanceof RangeError)) throw thrown; // deep recursion of references
       return [{ path: "", message: "would take too long to check against its schema" }];
     }
   }
 }
 
-/** Turns a schema into checks: each schema in it once, those that are referred to later than those that refer. */
+/** Compiles a schema to checks: each subschema once, referenced ones after those that refer to them. */
 class Reading {
   readonly check: Check;
   readonly #references: References;
   readonly #checks = new Map<object, Check | undefined>();
   readonly #waiting: Schema[] = [];
-  /** The schemas that a schema applies to the same value. */
+  /** Subschemas applied to the same value, by schema. */
   readonly #sameValue = new Map<object, object[]>();
 
   constructor(root: Schema) {
@@ -76,7 +76,7 @@ class Reading {
     return check;
   }
 
-  /** Looked up when it is needed: what it refers to may refer back. */
+  /** Resolved lazily: references may be cyclic. */
   #follow(schema: Schema): Check {
     if (typeof schema.$ref !== "string") throw malformed("$ref", "a string");
     const target = this.#references.resolve(schema.$ref, schema);
@@ -93,7 +93,7 @@ class Reading {
     else this.#sameValue.set(outer, [inner]);
   }
 
-  /** A schema that comes back to itself without going into the value would never be done with it. */
+  /** A schema that refers to itself without descending into the value would never terminate. */
   #refuseEndless(): void {
     const state = new Map<object, "open" | "done">();
     for (const start of this.#sameValue.keys()) {
@@ -121,7 +121,7 @@ const endless = (): VenturiError =>
 
 const known = new WeakMap<object, JsonSchema>();
 
-/** Read once per schema object. */
+/** Compiled once per schema object. */
 export function readSchema(schema: Schema): JsonSchema {
   let read = known.get(schema);
   if (read === undefined) {

@@ -9,17 +9,17 @@ import * as structures from "./structures.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** How a keyword gets at the schemas in it. */
+/** Access to the subschemas of a keyword. */
 export interface Inner {
-  /** Of a part of the value. */
+  /** For a part of the value. */
   part(schema: unknown): Check;
-  /** Of the same value. */
+  /** For the same value. */
   whole(schema: unknown): Check;
 }
 
 const always: Check = () => true;
 
-/** The checks of a schema's keywords; those that say nothing about validity (`format`, `default`, `title`) have none. */
+/** The checks of a schema's keywords; annotations (`format`, `default`, `title`) have none. */
 export function checksOf(schema: Schema, inner: Inner): Check[] {
   return [
     ...valueChecks(schema),
@@ -44,7 +44,7 @@ function* valueChecks(schema: Schema): Generator<Check> {
 }
 
 function* numberChecks(schema: Schema): Generator<Check> {
-  // OpenAPI 3.0 has true beside the limit where JSON Schema has the limit itself.
+  // OpenAPI 3.0 has a boolean beside the limit where JSON Schema has the limit itself.
   const strictMost = schema.exclusiveMaximum === true;
   const strictLeast = schema.exclusiveMinimum === true;
   const most = numberIn(schema, "maximum");
@@ -155,7 +155,7 @@ function mapIn(schema: Schema, keyword: string): Readonly<Record<string, unknown
 
 function namesIn(schema: Schema, keyword: string): readonly string[] | undefined {
   const list = listIn(schema, keyword);
-  if (list?.every((each) => typeof each === "string")) return list as readonly string[]; // each was looked at
+  if (list?.every((each) => typeof each === "string")) return list as readonly string[]; // each element was checked
   if (list === undefined) return undefined;
   throw malformed(keyword, "a list of names");
 }

@@ -1,10 +1,10 @@
 import { RE2JS } from "re2js";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 
-/** A regular expression whose test takes time linear in the text, whoever wrote it. */
+/** A regular expression that matches in linear time, since patterns are untrusted. */
 export interface Pattern {
   test(text: string): boolean;
-  /** What a test of one character costs at most, in states. */
+  /** Maximum cost of testing one character, in states. */
   readonly states: number;
 }
 
@@ -14,8 +14,8 @@ const mostKept = 500;
 const kept = new Map<string, Pattern>();
 
 /**
- * The pattern in RE2's syntax: everything of JavaScript's but backreferences and looking around. Looking ahead at the start,
- * as in `^(?=.*\d)(?!.*\.\.)`, is taken apart into patterns of its own, which means the same.
+ * Translates a pattern to RE2: all of JavaScript's syntax except backreferences and lookaround. Leading lookaheads, as in
+ * `^(?=.*\d)(?!.*\.\.)`, become separate patterns with the same meaning.
  */
 export function patternOf(source: string): Pattern {
   const known = kept.get(source);
@@ -41,7 +41,7 @@ function compile(source: string): Pattern {
 }
 
 function engineOf(source: string, part: string): RE2JS {
-  // The translation below would read it as a plain k.
+  // The translation below would read it as a literal k.
   if (/(?:^|[^\\])(?:\\\\)*\\k</.test(part)) throw unsupported(source, "backreferences are not supported");
   try {
     return RE2JS.compile(RE2JS.translateRegExp(withPlainProperties(part)));
@@ -51,7 +51,7 @@ function engineOf(source: string, part: string): RE2JS {
   }
 }
 
-/** RE2 names a script or a category without saying which of the two it is. */
+/** RE2 names a script or category without the `Script=` or `General_Category=` prefix. */
 const withPlainProperties = (source: string): string =>
   source.replace(
     /\\([pP])\{(?:(?:Script|sc|Script_Extensions|scx|General_Category|gc)=)?(\w+)\}/g,
@@ -85,14 +85,14 @@ function takeApart(source: string): { ahead: Ahead[]; rest: string } {
     if (end < 0) return { ahead: [], rest: source };
     ahead.push({ body: source.slice(at + 3, end), wanted: source[at + 2] === "=" });
     at = end + 1;
-    // A repeated assertion is another thing.
+    // A quantified assertion has a different meaning.
     if (/[*+?{]/.test(source[at] ?? "")) return { ahead: [], rest: source };
   }
   const rest = source.slice(at);
   return hasAlternatives(rest) ? { ahead: [], rest: source } : { ahead, rest: `^(?:${rest})` };
 }
 
-/** Where the group that opens here closes, or -1. */
+/** End of the group that opens here, or -1. */
 function endOfGroup(source: string, start: number): number {
   let end = -1;
   scan(source.slice(start), (unit, at, depth) => {
@@ -111,7 +111,7 @@ function hasAlternatives(source: string): boolean {
   return found;
 }
 
-/** Goes through what is neither escaped nor in a class; `depth` is that of the groups around it. Stops at false. */
+/** Visits every unit that is neither escaped nor in a character class; `depth` counts the enclosing groups. Stops at false. */
 function scan(source: string, visit: (unit: string, at: number, depth: number) => boolean): void {
   let depth = 0;
   let inClass = false;

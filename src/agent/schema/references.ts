@@ -5,7 +5,7 @@ const single = ["additionalItems", "additionalProperties", "contains", "else", "
 const lists = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const maps = ["$defs", "definitions", "dependentSchemas", "dependencies", "patternProperties", "properties"];
 
-/** The schemas directly inside a schema. */
+/** The direct subschemas of a schema. */
 export function innerSchemas(schema: Readonly<Record<string, unknown>>): unknown[] {
   const inner: unknown[] = single.map((keyword) => schema[keyword]);
   for (const keyword of [...lists, "items"]) {
@@ -22,12 +22,12 @@ export function innerSchemas(schema: Readonly<Record<string, unknown>>): unknown
 
 const nowhere = "schema://this/";
 
-/** What `$ref`s of a document mean: places, anchors and ids in it. Nothing is ever fetched. */
+/** Resolves the `$ref`s of a document: pointers, anchors and ids within it. Never fetches anything. */
 export class References {
   readonly #root: Readonly<Record<string, unknown>>;
   readonly #resources = new Map<string, Readonly<Record<string, unknown>>>();
   readonly #anchors = new Map<string, Readonly<Record<string, unknown>>>();
-  /** Up to draft 7 an id beside a `$ref` means nothing. */
+  /** Up to draft 7, keywords beside a `$ref` are ignored. */
   readonly #siblingsIgnored: boolean;
   readonly #bases = new Map<object, string>();
 
@@ -78,7 +78,7 @@ function at(resource: unknown, pointer: string): unknown {
     const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
     const inside = typeof found === "object" && found !== null && Object.hasOwn(found, key);
     if (!inside) return undefined;
-    found = (found as Record<string, unknown>)[key]; // looked at just before
+    found = (found as Record<string, unknown>)[key]; // checked just before
   }
   return found;
 }

@@ -2,7 +2,7 @@ import type { Check } from "./check.ts";
 import { equal } from "./equal.ts";
 import { patternOf } from "./pattern.ts";
 
-/** Keywords about a value itself, and about numbers and strings. What a keyword is not about, fits. */
+/** Keywords for types, numbers and strings. A value of a type the keyword does not apply to is valid. */
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   null: (value) => value === null,
@@ -37,7 +37,7 @@ export const oneOfValues =
     allowed.some((each) => equal(value, each, checking)) ||
     checking.misfit(path, "must be equal to one of the allowed values");
 
-/** A comparison of a number with the keyword's. */
+/** Compares a number with the keyword's value. */
 const comparison =
   (words: string, holds: (value: number, limit: number) => boolean) =>
   (limit: number): Check =>
@@ -48,13 +48,13 @@ export const maximum = comparison("<=", (value, limit) => value <= limit);
 export const minimum = comparison(">=", (value, limit) => value >= limit);
 export const exclusiveMaximum = comparison("<", (value, limit) => value < limit);
 export const exclusiveMinimum = comparison(">", (value, limit) => value > limit);
-/** 0.3 is a multiple of 0.1, though not in binary. */
+/** 0.3 is a multiple of 0.1, although not in binary floating point. */
 export const multipleOf = comparison("multiple of", (value, step) => {
   const times = value / step;
   return Number.isInteger(times) || Math.abs(Math.round(times) - times) < 1e-9 * Math.max(1, Math.abs(times) * 1e-3);
 });
 
-/** A string's length is counted in characters, not in UTF-16 units. */
+/** Length in characters, not UTF-16 code units. */
 const length =
   (words: string, holds: (length: number, limit: number) => boolean) =>
   (limit: number): Check =>

@@ -25,7 +25,7 @@ const objectCheck =
   (value, checking, path) =>
     !isRecord(value) || check(value, checking, path);
 
-/** The first items by their places, the others by `rest`. */
+/** The first items by position, the rest by `rest`. */
 export const items = (first: readonly Check[], rest: Check | undefined): Check =>
   arrayCheck((list, checking, path) => {
     let fits = true;
@@ -43,7 +43,7 @@ export const itemCount = (least: number, most: number): Check =>
     return list.length <= most || checking.misfit(path, `must NOT have more than ${most} items`);
   });
 
-/** In time linear in the items, whatever they are. */
+/** Linear in the number of items. */
 export const unique: Check = arrayCheck((list, checking, path) => {
   const seen = new Set<string>();
   for (const item of list) {
@@ -85,7 +85,7 @@ export const memberCount = (least: number, most: number): Check =>
 export interface Members {
   readonly named: ReadonlyMap<string, Check>;
   readonly matching: readonly { readonly pattern: Pattern; readonly check: Check }[];
-  /** For what neither names nor patterns are about; false: nothing else may be there. */
+  /** For properties matched by neither names nor patterns; false: none allowed. */
   readonly others: Check | false | undefined;
 }
 
@@ -120,6 +120,6 @@ export const names = (check: Check): Check =>
     return fits;
   });
 
-/** What must hold of the whole when a property is there. */
+/** The check applies to the whole object if the property is present. */
 export const dependent = (name: string, check: Check): Check =>
   objectCheck((object, checking, path) => !Object.hasOwn(object, name) || check(object, checking, path));

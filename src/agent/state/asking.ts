@@ -1,4 +1,4 @@
-/** How long at least one question was open, by the times of the events that tell of them. */
+/** How long at least one question was open, by event times. */
 export class Asking {
   #open = 0;
   #since = 0;

@@ -2,7 +2,7 @@ import type { ErrorJson } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import type { FilePart, ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
 
-/** One tool call of the round under way, as the events tell it. */
+/** One tool call of the current round, derived from events. */
 export interface CallState {
   readonly call: string;
   readonly name: string;
@@ -11,7 +11,7 @@ export interface CallState {
   readonly rejected: ErrorJson | undefined;
   /** The arguments' text, when it was rejected. */
   readonly raw: string | undefined;
-  /** How often it was started. */
+  /** Number of times it was started. */
   attempts: number;
   approval: "requested" | "approved" | "denied" | undefined;
   approvalAt: number | undefined;
@@ -19,19 +19,19 @@ export interface CallState {
   result: { ok: boolean; output: string; images: readonly ImagePart[]; files: readonly FilePart[] } | undefined;
 }
 
-/** The round under way. */
+/** The current round. */
 export class RoundState {
   readonly number: number;
   readonly attempt: number;
   readonly parts: Part[] = [];
   readonly calls = new Map<string, CallState>();
-  /** Call ids in the order in which the model began them; sealing may come in another. */
+  /** Position of each call in the order the model began them; sealing order may differ. */
   readonly #places = new Map<string, number>();
   #inOrder: CallState[] | undefined;
-  /** The generation's good end, once it is written. */
+  /** The generation's successful end, once written. */
   generated: EventOf<"generation.finished"> | undefined;
   text = "";
-  /** Something of it was shown to clients. */
+  /** Some of its output has reached clients. */
   shown = false;
   #reasoning: number | undefined;
 
@@ -94,7 +94,7 @@ export class RoundState {
       ...(input === undefined && raw ? { raw } : {}),
       ...(signature === undefined ? {} : { signature }),
     };
-    // A wire that changes arguments it had already closed tells the call again: the later telling counts.
+    // A wire that changes arguments after sealing them emits the call again: the last one counts.
     const known = this.calls.has(event.call) ? this.parts.findIndex((other) => isCall(other, event.call)) : -1;
     if (known < 0) this.parts.push(part);
     else this.parts[known] = part;
@@ -112,7 +112,7 @@ export class RoundState {
     return this.#inOrder;
   }
 
-  /** What the model said and was told, for the next generation: calls and results in call order. */
+  /** The round's messages for the next generation: calls and results in call order. */
   messages(): Message[] {
     if (this.parts.length === 0) return [];
     const calls = this.inOrder;

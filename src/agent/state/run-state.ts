@@ -6,7 +6,7 @@ import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 import { Spending } from "./spending.ts";
 
-/** A question of a tool that runs. */
+/** A question asked by a running tool. */
 interface ToolQuestion {
   readonly since: number;
   readonly until: number | undefined;
@@ -14,8 +14,8 @@ interface ToolQuestion {
 }
 
 /**
- * A run as its events tell it, and nothing else: the loop goes on from here, whether it has just written the events itself
- * or reads them after a crash on another machine.
+ * A run's state, derived from its events alone, so that the loop continues the same way whether it wrote them itself or reads
+ * them after a crash on another machine.
  */
 export class RunState {
   /** Settled conversation of this run: its input, finished rounds, added messages. */
@@ -23,35 +23,35 @@ export class RunState {
   started: EventOf<"run.started"> | undefined;
   terminal: TerminalEvent | undefined;
   round: RoundState | undefined;
-  /** Highest attempt number used in the round under way. */
+  /** Highest attempt number used in the current round. */
   attempt = 0;
   roundNumber = 0;
   roundsFinished = 0;
-  /** The model that was asked last, as `provider/model`. */
+  /** The last model used, as `provider/model`. */
   model: string | undefined;
   readonly spending = new Spending();
   toolCalls = 0;
-  /** Rounds whose tool calls were settled, the vendor's own (a pause) included. */
+  /** Rounds whose tool calls have settled, including the vendor's own (a pause). */
   toolRounds = 0;
-  /** How many of the oldest messages the model is no longer told. */
+  /** Number of oldest messages dropped by compaction. */
   compacted = 0;
-  /** The model was asked once more for an answer that fits the output schema. */
+  /** The model was asked once more for an answer that fits the schema. */
   repaired = false;
-  /** Time that people took to answer. */
+  /** Time spent waiting for approval. */
   readonly asking = new Asking();
-  /** Numbers of the signals that an event reflects. */
+  /** Numbers of the signals already reflected by an event. */
   readonly seenSignals = new Set<number>();
-  /** Tools that a person allowed for the rest of the run (`approval: once`). */
+  /** Tools approved for the rest of the run (`approval: once`). */
   readonly allowed = new Set<string>();
-  /** Questions of tools that run, by their call, and what was answered. */
+  /** Questions of running tools by call, and their answers. */
   readonly questions = new Map<string, ToolQuestion>();
-  /** Every call id ever used, those of retracted attempts included. */
+  /** Every call id ever used, including those of retracted attempts. */
   readonly callIds = new Set<string>();
-  /** Whole outputs of which the model saw only the beginning. */
+  /** Full outputs of truncated results. */
   readonly cutResults = new Map<string, string>();
-  /** Name and arguments of the calls of settled rounds, newest last. */
+  /** Name and arguments of the calls in settled rounds, newest last. */
   readonly callHistory: string[] = [];
-  /** The round that has just been finished, until something follows it. */
+  /** The round that just finished, until the next event. */
   settled: RoundState | undefined;
   #settledText = "";
 
@@ -65,12 +65,12 @@ export class RunState {
     return this.spending.total;
   }
 
-  /** Everything shown and not retracted. */
+  /** All output shown and not retracted. */
   get output(): string {
     return this.#settledText + (this.round?.text ?? "");
   }
 
-  /** The calls of an earlier conversation have their ids; vendors refuse one that comes twice. */
+  /** Reserves the call ids of the earlier conversation; vendors refuse duplicates. */
   useIds(messages: readonly Message[]): void {
     for (const { parts } of messages)
       for (const part of parts) if (part.type === "tool_call") this.callIds.add(part.call);
@@ -107,12 +107,12 @@ export class RunState {
         this.callIds.add(event.call);
         return this.round?.addCall(event);
       case "tool.started":
-        // A call that is taken up again after a crash is the same call.
+        // A call resumed after a crash is not a new call.
         if (event.attempt === 1) this.toolCalls += 1;
         return this.#ofCall(event.call, (call) => {
           call.attempts = event.attempt;
           call.result = undefined;
-          // A person's word is for one start: whoever finds the call unfinished after a crash has to ask again.
+          // An approval covers one start: if the call is found unfinished after a crash, it must be asked again.
           call.approval = undefined;
         });
       case "tool.finished":
@@ -216,7 +216,7 @@ export function inputMessages(input: RunInput): Message[] {
 
 const written = new WeakMap<object, string>();
 
-/** What makes two calls the same. A megabyte of arguments is written out once, however often it is compared. */
+/** Identity of a call for repetition checks. Computed once, since arguments may be megabytes. */
 export function callKey(call: Pick<PendingCall, "name" | "arguments">): string {
   let text = written.get(call.arguments);
   if (text === undefined) {
@@ -229,5 +229,5 @@ export function callKey(call: Pick<PendingCall, "name" | "arguments">): string {
 const cutNotice = (call: string, length: number, shown: number): string =>
   `\n[cut: ${shown} of ${length} characters are shown${readOn(call)}]`;
 
-/** How the rest of a cut result is had, for as long as its run goes on. */
+/** How to read the rest of a truncated result while its run lasts. */
 export const readOn = (call: string): string => `; read_result with call "${call}" and an offset gives the rest`;

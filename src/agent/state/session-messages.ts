@@ -1,7 +1,7 @@
 import type { Message, Part } from "../../core/messages.ts";
 import { type RunState, readOn } from "./run-state.ts";
 
-/** What a run that has ended adds to its session: all that was asked, said and told. */
+/** The messages an ended run adds to its session. */
 export function sessionMessages(state: RunState): Message[] {
   const left = state.terminal?.type === "run.finished" ? (state.terminal.calls ?? []) : [];
   const open = new Set(left.map(({ call }) => call));
@@ -10,7 +10,7 @@ export function sessionMessages(state: RunState): Message[] {
   return partial ? [...messages, { role: "assistant", parts: [{ type: "text", text: partial }] }] : messages;
 }
 
-/** A call that was left to the client has no result yet: what stands for one here is none. */
+/** A call left to the client has no result yet; the placeholder is dropped. */
 function remembered(message: Message, state: RunState, open: ReadonlySet<string>): Message[] {
   const parts = message.parts
     .filter((part) => !(part.type === "tool_result" && open.has(part.call)))
@@ -19,9 +19,8 @@ function remembered(message: Message, state: RunState, open: ReadonlySet<string>
 }
 
 /**
- * The session as the run with this input goes on from it. Of the calls that were left to the client those stay whose results
- * have come, with the reasoning that led to them; every vendor would refuse the others. A call that the client states again
- * counts where it does so.
+ * The session as continued by a run with this input. Of the calls left to the client, only those with results stay, with the
+ * reasoning that led to them; vendors refuse unanswered calls. A call the client repeats counts at its new position.
  */
 export function continuedBy(session: readonly Message[], input: readonly Message[]): Message[] {
   const answered = new Set<string>();
@@ -37,12 +36,12 @@ export function continuedBy(session: readonly Message[], input: readonly Message
   return session.flatMap((message) => {
     const parts = message.parts.filter((part) => stands(part, message));
     if (parts.length === message.parts.length) return [message];
-    // Reasoning is wanted back only with what it led to.
+    // Reasoning is required only together with what it led to.
     return parts.every((part) => part.type === "reasoning") ? [] : [{ ...message, parts }];
   });
 }
 
-/** A result that was cut can be read on only by the run it belongs to. */
+/** A truncated result can be read further only by its own run. */
 function ended(part: Part, state: RunState): Part {
   if (part.type !== "tool_result" || !state.cutResults.has(part.call)) return part;
   return { ...part, output: part.output.replace(readOn(part.call), "") };

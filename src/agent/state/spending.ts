@@ -1,6 +1,6 @@
 import { addUsage, type Spent, type Usage } from "../../core/usage.ts";
 
-/** What a run has used up, in all and by what it went for. */
+/** A run's usage, in total and by purpose. */
 export class Spending {
   total: Usage = {};
   readonly #shares = new Map<string, Spent[number]>();

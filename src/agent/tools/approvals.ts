@@ -3,30 +3,30 @@ import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Condition, compileCondition } from "./condition.ts";
 
-/** A person's word on a call, as a signal brought it. */
+/** An approval decision received as a signal. */
 export interface SignalledVerdict extends Verdict {
   readonly signal: number;
 }
 
 export interface CallQuestion {
-  /** The arguments with the tool's defaults in place. */
+  /** The arguments with the tool's defaults applied. */
   readonly input: Readonly<Record<string, unknown>>;
   readonly reason?: string;
 }
 
-/** A question as the run's events name it. */
+/** A question as named in the run's events. */
 export type Asked = Omit<Question, "id"> & { readonly call: string };
 
 interface Wait {
-  /** ms until silence becomes a no. */
+  /** ms until it times out as refused. */
   readonly left: number;
   readonly settled?: Promise<Verdict> | undefined;
 }
 
-/** Asks people and waits for their word, which may come before the question, after a restart, or never. */
+/** Requests approvals and waits for the decision, which may arrive before the question, after a restart, or never. */
 export class Approvals {
   readonly #run: RunContext;
-  /** Verdicts that came before their call asked. */
+  /** Decisions that arrived before their call asked. */
   readonly #early = new Map<string, SignalledVerdict>();
   #answering = 0;
   readonly #waiting = new Map<string, (verdict: SignalledVerdict) => void>();
@@ -35,7 +35,7 @@ export class Approvals {
     this.#run = run;
   }
 
-  /** An answer has come and is being stored: whoever waited for it is about to go on. */
+  /** An answer has arrived and is being stored: the waiting call is about to continue. */
   get answering(): boolean {
     return this.#answering > 0;
   }
@@ -44,7 +44,7 @@ export class Approvals {
     return this.#waiting.size;
   }
 
-  /** When the first of the open questions is over, by the clock. */
+  /** When the first open question times out. */
   get deadline(): number | undefined {
     const { approvalTimeout } = this.#run.agent.toolPolicy;
     const asked = (this.#run.state.round?.inOrder ?? [])
@@ -62,11 +62,11 @@ export class Approvals {
     else this.#early.set(call, verdict);
   }
 
-  /** Whether the call may run; asks first where it must. The person is shown what the tool would get, and the reason. */
+  /** Whether the call may run; requests approval where required. The person sees the tool's effective input and the reason. */
   async ask(call: CallState, round: number, shown: CallQuestion): Promise<boolean> {
     const { input, reason } = shown;
     if (call.approval === undefined) {
-      // What was said before the call's first start was not said of this question.
+      // An early decision from before the call's first start was not about this question.
       if (call.attempts > 0) this.#early.delete(call.call);
       await this.#request(
         { call: call.call, name: call.name, arguments: input, ...(reason === undefined ? {} : { reason }) },
@@ -78,7 +78,7 @@ export class Approvals {
     return approved;
   }
 
-  /** A question of a tool that runs. One that was answered before a restart is not asked again. */
+  /** A question of a running tool. One answered before a restart is not asked again. */
   async question(asked: Asked, round: number): Promise<Verdict> {
     const { questions } = this.#run.state;
     if (!questions.has(asked.call)) await this.#request(asked, round);
@@ -122,7 +122,7 @@ export class Approvals {
     return { approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
   }
 
-  /** Asked in the future: by a clock that has been set back since. It must not lengthen the wait. */
+  /** A start in the future means the clock was set back since. That must not extend the wait. */
   #leftOf(since: number | undefined): number {
     const now = this.#run.parts.clock.now();
     return this.#run.agent.toolPolicy.approvalTimeout - Math.max(0, now - (since ?? now));
@@ -140,7 +140,7 @@ export class Approvals {
         resolve(verdict);
       };
       const onAbort = () => {
-        reject(signal.reason); // first: whoever settles next changes nothing
+        reject(signal.reason); // first: later settlements have no effect
         settle(silence);
       };
       const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(silence));
@@ -156,7 +156,7 @@ const silence: Verdict = { approved: false, reason: "nobody answered in time" };
 
 const conditions = new Map<string, Condition>();
 
-/** Whether a call needs a person's word. `input` is what the tool would get; it is asked for only where it matters. */
+/** Whether a call needs approval. `input` is evaluated only if the decision depends on it. */
 export function needsApproval(run: RunContext, tool: Tool, input: () => Readonly<Record<string, unknown>>): boolean {
   const approval: Approval = tool.approval ?? "never";
   if (approval === "always") return true;
@@ -165,7 +165,7 @@ export function needsApproval(run: RunContext, tool: Tool, input: () => Readonly
   return conditionOf(approval.when)(input());
 }
 
-/** The config compiles its conditions when it is read; one of a tool in code that cannot be compiled always asks. */
+/** Conditions in the config are compiled at load; a tool defined in code whose condition does not compile always asks. */
 function conditionOf(source: string): Condition {
   let condition = conditions.get(source);
   if (condition === undefined) {

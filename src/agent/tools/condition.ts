@@ -5,10 +5,10 @@ import { messageOf, VenturiError } from "../../core/errors.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Whether a person is to be asked about a call with these arguments. */
+/** Whether a call with these arguments needs approval. */
 export type Condition = (values: Values) => boolean;
 
-/** `pattern` is RE2's, which takes linear time whatever the model wrote. */
+/** `pattern` uses RE2 syntax and runs in linear time, whatever the model wrote. */
 const patterns = new Map<string, RE2JS>();
 
 const environment = new Environment({
@@ -23,16 +23,16 @@ const environment = new Environment({
   .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right);
 
 /**
- * Compiles a condition in CEL on a tool's arguments, such as `amount > 100 && currency != "EUR"`. Arguments are variables, and
- * `args` is all of them. CEL lets a comparison with a missing value pass where the rest of the expression decides, and takes
- * values of two types for different: here either asks, so that no way of writing the arguments gets past the condition. Only
- * `has()` says that a value may be missing; with it, `&&` and `||` are CEL's own.
+ * Compiles a CEL condition on a tool's arguments, such as `amount > 100 && currency != "EUR"`. Arguments are variables, and
+ * `args` holds all of them. Plain CEL lets a comparison with a missing value pass if the rest of the expression decides, and
+ * treats values of different types as unequal. Here both require approval, so that no spelling of the arguments bypasses the
+ * condition. Only `has()` marks a value as optional; with it, `&&` and `||` behave as in CEL.
  */
 export function compileCondition(source: string): Condition {
   try {
     const parsed = environment.parse(source);
     const judge = environment.parse(strict(parsed.ast, { guarded: mentions(parsed.ast, "has") }));
-    // Of the original, so that a complaint names what the author wrote.
+    // Check the original, so that errors quote what the author wrote.
     for (const { valid, type, error } of [parsed.check(), judge.check()]) {
       if (!valid) throw error;
       if (type !== "bool" && type !== "dyn") throw new Error(`it is of type ${type}, not true or false`);
@@ -45,9 +45,9 @@ export function compileCondition(source: string): Condition {
   }
 }
 
-/** What cannot be judged is asked about. */
+/** Fails closed: whatever cannot be evaluated needs approval. */
 function asks(judge: (context: Values) => unknown, values: Values): boolean {
-  // Without a prototype, whose properties would be variables too.
+  // No prototype, since its properties would become variables.
   const context: Record<string, unknown> = Object.assign(Object.create(null), { args: values }, values);
   try {
     return judge(context) !== false;
@@ -56,7 +56,7 @@ function asks(judge: (context: Values) => unknown, values: Values): boolean {
   }
 }
 
-/** The same expression, in which what compares and combines is of the functions above. */
+/** Rewrites the expression so that comparisons and logic use the strict functions above. */
 function strict(node: ASTNode, rules: { readonly guarded: boolean }): string {
   const inner = (child: ASTNode) => strict(child, rules);
   const all = (children: readonly ASTNode[]) => children.map(inner).join(", ");
@@ -103,7 +103,7 @@ function strict(node: ASTNode, rules: { readonly guarded: boolean }): string {
 
 const isNull = (node: ASTNode): boolean => node.op === "value" && node.args === null;
 
-/** A pattern that stands in the config is compiled with it. */
+/** A literal pattern is compiled at load. */
 function matching(subject: ASTNode, [pattern]: readonly ASTNode[], inner: (child: ASTNode) => string): string {
   if (pattern === undefined) throw new Error("matches() takes a pattern");
   if (pattern.op === "value" && typeof pattern.args === "string") patternOf(pattern.args);
@@ -123,7 +123,7 @@ function same(left: unknown, right: unknown): boolean {
   return isDeepStrictEqual(plainOf(left), plainOf(right));
 }
 
-/** As JSON has it: CEL's whole numbers are bigints, and its maps may be Maps. */
+/** Converts to JSON values: CEL's integers are bigints and its maps may be Maps. */
 function plainOf(value: unknown): unknown {
   if (typeof value === "bigint") return Number(value);
   if (Array.isArray(value)) return value.map(plainOf);
@@ -147,7 +147,7 @@ function patternOf(source: string): RE2JS {
   let pattern = patterns.get(source);
   if (pattern === undefined) {
     pattern = RE2JS.compile(source);
-    // Only a pattern from the arguments is new at run time; it is not worth keeping.
+    // At run time only patterns from arguments are new; not worth caching.
     if (patterns.size < 1_000) patterns.set(source, pattern);
   }
   return pattern;

@@ -15,10 +15,10 @@ interface Entry {
   readonly tool: Tool;
   readonly controller: AbortController;
   state: "queued" | "asking" | "running" | "settled";
-  /** A person has allowed it, or nobody has to. */
+  /** Approved, or no approval needed. */
   cleared: boolean;
   startedAt: number;
-  /** Questions that it waits for while it runs. */
+  /** Open questions asked while it runs. */
   questions: number;
 }
 
@@ -28,16 +28,16 @@ export interface DispatchParts {
   readonly tools: ToolTable;
   readonly approvals: Approvals;
   readonly repetition: Repetition;
-  /** Whether calls may be executed at all; the last generation under a round limit only tells them. */
+  /** Whether calls may be executed at all; the last generation under a round limit only reports them. */
   readonly executes: boolean;
-  /** Told after the generation whenever people are all that is waited for, and when they no longer are. */
+  /** Called after the generation whenever the run starts or stops waiting for approvals alone. */
   readonly onlyAsking: (only: boolean) => void;
 }
 
 /**
- * Runs the tool calls of one generation. A `pure` or `idempotent` tool may start the moment its call is sealed, while the
- * model is still talking; all else waits until `release`, the generation's good end. Order of starting is call order, as far
- * as concurrency, exclusive tools and approvals allow; the order of results is the state's business.
+ * Runs the tool calls of one generation. A `pure` or `idempotent` tool may start as soon as its call is sealed, while the model
+ * still streams; others wait for `release`, the generation's successful end. Calls start in call order, as far as concurrency,
+ * exclusive tools and approvals allow; the state orders the results.
  */
 export class Dispatcher implements CallSink {
   readonly #parts: DispatchParts;
@@ -83,14 +83,14 @@ export class Dispatcher implements CallSink {
     entry.controller.abort(new VenturiError("tool.call", "stream_interrupted", "the model changed the call"));
   }
 
-  /** The generation ended well. */
+  /** The generation succeeded. */
   release(): void {
     this.#released = true;
     this.#generationEnd = this.#parts.run.parts.clock.monotonic();
     this.#pump();
   }
 
-  /** Stops everything that runs, keeps everything else from starting, and waits until all of it is settled. */
+  /** Cancels running calls, prevents others from starting, and waits until all have settled. */
   async cancel(reason: VenturiError): Promise<void> {
     this.#failure ??= reason;
     for (const entry of this.#entries) {
@@ -101,13 +101,13 @@ export class Dispatcher implements CallSink {
     await this.#allSettled();
   }
 
-  /** Resolves when every call has its result; rejects when a failure must end the run. */
+  /** Resolves when every call has a result; rejects when a failure must end the run. */
   async settled(): Promise<void> {
     await this.#allSettled();
     if (this.#failure) throw this.#failure;
   }
 
-  /** People are all that is waited for, and whoever takes the run up later can go on waiting. */
+  /** Only approvals are outstanding, and the next owner of the run can continue to wait for them. */
   get onlyAsking(): boolean {
     const lost = this.#count(({ state, tool }) => state === "running" && tool.resumable !== true);
     return lost === 0 && this.#working === 0 && this.#asking > 0;
@@ -137,7 +137,7 @@ export class Dispatcher implements CallSink {
     return !needsApproval(run, tool, () => this.#inputOf(call));
   }
 
-  /** `approval: once` asks one question at a time: its answer may do for the other calls of the tool. */
+  /** `approval: once` asks one question at a time, because its answer may cover the tool's other calls. */
   #awaitsWordOn({ tool }: Entry): boolean {
     return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
   }
@@ -146,18 +146,18 @@ export class Dispatcher implements CallSink {
     return this.#isUncertain(tool, call) || needsApproval(this.#parts.run, tool, () => this.#inputOf(call));
   }
 
-  /** What the tool would get. Arguments that do not fit are refused when the call starts, so they stand for themselves. */
+  /** The tool's effective input. Invalid arguments are shown as they are; they are rejected when the call starts. */
   #inputOf(call: CallState): Readonly<Record<string, unknown>> {
     const checked = this.#parts.tools.check(call.name, { ...call.arguments });
     return checked.ok ? checked.input : call.arguments;
   }
 
-  /** An effectful tool that was started before a crash may or may not have had its effect. */
+  /** An effectful tool started before a crash may or may not have taken effect. */
   #isUncertain(tool: Tool, call: CallState): boolean {
     return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent" && tool.resumable !== true;
   }
 
-  /** The wire changed a call that had been started: the old one's end is told before the new one's start. */
+  /** The wire changed a call that had been started: the old call's end is written before the new one's start. */
   #isChanged({ call }: Entry): boolean {
     return this.#entries.some((entry) => entry.state === "running" && entry.call.call === call.call);
   }
@@ -166,7 +166,7 @@ export class Dispatcher implements CallSink {
     const running = this.#entries.filter((entry) => entry.state === "running");
     if (running.some((entry) => entry.tool.exclusive)) return false;
     const { state, agent } = this.#parts.run;
-    // A call that was started before a crash has been counted.
+    // A call started before a crash has already been counted.
     if (call.attempts === 0 && state.toolCalls >= agent.limits.maxToolCalls) return false;
     if (tool.exclusive) return running.length === 0;
     return running.length < this.#parts.run.agent.toolPolicy.concurrency;
@@ -222,7 +222,7 @@ export class Dispatcher implements CallSink {
     }
   }
 
-  /** Asked before a restart, and the configuration has let it run without an answer since. */
+  /** Asked before a restart; a config change has since removed the need for approval. */
   async #withdrawQuestion({ call, approval }: CallState): Promise<void> {
     if (approval !== "requested") return;
     const reason = "no approval is needed any more";
@@ -246,22 +246,22 @@ export class Dispatcher implements CallSink {
     const now = run.parts.clock.monotonic();
     const started = entry.startedAt || now;
     const saved = Math.min(now, this.#generationEnd ?? now) - started;
-    // What was taken back saved nothing.
+    // A cancelled call saved nothing.
     const savedMs = saved > 0 && !entry.controller.signal.aborted ? saved : undefined;
     this.#finish(entry.call, outcome, { ms: now - started, savedMs });
     entry.state = "settled";
-    // A no is an answer, not a failure: the model is told, whatever the policy.
+    // A refusal is an answer, not a failure: the model gets it whatever the policy.
     const failed = run.agent.toolPolicy.onError === "abort" && outcome.error?.code !== "tool_denied";
     const ends = outcome.fatal === true || failed;
     if (!outcome.ok && ends && !entry.controller.signal.aborted) {
       this.#failure ??= outcome.error ?? new VenturiError("tool.call", "tool_failed", outcome.output);
-      // Ends the generation and the other tools too; nothing starts any more.
+      // Also ends the generation and the other tools; nothing starts any more.
       run.abort(this.#failure);
     }
     this.#pump();
   }
 
-  /** The journal or the run itself gave out under the call. */
+  /** The journal or the run failed under the call. */
   #fail(entry: Entry, thrown: unknown): void {
     this.#failure ??= wrap("tool.call", thrown);
     entry.state = "settled";
@@ -274,7 +274,7 @@ export class Dispatcher implements CallSink {
     writeToolFinished(run, { round, call, limit }, { outcome, time });
   }
 
-  /** After the generation the run's time is the tools', or the people's when only they are waited for. */
+  /** After the generation, time counts towards tools, or towards approval when nothing else is outstanding. */
   #keepTime(): void {
     if (!this.#released) return;
     const { run, onlyAsking } = this.#parts;
@@ -284,12 +284,12 @@ export class Dispatcher implements CallSink {
     onlyAsking(this.onlyAsking);
   }
 
-  /** Tools that run and wait for nobody. */
+  /** Running tools that do not wait for an answer. */
   get #working(): number {
     return this.#count(({ state, questions }) => state === "running" && questions === 0);
   }
 
-  /** Calls that a person is waited for, before they start or while they run. */
+  /** Calls waiting for approval or for an answer while they run. */
   get #asking(): number {
     return this.#count(({ state, questions }) => state === "asking" || (state === "running" && questions > 0));
   }
@@ -307,10 +307,10 @@ export class Dispatcher implements CallSink {
   }
 }
 
-/** As JSON has it, like everything in an event: a schema may have made dates or sets of the arguments. */
+/** As JSON, like everything in an event: a schema may have turned arguments into dates or sets. */
 function shownInput(input: Readonly<Record<string, unknown>>, call: CallState): Readonly<Record<string, unknown>> {
   try {
-    return JSON.parse(JSON.stringify(input)) as Record<string, unknown>; // of an object
+    return JSON.parse(JSON.stringify(input)) as Record<string, unknown>; // was an object
   } catch {
     return call.arguments;
   }

@@ -19,7 +19,7 @@ import { inScope } from "../plugin-scope.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 
-/** What a tool gave beside text: its data, or once it is kept the hash of it. */
+/** Non-text tool output: its data, or its hash once stored. */
 export type ToolContent = Omit<ToolImage, "data"> & {
   readonly data?: string;
   readonly hash?: string;
@@ -32,7 +32,7 @@ export interface Outcome {
   readonly images: readonly ToolContent[];
   readonly files: readonly (ToolContent & { readonly name?: string })[];
   readonly error: VenturiError | undefined;
-  /** The run cannot go on after it, whatever the policy says of failures. */
+  /** The run cannot continue, whatever the failure policy. */
   readonly fatal?: boolean;
 }
 
@@ -42,23 +42,23 @@ export interface Execution {
   readonly tool: Tool;
   readonly input: Record<string, unknown>;
   readonly attempt: number;
-  /** Aborts when the call is cancelled, whatever for. */
+  /** Aborts when the call is cancelled, for any reason. */
   readonly signal: AbortSignal;
-  /** Puts a question of the tool to people. */
+  /** Forwards a tool's question to a person. */
   ask(question: Question): Promise<Verdict>;
 }
 
-/** Hard end of what is kept of one output, in characters. */
+/** Hard limit on the stored output of a call, in characters. */
 const longestKept = 4 * 1024 * 1024;
-/** Progress beyond this many characters of one call is not told. */
+/** Progress of a call beyond this many characters is dropped. */
 const longestProgress = 1024 * 1024;
 const mostItems = 64;
 const largestItems = 32 * 1024 * 1024;
 const stepsPerTurn = 256;
 
 /**
- * Runs one tool call to an outcome; never throws. A failure, a timeout or a cancellation is an outcome that says so. A tool
- * that goes on after its signal is left behind after the grace period, and what it does later changes nothing.
+ * Runs one tool call to an outcome; never throws. Failure, timeout and cancellation are outcomes. A tool that ignores its
+ * signal is abandoned after the grace period; what it does later has no effect.
  */
 export async function execute(run: RunContext, execution: Execution): Promise<Outcome> {
   const { tool, round } = execution;
@@ -70,7 +70,7 @@ export async function execute(run: RunContext, execution: Execution): Promise<Ou
     const changed = { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
     return changed.ok ? { ...changed, error: undefined } : changed;
   } catch (thrown) {
-    // Only hooks throw here: a VenturiError of their own denies the call, a broken hook ends the run.
+    // Only hooks throw here: a VenturiError denies the call, anything else ends the run.
     const error = wrap("tool.call", thrown, "tool_failed");
     return { ...failed(error), fatal: error.code === "plugin_failed" };
   }
@@ -102,13 +102,13 @@ async function invoke(run: RunContext, execution: Execution): Promise<Outcome> {
     countdown.stop();
     grace.stop();
     signal.removeEventListener("abort", onAbort);
-    work.catch(() => {}); // a tool left behind may still reject; nobody is there to hear it
+    work.catch(() => {}); // an abandoned tool may still reject; avoids an unhandledRejection
   }
 }
 
 class LeftBehind extends Error {}
 
-/** How long a tool may go on after its signal: `over` rejects then. */
+/** How long a tool may continue after its signal; `over` rejects then. */
 class Grace {
   readonly over: Promise<never>;
   readonly #signal: AbortSignal;
@@ -133,7 +133,7 @@ class Grace {
   }
 }
 
-/** One invocation as the tool sees it. Once it is settled, what the tool still says or asks goes nowhere. */
+/** One invocation as seen by the tool. Once settled, further progress and questions are ignored. */
 class ToolCall {
   readonly #run: RunContext;
   readonly #execution: Execution;
@@ -200,7 +200,7 @@ class ToolCall {
 
   readonly #progress = (text: string): void => {
     this.#told += text.length;
-    // A tool may call this from a timer of its own, where a throw would end the process.
+    // A tool may call this from its own timer, where a throw would crash the process.
     if (this.#settled || this.#run.fenced || text === "" || this.#told > longestProgress) return;
     const { call, round } = this.#execution;
     this.#run.emit({ type: "tool.output", round, call: call.call, text });
@@ -208,7 +208,7 @@ class ToolCall {
 
   readonly #ask = (question: Question): Promise<Verdict> => {
     const answer = this.#answer(question);
-    answer.catch(() => {}); // a tool that does not wait for it must not end the process when the run is stopped
+    answer.catch(() => {}); // avoids an unhandledRejection if the tool does not await it and the run is stopped
     return answer;
   };
 
@@ -246,7 +246,7 @@ async function drain(
     }
     last = step.value;
     progress(String(step.value));
-    // One that never waits for anything would keep its own timeout from coming.
+    // A generator that never awaits I/O would starve its own timeout.
     if (steps % stepsPerTurn === 0) await nextTurn();
   }
 }

@@ -5,7 +5,7 @@ import type { RunState } from "../state/run-state.ts";
 
 const longestPiece = 32_000;
 
-/** Lets the model read on in an output of which it was told only the beginning. Offered once there is one. */
+/** Lets the model read the rest of a truncated output. Offered once there is one. */
 export function readResultTool(state: RunState): Tool {
   return {
     name: "read_result",
@@ -14,7 +14,7 @@ export function readResultTool(state: RunState): Tool {
       call: z.string().describe("the id of the call whose result was cut"),
       offset: z.number().int().min(0).describe("where to begin, in characters"),
       length: z.number().int().min(1).max(longestPiece).default(8_000).describe("how much to read, in characters"),
-    }) as unknown as Tool["parameters"], // the schema's output is checked before call
+    }) as unknown as Tool["parameters"], // arguments are validated before call
     effect: "pure",
     maxOutput: longestPiece + 200,
     call(input) {

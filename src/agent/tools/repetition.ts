@@ -6,7 +6,7 @@ import type { Outcome } from "./execute.ts";
 const toldAt = 3;
 const endedAt = 6;
 
-/** Notices a model that makes the same call with the same arguments over and over. */
+/** Detects a model repeating the same call with the same arguments. */
 export class Repetition {
   readonly #state: RunState;
 
@@ -14,7 +14,7 @@ export class Repetition {
     this.#state = state;
   }
 
-  /** How often in a row this call has now been made, this time included. */
+  /** Consecutive occurrences of this call, including this one. */
   count(call: CallState): number {
     const key = callKey(call);
     const round = this.#state.round?.inOrder ?? [];
@@ -29,7 +29,7 @@ export class Repetition {
     return times;
   }
 
-  /** Tells the model, from the third time on. */
+  /** Tells the model from the third repetition on. */
   remark(call: CallState, outcome: Outcome): Outcome {
     const times = this.count(call);
     if (times < toldAt) return outcome;
@@ -37,7 +37,7 @@ export class Repetition {
     return { ...outcome, output: outcome.output + notice };
   }
 
-  /** Reached when a call of this round, settled or not, has been made too often for the run to go on. */
+  /** The limit, if a call of this round, settled or not, has been repeated too often. */
   limitOn(round: RoundState): LimitReached | undefined {
     const { callHistory } = this.#state;
     const keys = round.inOrder.map(callKey);

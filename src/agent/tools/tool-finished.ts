@@ -3,20 +3,20 @@ import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import type { Outcome, ToolContent } from "./execute.ts";
 
-/** How long a call took, and how much of that lay before the end of the generation, ms. */
+/** Duration of a call and how much of it overlapped with the generation, ms. */
 export interface ToolTime {
   readonly ms: number;
   readonly savedMs: number | undefined;
 }
 
-/** `limit`: characters of the output that the model is told. */
+/** `limit`: characters of the output sent to the model. */
 export function writeToolFinished(
   run: RunContext,
   { round, call, limit }: { round: number; call: CallState; limit: number },
   { outcome, time }: { outcome: Outcome; time: ToolTime },
 ): void {
   const usage = run.spentBy.get(call.call);
-  run.spentBy.delete(call.call); // from here on the event tells it
+  run.spentBy.delete(call.call); // from here on the event accounts for it
   run.emit({
     type: "tool.finished",
     round,
@@ -45,7 +45,7 @@ export function writeToolFinished(
   }
 }
 
-/** The outcome with its large images and files beside the journal. */
+/** The outcome with its large images and files moved to the blob store. */
 export async function keepContent(run: RunContext, outcome: Outcome): Promise<Outcome> {
   if (outcome.images.length === 0 && outcome.files.length === 0) return outcome;
   const keep = <T extends ToolContent>(item: T) => run.content.keepOne(run.run, item);
@@ -53,7 +53,7 @@ export async function keepContent(run: RunContext, outcome: Outcome): Promise<Ou
   return { ...outcome, images, files: await Promise.all(outcome.files.map(keep)) };
 }
 
-/** The outcome of a call that was not run. */
+/** The outcome of a call that was not executed. */
 export function refused(code: VenturiError["code"], message: string): Outcome {
   const error = new VenturiError("tool.call", code, message);
   return { ok: false, output: `${code}: ${message}`, images: [], files: [], error };

@@ -9,12 +9,12 @@ export type Checked =
   | { readonly ok: true; readonly input: Record<string, unknown> }
   | { readonly ok: false; readonly error: VenturiError };
 
-/** The tools one generation may call: looked up by name, their arguments checked against their schemas. */
+/** The tools a generation may call: looked up by name, with arguments validated against their schemas. */
 export class ToolTable {
   readonly specs: readonly ToolSpec[];
   readonly #tools = new Map<string, Tool>();
   readonly #client = new Map<string, ToolSpec>();
-  /** Tools by a vendor's name for them; undefined when several claim it. */
+  /** Tools by vendor alias; undefined when several claim it. */
   readonly #aliases = new Map<string, Tool | undefined>();
 
   constructor(tools: readonly Tool[], clientTools: readonly ToolSpec[] = []) {
@@ -34,18 +34,18 @@ export class ToolTable {
     return this.#tools.get(name);
   }
 
-  /** The name of the tool that is meant: its own, where the model called it by a vendor's name. */
+  /** Resolves a vendor alias to the tool's own name. */
   nameOf(called: string): string {
     if (this.#tools.has(called) || this.#client.has(called)) return called;
     return this.#aliases.get(called)?.name ?? called;
   }
 
-  /** A tool of the client's own: never run here. */
+  /** A client tool: never executed here. */
   isClient(name: string): boolean {
     return this.#client.has(name);
   }
 
-  /** The input to call the tool with. Never repaired, never guessed. */
+  /** The validated input for the tool. Never repaired, never guessed. */
   check(name: string, input: Record<string, unknown>): Checked {
     if (this.#client.has(name)) return { ok: true, input };
     const tool = this.#tools.get(name);

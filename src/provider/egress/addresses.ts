@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
-/** Where an address is: anywhere, in a network of one's own, or nowhere that a tool has business with. */
+/** Classification of an address: public, a private network, or forbidden to tools. */
 export type Place = "public" | "private" | "forbidden";
 
-/** Loopback, RFC 1918, carrier-grade NAT, unique local: a config may allow them. */
+/** Loopback, RFC 1918, carrier-grade NAT, unique local: can be allowed by the config. */
 const privateRanges = [
   "10.0.0.0/8",
   "100.64.0.0/10",
@@ -15,8 +15,8 @@ const privateRanges = [
 ];
 
 /**
- * This host, link-local (where clouds keep credentials), documentation, benchmarks, multicast, reserved; in IPv6 also what
- * carries an IPv4 address inside, which would be judged by its shell.
+ * This host, link-local (cloud metadata services), documentation, benchmarks, multicast, reserved; in IPv6 also ranges that
+ * embed an IPv4 address, which would bypass the IPv4 rules.
  */
 const forbiddenRanges = [
   "0.0.0.0/8",

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { VenturiError } from "../../core/errors.ts";
 import { type Place, placeOf } from "./addresses.ts";
 
-/** Options of a tool that speaks to the network; spread into its own. */
+/** Options of a tool with network access; spread into its own. */
 export const egressOptions = {
   hosts: z
     .array(z.string())
@@ -32,9 +32,8 @@ interface Address {
 }
 
 /**
- * Where a tool may connect to: one list of hosts, and the addresses that their names may have. A name is resolved once for each
- * connection, its addresses are checked, and what was checked is what is connected to: a name that means something else a
- * moment later changes nothing.
+ * Where a tool may connect: a list of hosts, and the addresses their names may resolve to. Each connection resolves the name
+ * once, checks its addresses and connects to exactly those, so DNS rebinding has no effect.
  */
 export class Egress {
   readonly #options: EgressOptions;
@@ -47,7 +46,7 @@ export class Egress {
     this.#resolver.setServers(options.nameServers);
   }
 
-  /** Throws `tool_denied` unless the address is one that may be asked. Names are judged when they are resolved. */
+  /** Throws `tool_denied` unless the URL is allowed. Names are checked when they are resolved. */
   check(url: URL): void {
     if (url.protocol !== "http:" && url.protocol !== "https:")
       throw denied(`${url.protocol} is no protocol for this tool`);
@@ -58,17 +57,17 @@ export class Egress {
       throw privateAddress(url.hostname);
   }
 
-  /** Whether the config lets this host and port be at a private address. */
+  /** Whether the config allows a private address for this host and port. */
   mayBePrivate(url: URL): boolean {
     return this.#options.allowPrivate.includes(`${url.hostname}:${portOf(url)}`);
   }
 
-  /** For `net.connect`, of hosts that may be in the places named. */
+  /** For `net.connect`, restricted to the given kinds of address. */
   lookup(allowed: readonly Place[]): LookupFunction {
     return (hostname, options, callback) => {
       this.#resolve(hostname, Number(options.family ?? 0) || 0)
         .then((addresses) => {
-          // One bad address among good ones is a trap, not a choice.
+          // One bad address among good ones is an attack, not an alternative.
           const bad = addresses.find(({ address }) => !allowed.includes(placeOf(address)));
           if (bad !== undefined) throw privateAddress(hostname);
           const [first] = addresses;

@@ -8,8 +8,8 @@ export interface EgressFetch {
 }
 
 /**
- * `fetch` within an egress: every request is checked, and every connection goes to an address that was checked. Redirects are
- * errors, since they would lead to where nobody looked.
+ * `fetch` restricted by an egress policy: every request is checked, and every connection goes to a checked address. Redirects
+ * are errors, since their target was not checked.
  */
 export function egressFetch(egress: Egress): EgressFetch {
   let agents: Promise<{ guarded: Dispatcher; open: Dispatcher }> | undefined;
@@ -29,7 +29,7 @@ export function egressFetch(egress: Egress): EgressFetch {
       const { fetch } = await import("undici");
       const dispatcher = egress.mayBePrivate(target) ? other : guarded;
       try {
-        // The types of undici's fetch and of Node's, which is the same one, differ in name only.
+        // undici's fetch and Node's are the same; only the types have different names.
         return (await fetch(target, { ...(init as object), redirect: "error", dispatcher })) as unknown as Response;
       } catch (thrown) {
         throw thrown instanceof Error && VenturiError.isInstance(thrown.cause) ? thrown.cause : thrown;
@@ -42,6 +42,6 @@ export function egressFetch(egress: Egress): EgressFetch {
   };
 }
 
-/** A host that the config itself names by its address, or as this machine, is meant to be there. */
+/** A host the config names by private address or as localhost is intended to be there. */
 export const namesPrivate = (url: URL): string[] =>
   /^(?:localhost|[\d.]+|\[[\da-f:.]+\])$/i.test(url.hostname) ? [`${url.hostname}:${portOf(url)}`] : [];

@@ -1,15 +1,15 @@
 import { parseJson } from "../wire-json.ts";
 import { type Template, templateFor, type Varying, valueAt } from "./template.ts";
 
-/** Templates that are kept: a stream goes back and forth between few shapes, and so do all streams together. */
+/** Templates kept: streams alternate between a few shapes. */
 const most = 4;
 const mostShared = 16;
-/** Texts that may be learned from without one of them being of use. */
+/** Texts to learn from before giving up if none of them helps. */
 const patience = 6;
 
 /**
- * Templates that one stream leaves to the next. Worth it where streams differ only in values that vary: a text with an id
- * of its stream's own would only be in the way.
+ * Templates shared from one stream to the next. Useful only where streams differ in varying values alone: an id fixed within a
+ * stream but different in the next would make the template useless.
  */
 export class SharedForms {
   readonly #templates: Template[] = [];
@@ -24,17 +24,16 @@ export class SharedForms {
 }
 
 /**
- * `JSON.parse` for the texts of one stream. Neighbours are byte for byte the same but for a few values, so what was parsed
- * once serves for all of them: each text is compared with the last one's, and only the values that vary are read. The answer
- * is exactly what `JSON.parse` gives; a text that fits no template is parsed. It is valid until the next text is parsed, of
- * any stream that shares its forms.
+ * `JSON.parse` for the texts of one stream. Adjacent texts are byte-identical except for a few values, so each is compared with
+ * an earlier one and only the varying values are read. The result is exactly that of `JSON.parse`; a text that fits no template
+ * is parsed. It is valid until the next parse by any stream that shares its forms.
  */
 export class RepeatedJson {
   readonly #varying: readonly Varying[];
   readonly #shared: SharedForms | undefined;
   readonly #templates: Template[] = [];
   #patience = patience;
-  /** Where the last text that was parsed has what varies. */
+  /** Positions of the varying values in the last parsed text. */
   #seen = "";
 
   constructor(varying: readonly Varying[], shared?: SharedForms) {
@@ -42,7 +41,7 @@ export class RepeatedJson {
     this.#shared = shared;
   }
 
-  /** The value of a JSON text; undefined when it is none. */
+  /** The value of a JSON text; undefined when it is invalid. */
   parse(text: string): unknown {
     const templates = this.#templates;
     for (let i = 0; i < templates.length; i++) {
@@ -66,7 +65,7 @@ export class RepeatedJson {
     const present = this.#varying.filter(({ path, skipped }) => !skipped && valueAt(value, path) !== undefined);
     const seen = this.#seen;
     this.#seen = present.map(({ path }) => path.join()).join(" ");
-    // The first of a kind is often the only one of its form: it opens what the others go on with.
+    // The first text of a kind is often unique: it opens what the others continue.
     if (this.#seen === "" || this.#seen !== seen) return;
     this.#patience--;
     const template = templateFor(text, value, this.#varying);

@@ -2,8 +2,8 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /**
- * Follows a JSON object that arrives in pieces and knows the moment it closes, looking at each character once. It does not
- * check the grammar in between: whoever needs the value parses the whole text once, when it is closed.
+ * Tracks a JSON object that arrives in pieces and detects when it closes, looking at each character once. Does not validate:
+ * the text is parsed once, after it has closed.
  */
 export class JsonScanner {
   #depth = 0;
@@ -12,17 +12,17 @@ export class JsonScanner {
   #state: "before" | "inside" | "closed" | "broken" = "before";
   #empty = true;
 
-  /** The outermost object has closed and nothing but blanks came after it. */
+  /** The outermost object has closed and only whitespace follows. */
   get closed(): boolean {
     return this.#state === "closed";
   }
 
-  /** There was nothing in the object so far. */
+  /** The object has no content so far. */
   get empty(): boolean {
     return this.#empty;
   }
 
-  /** It does not start with an object, or something follows the object: it never becomes a JSON object. */
+  /** Does not start with an object, or something follows it: can never become a JSON object. */
   get broken(): boolean {
     return this.#state === "broken";
   }
@@ -61,7 +61,7 @@ export class JsonScanner {
     else if (unit === 123 || unit === 91) this.#depth++;
   }
 
-  /** Goes on inside a string; returns where to go on after it, or the end of the piece. */
+  /** Skips the rest of a string; returns the position after it, or the end of the piece. */
   #string(text: string, from: number): number {
     const end = text.length;
     let i = from;

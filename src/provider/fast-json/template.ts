@@ -1,20 +1,20 @@
 import { parseJson } from "../wire-json.ts";
 
-/** Where a value stands in a JSON text: keys and places from the top. */
+/** Path to a value in a JSON text: keys and indexes from the root. */
 export type JsonPath = readonly (string | number)[];
 
-/** A value that changes from text to text. */
+/** A value that varies from text to text. */
 export interface Varying {
   readonly path: JsonPath;
   readonly skipped: boolean;
-  /** What stands before it when it is a string, and when it is a number. */
+  /** The text before it when it is a string, and when it is a number. */
   readonly beforeText: RegExp;
   readonly beforeNumber: RegExp;
 }
 
 /**
- * The strings and whole numbers that change from text to text: those that are `read`, and those that nobody looks at
- * (padding, counters), which may keep an earlier value.
+ * The strings and integers that vary from text to text: `read` ones, and `skipped` ones that have no reader (padding, counters)
+ * and may keep a stale value.
  */
 export function varying(read: readonly JsonPath[], skipped: readonly JsonPath[] = []): readonly Varying[] {
   return [...read.map((path) => varyingAt(path, false)), ...skipped.map((path) => varyingAt(path, true))];
@@ -53,7 +53,7 @@ export class Template {
     this.#literals = literals;
   }
 
-  /** Whether the text is of this form; then `value` is what it says. */
+  /** Whether the text matches this template; if so, `value` holds the result. */
   read(text: string): boolean {
     const literals = this.#literals;
     let at = after(text, 0, literals[0]);
@@ -77,14 +77,14 @@ export class Template {
   }
 }
 
-/** Where the text goes on behind the literal, or -1. Comparing slices is many times quicker than `startsWith`. */
+/** Position after the literal, or -1. Comparing slices is many times faster than `startsWith`. */
 function after(text: string, at: number, literal: string | undefined): number {
   if (literal === undefined) return -1;
   const end = at + literal.length;
   return text.slice(at, end) === literal ? end : -1;
 }
 
-/** The closing quote of the string whose first character is at `at`, or -1. */
+/** Closing quote of the string that starts at `at`, or -1. */
 function endOfString(text: string, at: number): number {
   let end = text.indexOf('"', at);
   while (end > at && text.charCodeAt(end - 1) === backslash) {
@@ -96,7 +96,7 @@ function endOfString(text: string, at: number): number {
   return end;
 }
 
-/** Behind the digits of a whole number that needs no rounding, or -1. */
+/** Position after the digits of a safe integer, or -1. */
 function endOfDigits(text: string, at: number): number {
   let end = at;
   while (isDigit(text.charCodeAt(end))) end++;
@@ -105,9 +105,9 @@ function endOfDigits(text: string, at: number): number {
   return length > 1 && text.charCodeAt(at) === zero ? -1 : end;
 }
 
-/** The string between the quotes; undefined when it is none. */
+/** The string between the quotes; undefined when invalid. */
 function stringIn(text: string, start: number, end: number): string | undefined {
-  // A long slice would keep the whole text alive for as long as the string is.
+  // A long slice would keep the whole text alive.
   if (end - start >= 13) return quoted(text, start, end);
   const piece = text.slice(start, end);
   for (let at = 0; at < piece.length; at++) {
@@ -135,7 +135,7 @@ function placeOf(text: string, value: object, varying: Varying): Place[] {
   return end < 0 ? [] : [{ path, skipped, isText, start, end }];
 }
 
-/** The form of a text whose value is known; undefined where none of what is read in it can be found again. */
+/** Builds a template from a text and its value; undefined if none of the values to read can be located. */
 export function templateFor(text: string, value: object, varying: readonly Varying[]): Template | undefined {
   const places = varying.flatMap((one) => placeOf(text, value, one));
   if (!places.some((place) => !place.skipped)) return undefined;
@@ -143,7 +143,7 @@ export function templateFor(text: string, value: object, varying: readonly Varyi
   return templateOf(text, value, places);
 }
 
-/** Undefined unless other values in the places found come out exactly where they should, and nothing else changes. */
+/** Undefined unless other values in the located places parse to exactly the expected result. */
 function templateOf(text: string, value: object, places: readonly Place[]): Template | undefined {
   const literals: string[] = [];
   let at = 0;
@@ -170,11 +170,11 @@ function templateOf(text: string, value: object, places: readonly Place[]): Temp
   return JSON.stringify(copy) === JSON.stringify(value) ? new Template(copy, holes, literals.map(flat)) : undefined;
 }
 
-/** A value that no server sends, of the place's own type. */
+/** A marker value of the place's type that no server sends. */
 const markOf = (place: Place, index: number): string | number =>
   place.isText ? `venturi ${index}` : 730_127_000_000 + index;
 
-/** Whoever reads the value may keep objects in it, so beside the way to what varies there may only be plain values. */
+/** Callers may keep objects from the value, so only primitives may stand beside the path to a varying value. */
 function isShareable(value: object, places: readonly Place[], depth = 0): boolean {
   return Object.entries(value).every(([key, inner]) => {
     if (typeof inner !== "object" || inner === null) return true;
@@ -196,7 +196,7 @@ export function valueAt(value: unknown, path: JsonPath): unknown {
 const isHolder = (value: unknown): value is Record<string | number, unknown> =>
   typeof value === "object" && value !== null;
 
-/** The same string on its own, not as a part of a larger one. */
+/** A copy, so that it does not keep a larger string alive. */
 const flat = (text: string): string => Buffer.from(text).toString();
 
 const isDigit = (character: number): boolean => character >= zero && character <= 0x39;

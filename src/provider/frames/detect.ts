@@ -3,17 +3,17 @@ import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";
 import { SseFrames } from "./sse.ts";
 
-/** Leading bytes that decide nothing: blanks, line ends and the three of a byte order mark. */
+/** Leading bytes that decide nothing: whitespace and a byte order mark. */
 const undecided = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 const OPEN_BRACKET = 0x5b;
 const OPEN_BRACE = 0x7b;
 
-/** More blanks than this before anything is said are an event stream's blank lines. */
+/** More leading whitespace than this must be an event stream's blank lines. */
 const longest = 256;
 
 /**
- * An event stream, unless the body begins like JSON: Gemini without `alt=sse` streams one array, and servers answer with a
- * bare error object under the event stream's name.
+ * SSE, unless the body begins like JSON: Gemini without `alt=sse` streams one array, and some servers send a bare error object
+ * labelled as an event stream.
  */
 export class DetectedFrames implements Frames {
   readonly #limit: number;

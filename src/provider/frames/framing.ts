@@ -4,7 +4,7 @@ import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";
 import { NdjsonFrames } from "./ndjson.ts";
 
-/** 16 MiB: an image in base64 fits, a server that never ends its line does not. */
+/** 16 MiB: enough for an image in base64, but stops a server that never ends its line. */
 export const defaultMaxEvent = 16 * 1024 * 1024;
 
 export function framesOf(framing: Wire["framing"], limit: number = defaultMaxEvent): Frames {

@@ -1,6 +1,6 @@
 import { VenturiError } from "../../core/errors.ts";
 
-/** Bytes kept until the rest arrives. The room doubles when it is full, so that keeping n bytes costs O(n) in all. */
+/** Bytes buffered until the rest arrives. Capacity doubles when full, so buffering n bytes is O(n). */
 export class HeldBytes {
   readonly #limit: number;
   #room = Buffer.alloc(0);
@@ -15,12 +15,12 @@ export class HeldBytes {
     this.#add(bytes);
   }
 
-  /** Everything held followed by `bytes`, as text; nothing is held afterwards. */
+  /** Everything held plus `bytes`, as text; empties the buffer. */
   take(bytes: Uint8Array): string {
     this.#add(bytes);
     const text = this.#room.toString("utf8", 0, this.length);
     this.length = 0;
-    // One huge event must not pin its room for the rest of the stream.
+    // One huge event must not pin its buffer for the rest of the stream.
     if (this.#room.length > 1 << 20) this.#room = Buffer.alloc(0);
     return text;
   }

@@ -8,8 +8,8 @@ const OPEN_BRACE = 123;
 const CLOSE_BRACE = 125;
 
 /**
- * A JSON array that arrives piece by piece: each object in it is a frame the moment it closes. An object on its own, which
- * is how such servers report an error, is a frame too.
+ * A JSON array that arrives in pieces: each object is a frame as soon as it closes. A bare object, which is how such servers
+ * report an error, is a frame too.
  */
 export class JsonArrayFrames implements Frames {
   readonly #held: HeldBytes;
@@ -46,7 +46,7 @@ export class JsonArrayFrames implements Frames {
     if (start >= 0) this.#held.append(read.subarray(start));
   }
 
-  /** An object that was cut short is handed on as it is: the decoder says what that means. */
+  /** Passes a truncated object on as it is; the decoder judges it. */
   end(out: Frame[]): void {
     if (this.#held.length > 0) out.push({ data: this.#held.take(new Uint8Array(0)), event: "" });
     this.#depth = 0;

@@ -4,9 +4,9 @@ const LF = 10;
 const CR = 13;
 
 /**
- * Bytes in, whole lines out. A line ends with LF, CRLF or a lone CR, also when CR and LF come in different reads. Only whole
- * lines are turned into text, so a read that ends inside a character does no harm; everything a read completes is turned
- * at once. Each byte is looked at a fixed number of times, however the bytes are cut.
+ * Bytes in, complete lines out. A line ends with LF, CRLF or a lone CR, even if CR and LF arrive in different reads. Only
+ * complete lines are decoded, so a read may end inside a character, and each read is decoded in one call. Each byte is visited
+ * a constant number of times, however the input is split.
  */
 export class Lines {
   readonly #held: HeldBytes;
@@ -37,13 +37,13 @@ export class Lines {
     if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));
   }
 
-  /** The bytes have ended: what is left counts as a line. */
+  /** End of input: the rest counts as a line. */
   end(): void {
     const text = this.#held.take(new Uint8Array(0));
     if (text !== "") this.#take(`${text}\n`);
   }
 
-  /** The next whole line without its end, or undefined when none is complete. */
+  /** The next complete line without its terminator; undefined when there is none. */
   next(): string | undefined {
     const text = this.#text;
     const position = this.#position;
@@ -64,7 +64,7 @@ export class Lines {
     return text.slice(from, end);
   }
 
-  /** Bytes of the line that is not complete yet. */
+  /** Bytes of the incomplete line. */
   get pending(): number {
     return this.#held.length;
   }
@@ -80,7 +80,7 @@ export class Lines {
   }
 }
 
-/** Index of the last line end in a read, or -1. For a few bytes a loop is faster than a call into native code. */
+/** Index of the last line end in a read, or -1. For a few bytes a loop beats a native call. */
 function lastLineEnd(read: Uint8Array): number {
   if (read.length > 64) return Math.max(read.lastIndexOf(LF), read.lastIndexOf(CR));
   let at = read.length - 1;

@@ -3,7 +3,7 @@ import type { Frames } from "./frames.ts";
 import { tooLarge } from "./held-bytes.ts";
 import { Lines } from "./lines.ts";
 
-/** One JSON text a line; blank lines are nothing, the last line needs no end. */
+/** One JSON text per line; blank lines are skipped, the last line needs no terminator. */
 export class NdjsonFrames implements Frames {
   readonly #lines: Lines;
   readonly #limit: number;

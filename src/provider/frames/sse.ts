@@ -4,8 +4,8 @@ import { tooLarge } from "./held-bytes.ts";
 import { Lines } from "./lines.ts";
 
 /**
- * Server-sent events, as servers really write them: any line end, a byte order mark, comments, `data:` with or without a
- * space, several data lines, a last event without its blank line.
+ * Server-sent events as servers really write them: any line end, a byte order mark, comments, `data:` with or without a space,
+ * several data lines, a last event without its blank line.
  */
 export class SseFrames implements Frames {
   readonly #lines: Lines;
@@ -31,7 +31,7 @@ export class SseFrames implements Frames {
 
   #drain(out: Frame[]): void {
     for (;;) {
-      // Nearly every event is one line of data and a blank one.
+      // Fast path: nearly every event is one data line and a blank line.
       const data =
         this.#data === undefined && this.#event === "" ? this.#lines.takeSingleLineEvent("data: ") : undefined;
       if (data !== undefined) {
@@ -59,7 +59,7 @@ export class SseFrames implements Frames {
     } else if (line.startsWith("event")) {
       this.#event = valueAfter(line, 5) ?? this.#event;
     }
-    // Comments, `id`, `retry` and unknown fields say nothing about the generation.
+    // Comments, `id`, `retry` and unknown fields are ignored.
   }
 
   #append(value: string): void {
@@ -68,7 +68,7 @@ export class SseFrames implements Frames {
   }
 }
 
-/** The field's value without the one space that may follow the colon; undefined when the name goes on. */
+/** The field's value without the optional space after the colon; undefined when the field has a longer name. */
 function valueAfter(line: string, name: number): string | undefined {
   if (line.length === name) return "";
   if (line.charCodeAt(name) !== 58) return undefined;

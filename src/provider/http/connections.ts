@@ -1,14 +1,14 @@
 import type { Dispatcher } from "undici";
 
-/** How long an idle connection is kept for the next request where the server does not say how long it keeps it. */
+/** Keep-alive of an idle connection where the server states none. */
 const keepAliveTimeout = 30_000;
 
-/** The exchange's own limit comes first and says so; the socket that nobody waits for any more is closed a little later. */
+/** The exchange's own timeout fires first and reports it; undici closes the abandoned socket a little later. */
 const grace = 500;
 
 /**
- * The connections to a provider, from undici, which is loaded when it is first needed. Its dispatcher hands over what the
- * parser finds without a stream or a promise in between: half of what a generation costs with `node:http` under axios.
+ * Connections to a provider through undici, loaded on first use. Its dispatcher passes parsed data on without a stream or
+ * promise in between: half the cost per generation of axios over `node:http`.
  */
 export async function openConnections(settings: {
   readonly connectTimeout: number;
@@ -23,15 +23,15 @@ export async function openConnections(settings: {
     keepAliveTimeout,
     uri: settings.proxy,
     ...(username !== "" && { token: basicAuthorization(username, password) }),
-    proxyTunnel: false, // only a connection that is encrypted to its far end needs one
+    proxyTunnel: false, // only end-to-end encrypted connections need one
     requestTls: connect,
     proxyTls: connect,
-    // It asks the proxy for tunnels, and a proxy that stays silent is one that could not be reached.
+    // Used for CONNECT requests to the proxy: a proxy that does not answer counts as unreachable.
     clientFactory: (origin, options) => new Pool(origin, { ...options, headersTimeout: timeout }),
   });
 }
 
-/** From the parts of a URL as they stand there. */
+/** From the percent-encoded userinfo of a URL. */
 export function basicAuthorization(username: string, password: string): string {
   return `Basic ${Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`).toString("base64")}`;
 }

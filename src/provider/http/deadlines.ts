@@ -12,7 +12,7 @@ const told: Readonly<Record<keyof Timeouts, { code: Code; what: string }>> = {
   total: { code: "timeout", what: "the generation was not complete" },
 };
 
-/** The four time limits of one exchange: the whole, and the phase it is in. */
+/** The four timeouts of one exchange: total, and that of its current phase. */
 export class Deadlines {
   readonly #op: string;
   readonly #timeouts: Timeouts;
@@ -28,8 +28,8 @@ export class Deadlines {
   }
 
   /**
-   * The phase begins. `quietSince` says when the server was last heard of, or undefined while it owes nothing. It is asked
-   * when the time is up, so that a chunk costs no timer.
+   * Starts a phase. `quietSince` returns when the server was last heard from, or undefined while nothing is expected of it. It
+   * is evaluated only when the timer fires, so a chunk costs no timer.
    */
   enter(phase: Phase, quietSince?: () => number | undefined): void {
     clearTimeout(this.#phase);
@@ -48,7 +48,7 @@ export class Deadlines {
       if (left > 0) this.#phase = this.#start(limit, quietSince, left);
       else this.#expired(this.#error(limit, ms));
     };
-    return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers at once
+    return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers immediately
   }
 
   #error(limit: keyof Timeouts, ms: number): VenturiError {
@@ -58,7 +58,7 @@ export class Deadlines {
   }
 }
 
-/** Of a phase of `ms` that is counted from the last sign of the server. A timer may fire a fraction of a millisecond early. */
+/** Time left of `ms` since the server was last heard from. A timer may fire a fraction of a millisecond early. */
 function timeLeft(quietSince: number | undefined, ms: number): number {
   if (quietSince === undefined) return ms;
   const left = ms - (performance.now() - quietSince);

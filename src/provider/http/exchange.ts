@@ -13,7 +13,6 @@ export interface Post {
   readonly body: unknown;
 }
 
-/** What a provider is asked for. */
 export type ProviderOp = "provider.stream" | "provider.generate" | "provider.count" | "provider.embed";
 
 export interface Opened {
@@ -27,19 +26,19 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** How long the rest of a body that is complete for us may take before its connection is given up. */
+/** How long the remainder of a response may take, once decoded, before the connection is dropped. */
 const drainTime = 1_000;
 
 /**
- * One request and its response under the four time limits and the caller's signal: whichever comes first closes the socket
- * at once, and `failure` says which it was.
+ * One request and its response under the four timeouts and the caller's signal: whichever fires first closes the socket at
+ * once, and `failure` says which.
  */
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly #op: string;
   readonly #context: GenerationContext;
   readonly #deadlines: Deadlines;
   readonly #streaming: boolean;
-  /** Set when a limit or the caller has ended it, also while what came before still waits to be taken. */
+  /** Set when a timeout or the caller has ended it, even while earlier data is still unread. */
   stopped: VenturiError | undefined;
   #controller: Dispatcher.DispatchController | undefined;
   #waiting: Waiting | undefined;
@@ -69,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
           method: "POST",
           headers: { ...headers, ...post.headers, "accept-encoding": "identity" },
           body: JSON.stringify(post.body),
-          headersTimeout: 0, // the time limits are ours, also on the way through a proxy
+          headersTimeout: 0, // our own timeouts apply, also through a proxy
           bodyTimeout: 0,
         },
         this,
@@ -77,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** What went wrong, seen from outside: a limit, the caller's abort, or else what was thrown. */
+  /** The reported error: a timeout, the caller's abort, or whatever was thrown. */
   failure(thrown: unknown): VenturiError {
     if (this.stopped !== undefined) return this.stopped;
     if (VenturiError.isInstance(thrown)) return wrap(this.#op, thrown);
@@ -90,7 +89,9 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return new VenturiError(this.#op, "stream_error", `the provider's answer was cut short: ${words}`, details);
   }
 
-  /** Frees everything. A body that is complete for us may still send its last bytes, so that the connection is used again. */
+  /**
+   * Releases everything. After the format's end the body may still send its last bytes, so that the connection can be reused.
+   */
   close(outcome: "complete" | "abandoned"): void {
     this.#deadlines.stop();
     this.#context.signal.removeEventListener("abort", this.#onAbort);
@@ -104,16 +105,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#drain.unref();
   }
 
-  /** There is a connection, and the request goes out on it. */
+  /** Connected; the request is being sent. */
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
     if (this.stopped !== undefined) return controller.abort(this.stopped);
-    // A whole answer comes at once and late: its first bytes may take as long as a stream may be silent.
+    // A non-streamed answer arrives late and all at once: its first bytes get the idle timeout of a stream.
     this.#deadlines.enter(this.#streaming ? "firstChunk" : "idle");
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
-    if (status < 200) return; // more is to come
+    if (status < 200) return; // informational; the response follows
     this.#reads = new ReadBuffer(controller, () => this.#deadlines.enter("idle", () => this.#reads?.quietSince));
     this.#waiting?.resolve({ status, headers, reads: this.#reads });
   }
@@ -164,7 +165,7 @@ interface Target {
 
 let last: Target = { url: "", origin: "", path: "", headers: {} };
 
-/** A provider asks the same address again and again, and taking one apart is slow. */
+/** Cached: a provider uses the same URL repeatedly, and parsing one is slow. */
 function targetOf(url: string): Target {
   if (url !== last.url) {
     const { origin, pathname, search, username, password } = new URL(url);

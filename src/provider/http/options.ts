@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Size } from "../../core/units.ts";
 
-/** Options that every provider over HTTP has; spread into the plugin's own `z.strictObject`. */
+/** Options of every HTTP provider; spread into the plugin's `z.strictObject`. */
 export const httpOptions = {
   apiKey: z.string().min(1).exactOptional().describe("Key of the account; best taken from the environment or a file"),
   baseUrl: z.url({ protocol: /^https?$/ }).describe("Where the API is, without a slash at the end"),

@@ -32,25 +32,25 @@ export interface HttpProvider {
   /** The wire's name in `wires`; the vendor's name when absent. */
   readonly wireName?: string;
   readonly options: HttpOptions;
-  /** How long the first chunk may take when the config does not say, ms. */
+  /** Default first-chunk timeout, ms, when the config sets none. */
   readonly firstChunk?: number;
-  /** The request for a generation; options' `headers` and the tracing header are added to it. */
+  /** The HTTP request of a generation; the configured `headers` and the trace headers are added to it. */
   request(request: GenerationRequest, mode: "stream" | "whole"): Post;
-  /** A whole answer from its JSON. Throws a VenturiError when the JSON tells of an error. */
+  /** Decodes a complete JSON answer. Throws a VenturiError when it reports an error. */
   collect(json: unknown): Generation;
-  /** What a client may ask for that this wire has no place for. */
+  /** Fields a client may set that this wire cannot express. */
   ignores?(request: GenerationRequest): readonly string[];
-  /** How the vendor is asked to count tokens. */
+  /** The vendor's token counting endpoint. */
   readonly counting?: TokenCounting;
-  /** How the vendor is asked for embeddings. */
+  /** The vendor's embeddings endpoint. */
   readonly embedding?: Embedding;
-  /** What a failed status means where this vendor's meaning differs from HTTP's. */
+  /** Maps a failed status where this vendor deviates from HTTP. */
   failure?(failure: HttpFailure): VenturiError | undefined;
 }
 
 export interface TokenCounting {
   request(request: GenerationRequest): Post;
-  /** The figure in the answer; throws a VenturiError when there is none. */
+  /** Extracts the count; throws a VenturiError when there is none. */
   read(json: unknown): number;
 }
 
@@ -65,10 +65,10 @@ interface Asking<T> {
   readonly read: (json: unknown) => T;
 }
 
-/** Most bytes of an error's body that are read. */
+/** Maximum bytes read of an error body. */
 const errorBody = 64 * 1024;
 
-/** A provider over HTTP: the one path from a request over bytes and frames to deltas. */
+/** A provider over HTTP: the single path from request through bytes and frames to deltas. */
 export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const client = new Client(provider);
   const close = () => client.close();
@@ -104,9 +104,9 @@ function embeddingOf(client: Client, { embedding }: HttpProvider): Pick<Provider
 class Client {
   readonly #provider: HttpProvider;
   readonly #secrets: Secrets;
-  /** By the time that connecting may take, which is a connection's and not a request's. */
+  /** By connect timeout, which is a property of a connection and not of a request. */
   readonly #connections = new Map<number, Promise<Dispatcher>>();
-  /** A connection that has just become free is given out again only in the next turn of the event loop. */
+  /** A connection that just became free is reused only in the next turn of the event loop. */
   #turn: Promise<void> | undefined;
 
   constructor(provider: HttpProvider) {
@@ -130,7 +130,7 @@ class Client {
     return this.ask("provider.generate", { post, context, read: (json) => this.#provider.collect(json) });
   }
 
-  /** One request, one whole answer. */
+  /** One request, one complete answer. */
   async ask<T>(op: Exclude<ProviderOp, "provider.stream">, { post, context, read }: Asking<T>): Promise<T> {
     const exchange = new Exchange(op, context);
     let outcome: "complete" | "abandoned" = "abandoned";
@@ -148,7 +148,7 @@ class Client {
   }
 
   close(): void {
-    for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // told where it was asked for
+    for (const connections of this.#connections.values()) connections.then((open) => open.destroy()).catch(() => {}); // reported to the request
     this.#connections.clear();
   }
 
@@ -198,7 +198,7 @@ class Client {
     });
   }
 
-  /** What the status says counts, also when the body that explains it is cut short. */
+  /** The status counts even when the explaining body is cut short. */
   async #refused(op: string, opened: Opened): Promise<VenturiError> {
     const body = jsonOrText(await readSome(opened.reads, errorBody).catch(() => Buffer.alloc(0)));
     const failure = { status: opened.status, headers: opened.headers, body };
@@ -206,7 +206,7 @@ class Client {
     return own === undefined ? httpFailure(op, failure) : wrap(op, own);
   }
 
-  /** Some gateways answer a request for a stream with a whole JSON body, and some label a stream as JSON. */
+  /** Some gateways answer a streaming request with a complete JSON body, and some label a stream as JSON. */
   async #wholeInstead(reads: ReadBuffer, pipeline: Pipeline): Promise<Delta[]> {
     const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
     if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body)));
@@ -217,7 +217,7 @@ class Client {
     return deltas;
   }
 
-  /** Whether the stream came to its good end; takes secrets out of an error that the server sent in the stream. */
+  /** Whether the stream ended successfully; also redacts secrets in an error sent within the stream. */
   #ended(deltas: Delta[]): boolean {
     const at = deltas.findIndex((delta) => delta.type === "error");
     const failed = deltas[at];
@@ -227,7 +227,7 @@ class Client {
   }
 }
 
-/** Header names know no case, but two spellings of one would both be sent. */
+/** Header names are case-insensitive, but two spellings of one would both be sent. */
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 

@@ -1,6 +1,5 @@
 import { performance } from "node:perf_hooks";
 
-/** Where the bytes come from. */
 export interface Source {
   pause(): void;
   resume(): void;
@@ -9,8 +8,8 @@ export interface Source {
 const highWaterMark = 64 * 1024;
 
 /**
- * Bytes that have arrived and not been taken. `take` returns all of them in one piece, and only an empty buffer has to be
- * awaited: one promise per wait, not one per chunk. The source is paused past the high-water mark.
+ * Received bytes not yet taken. `take` returns all of them at once, and only an empty buffer is awaited: one promise per wait,
+ * not per chunk. Pauses the source past the high-water mark.
  */
 export class ReadBuffer {
   readonly #source: Source;
@@ -22,7 +21,7 @@ export class ReadBuffer {
   #wake: (() => void) | undefined;
   #onFirst: (() => void) | undefined;
   #waitingSince = 0;
-  /** Nothing more will come, whether or not what came was taken. */
+  /** No more bytes will arrive, whether or not all have been taken. */
   ended = false;
 
   constructor(source: Source, onFirst: () => void) {
@@ -30,12 +29,12 @@ export class ReadBuffer {
     this.#onFirst = onFirst;
   }
 
-  /** Since when a consumer has been waiting. The idle timeout runs only then: a consumer that is slow is not the server's fault. */
+  /** Since when a consumer has been waiting. The idle timeout runs only then: a slow consumer is not the server's fault. */
   get quietSince(): number | undefined {
     return this.#wake === undefined ? undefined : this.#waitingSince;
   }
 
-  /** All that has arrived, or undefined. Throws what broke the stream, after everything that came before it was taken. */
+  /** All received bytes, or undefined. Throws the stream's error after everything before it was taken. */
   take(): Buffer | undefined {
     const pieces = this.#pieces;
     const first = pieces[0];
@@ -53,7 +52,7 @@ export class ReadBuffer {
     return read;
   }
 
-  /** Resolves when there is something to take, or the end. */
+  /** Resolves when there are bytes to take, or at the end. */
   arrival(): Promise<void> {
     if (this.ended || this.#bytes > 0) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -62,7 +61,7 @@ export class ReadBuffer {
     return promise;
   }
 
-  /** What is left of the body is not wanted, but the connection is: lets it come and throws it away. */
+  /** Drains and drops the rest of the body, so that the connection can be reused. */
   discard(): void {
     this.#discarding = true;
     this.#pieces = [];

@@ -6,11 +6,11 @@ export type HttpHeaders = Readonly<Record<string, string | readonly string[] | u
 export interface HttpFailure {
   readonly status: number;
   readonly headers: HttpHeaders;
-  /** Parsed JSON, or the text when it is none; cut to a bounded size. */
+  /** Parsed JSON, or else the text; bounded in size. */
   readonly body: unknown;
 }
 
-/** What an HTTP error means, in our codes, with what the server said about trying again. */
+/** Maps an HTTP error to our codes, with the server's retry advice. */
 export function httpFailure(op: string, failure: HttpFailure): VenturiError {
   const { status, headers, body } = failure;
   const said = errorText(body);
@@ -35,7 +35,7 @@ export function codeOfStatus(status: number): Code {
   return "llm_error";
 }
 
-/** What an error told inside a stream means, by the status that its body names, or because it says that it is overloaded. */
+/** The code for an error sent within a stream, by the status in its body or because it reports overload. */
 export function codeInBody(body: unknown): Code | undefined {
   const status = statusInBody(body);
   if (status !== undefined) {
@@ -45,7 +45,7 @@ export function codeInBody(body: unknown): Code | undefined {
   return /overloaded|\b529\b/i.test(`${errorCode(body) ?? ""} ${errorText(body)}`) ? "unavailable" : undefined;
 }
 
-/** The status that an error's body names, as a number or as digits; a word such as "tool_use_failed" is none. */
+/** The status named in an error's body, as a number or digits; a word such as "tool_use_failed" is not a status. */
 export function statusInBody(body: unknown): number | undefined {
   const outer = isRecord(body) ? body : {};
   const inner = isRecord(outer.error) ? outer.error : {};
@@ -59,7 +59,7 @@ export function statusInBody(body: unknown): number | undefined {
 }
 
 /**
- * The human part of an error body, wherever a vendor puts it: `error.message`, `error` as text, `message`, `detail`
+ * The human-readable part of an error body, wherever the vendor puts it: `error.message`, `error` as text, `message`, `detail`
  * (Mistral), or the text itself.
  */
 export function errorText(body: unknown): string {
@@ -74,7 +74,7 @@ export function errorText(body: unknown): string {
   return isRecord(detail) ? errorText(detail) : "";
 }
 
-/** The vendor's own word for the error, for programs: `error.code`, `error.type`, `code`, `type`. */
+/** The vendor's machine-readable error code: `error.code`, `error.type`, `code`, `type`. */
 export function errorCode(body: unknown): string | undefined {
   const inner = isRecord(body) && isRecord(body.error) ? body.error : body;
   if (!isRecord(inner)) return Array.isArray(body) ? errorCode(body[0]) : undefined;
@@ -85,13 +85,13 @@ export function errorCode(body: unknown): string | undefined {
   return undefined;
 }
 
-/** The vendor's own words for an error, which its clients act upon. */
+/** The vendor's terms for an error, which its clients act upon. */
 export interface VendorWords {
   readonly vendorCode?: string;
   readonly vendorType?: string;
   readonly vendorMessage?: string;
   readonly param?: string;
-  /** Set when the conversation is longer than the model takes, which every vendor says in words of its own. */
+  /** Set when the conversation exceeds the model's context; every vendor words that differently. */
   readonly reason?: "context_length_exceeded";
 }
 
@@ -118,7 +118,7 @@ const requestId = (headers: HttpHeaders): { requestId?: string } => {
   return id === undefined ? {} : { requestId: id };
 };
 
-/** Waiting does not help against these, though their status says "later". */
+/** Waiting does not help against these, although the status suggests it. */
 const exhausted = /insufficient_quota|billing|spend_limit|credit balance|quota_exceeded/i;
 
 export function retryHints(
@@ -136,7 +136,7 @@ export function retryHints(
   return hints;
 }
 
-/** Azure sends `retry-after-ms: 0` beside `retry-after: 1`: a zero says nothing, the other one does. */
+/** Azure sends `retry-after-ms: 0` beside `retry-after: 1`: ignore a zero and use the other. */
 function waitOf(headers: HttpHeaders): number | undefined {
   const ms = Number(header(headers, "retry-after-ms") ?? Number.NaN);
   if (ms > 0) return Math.ceil(ms);
@@ -148,7 +148,7 @@ function waitOf(headers: HttpHeaders): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** Google puts `RetryInfo.retryDelay` ("20s") among the error's details; OpenRouter the headers of whoever refused. */
+/** Google puts `RetryInfo.retryDelay` ("20s") in the error's details; OpenRouter the upstream provider's headers. */
 function waitInBody(body: unknown): number | undefined {
   const first = Array.isArray(body) ? body[0] : body;
   const error = isRecord(first) && isRecord(first.error) ? first.error : undefined;

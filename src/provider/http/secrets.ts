@@ -1,7 +1,7 @@
 import { VenturiError } from "../../core/errors.ts";
 import { redactor } from "../../core/redact.ts";
 
-/** Takes the given values out of whatever a server echoes. */
+/** Redacts the given values from whatever a server echoes. */
 export class Secrets {
   readonly scrub: (text: string) => string;
 
@@ -17,7 +17,7 @@ export class Secrets {
     const causeIsSafe = error.cause === undefined || VenturiError.isInstance(error.cause);
     if (message === error.message && cleanDetails === details && causeIsSafe) return error;
     return new VenturiError(error.op, error.code, message, {
-      ...(cleanDetails !== undefined && { details: JSON.parse(cleanDetails) as Record<string, unknown> }), // it was one before
+      ...(cleanDetails !== undefined && { details: JSON.parse(cleanDetails) as Record<string, unknown> }), // was one before
     });
   }
 }
