@@ -40,6 +40,7 @@ export class Threads {
     context.signal.throwIfAborted();
     const thread = this.#idle.pop() ?? this.#start();
     await thread.loaded;
+    thread.worker.ref();
     let keep = false;
     try {
       const value = await converse(thread, input, context);
@@ -61,6 +62,7 @@ export class Threads {
   #leave(thread: Thread, keep: boolean): void {
     thread.hear = () => {};
     thread.lost = () => {};
+    thread.worker.unref();
     if (keep && this.#all.has(thread) && this.#idle.length < mostIdle) this.#idle.push(thread);
     else void thread.worker.terminate();
   }
@@ -76,8 +78,11 @@ export class Threads {
     const thread: Thread = { worker, loaded: loaded.promise, hear: () => {}, lost: () => {} };
     this.#all.add(thread);
     worker.on("message", (message: FromThread) => {
-      if (message.type === "loaded") loaded.resolve(message);
-      else thread.hear(message);
+      if (message.type === "loaded") {
+        // Only a thread that loads or works keeps the process alive.
+        worker.unref();
+        loaded.resolve(message);
+      } else thread.hear(message);
     });
     const gone = (reason: string, cause?: unknown) => {
       this.#all.delete(thread);
@@ -88,7 +93,6 @@ export class Threads {
     };
     worker.on("error", (thrown) => gone(`the tool crashed its thread: ${messageOf(thrown)}`, thrown));
     worker.on("exit", (code) => gone(`the tool ended its thread (exit ${code})`));
-    worker.unref();
     return thread;
   }
 }

@@ -93,7 +93,7 @@ const closed = (line: Interface): Promise<string | undefined> =>
     // Ctrl-C takes a half-typed line back, as a shell does; on an empty one it leaves.
     line.on("SIGINT", () => {
       if (line.line === "") return resolve(undefined);
-      process.stderr.write("^C\n");
+      show(process.stderr, "^C\n");
       resolve("");
     });
     line.once("close", () => resolve(undefined));
