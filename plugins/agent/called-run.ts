@@ -14,14 +14,14 @@ export interface Called {
   readonly run: string;
   readonly agent: string;
   readonly context: ToolContext;
-  /** Passes a person's answer on to the called run. */
+  /** Forwards an answer to the called run. */
   answer(call: string, verdict: Verdict): Promise<boolean>;
 }
 
-/** A run that was called as a tool: its progress becomes the caller's, and so do its questions. */
+/** A run called as a tool: its progress and its questions become the caller's. */
 export class CalledRun {
   readonly #called: Called;
-  /** Questions that are open, by the called run's own name for them. */
+  /** Open questions, by the called run's ids. */
   readonly #open = new Map<string, (verdict: Verdict) => void>();
   readonly #asked = new Map<string, number>();
   #usage: Usage = {};
@@ -30,7 +30,7 @@ export class CalledRun {
     this.#called = called;
   }
 
-  /** The terminal event, or undefined when the caller's signal came first. */
+  /** The terminal event, or undefined when the caller's signal aborted first. */
   async follow(batches: AsyncIterable<readonly RunEvent[]>): Promise<TerminalEvent | undefined> {
     const { context, run } = this.#called;
     try {
@@ -49,7 +49,7 @@ export class CalledRun {
     throw new VenturiError("tool.call", "tool_failed", `the run ${run} ended without an outcome`);
   }
 
-  /** What followers of the caller are told of it. */
+  /** The progress text shown to the caller's followers. */
   #take(event: RunEvent): string {
     this.#usage = usageAfter(event, this.#usage);
     switch (event.type) {
@@ -104,7 +104,7 @@ export class CalledRun {
   }
 }
 
-/** What the run has used by now, as its events tell it. */
+/** The run's usage so far, according to its events. */
 function usageAfter(event: RunEvent, usage: Usage): Usage {
   switch (event.type) {
     case "generation.finished":

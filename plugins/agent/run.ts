@@ -19,7 +19,7 @@ export interface Task {
   readonly variables?: Record<string, unknown> | undefined;
 }
 
-/** Runs another agent to its end. The same call, made again after a crash, finds the run that it started before. */
+/** Runs another agent to its end. A repeat of the call after a crash finds the run it had started. */
 export async function runAgent(runs: Runs, task: Task, context: ToolContext): Promise<unknown> {
   context.signal.throwIfAborted();
   const depth = context.depth + 1;
@@ -49,7 +49,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   throw new VenturiError(op, "stream_interrupted", `the run ${run} of "${task.agent}" was cancelled with its caller`);
 }
 
-/** What it has used counts for its caller, too. */
+/** Its usage counts towards the caller as well. */
 async function cancel(runs: Runs, run: string, context: ToolContext): Promise<void> {
   await runs.cancel(run, "the calling run was cancelled");
   const { head } = await runs.get(run);
@@ -57,7 +57,7 @@ async function cancel(runs: Runs, run: string, context: ToolContext): Promise<vo
   if (end !== undefined) context.spent(end.usage);
 }
 
-/** The run's budgets are shared: what the caller has left is the most that this run may use. */
+/** Budgets are shared: the caller's remainder is this run's limit. */
 function limitsOf({ tokens, time, maxToolCalls }: Budget): Record<string, number> {
   if ((tokens ?? 1) < 1 || (time ?? 1) < 1) {
     throw new VenturiError(op, "budget_exceeded", "the budget of the calling run is used up");
@@ -75,7 +75,7 @@ function outcome(end: TerminalEvent, agent: string, run: string): unknown {
   throw new VenturiError(op, "tool_failed", `the agent "${agent}" failed: ${code}: ${err}`, { details: { run, code } });
 }
 
-/** The calling run is parked or another worker's, and will find this one by its key: it must not be stopped. */
+/** The calling run is parked or moved to another worker, and will find this one by its key: do not cancel it. */
 const isHandover = (reason: unknown): boolean =>
   VenturiError.isInstance(reason) &&
   (reason.details?.parked === true || ["shutting_down", "journal_failed", "conflict"].includes(reason.code));

@@ -14,13 +14,13 @@ interface Thinking {
 interface Call {
   readonly kind: "call";
   readonly call: number;
-  /** What came whole with the start; usually the placeholder `{}`. */
+  /** Input given in full at the start; usually the placeholder `{}`. */
   readonly input: unknown;
   written: boolean;
   open: boolean;
 }
 
-/** A block of Anthropic's own servers, and the JSON that is streamed into it. */
+/** A server-side block, and the JSON streamed into it. */
 interface Server {
   readonly kind: "server";
   readonly data: Wire;
@@ -29,18 +29,18 @@ interface Server {
   open: boolean;
 }
 
-/** A content block between its start and its stop. */
+/** A content block between start and stop. */
 type Block = Thinking | Call | Server | { readonly kind: "settled" };
 
 /**
- * The content blocks of one message. Deltas are led by what they are before their index is looked at: gateways restart,
- * overlap and skip indexes, and text is text wherever it claims to belong.
+ * The content blocks of one message. Deltas are routed by type before index: gateways restart, overlap and skip indexes, and
+ * text is text whatever index it has.
  */
 export class Blocks {
   readonly #quirks: Quirks;
   readonly #open = new Map<number, Block>();
   readonly #ids = new Set<string>();
-  /** The latest that takes JSON, open or not, and the latest that is thought into. */
+  /** The latest block that takes JSON, open or not, and the latest thinking block. */
   #json: Call | Server | undefined;
   #thinking: Thinking | undefined;
   #calls = 0;
@@ -69,13 +69,13 @@ export class Blocks {
     else this.#quirks.count("stop_without_block");
   }
 
-  /** A block that is whole from the start. */
+  /** A block that is complete from the start. */
   whole(block: Wire, out: Delta[]): void {
     this.start(-1, block, out);
     this.#close(-1, out);
   }
 
-  /** The message has ended, and with it whatever is still open. */
+  /** The message has ended, and with it all open blocks. */
   end(out: Delta[]): void {
     if (this.#open.size > 0) this.#quirks.count("block_without_stop");
     for (const key of [...this.#open.keys()]) this.#close(key, out);
@@ -133,7 +133,7 @@ export class Blocks {
 
   #beginThinking(block: Wire, out: Delta[]): Block {
     this.#thinking = { kind: "thinking", part: this.#thoughts++, signature: word(block.signature) ?? "", open: true };
-    // A thought without words still opens its part: its signature alone must go back.
+    // Thinking without text still opens its part: its signature must be sent back.
     out.push({ type: "reasoning", text: word(block.thinking) ?? "", part: this.#thinking.part });
     return this.#thinking;
   }
@@ -141,7 +141,7 @@ export class Blocks {
   #beginCall(block: Wire, out: Delta[]): Block | undefined {
     const id = word(block.id);
     if (id !== undefined && this.#ids.has(id)) {
-      // A gateway that puts a block into message_start and then streams it as well.
+      // A gateway that includes a block in message_start and then streams it as well.
       this.#quirks.count("repeated_call");
       return undefined;
     }
@@ -172,7 +172,7 @@ export class Blocks {
     out.push({ type: "tool_call", index: block.call, arguments: text });
   }
 
-  /** Anything but text is a gateway's mistake, told as JSON all the same: leaving it out would change the arguments. */
+  /** Anything but text is a gateway's mistake; kept as JSON, since dropping it would change the arguments. */
   #textOf(json: unknown): string {
     if (typeof json === "string") return json;
     this.#quirks.count("json_as_value");
@@ -180,8 +180,8 @@ export class Blocks {
   }
 
   /**
-   * The block at the index; else the latest that takes JSON if it is open or has got none yet. Dropping arguments that came
-   * under a wrong index would leave a call that looks as if it had none.
+   * The block at the index, else the latest block that takes JSON if it is open or still empty. Dropping arguments with a wrong
+   * index would leave a call that seems to have none.
    */
   #target(index: unknown): Call | Server | undefined {
     const block = this.#open.get(Number(index));
@@ -201,7 +201,7 @@ export class Blocks {
     return this.#thinking;
   }
 
-  /** A signature is told when its block closes, so that of two the last counts; one that comes later is told at once. */
+  /** A signature is emitted when its block closes, so that the last of several wins; a late one is emitted at once. */
   #sign(index: unknown, signature: string, out: Delta[]): void {
     const block = this.#thought(index);
     if (block.open) block.signature = signature;
@@ -236,27 +236,27 @@ export class Blocks {
 
 const knownBlock = /_tool_use$|_tool_result$|^(mcp_tool_listing|container_upload|compaction|fallback)$/;
 
-/** What Anthropic's servers did is not the client's to run; it goes back as it came, so that the model sees it again. */
+/** Server-side activity is not the client's to run; it is sent back verbatim so that the model sees it again. */
 function activity(block: Server): Delta {
   const type = word(block.data.type) ?? "";
   const kind = /_tool_(use|result)$/.test(type) ? "server_tool" : "part";
   const data: Record<string, unknown> = { ...block.data, ...Object.fromEntries(block.patch) };
   if (block.json === "") return { type: "activity", kind, wire: wireName, data, keep: true };
   const input = parseJson(block.json);
-  // Input that was cut can be shown, but the API would not take it back.
+  // Truncated input can be shown, but the API would reject it.
   if (typeof input !== "object")
     return { type: "activity", kind, wire: wireName, data: { ...data, input: block.json } };
   return { type: "activity", kind, wire: wireName, data: { ...data, input }, keep: true };
 }
 
-/** The input that came with the block's start, as JSON text; undefined for the usual empty placeholder. */
+/** Input from the block's start as JSON text; undefined for the usual empty placeholder. */
 function wholeInput(input: unknown): string | undefined {
   if (typeof input === "string") return word(input);
   if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return undefined;
   return JSON.stringify(input);
 }
 
-/** Who called the tool, when it was not the model itself: Anthropic wants that back on the same block. */
+/** The tool's caller, if not the model itself: Anthropic requires it back on the same block. */
 function origin(block: Wire): string | undefined {
   const caller = record(block.caller);
   const direct = word(caller.type) === undefined || caller.type === "direct";

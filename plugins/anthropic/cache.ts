@@ -4,20 +4,20 @@ import type { AnthropicMessage, Block } from "./messages.ts";
 type Body = Record<string, unknown>;
 
 /**
- * The body with up to four cache breakpoints: the last tool, the system's text, and where the conversation ends now and
- * ended a turn before, which is what the next request finds again. A client that set breakpoints of its own has its way.
+ * The body with up to four cache breakpoints: the last tool, the system text, and the conversation's end now and one turn
+ * earlier, where the next request gets its cache hit. A client's own breakpoints take precedence.
  */
 export function withBreakpoints(body: Body, { cache }: GenerationRequest): Body {
   const mode = cache?.mode ?? "off";
   if (mode === "off" || isMarked(body)) return body;
   const mark = { type: "ephemeral", ...(mode === "1h" ? { ttl: "1h" } : {}) };
   const { tools, system } = body;
-  const messages = body.messages as AnthropicMessage[]; // this plugin made them
+  const messages = body.messages as AnthropicMessage[]; // built by this plugin
   const marked: Body = { ...body };
   if (typeof system === "string") marked.system = [{ type: "text", text: system, cache_control: mark }];
   else if (Array.isArray(system)) marked.system = markLast(system, mark);
   if (Array.isArray(tools)) marked.tools = markLast(tools, mark);
-  // A single question is asked once: to write it into the cache would cost more and bring nothing.
+  // A single question without context is not repeated, so a cache write would only cost.
   if (mode !== "auto" || cache?.key !== undefined || tools !== undefined || messages.length > 1) {
     marked.messages = markTurns(messages, mark);
   }
@@ -29,14 +29,14 @@ function isMarked(body: Body): boolean {
   return [body, ...list(body.system), ...list(body.tools), ...messages].some(hasMark);
 }
 
-/** A tool's result may have blocks of its own. */
+/** A tool result may contain blocks. */
 function hasMark(value: unknown): boolean {
   const block = record(value);
   if (block.cache_control != null) return true;
   return block.type === "tool_result" && list(block.content).some(hasMark);
 }
 
-/** Behind the last two messages of the user, results of tools included. */
+/** After the last two user messages, including tool results. */
 function markTurns(messages: readonly AnthropicMessage[], mark: Body): AnthropicMessage[] {
   let left = 2;
   return messages
@@ -49,7 +49,7 @@ function markTurns(messages: readonly AnthropicMessage[], mark: Body): Anthropic
     .toReversed();
 }
 
-/** Thinking and the vendor's own blocks take no mark. */
+/** Thinking and vendor blocks cannot carry a breakpoint. */
 function markLast(blocks: readonly Block[], mark: Body): Block[] {
   const at = blocks.findLastIndex(({ type }) => type === undefined || markable.has(String(type)));
   return blocks.map((block, index) => (index === at ? { ...block, cache_control: mark } : block));

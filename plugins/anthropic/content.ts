@@ -4,7 +4,7 @@ type Block = Record<string, unknown>;
 
 export const imageBlock = (part: ImagePart): Block => ({ type: "image", source: sourceOf(part) });
 
-/** PDFs as they are; text as text, whatever its media type, since Anthropic knows only `text/plain`. */
+/** PDFs as they are; text as text whatever its media type, since Anthropic accepts only `text/plain`. */
 export function documentBlock(part: FilePart): Block {
   const text = fileText(part);
   const source = text === undefined ? sourceOf(part) : { type: "text", media_type: "text/plain", data: text };

@@ -14,14 +14,14 @@ import { Blocks, type Wire, wireName } from "./blocks.ts";
 import { broken, errorOf } from "./errors.ts";
 import { UsageCounts } from "./usage.ts";
 
-/** What changes from one piece of a block to the next. */
+/** Values that vary between the deltas of a block. */
 const changing = varying([
   ["delta", "text"],
   ["delta", "partial_json"],
   ["delta", "thinking"],
 ]);
 
-/** Events of Anthropic's Messages API. The end is `message_stop`; everything that stops earlier was cut. */
+/** Decodes Anthropic's Messages API. The terminator is `message_stop`; anything that ends earlier was cut. */
 export class AnthropicDecoder implements Decoder {
   readonly quirks = new Quirks();
   readonly #json = new RepeatedJson(changing);
@@ -68,7 +68,7 @@ export class AnthropicDecoder implements Decoder {
         out.push({ type: "error", error: errorOf(event) });
         return;
       case "message":
-        // The answer to a request that did not ask for a stream: the same message in one piece.
+        // The answer to a non-streaming request: the same message in one piece.
         this.#start(event, out);
         return this.#finish(out);
       default:
@@ -77,13 +77,13 @@ export class AnthropicDecoder implements Decoder {
     }
   }
 
-  /** `[DONE]` and comments come from gateways that speak another dialect; anything else is damage. */
+  /** `[DONE]` and comments come from gateways that speak another dialect; anything else is corruption. */
   #unreadable(frame: Frame, out: Delta[]): void {
     const data = frame.data.trim();
     if (data === "" || data.startsWith(":")) return this.quirks.count("comment_as_data");
     if (data === "[DONE]") {
       this.quirks.count("done_sentinel");
-      // Said after the reason to stop, it stands for the message_stop that such gateways leave out.
+      // After the stop reason, it replaces the message_stop that such gateways omit.
       if (this.#stop !== undefined) this.#finish(out);
       return;
     }
@@ -99,8 +99,8 @@ export class AnthropicDecoder implements Decoder {
   #start(message: Wire, out: Delta[]): void {
     if (this.#message !== undefined) {
       if (this.#message.id === message.id) return this.quirks.count("repeated_message_start");
-      // A gateway that lost its upstream and tried again has put two generations into one body. Signed thinking of both
-      // in one turn could never be sent back (seen behind Vertex: github.com/vercel/ai/issues/18331).
+      // A gateway that lost its upstream and retried has put two generations into one body. Signed thinking from both in one
+      // turn could never be sent back (seen behind Vertex: github.com/vercel/ai/issues/18331).
       return this.#fail("a second message began before the first had ended; try again", out);
     }
     this.#message = { id: message.id };
@@ -121,7 +121,7 @@ export class AnthropicDecoder implements Decoder {
     if (explanation !== undefined) out.push({ type: "refusal", text: explanation });
     const container = word(record(from.container).id);
     if (container === undefined) return;
-    // A later request that answers a call made from a container must name that container.
+    // A later request that answers a call from a container must name the container.
     const data = { type: "container", id: container };
     out.push({ type: "activity", kind: "part", wire: wireName, data, keep: true });
   }

@@ -9,10 +9,10 @@ const codes: ReadonlyMap<string, Code> = new Map([
   ["request_too_large", "too_large"],
 ]);
 
-/** Kinds that a second try may cure although their code says nothing of it. */
+/** Transient kinds whose code does not say so. */
 const passing: ReadonlySet<string> = new Set(["api_error", "timeout_error"]);
 
-/** An `{"type":"error","error":{…}}` event of a stream that had begun with 200. */
+/** An `{"type":"error","error":{…}}` event in a stream that began with 200. */
 export function errorOf(event: unknown): VenturiError {
   const outer = record(event);
   const error = record(outer.error);
@@ -25,5 +25,5 @@ export function errorOf(event: unknown): VenturiError {
   return new VenturiError(op, code, `the provider reported ${type}: ${message}`, { details });
 }
 
-/** The stream broke its own format. */
+/** The stream violates its format. */
 export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);

@@ -63,5 +63,5 @@ export default definePlugin({
   },
 });
 
-/** People write the base with and without `/v1`; both are meant. */
+/** The base URL is commonly written with and without `/v1`. */
 const urlOf = (baseUrl: string): string => `${baseUrl.replace(/\/+$/, "").replace(/\/v1$/, "")}/v1/messages`;

@@ -20,8 +20,8 @@ export interface AnthropicMessage {
 }
 
 /**
- * The conversation as Anthropic takes it: system text apart, tool results as blocks of the user message that follows the
- * calls, neighbours of one role in one message.
+ * The conversation in Anthropic's format: system text separate, tool results as blocks of the user message after the calls,
+ * adjacent messages of one role merged.
  */
 export function messagesOf(messages: readonly Message[]): AnthropicMessage[] {
   const out: AnthropicMessage[] = [];
@@ -37,7 +37,7 @@ export function messagesOf(messages: readonly Message[]): AnthropicMessage[] {
   return out;
 }
 
-/** The system's text: a string, unless a client of this wire wrote blocks. */
+/** The system text: a string, unless a client of this wire sent blocks. */
 export function systemOf(messages: readonly Message[]): string | Block[] | undefined {
   const preface = messages.filter(isPreface);
   if (preface.length === 0) return undefined;
@@ -47,10 +47,10 @@ export function systemOf(messages: readonly Message[]): string | Block[] | undef
   return preface.flatMap(({ parts }) => parts.flatMap(userBlock));
 }
 
-/** What the system says before the conversation, and not at a point of it. */
+/** A system message before the conversation rather than within it. */
 const isPreface = ({ role, native }: Message): boolean => role === "system" && native?.fields.role === undefined;
 
-/** The container that later calls of the conversation belong to, as the last answer named it. */
+/** The container that later calls belong to, as named by the last answer. */
 export function containerOf(messages: readonly Message[]): string | undefined {
   let found: string | undefined;
   for (const message of messages) {
@@ -82,7 +82,7 @@ function assistantBlock(part: Part): Block[] {
       return textBlock(part);
     case "reasoning":
       if (part.encrypted !== undefined) return [{ type: "redacted_thinking", data: part.encrypted }];
-      // Unsigned thinking is refused: it came from another vendor, or was never whole.
+      // Unsigned thinking is rejected: it came from another vendor, or was incomplete.
       return part.signature === undefined ? [] : [{ type: "thinking", thinking: part.text, signature: part.signature }];
     case "tool_call": {
       const { call, name, signature } = part;
@@ -99,7 +99,7 @@ function assistantBlock(part: Part): Block[] {
 const opaqueBlock = (part: Extract<Part, { type: "opaque" }>): Block[] =>
   part.wire === wireName && record(part.data).type !== "container" ? [record(part.data)] : [];
 
-/** Text without anything in it but blanks is refused, though models say such things before a call. */
+/** The API rejects blank text, although models emit it before a call. */
 const textBlock = ({ text, native }: Extract<Part, { type: "text" }>): Block[] =>
   text.trim() === "" && native === undefined ? [] : [withNative({ type: "text", text }, native)];
 
@@ -117,10 +117,10 @@ function resultBlock(part: ToolResultPart): Block {
   };
 }
 
-/** Anthropic takes ids of these characters only; calls made on another wire may hold others. */
+/** Anthropic accepts only these characters in ids; calls from another wire may contain others. */
 const idOf = (call: string): string => call.replace(/[^a-zA-Z0-9_-]/g, "_");
 
-/** What the decoder noted about who made the call. A signature of another wire holds no such thing. */
+/** The decoder's note on the call's origin. Signatures of other wires hold none. */
 function origin(signature: string | undefined): Readonly<Record<string, unknown>> {
   if (signature === undefined || !signature.startsWith("{")) return {};
   const { caller, toolset_name } = record(parseJson(signature));

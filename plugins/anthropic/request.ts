@@ -3,10 +3,10 @@ import { withBreakpoints } from "./cache.ts";
 import { containerOf, messagesOf, systemOf } from "./messages.ts";
 import { outputSchema } from "./schema.ts";
 
-/** Room for the answer when nobody says how much: Anthropic insists on a figure. */
+/** Default for `max_tokens`, which Anthropic requires. */
 const defaultMaxTokens = 8_192;
 
-/** The fields that tokens are counted by; the API refuses the others. */
+/** The fields the token counting endpoint accepts; it rejects others. */
 export function countedBody(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)));
 }
@@ -25,14 +25,14 @@ const counted: ReadonlySet<string> = new Set([
   "mcp_servers",
 ]);
 
-/** The client's own betas come after the operator's. */
+/** The client's betas come after the operator's. */
 export function headersOf(request: GenerationRequest, beta: readonly string[]): Record<string, string> {
   const own = request.native?.headers?.["anthropic-beta"]?.split(",").map((name) => name.trim()) ?? [];
   const names = [...new Set([...beta, ...own.filter((name) => name !== "")])];
   return names.length === 0 ? {} : { "anthropic-beta": names.join(",") };
 }
 
-/** From this version on the API refuses sampling settings. */
+/** From this version on, the API rejects sampling settings. */
 const withoutSampling = "2026-10-21";
 
 type Body = Record<string, unknown>;
@@ -67,12 +67,12 @@ export function bodyOf(request: GenerationRequest, version: string): Body {
   return withBreakpoints(withNative(withNative(whole, request.native), request.nativeChoice), request);
 }
 
-/** Beside thinking any temperature but the default is refused. A client of this wire that sends both is not second-guessed. */
+/** With thinking, only the default temperature is accepted. A client of this wire that sends both is not overruled. */
 function takesSampling(request: GenerationRequest, version: string): boolean {
   return version < withoutSampling && thinkingOf(request) === undefined;
 }
 
-/** What a client may ask for that the API has no word for, or does not take together with the rest. */
+/** Fields the API cannot express, or rejects in combination. */
 export function ignoredBy(request: GenerationRequest, version: string): string[] {
   const { seed, temperature, topP } = request.options;
   const sampling = takesSampling(request, version);
@@ -80,14 +80,14 @@ export function ignoredBy(request: GenerationRequest, version: string): string[]
     ...(seed === undefined ? [] : ["seed"]),
     ...(temperature === undefined || sampling ? [] : ["temperature"]),
     ...(topP === undefined || sampling ? [] : ["top_p"]),
-    // There is no mode for JSON without a schema.
+    // There is no JSON mode without a schema.
     ...(request.output !== undefined && request.output.schema === undefined ? ["response_format"] : []),
   ];
 }
 
 /**
- * A budget is the older way to ask for thinking, an effort the newer; models take one or the other. A client of this wire
- * says itself whether it wants thinking beside its effort.
+ * Older models take a thinking budget, newer ones an effort. A client of this wire states itself whether it wants thinking in
+ * addition to an effort.
  */
 function thinkingOf({ options: { reasoning }, native }: GenerationRequest): Body | undefined {
   if (native?.fields.output_config !== undefined || native?.fields.thinking !== undefined) return undefined;
@@ -105,7 +105,7 @@ function outputOf(request: GenerationRequest): Body {
   return output;
 }
 
-/** A client of this wire has written its schema for it. */
+/** A client of this wire has already adapted its schema. */
 const toolOf = ({ name, description, parameters, native }: ToolSpec): Body => {
   const schema = native === undefined ? { type: "object", ...parameters } : parameters;
   return withNative({ name, ...(description !== "" && { description }), input_schema: schema }, native);

@@ -2,7 +2,7 @@ import { list, record } from "venturi/plugin";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** String formats that Anthropic's structured output knows. */
+/** String formats supported by Anthropic's structured output. */
 const formats: ReadonlySet<unknown> = new Set([
   "date-time",
   "time",
@@ -21,8 +21,8 @@ const lists: ReadonlySet<string> = new Set(["anyOf", "allOf", "oneOf"]);
 const maps: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]);
 
 /**
- * A JSON Schema as structured output takes it: objects closed, and limits it has no word for (`minimum`, `pattern`, …)
- * told to the model in the description. The answer is checked against the whole schema afterwards all the same.
+ * Adapts a JSON Schema to structured output: closes objects, and moves unsupported constraints (`minimum`, `pattern`, …) into
+ * the description. The answer is validated against the full schema afterwards.
  */
 export function outputSchema(schema: Schema): Schema {
   const out: [string, unknown][] = [];
@@ -43,7 +43,7 @@ export function outputSchema(schema: Schema): Schema {
   return Object.fromEntries(out);
 }
 
-/** Said in another way, or of no interest to a model. */
+/** Expressed otherwise, or irrelevant to a model. */
 const untold: ReadonlySet<string> = new Set(["description", "additionalProperties", "$schema", "$id", "$comment"]);
 
 const schemasIn = (value: unknown): Schema =>

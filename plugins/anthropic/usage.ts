@@ -1,8 +1,8 @@
 import { count, record, type Usage } from "venturi/plugin";
 
 /**
- * Anthropic counts cached input apart from `input_tokens`; Venturi's `inputTokens` is all that the model read, so the three
- * are added. Figures are totals: a later one overwrites, and one that is not repeated stays.
+ * Anthropic counts cached input separately from `input_tokens`; Venturi's `inputTokens` is everything the model read, so the
+ * three are added. Figures are totals: later ones overwrite, missing ones are kept.
  */
 export class UsageCounts {
   #input: number | undefined;

@@ -5,7 +5,7 @@ import { type Token, tokenize } from "./tokens.ts";
 export const maxLength = 1_000;
 const maxDepth = 100;
 
-/** The value of an arithmetic expression, to 15 significant digits. Throws `tool_failed` with the place of the mistake. */
+/** Evaluates an arithmetic expression to 15 significant digits. Throws `tool_failed` with the position of the error. */
 export function evaluate(expression: string): number {
   if (expression.length > maxLength) throw failure(`the expression is longer than ${maxLength} characters; split it`);
   const parser = new Parser(expression);
@@ -15,13 +15,13 @@ export function evaluate(expression: string): number {
   return Number(value.toPrecision(15));
 }
 
-/** A number, and whether it was written as a bare percentage: after + and - that means "of what stands on the left". */
+/** A number, and whether it is a bare percentage: after + and - that means "of the left-hand side". */
 interface Operand {
   readonly value: number;
   readonly percent: boolean;
 }
 
-/** Recursive descent. Binding, loosest first: + -, then * / and remainder, then sign, then power, then ! and percent. */
+/** Recursive descent. Precedence, lowest first: + -, then * / and remainder, then sign, then power, then ! and percent. */
 class Parser {
   readonly #tokens: readonly Token[];
   #next = 0;

@@ -58,6 +58,6 @@ const logarithm = (value: number, base: number | undefined): number =>
 function round(value: number, digits: number): number {
   if (!Number.isInteger(digits) || Math.abs(digits) > 15) return Number.NaN;
   const shifted = Number(`${value}e${digits}`);
-  // A value already written with an exponent cannot be shifted as text; it has no digits left to round either.
+  // A value already in exponent notation cannot be shifted as text; it has no digits left to round either.
   return Number.isNaN(shifted) ? value : Number(`${Math.round(shifted)}e${-digits}`);
 }

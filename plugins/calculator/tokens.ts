@@ -3,7 +3,7 @@ import { VenturiError } from "venturi/plugin";
 export interface Token {
   readonly kind: "number" | "name" | "sign" | "end";
   readonly text: string;
-  /** Character, from 1. */
+  /** Position in characters, from 1. */
   readonly at: number;
   readonly value: number;
 }

@@ -52,7 +52,7 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: 
         ? await startRun(opening, toRunRequest(request.params.agent, body))
         : { ...opening, runs: host.runsFor(request), ...waiting };
     const projection = new AgUiProjection({ threadId: body.threadId, runId: body.runId, run: served.run });
-    // An interrupt ends an AG-UI run; ours waits and goes on when the answer comes with the next one.
+    // An interrupt ends an AG-UI run; ours waits and continues when the answer arrives with the next one.
     const until = (event: { type: string }) => event.type === "approval.requested";
     await streamRun({ ...served, until }, projection.project, {
       failed: failureFrame,

@@ -6,18 +6,18 @@ export const failureFrame = (error: VenturiError): string =>
 export interface AgUiRun {
   readonly threadId: string;
   readonly runId: string;
-  /** Ours, which may go on over several of theirs. */
+  /** Our run, which may span several AG-UI runs. */
   readonly run: string;
 }
 
-/** Names the run that waits, the event after which it goes on, and the call. */
+/** Encodes the waiting run, the event after which it continues, and the call. */
 const interruptId = (event: EventOf<"approval.requested">): string => `${event.run}/${event.seq}/${event.call}`;
 export function parseInterrupt(id: string): { run: string; seq: number; call: string } | undefined {
   const [, run, seq, call] = /^([^/]+)\/(\d+)\/(.+)$/.exec(id) ?? [];
   return run === undefined || call === undefined ? undefined : { run, seq: Number(seq), call };
 }
 
-/** A run as AG-UI events: a step per round, a message per stretch of text, tools with their arguments and results. */
+/** A run as AG-UI events: a step per round, a message per stretch of text, tools with arguments and results. */
 export class AgUiProjection {
   readonly #ids: AgUiRun;
   readonly #calls = new Set<string>();
@@ -34,7 +34,7 @@ export class AgUiProjection {
     return this.#beginRun() + this.#project(event);
   };
 
-  /** Clients refuse anything before RUN_STARTED, which a heartbeat may be when the run waits for its turn. */
+  /** Clients reject anything before RUN_STARTED, and a heartbeat may come earlier while the run is queued. */
   readonly heartbeat = (): string => {
     const beat = dataFrame({ type: "CUSTOM", name: "heartbeat", value: { at: Date.now() } });
     return this.#beginRun() + beat;

@@ -20,7 +20,7 @@ const AgUiMessage = z.looseObject({
 });
 type AgUiMessage = z.output<typeof AgUiMessage>;
 
-/** What an AG-UI client posts. The client holds the conversation and sends it whole. */
+/** Request of an AG-UI client, which sends the whole conversation. */
 export const RunAgentInput = z.looseObject({
   threadId: z.string(),
   runId: z.string(),
@@ -124,7 +124,7 @@ function parts(value: unknown): Part[] {
   });
 }
 
-/** The types of AG-UI's content that are no text, and what each is taken for when nobody says. */
+/** AG-UI's non-text content types and their default media types. */
 const mediaTypes: Readonly<Record<string, string>> = {
   image: "image/*",
   audio: "audio/wav",
@@ -137,7 +137,7 @@ function object(text: string): Record<string, unknown> {
     const value: unknown = JSON.parse(text || "{}");
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // checked here
   } catch {
-    // Said below, as for any other text that is no object.
+    // Reported below, like any other text that is not an object.
   }
   throw invalid("the arguments of a tool call are no JSON object");
 }

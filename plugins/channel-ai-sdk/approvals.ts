@@ -8,10 +8,10 @@ export interface Approval {
   readonly reason: string | undefined;
 }
 
-/** Says which run waits, from where its stream goes on, and for which call. */
+/** Encodes the waiting run, the position where its stream continues, and the call. */
 export const approvalId = (run: string, seq: number, call: string): string => `${run}/${seq}/${call}`;
 
-/** The answers to approvals in the last message, when it ends with them. */
+/** The approval responses at the end of the last message, if any. */
 export function approvalsIn(messages: readonly UiMessage[]): Approval[] {
   const last = messages.at(-1);
   if (last?.role !== "assistant") return [];

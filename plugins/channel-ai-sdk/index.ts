@@ -69,7 +69,7 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }:
   });
 }
 
-/** Answers the approvals a run waits for; the stream goes on after the last one that was asked. */
+/** Answers the approvals a run waits for; the stream continues after the last question. */
 async function goOn(
   host: ChannelHost<FastifyInstance>,
   {
@@ -96,7 +96,7 @@ async function goOn(
   return { host, runs, run, reply, channel: "ai-sdk", onDisconnect };
 }
 
-/** `GET {prefix}/{agent}/{chat}/stream`: the chat's run from its start, or 204 when none is under way. */
+/** `GET {prefix}/{agent}/{chat}/stream`: the chat's run from its start, or 204 when none is running. */
 function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = {
@@ -115,7 +115,7 @@ function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): v
   });
 }
 
-/** Chats are looked for among the agent's newest runs, so that any replica finds them, also after a restart. */
+/** Chats are looked up among the agent's newest runs, so that any replica finds them, even after a restart. */
 async function latest(
   runs: Runs,
   wanted: { agent: string; chat: string; caller: string },
@@ -124,7 +124,7 @@ async function latest(
   return rows.find(({ request: { metadata } }) => metadata?.chat === wanted.chat && metadata.caller === wanted.caller);
 }
 
-/** An approval ends the stream, since useChat answers with a request of its own; the run waits. */
+/** An approval request ends the stream, since useChat answers with a new request; the run waits. */
 async function send(served: ServedRun, after: number): Promise<void> {
   const projection = new UiProjection(served.run);
   await streamRun({ ...served, after, until: (event) => event.type === "approval.requested" }, projection.project, {

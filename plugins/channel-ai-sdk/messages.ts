@@ -26,14 +26,14 @@ const UiMessage = z.looseObject({
 });
 export type UiMessage = z.output<typeof UiMessage>;
 
-/** What DefaultChatTransport posts. The client holds the conversation and sends it whole. */
+/** Request of DefaultChatTransport, which sends the whole conversation. */
 export const ChatBody = z.looseObject({
   id: z.string().min(1).max(256),
   messages: z.array(UiMessage).min(1),
   trigger: z.string().optional(),
 });
 
-/** An assistant's message holds calls and their results; ours keep them apart, in the order of its steps. */
+/** An assistant message holds calls and results; ours are separate, in step order. */
 export function toMessages(messages: readonly UiMessage[]): Message[] {
   return messages.flatMap((message) => {
     if (message.role !== "assistant") return [{ role: message.role, parts: message.parts.flatMap(simplePart) }];
@@ -74,7 +74,7 @@ function simplePart(part: UiPart): Part[] {
   throw new VenturiError("request.parse", "invalid_input", "a file part's url is a data: or https: URL");
 }
 
-/** A call whose result is not known is left out: no vendor takes a call without its result. */
+/** Calls without a result are left out: vendors reject them. */
 function toolParts(part: UiPart): [ToolCallPart, ToolResultPart][] {
   const name = part.type === "dynamic-tool" ? part.toolName : /^tool-(.+)$/.exec(part.type)?.[1];
   const { toolCallId: call, state } = part;

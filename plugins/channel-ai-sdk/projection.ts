@@ -5,7 +5,7 @@ export const failureFrame = (error: VenturiError): string =>
   dataFrame({ type: "error", errorText: error.message }) + end;
 const end = "data: [DONE]\n\n";
 
-/** Transient: the client is told, and no message keeps it. */
+/** Transient: shown by the client, not stored in a message. */
 export const heartbeatFrame = (): string =>
   dataFrame({ type: "data-heartbeat", data: { at: Date.now() }, transient: true });
 
@@ -80,7 +80,7 @@ export class UiProjection {
       }
       case "approval.requested": {
         const id = approvalId(event.run, event.seq, event.call);
-        // A called agent's question is about a call that this stream has not told of.
+        // A called agent's question is about a call that this stream has not shown.
         const told = event.origin
           ? dataFrame({ type: "tool-input-available", ...tool(event), input: event.arguments })
           : "";
@@ -130,7 +130,7 @@ export class UiProjection {
   }
 }
 
-/** The agent's tools are not known to the client's types, so their parts are dynamic. */
+/** The client's types do not know the agent's tools, so their parts are dynamic. */
 const tool = (event: { call: string; name: string }) => ({
   toolCallId: event.call,
   toolName: event.name,

@@ -17,7 +17,7 @@ export const TextBlock = z.looseObject({ type: z.literal("text"), text: z.string
 const Base64 = z.looseObject({ type: z.literal("base64"), media_type: z.string(), data: z.string() });
 const Url = z.looseObject({ type: z.literal("url"), url: httpUrl });
 const PlainText = z.looseObject({ type: z.literal("text"), media_type: z.string().optional(), data: z.string() });
-/** A source that only the vendor can open, such as a file it keeps. */
+/** A source that only the vendor can resolve, such as a stored file. */
 const OtherSource = z.looseObject({
   type: z
     .string()
@@ -57,7 +57,7 @@ export function imagePart(block: Image): ImagePart | OpaquePart {
   return { type: "image", ...content, ...own(block, sourced) };
 }
 
-/** What the API makes of a document without a media type. */
+/** The API's default media type of a document. */
 const plain = "text/plain";
 const documentFields = { carried: new Set(["type", "source", "title"]) };
 
@@ -81,11 +81,11 @@ function documentContent(source: Source): Pick<FilePart, "mediaType" | "data" | 
 type Source = z.output<typeof Base64> | z.output<typeof Url> | z.output<typeof PlainText>;
 
 const knownSource = (source: { type: string }): Source | undefined =>
-  ["base64", "url", "text"].includes(source.type) ? (source as Source) : undefined; // the schemas go by the type
+  ["base64", "url", "text"].includes(source.type) ? (source as Source) : undefined; // discriminated by type
 
 /**
- * The block's further fields. Without any it still is marked as one of this wire, so that a provider which speaks it sends
- * blocks where the client sent blocks.
+ * The block's other fields. Even without any it is marked as native, so that a provider of this wire sends blocks where the
+ * client sent blocks.
  */
 export function own(block: Record<string, unknown>, known: KnownFields): { native: Native } {
   return { native: nativeOf(messagesWire, block, known).native ?? { wire: messagesWire, fields: {} } };

@@ -29,7 +29,7 @@ const Redacted = z.looseObject({ type: z.literal("redacted_thinking"), data: z.s
 
 const known = [TextBlock, ImageBlock, DocumentBlock, ToolUse, ToolResult, Thinking, Redacted] as const;
 const knownTypes = new Set<string>(known.map((schema) => schema.shape.type.value));
-/** A block of the vendor's own, such as `server_tool_use`: goes on to a provider that speaks this wire. */
+/** A vendor block such as `server_tool_use`: passed on to a provider of this wire. */
 const Other = z.looseObject({
   type: z.string().refine((type) => !knownTypes.has(type), { abort: true, error: "this block's own fields" }),
 });
@@ -47,12 +47,12 @@ const messageFields = { carried: new Set(["role", "content"]) };
 const useFields = { carried: new Set(["type", "id", "name", "input"]) };
 const resultFields = { carried: new Set(["type", "tool_use_id", "content", "is_error"]) };
 
-/** `names`: calls that an earlier message of the thread left to the client, by their ids. */
+/** `names`: calls that earlier messages of the thread left to the client, by id. */
 export function toMessages(messages: readonly InputMessage[], names = new Map<string, string>()): Message[] {
   return messages.flatMap((message) => toMessage(message, names));
 }
 
-/** Results are a message of their own before the rest, which is the order that the API wants. */
+/** Results become a separate message before the rest, which is the order the API requires. */
 function toMessage(message: InputMessage, names: Map<string, string>): Message[] {
   const { role, content } = message;
   const native = nativeOf(messagesWire, message, messageFields);
@@ -68,7 +68,7 @@ function toMessage(message: InputMessage, names: Map<string, string>): Message[]
   ];
 }
 
-/** Says that the system spoke at this point of the conversation, and not before it. */
+/** Marks a system message within the conversation rather than before it. */
 const inPlace = { native: { wire: messagesWire, fields: { role: "system" }, translated: ["role"] } };
 
 function toPart(block: Block, names: Map<string, string>): Part {
@@ -122,13 +122,13 @@ function contentPart(block: { type: string }): Part {
     throw new VenturiError("request.parse", "invalid_input", message);
   }
   const content = parsed.data;
-  if (content.type === "text") return textPart(content as z.output<typeof TextBlock>); // the schemas go by the type
+  if (content.type === "text") return textPart(content as z.output<typeof TextBlock>); // discriminated by type
   return content.type === "image"
     ? imagePart(content as z.output<typeof ImageBlock>)
     : documentPart(content as z.output<typeof DocumentBlock>);
 }
 
-/** Whether a provider of this wire would write the same list: a text, then images, then documents, and nothing else. */
+/** Whether a provider of this wire would encode the same list: a text, then images, then documents, and nothing else. */
 function isUsual(content: readonly Record<string, unknown>[]): boolean {
   const order = ["text", "image", "document"];
   const places = content.map(({ type }) => order.indexOf(String(type)));
@@ -137,7 +137,7 @@ function isUsual(content: readonly Record<string, unknown>[]): boolean {
   return sorted && bare && places.filter((place) => place === 0).length <= 1 && places.some((place) => place > 0);
 }
 
-/** What the client wrote stands whole in the result's own content. */
+/** The result's own content holds the client's original in full. */
 function bare<P extends { native?: unknown }>(part: P): Omit<P, "native"> {
   const { native: _, ...rest } = part;
   return rest;

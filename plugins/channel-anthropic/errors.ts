@@ -10,13 +10,13 @@ import {
   type VenturiError,
 } from "venturi/plugin";
 
-/** Anthropic's shape of an error, in the vendor's own words where it was the vendor that refused the request. */
+/** Anthropic's error format, with the vendor's own terms where the vendor rejected the request. */
 export function errorBody(error: ErrorJson): Record<string, unknown> {
   const { details = {} } = error;
   const said = error.code === "invalid_input" ? details : {};
   const type = typeOf(fromJson(error).status);
   const code = said.vendorCode ?? error.code;
-  // By this word the vendor's clients know what they can do about it.
+  // Vendor SDKs act on this code.
   const own = typeof details.errorCode === "string" ? { details: { error_code: details.errorCode } } : {};
   return { type: "error", error: { type, message: said.vendorMessage ?? error.err, code, ...own } };
 }
@@ -32,7 +32,7 @@ export function replyWithErrors(server: FastifyInstance): void {
   });
 }
 
-/** A request that was refused, or a run that failed before anything was sent. */
+/** Response to a rejected request, or to a run that failed before anything was sent. */
 export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyReply {
   const { status, headers, body } = failureResponse(json);
   return reply.code(status).headers(headers).send(body);

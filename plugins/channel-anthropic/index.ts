@@ -109,7 +109,7 @@ function mountModels(host: ChannelHost<FastifyInstance>): void {
     return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
   });
   const params = z.object({ "*": z.string() });
-  // An agent's name may hold slashes.
+  // Agent names may contain slashes.
   server.get(
     "/v1/models/*",
     { schema: { summary: "One agent, as a model", tags: ["anthropic"], params } },

@@ -21,11 +21,11 @@ export const messageBody = ({ run, model }: MessageRun): Record<string, unknown>
 export interface MessageEnd {
   readonly delta: Record<string, unknown>;
   readonly usage: Record<string, unknown>;
-  /** A refusal in words that the API has no other place for. */
+  /** Refusal text, which has no other place in the API. */
   readonly said: string;
 }
 
-/** How a message ends. `raw` is the vendor's own reason, `refusal` what the model said instead of an answer. */
+/** How a message ends. `raw` is the vendor's stop reason, `refusal` the model's text in place of an answer. */
 export function messageEnd(
   event: EventOf<"run.finished">,
   { raw, refusal }: { raw: string | undefined; refusal: string },
@@ -49,7 +49,7 @@ function stopReason({ finish, calls }: EventOf<"run.finished">, raw: string | un
 }
 
 export const usageOf = (usage: Usage): Record<string, unknown> => ({
-  // Anthropic counts cached input apart from the rest.
+  // Anthropic counts cached input separately.
   input_tokens: Math.max(0, (usage.inputTokens ?? 0) - (usage.cacheReadTokens ?? 0) - (usage.cacheWriteTokens ?? 0)),
   output_tokens: usage.outputTokens ?? 0,
   cache_read_input_tokens: usage.cacheReadTokens ?? 0,

@@ -3,29 +3,29 @@ import { messagesWire } from "./blocks.ts";
 import { errorFrame } from "./errors.ts";
 import { type MessageRun, messageBody, messageEnd, usageOf } from "./message.ts";
 
-/** A call of a client's tool. Blocks come one after the other, so that a second call waits for the end of the first. */
+/** A call of a client tool. Blocks are sequential, so a second call waits for the end of the first. */
 interface Call {
   readonly call: string;
   readonly name: string;
-  /** Pieces of the arguments that have not been told. */
+  /** Argument fragments not yet emitted. */
   waiting: string;
   done: boolean;
 }
 
 /**
- * A run as the events of one message: thinking, text and the arguments for the client's tools as they come, each in a block
- * of its own. Tools that run here are not shown; clients take every tool_use as theirs to execute.
+ * A run as the events of one message: thinking, text and client tool arguments as they arrive, each in its own block. Tools
+ * that run here are not shown, because clients execute every tool_use themselves.
  */
 export class MessageProjection {
   readonly #message: MessageRun;
   #index = -1;
   #open: "text" | "thinking" | undefined;
-  /** Calls that have begun; the first of them has the open block. */
+  /** Started calls; the first one has the open block. */
   #calls: Call[] = [];
   readonly #told = new Set<string>();
-  /** What was said while a call's block was open. */
+  /** Events that arrived while a call's block was open. */
   #said: RunEvent[] = [];
-  /** The thought whose block is open. */
+  /** The reasoning part whose block is open. */
   #part: number | undefined;
   #refusal = "";
   #raw: string | undefined;
@@ -117,7 +117,7 @@ export class MessageProjection {
   #reasoning({ text, part, signature, encrypted }: EventOf<"reasoning.delta">): string {
     const sealed = encrypted === undefined ? "" : this.#whole({ type: "redacted_thinking", data: encrypted });
     if (text === "" && signature === undefined) return sealed;
-    // Each thought is a block of its own, with its own signature.
+    // Each reasoning part gets its own block, with its own signature.
     const before = this.#open === "thinking" && part !== undefined && part !== this.#part ? this.#close() : "";
     this.#part = part;
     const said = text === "" ? "" : this.#delta("thinking", { type: "thinking_delta", thinking: text });
@@ -125,7 +125,7 @@ export class MessageProjection {
     return sealed + before + said + signed;
   }
 
-  /** What the vendor's own servers did, in the blocks of this wire; another wire's have no place in it. */
+  /** Server-side activity in blocks of this wire; other wires' blocks cannot be expressed. */
   #activity({ wire, kind, data }: EventOf<"provider.activity">): string {
     if (wire !== messagesWire) return "";
     if (kind === "citation") return this.#delta("text", { type: "citations_delta", citation: data });
@@ -133,7 +133,7 @@ export class MessageProjection {
     return block.type === "container" ? "" : this.#whole(block);
   }
 
-  /** Input goes as a delta: clients put it together as they do a tool's of their own. */
+  /** Input is sent as a delta: clients assemble it as for their own tools. */
   #whole(block: Readonly<Record<string, unknown>>): string {
     const closed = this.#close();
     const index = ++this.#index;

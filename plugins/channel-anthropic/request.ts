@@ -16,7 +16,7 @@ import { Choice, chosen, Tool, toolSpec } from "./tools.ts";
 
 const Format = z.looseObject({ type: z.string(), schema: z.record(z.string(), z.unknown()).optional() });
 
-/** What a message is made of, and what its tokens are counted by. */
+/** The fields of a message that also determine its token count. */
 export const Prompt = z.looseObject({
   model: z.string().describe("the agent's name"),
   messages: z.array(InputMessage),
@@ -47,9 +47,9 @@ export type MessagesRequest = z.output<typeof MessagesRequest>;
 export type Prompt = z.output<typeof Prompt>;
 
 export interface Around {
-  /** The client's `anthropic-beta`, for a provider that speaks the same wire. */
+  /** The client's `anthropic-beta`, for a provider of the same wire. */
   readonly beta?: string | undefined;
-  /** Names of calls that earlier messages of the thread left to the client, by their ids. */
+  /** Names of calls that earlier messages of the thread left to the client, by id. */
   readonly names?: Map<string, string>;
 }
 
@@ -95,7 +95,7 @@ function nativeRequest(body: Prompt & Partial<MessagesRequest>, beta: string | u
   return beta ? { wire: messagesWire, fields: {}, ...headers } : undefined;
 }
 
-/** What other wires are told as well, by what it says: a budget of tokens, an effort, a schema. */
+/** Fields that are translated for other wires, depending on their contents: a token budget, an effort, a schema. */
 function knownFields(body: Prompt): KnownFields {
   const translated = new Set(["metadata"]);
   const { thinking, output_config: config } = body;

@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 import { type Runs, type ToolSpec, terminalOf, VenturiError } from "venturi/plugin";
 import type { MessagesRequest } from "./request.ts";
 
-/** Where a request goes on: the session of its thread, and what that thread was begun with. */
+/** What a request continues: the thread's session and its initial settings. */
 export interface Thread {
   readonly session: string;
-  /** Calls that the last message left to the client, by their ids. */
+  /** Calls the last message left to the client, by id. */
   readonly names: Map<string, string>;
   readonly clientTools?: readonly ToolSpec[];
 }
@@ -13,8 +13,8 @@ export interface Thread {
 export const idOf = (run: string): string => `msg_${run}`;
 
 /**
- * A thread is a session, and a message of it is a run. `create` begins one; `continue` goes on after the message it names,
- * with the tools of the thread and whatever the session has heard of the system.
+ * A thread is a session, and each message a run. `create` starts one; `continue` follows the named message, with the thread's
+ * tools and the session's system messages.
  */
 export async function threadOf(runs: Runs, { thread }: MessagesRequest): Promise<Thread | undefined> {
   if (thread == null) return undefined;
@@ -43,6 +43,6 @@ const gone = (id: string): VenturiError =>
 const passed = (id: string): VenturiError =>
   refusal("conflict", "thread_already_continued", `the thread has gone on after ${id}; send the whole conversation`);
 
-/** `errorCode` is the vendor's word, by which its clients know that they can send the conversation again. */
+/** `errorCode` is the vendor's code that tells its SDKs to resend the conversation. */
 const refusal = (code: VenturiError["code"], errorCode: string, message: string): VenturiError =>
   new VenturiError("request.thread", code, message, { details: { errorCode } });

@@ -8,7 +8,7 @@ const CustomTool = z.looseObject({
   description: z.string().nullish(),
   input_schema: z.record(z.string(), z.unknown()),
 });
-/** A tool that only the vendor defines: `web_search_…`, which it runs itself, or `bash_…`, which its client runs. */
+/** A vendor-defined tool: `web_search_…`, executed by the vendor, or `bash_…`, executed by the client. */
 const VendorTool = z.looseObject({
   type: z
     .string()

@@ -4,7 +4,7 @@ import { type MessageRun, messageBody, messageEnd } from "./message.ts";
 
 type Block = Record<string, unknown>;
 
-/** The blocks of a message as a run's events bring them, for an answer in one piece. */
+/** Collects a message's blocks from a run's events, for a non-streamed answer. */
 export class MessageBlocks {
   readonly #blocks: Block[] = [];
   #roundStart = 0;

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, PendingView } from "./view.ts";
 
-/** `GET /v1/approvals`: every question that waits for a person, oldest run first. */
+/** `GET /v1/approvals`: all open questions, oldest run first. */
 export function mountApprovals(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/approvals", { schema }, async (request) => {
@@ -36,7 +36,7 @@ async function questionsOf(runs: Runs, { run, agent, session, request }: RunRow)
   }));
 }
 
-/** A called run's question stands with its caller too; it is told where it was asked, if that is among those shown. */
+/** A called run's question also appears on its caller; list it where it was asked, if that run is listed. */
 function once(entries: readonly Entry[]): Entry[] {
   const shown = new Set(entries.filter(({ origin }) => origin === undefined).map(({ run, call }) => `${run} ${call}`));
   return entries.filter(({ origin }) => origin === undefined || !shown.has(`${origin.run} ${origin.call}`));

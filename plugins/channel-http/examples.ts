@@ -1,4 +1,4 @@
-/** One example an endpoint, for the OpenAPI document. */
+/** One example per endpoint, for the OpenAPI document. */
 const run = "run_0mwhvk7jo4056f0176783f1dd06eb";
 const row = { run, agent: "assistant", session: "s-17", createdAt: 1789000000000, updatedAt: 1789000003400, head: 42 };
 const usage = { inputTokens: 25, outputTokens: 9 };

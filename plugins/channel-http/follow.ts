@@ -12,7 +12,7 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `GET /v1/runs/{run}/events`: exactly what follows `Last-Event-ID` or `?after=`, then live, then the end. */
+/** `GET /v1/runs/{run}/events`: every event after `Last-Event-ID` or `?after=`, then live, then the end. */
 export function mountFollow(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run/events", { schema }, async (request, reply) => {

@@ -4,7 +4,7 @@ import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
-/** A conversation: its runs in order, what each was asked and what it answered. */
+/** A conversation: its runs in order, each with input and answer. */
 export function mountSessions(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/sessions/:session", { schema }, async (request) => {
@@ -25,7 +25,7 @@ export function mountSessions(host: ChannelHost<FastifyInstance>): void {
       turns.push(turn);
     }
     if (turns.length === page.runs.length) return { session, runs: turns, cursor: page.cursor };
-    // Answers are not in the list: where the next page begins is asked for once it is known how many fit on this one.
+    // The list has no answers, so the next page's cursor is requested once it is known how many turns fit on this one.
     const shorter = await runs.list({ ...query, limit: turns.length });
     return { session, runs: turns, cursor: shorter.cursor };
   });

@@ -4,7 +4,7 @@ import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
-/** What can be said to a run under way: stop, yes or no to a tool call, one more message. */
+/** Signals to a running run: cancel, approve or refuse a tool call, add a message. */
 export function mountSignals(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/runs/:run/cancel", { schema: schemas.cancel }, async (request, reply) => {

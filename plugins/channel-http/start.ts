@@ -35,7 +35,7 @@ const StartBody = z.strictObject({
 });
 type StartBody = z.output<typeof StartBody>;
 
-/** `POST /v1/runs`: events when the client accepts them, 202 when it does not want to wait, the whole result otherwise. */
+/** `POST /v1/runs`: a stream if the client accepts one, 202 if it does not want to wait, else the complete result. */
 export function mountStart(host: ChannelHost<FastifyInstance>, options: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/runs", { schema }, async (request, reply) => {
@@ -85,7 +85,7 @@ async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
   return served;
 }
 
-/** A key that comes again with something else to do is a mistake of the client, and running neither is the safe answer. */
+/** Reusing a key with a different request is a client error; running neither is the safe answer. */
 async function sameRequest({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
   const { request: first } = await runs.get(run);
   const same = sameInput(first.input, request.input) && isDeepStrictEqual(chosen(first), chosen(request));
@@ -95,7 +95,7 @@ async function sameRequest({ runs, run }: ServedRun, request: RunRequest): Promi
 
 const chosen = ({ model, options, clientTools, toolChoice }: RunRequest) => [model, options, clientTools, toolChoice];
 
-/** What was stored may have got the agent's defaults for variables that were not given. */
+/** The stored input may include the agent's defaults for omitted variables. */
 function sameInput(stored: RunInput, given: RunInput): boolean {
   const { variables = {} } = stored;
   const sameVariables = Object.entries(given.variables ?? {}).every(([name, value]) =>

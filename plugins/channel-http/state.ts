@@ -20,7 +20,7 @@ const ListParameters = z.object({
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
-/** State, list and trace of runs, and the agents there are. */
+/** State, list and trace of runs, and the list of agents. */
 export function mountState(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run", { schema: schemas.get }, async (request, reply) => {
@@ -47,7 +47,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   server.get("/v1/runs/:run/content/:hash", { schema: schemas.content }, async (request, reply) => {
     const { run, hash } = request.params;
     const bytes = await host.runsFor(request).content(run, hash);
-    // Never shown by a browser as a page of this origin, whatever a client or a tool put in.
+    // Must never render as a page of this origin, whatever a client or tool put in.
     return reply
       .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })
       .type("application/octet-stream")
@@ -56,7 +56,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   server.get("/v1/agents", { schema: schemas.agents }, async (request) => ({ agents: host.runsFor(request).agents() }));
 }
 
-/** How the run ended, read from its last event; nothing while it goes on. */
+/** The run's ending, from its last event; empty while it runs. */
 export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, unknown>> {
   if (row.state !== "done") return {};
   const last = await terminalOf(runs.follow(row.run, { after: Math.max(0, row.head - 1), channel: "http" }));

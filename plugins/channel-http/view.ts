@@ -10,7 +10,7 @@ const ErrorView = z.object({
 
 export const Failure = z.object({ error: ErrorView });
 
-/** A question that waits for a person. */
+/** An open question. */
 export const PendingView = z.object({
   call: z.string().describe("what POST /v1/runs/{run}/approvals/{call} takes"),
   name: z.string().describe("the tool"),

@@ -5,13 +5,13 @@ export interface ChatRun {
   readonly run: string;
   readonly model: string;
   readonly includeUsage: boolean;
-  /** The client sent `functions` and reads `function_call`. */
+  /** The client sent `functions` and expects `function_call`. */
   readonly legacy: boolean;
-  /** Names of the client's tools that take free text. */
+  /** Names of the client's free-text tools. */
   readonly custom: ReadonlySet<string>;
 }
 
-/** What of a run's events a whole answer needs beside its end. */
+/** What a non-streamed answer needs from the events besides the ending. */
 export class ChatExtras {
   #reasoning = "";
   #refusal = "";
@@ -121,7 +121,7 @@ export function chatUsage(usage: Usage): Record<string, unknown> {
 
 export const seconds = (): number => Math.floor(Date.now() / 1000);
 
-/** What a provider of the same wire said beyond text and calls: sources, audio, probabilities. */
+/** Output of a same-wire provider beyond text and calls: sources, audio, log probabilities. */
 export function ownWords({ wire, kind, data }: EventOf<"provider.activity">): {
   delta?: Record<string, unknown>;
   logprobs?: unknown;

@@ -10,7 +10,7 @@ const FileItem = z.looseObject({
   type: z.literal("file"),
   file: z.looseObject({ file_data: z.string(), filename: z.string().nullish() }),
 });
-/** A file that the vendor has already: only the vendor can open it. */
+/** A file stored by the vendor, which only it can read. */
 const FileIdItem = z.looseObject({ type: z.literal("file"), file: z.looseObject({ file_id: z.string() }) });
 const AudioItem = z.looseObject({
   type: z.literal("input_audio"),
@@ -19,7 +19,7 @@ const AudioItem = z.looseObject({
 const RefusalItem = z.looseObject({ type: z.literal("refusal"), refusal: z.string() });
 
 const known: ReadonlySet<string> = new Set(["text", "refusal", "image_url", "file", "input_audio"]);
-/** Kinds that are not known here go on to a provider that speaks the same wire. */
+/** Unknown types are passed on to a provider of the same wire. */
 const OtherItem = z.looseObject({
   type: z.string().refine((type) => !known.has(type), { abort: true }),
 });
@@ -31,7 +31,7 @@ export const Content = z.union([
 export type Content = z.output<typeof Content>;
 type Item = Exclude<Content, string>[number];
 
-/** Content as parts. An item of a list keeps that it was one, so that it is sent as one. */
+/** Content as parts. List items are marked as such, so that they are sent as a list again. */
 export function contentParts(content: Content): Part[] {
   if (typeof content === "string") return content === "" ? [] : [{ type: "text", text: content }];
   return content.map(partOf);
@@ -49,7 +49,7 @@ function partOf(item: Item): Part {
   return { type: "opaque", wire: chatWire, data: item };
 }
 
-/** For an item that is sent as it is, and whose meaning the part has. */
+/** For an item sent verbatim whose meaning the part already has. */
 const whole = (item: Record<string, unknown>): NonNullable<TextPart["native"]> => ({
   wire: chatWire,
   fields: item,
@@ -75,7 +75,7 @@ const audioBodyFields = { carried: new Set(["data"]), translated: new Set(["form
 
 function file(item: z.output<typeof FileItem>): FilePart {
   const part = filePart(item.file.file_data, item.file.filename);
-  // Written in another way than a data URL of media type and base64, it is kept as it was written.
+  // Anything but a data URL with media type and base64 is kept verbatim.
   const usual = item.file.file_data === `data:${part.mediaType};base64,${part.data}`;
   const data = usual ? {} : { native: whole({ "file.file_data": item.file.file_data }) };
   const own = joinNative(nativeOf(chatWire, item, fileFields), nativeOf(chatWire, item.file, fileBodyFields), data);

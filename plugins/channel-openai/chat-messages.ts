@@ -42,10 +42,10 @@ const functionFields = { carried: new Set(["role", "content", "name"]) };
 const callFields = { carried: new Set(["id", "type", "function"]) };
 const bodyFields = { carried: new Set(["name", "arguments"]), at: "function." };
 
-/** Messages in order: a result finds the name of its call, and the old `role: function` the call it answers. */
+/** Messages in order: a result finds the name of its call, and a legacy `role: function` the call it answers. */
 class Conversation {
   readonly #names = new Map<string, string>();
-  /** Ids made up for calls of the old kind, by the function's name, in order. */
+  /** Generated ids for legacy calls, by function name, in order. */
   readonly #unanswered = new Map<string, string[]>();
   #legacy = 0;
 
@@ -84,7 +84,7 @@ class Conversation {
       return part;
     });
     if (message.function_call) calls.push(this.#functionCall(message.function_call));
-    // The wire has null for "no content beside calls"; an empty text is kept as it was.
+    // The wire uses null for "no content beside calls"; an empty string is kept as it is.
     const empty = message.content === "" && calls.length > 0 ? kept({ content: "" }) : {};
     return {
       role: "assistant",
@@ -103,13 +103,13 @@ class Conversation {
 
 function callPart(call: z.output<typeof FunctionCall> | z.output<typeof CustomCall>): ToolCallPart {
   if (call.type === "custom") {
-    const { name, input } = call.custom as z.output<typeof CustomCall>["custom"]; // the type says which of the two it is
+    const { name, input } = call.custom as z.output<typeof CustomCall>["custom"]; // discriminated by type
     return { type: "tool_call", call: call.id, name, arguments: { input }, ...kept(call) };
   }
   const body = call.function as z.output<typeof FunctionCall>["function"];
   const parsed = callArguments(body.arguments);
   const own = { native: { wire: chatWire, fields: { "function.arguments": body.arguments } } };
-  // A vendor compares and caches the text as it was, spaces and all; one that is no JSON it takes back as well.
+  // Vendors compare and cache the exact text, whitespace included, and accept invalid JSON back too.
   const same = parsed !== undefined && JSON.stringify(parsed) === body.arguments;
   const text = same ? {} : parsed === undefined ? own : kept(own.native.fields);
   return {
@@ -139,7 +139,7 @@ function result(call: string, name: string, content: Content, { native }: { nati
   };
 }
 
-/** Fields that are sent as they were, and whose meaning is in the part. */
+/** Fields sent verbatim whose meaning the part already has. */
 const kept = (fields: Record<string, unknown>): { native: Native } => ({
   native: { wire: chatWire, fields, translated: Object.keys(fields) },
 });

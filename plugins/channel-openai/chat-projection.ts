@@ -3,14 +3,14 @@ import { type ChatRun, chatUsage, finishReason, functionOf, ownWords, seconds, t
 import { errorBody } from "./errors.ts";
 
 /**
- * A run as chat completion chunks. Tools that run here are not shown, since clients take every tool call as theirs to
- * execute; a call of the client's own tool is told as its arguments come.
+ * A run as chat completion chunks. Tools that run here are not shown, because clients execute every tool call themselves;
+ * arguments of client tools are streamed as they arrive.
  */
 export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
   const head = headOf(chat);
   const frame = (delta: Record<string, unknown>, finish: string | null = null, logprobs: unknown = null): string =>
     dataFrame({ ...head, choices: [{ index: 0, delta, logprobs, finish_reason: finish }] });
-  // Written out by hand up to the text: this is the one frame that there are thousands of.
+  // Serialised once up to the text: a stream has thousands of this frame.
   const before = frame({ content: "" }).slice(0, -'""},"logprobs":null,"finish_reason":null}]}\n\n'.length);
   const after = '},"logprobs":null,"finish_reason":null}]}\n\n';
   const calls = new CallDeltas(chat);
@@ -53,11 +53,11 @@ const headOf = (chat: ChatRun) => ({
   model: chat.model,
 });
 
-/** A chunk that adds nothing: the wire has no other word that every client takes. */
+/** An empty chunk: the only heartbeat every client accepts. */
 export const chatHeartbeat = (chat: ChatRun): string =>
   dataFrame({ ...headOf(chat), choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: null }] });
 
-/** The client's calls, each under an index of its own in the order in which they began. */
+/** The client's calls, indexed in starting order. */
 class CallDeltas {
   readonly #chat: ChatRun;
   readonly #indexes = new Map<string, number>();
@@ -68,7 +68,7 @@ class CallDeltas {
 
   of(event: EventOf<"tool_call.started" | "tool_call.delta">): Record<string, unknown> | undefined {
     if (event.type === "tool_call.started") {
-      // Free text is known when it is whole: until then it is wrapped in JSON.
+      // Free text arrives wrapped in JSON, so it is emitted only when complete.
       if (!event.client || this.#chat.custom.has(event.name)) return undefined;
       const index = this.#add(event.call);
       const body = { name: event.name, arguments: "" };
@@ -81,7 +81,7 @@ class CallDeltas {
     return this.#chat.legacy ? { function_call: body } : { tool_calls: [{ index, function: body }] };
   }
 
-  /** Calls that were not told as they came. */
+  /** Calls that were not streamed. */
   rest(calls: readonly PendingCall[]): Record<string, unknown>[] {
     const untold = calls.filter(({ call }) => !this.#indexes.has(call));
     if (this.#chat.legacy) return untold.slice(0, 1).map((call) => ({ function_call: functionOf(call) }));

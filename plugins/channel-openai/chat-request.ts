@@ -45,7 +45,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.output<typeof ChatRequest>;
 
-/** Fields that the run carries or that are about this connection alone. */
+/** Fields the run carries, or that concern this connection only. */
 const carried: ReadonlySet<string> = new Set([
   "model",
   "messages",
@@ -64,7 +64,7 @@ const carried: ReadonlySet<string> = new Set([
 ]);
 const translated: ReadonlySet<string> = new Set(["stop", "metadata"]);
 
-/** What the API does when nothing is said. */
+/** The API's defaults. */
 const defaults = {
   frequency_penalty: 0,
   presence_penalty: 0,
@@ -83,7 +83,7 @@ function known({ response_format, reasoning_effort }: ChatRequest): KnownFields 
   return { carried, defaults, translated: also };
 }
 
-/** Whether the client speaks of functions instead of tools, and so reads the answer. */
+/** Whether the client uses the legacy `functions` and expects such an answer. */
 export const isLegacy = (body: ChatRequest): boolean => body.functions != null && body.tools == null;
 
 export function toRunRequest(body: ChatRequest): RunRequest {
@@ -105,7 +105,7 @@ export function toRunRequest(body: ChatRequest): RunRequest {
   };
 }
 
-/** A format that is not known here, or says no more than the default, is kept for the same wire. */
+/** Unknown formats, and those that equal the default, are kept for the same wire. */
 function outputOf(format: ChatRequest["response_format"]): { output?: OutputFormat } {
   if (format == null) return {};
   const native: Native = { wire: chatWire, fields: {} };

@@ -34,11 +34,11 @@ export function toolSpecs(tools: z.output<typeof Tools>): ToolSpec[] {
   });
 }
 
-/** Tools that take free text: their calls have a form of their own. */
+/** Free-text tools, whose calls have their own format. */
 export const customNames = (tools: z.output<typeof Tools>): ReadonlySet<string> =>
   new Set(tools.flatMap((tool) => (isCustom(tool) ? [tool.custom.name] : [])));
 
-/** The old `functions`, offered as tools. */
+/** The legacy `functions`, offered as tools. */
 export const legacySpecs = (functions: z.output<typeof LegacyFunctions>): ToolSpec[] =>
   functions.map((each) => ({ ...functionSpec(each), ...nativeOf(chatWire, each, functionFields) }));
 
@@ -58,7 +58,7 @@ const functionSpec = ({ name, description, parameters }: z.output<typeof Functio
   parameters: parameters ?? { type: "object", properties: {} },
 });
 
-/** A tool that takes free text: elsewhere a function with one argument. What its `format` says is lost there. */
+/** A free-text tool; on other wires a function with one argument, without its `format`. */
 function customSpec(tool: z.output<typeof CustomTool>): ToolSpec {
   const { name, description, format } = tool.custom;
   const isFree = format == null || record(format).type === "text";

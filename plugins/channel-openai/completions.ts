@@ -32,7 +32,7 @@ type CompletionRequest = z.output<typeof CompletionRequest>;
 const carried: ReadonlySet<string> = new Set(Object.keys(CompletionRequest.shape));
 const defaults = { n: 1, best_of: 1, echo: false, frequency_penalty: 0, presence_penalty: 0 };
 
-/** `POST /completions`, the API before chats: the prompt is what the user says. */
+/** `POST /completions`, the legacy API: the prompt becomes the user message. */
 export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Legacy completions; model is an agent", tags: ["openai"], body: CompletionRequest };

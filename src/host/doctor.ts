@@ -12,7 +12,7 @@ import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 
 export interface Finding {
   readonly what: string;
-  /** `note`: worth knowing, nothing fails. */
+  /** `note`: worth knowing, not a failure. */
   readonly status: "good" | "note" | "bad";
   readonly found: string;
 }
@@ -20,7 +20,7 @@ export interface Finding {
 const leastDisk = 512 * 1024 * 1024;
 const patience = 3_000;
 
-/** What a working service needs, looked at one by one. Keys are told by the name of their variable, never by value. */
+/** Checks everything a working service needs. Names the variables of keys, never their values. */
 export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
   yield node();
   let config: Config;
@@ -51,7 +51,7 @@ function node(): Finding {
   };
 }
 
-/** The variables that the config takes secrets from. */
+/** The variables the config takes secrets from. */
 function* keys(file: string): Generator<Finding> {
   const names = new Set(
     [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w*(?:KEY|TOKEN|SECRET)\w*)/g)].map(([, name]) => name),
@@ -84,7 +84,7 @@ function disk({ folder, dataFolder }: Config): Finding {
   }
 }
 
-/** Only whether its server answers: what it holds is the journal's own to look at, and to change. */
+/** Only whether its server answers: the contents are the journal's to inspect and migrate. */
 async function journal({ journal: { type, options } }: Config): Promise<Finding> {
   const what = "journal";
   const url = textOf(options, "url");
@@ -123,7 +123,7 @@ async function providers(config: Config): Promise<Finding[]> {
   return await Promise.all(found);
 }
 
-/** Makes what a start would make, one by one, and closes it again. */
+/** Creates what a start would create, one by one, and closes it again. */
 async function* loads(config: Config): AsyncGenerator<Finding> {
   const runs = () => {
     throw new Error("no runs are started here");
@@ -143,7 +143,7 @@ async function* loads(config: Config): AsyncGenerator<Finding> {
       }
     }
   } finally {
-    await instances.close().catch(() => {}); // it was opened only to see whether it opens
+    await instances.close().catch(() => {}); // opened only to see whether it opens
   }
 }
 

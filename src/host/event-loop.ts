@@ -1,10 +1,10 @@
 import type { Clock } from "../core/clock.ts";
 import type { Stalls } from "../core/stalls.ts";
 
-/** How often the loop is looked at, and how late a look must be to count as a stall, ms. */
+/** Sampling interval, and how late a sample must be to count as a stall, ms. */
 const interval = 50;
 const threshold = 50;
-/** A culprit that reported itself this long before the stall was seen is another stall's, ms. */
+/** A culprit reported longer ago than this belongs to another stall, ms. */
 const memory = 100;
 
 const recently = 10_000;
@@ -12,13 +12,13 @@ const mostRecent = 200;
 
 export interface Stall {
   readonly ms: number;
-  /** What ran, when it is known. */
+  /** The code responsible, if known. */
   readonly culprit: string | undefined;
-  /** The process itself was busy; otherwise the machine had no time for it. */
+  /** True if this process was busy; false if the machine gave it no CPU. */
   readonly busy: boolean;
 }
 
-/** Notices when something blocks the event loop: a timer that comes late was kept from running for that long. */
+/** Detects a blocked event loop: a late timer was blocked for as long as it is late. */
 export class EventLoopMonitor implements Stalls {
   totalMs = 0;
   longestMs = 0;
@@ -36,7 +36,7 @@ export class EventLoopMonitor implements Stalls {
     this.#expected = clock.monotonic() + interval;
   }
 
-  /** Does not keep the process alive. */
+  /** The timer does not keep the process alive. */
   start(): this {
     this.#timer ??= setInterval(() => this.look(), interval).unref();
     this.#expected = this.#clock.monotonic() + interval;
@@ -52,7 +52,7 @@ export class EventLoopMonitor implements Stalls {
     if (ms >= threshold && ms >= (this.#blamed?.ms ?? 0)) this.#blamed = { culprit, ms, at: this.#clock.monotonic() };
   }
 
-  /** How long it was blocked in the last ten seconds, ms: all of it, and the longest at a time. */
+  /** Blocked time in the last ten seconds, ms: total and longest. */
   recent(): { readonly blockedMs: number; readonly longestMs: number } {
     const since = this.#clock.monotonic() - recently;
     this.#recent = this.#recent.filter(({ at }) => at >= since);

@@ -6,11 +6,11 @@ type Level = keyof Log;
 type Fields = Readonly<Record<string, unknown>>;
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
 
-/** Whether log lines are for people: then other words may stand between them. */
+/** Whether log lines are for people, so that other output may be mixed in. */
 export const isTextLog = ({ format }: Pick<TelemetrySettings["logs"], "format">): boolean =>
   format === "text" || (format === "auto" && process.stderr.isTTY === true);
 
-/** Logs on stderr: JSON lines for programs, text for people. */
+/** Logs to stderr: JSON lines for programs, text for people. */
 export async function openLog({ level, format }: TelemetrySettings["logs"]): Promise<Log> {
   if (isTextLog({ format })) return textLog(level, (line) => process.stderr.write(line));
   const { pino } = await import("pino");
@@ -31,7 +31,7 @@ export function textLog(least: Level | "silent", write: (line: string) => void):
     if (least === "silent" || levels.indexOf(name) < levels.indexOf(least)) return;
     const known = Object.entries(fields ?? {}).filter(([, value]) => value !== undefined);
     const rest = known.map(([key, value]) => ` ${key}=${textOf(value)}`);
-    // Others' words are among them; a line stays one line.
+    // May contain untrusted text; keep it on one line.
     const words = forOneLine(`${message}${rest.join("")}`);
     write(`${new Date().toISOString().slice(11, 23)} ${name.padEnd(5)} ${words}\n`);
   };

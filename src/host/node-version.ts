@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-/** What to tell the user of a Node that is too old; undefined when it is not. Runs on that old Node. */
+/** The message for an unsupported Node version; undefined when it is supported. Must itself run on old versions. */
 export function tooOld(version: string): string | undefined {
   const { engines } = JSON.parse(readFileSync(new URL("../../../package.json", import.meta.url), "utf8")) as Package; // our own file
   const needed = engines.node.replace(/^>=/, "");

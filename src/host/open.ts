@@ -25,36 +25,36 @@ export interface OpenOptions {
   /** `a.b=c` overrides. */
   readonly set?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  /** Instead of what the config says. */
+  /** Overrides the config. */
   readonly telemetry?: Telemetry;
   readonly log?: Log;
   readonly clock?: Clock;
-  /** What the container is to hold instead of what is registered there: `provide(ToolRegistry, mine)`. */
+  /** Overrides container bindings: `provide(ToolRegistry, mine)`. */
   readonly replace?: readonly Provided[];
 }
 
-/** Everything but the server: what the service, the commands and the library work with. */
+/** Everything but the server: shared by the service, the commands and the library. */
 export interface Host {
-  /** As it was at the start. What a reload changes is in `revision().config`. */
+  /** As loaded at startup; `revision().config` follows reloads. */
   readonly config: Config;
   readonly journal: Journal;
   readonly runs: Runs;
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly clock: Clock;
-  /** Who may start a run now. */
+  /** Decides whether a run may start now. */
   readonly admission: Admission;
-  /** How long the event loop was blocked of late. */
+  /** Recent blocked time of the event loop. */
   eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
-  /** Runs under way in this process. */
+  /** Number of runs executing in this process. */
   active(): number;
-  /** No new runs; those under way get `ms` to finish, then are interrupted with their terminal event. */
+  /** Refuses new runs; running ones get `ms` to finish, then are interrupted with a terminal event. */
   drain(ms: number): Promise<void>;
   revision(): ConfigRevision;
-  /** Makes the channels' plugins, in the order of the config, for a server to mount. */
+  /** Creates the channels, in config order, for a server to mount. */
   openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
   reload(): Promise<ReloadOutcome>;
-  /** Stops runs, then closes revisions, channels and the journal, last of all the telemetry. */
+  /** Stops runs, then closes revisions, channels, the journal and finally telemetry. */
   close(): Promise<void>;
 }
 
@@ -76,7 +76,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     const { replace = [] } = options;
     const eventLoop = watchEventLoop(telemetry, given.log);
     undo.push(async () => eventLoop.stop());
-    // A clock of a test's own knows nothing of the time that really passes.
+    // A test clock does not advance with real time.
     const stalls = given.clock === systemClock ? eventLoop : noStalls;
     const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, replace });
     const log = container.resolve<Log>(Log);
@@ -127,15 +127,15 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       close: () => undoAll(undo),
     };
   } catch (thrown) {
-    await undoAll(undo).catch(() => {}); // the first failure is the one to tell
+    await undoAll(undo).catch(() => {}); // report the first failure
     throw thrown;
   }
 }
 
-/** Stalls shorter than this are measured but not worth a line in the log, ms. */
+/** Shorter stalls are measured but not logged, ms. */
 const longStall = 250;
 
-/** Loading modules blocks a process that has just started, and is nobody's fault, ms. */
+/** Loading modules blocks the loop during startup; not worth a warning, ms. */
 const startUp = 10_000;
 
 function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
@@ -151,14 +151,14 @@ function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
   }).start();
 }
 
-/** The SDK is large: it is loaded only when something is to be measured. */
+/** The SDK is large, so it is loaded only if telemetry is on. */
 async function openTelemetry({ telemetry }: Config, log: Log): Promise<Telemetry> {
   if (!telemetry.enabled) return noTelemetry;
   const { createTelemetry } = await import("../telemetry/index.ts");
   return createTelemetry(telemetry, { log, version: ownVersion() });
 }
 
-/** Last opened, first closed; all of them, whatever one of them throws. */
+/** Closes in reverse order; all of them, even if some throw. */
 async function undoAll(undo: (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of undo.splice(0).reverse()) await close().catch((thrown: unknown) => failures.push(thrown));
@@ -170,4 +170,4 @@ function notYet(): never {
 }
 
 const replaced = <T>(replace: readonly Provided[] | undefined, token: Token<T>): T | undefined =>
-  replace?.find((each) => each.token === token)?.value as T | undefined; // what is provided has the token's type
+  replace?.find((each) => each.token === token)?.value as T | undefined; // a replacement has the token's type

@@ -10,13 +10,13 @@ export interface Service {
   readonly host: Host;
   readonly url: string;
   /**
-   * Readiness off, no new runs; those under way get `limits.drain` to finish and are then interrupted, so that every stream
-   * has its terminal event. Then the server, the journal and the telemetry are closed.
+   * Turns readiness off and refuses new runs; running ones get `limits.drain` to finish and are then interrupted, so that every
+   * stream has its terminal event. Then closes the server, the journal and telemetry.
    */
   drain(): Promise<void>;
 }
 
-/** The long-running service: a host and the server its channels are mounted on. */
+/** The long-running service: a host and the server with its channels. */
 export async function openService(options: OpenOptions): Promise<Service> {
   const host = await openHost(options);
   try {

@@ -1,8 +1,8 @@
 import { execFile } from "node:child_process";
 
 /**
- * Tells systemd (`Type=notify`) how the service is. Node has no datagram sockets of the Unix kind, so systemd's own tool
- * sends it; where that is missing nothing is told, and systemd's start timeout says so.
+ * Notifies systemd (`Type=notify`). Node has no Unix datagram sockets, so systemd-notify sends it; if that is missing nothing
+ * is sent, and systemd's start timeout reports it.
  */
 export async function notifySystemd(...state: readonly string[]): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return;

@@ -3,9 +3,8 @@ import { messageOf, VenturiError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
 
 /**
- * Errors that nothing caught. One that a tool or a hook left behind (thrown in a timer, a promise nobody waited for, an
- * emitter without a listener) ends the run it worked for; the service goes on. Any other is a fault of the service, whose
- * state is not known any more: `fatal` is told.
+ * Uncaught errors. One left behind by a tool or hook (thrown in a timer, an unhandled rejection, an emitter without a listener)
+ * fails the run it worked for; the service continues. Any other leaves the service in an unknown state and calls `fatal`.
  */
 export function watchUncaught(log: Log, fatal: (thrown: unknown) => void): () => void {
   const onError = (thrown: unknown): void => {

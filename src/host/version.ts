@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 
-/** The version of this package. */
 export function ownVersion(): string {
   const path = new URL("../../../package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string }; // our own file

@@ -1,6 +1,6 @@
 import { VenturiError, wrap } from "../core/errors.ts";
 
-/** What went wrong with a request, in our words, whether a handler, a schema or the HTTP server itself said it. */
+/** Converts any failure of a request to a VenturiError, whether a handler, a schema or the HTTP server raised it. */
 export function httpError(thrown: unknown): VenturiError {
   if (VenturiError.isInstance(thrown)) return thrown;
   const { statusCode, message } = (thrown ?? {}) as { statusCode?: unknown; message?: unknown }; // the server's errors have these
@@ -14,7 +14,7 @@ export function httpError(thrown: unknown): VenturiError {
   return new VenturiError("server.handle", "internal", "a fault of the service itself; its log says more", { cause });
 }
 
-/** When to come back, for the failures that pass. */
+/** Retry-After, for transient failures. */
 export function retryAfter(error: VenturiError): Record<string, string> {
   const wait = error.details?.retryAfterMs;
   if (typeof wait === "number") return { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) };
@@ -22,8 +22,8 @@ export function retryAfter(error: VenturiError): Record<string, string> {
 }
 
 /**
- * The vendors' clients repeat 409 and 5xx on their own unless this header says no. A run that failed for good, or that may
- * have had effects before its stream broke, is not to be repeated.
+ * Vendor SDKs retry 409 and 5xx unless this header forbids it. A permanent failure must not be retried, nor a run that may have
+ * had effects before its stream broke.
  */
 export const retryHint = (error: VenturiError): Record<string, string> => ({
   "x-should-retry": String(error.retryable && error.code !== "stream_error"),

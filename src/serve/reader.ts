@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { isTerminal, type RunEvent, type TerminalEvent } from "../core/events.ts";
 
-/** Aborts when the reader of a response leaves before it has been written whole. */
+/** Aborts when the client disconnects before the response is complete. */
 export function readerGone(response: ServerResponse): AbortSignal {
   const gone = new AbortController();
   response.once("close", () => {
@@ -11,7 +11,7 @@ export function readerGone(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** The event that ends a run, for a reader that wants no others. Undefined when the batches end before it. */
+/** The run's terminal event, for a reader that needs nothing else. Undefined when the batches end before it. */
 export async function terminalOf(batches: AsyncIterable<readonly RunEvent[]>): Promise<TerminalEvent | undefined> {
   for await (const batch of batches) {
     const last = batch.at(-1);

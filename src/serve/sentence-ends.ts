@@ -1,9 +1,9 @@
 /**
- * Where Unicode's sentence segmentation (UAX #29) ends a sentence and people do not: abbreviations, ordinals, addresses,
- * quoted questions. It knows no language, so the rules of all of them apply at once.
+ * Exceptions to Unicode's sentence segmentation (UAX #29): abbreviations, ordinals, addresses, quoted questions. The language
+ * is unknown, so the rules of all languages apply at once.
  */
 
-/** Abbreviations that stand before what they belong to, so that no sentence ends with them. Lower case, without the last stop. */
+/** Abbreviations that precede what they belong to, so no sentence ends with them. Lower case, without the final period. */
 const abbreviations = new Set(
   `
   mr mrs ms dr prof st sr jr gen col lt sgt capt cmdr rev hon pres gov sen rep messrs mt vs cf fig figs vol pp approx dept est e.g i.e viz
@@ -23,10 +23,10 @@ const abbreviations = new Set(
     .split(/\s+/),
 );
 
-/** Before a number they never end a sentence; alone they do ("No."). */
+/** They never end a sentence before a number; alone they do ("No."). */
 const beforeNumbers = new Set("no nos p ch sec art nr n núm č sz št op eq ex".split(" "));
 
-/** Where days are written "3." */
+/** In languages that write days as "3." */
 const months = `
   januar februar märz april mai juni juli august september oktober november dezember
   jänner marts maj juli oktober december mars juni
@@ -51,11 +51,11 @@ const closers = `["'”’»)\\]]`;
 const unspaced = new RegExp(`[.!?]${closers}*$`);
 const quotedEnd = new RegExp(`[.!?…]${closers}+\\s+$`);
 
-/** Whether the sentence that seems to end after `text` goes on with `after`; also when that can't be said yet. */
+/** Whether the sentence that seems to end after `text` continues with `after`; true also while that is undecided. */
 export function goesOn(text: string, after: string): boolean {
-  const before = text.length > longest ? `x${text.slice(-longest)}` : text; // the rules look at the last words alone
+  const before = text.length > longest ? `x${text.slice(-longest)}` : text; // the rules look at the last words only
   if (listNumber.test(before) || singleLetter.test(before)) return true;
-  // "https://x.test/a?b=1", "node.js": no blank and no script that writes without them.
+  // "https://x.test/a?b=1", "node.js": no space follows, and the script is not one written without spaces.
   if (unspaced.test(before)) return after !== "" && !/^\s/.test(after) && !ideographs.test(after);
   if (quotedEnd.test(before) && /^\p{Ll}/u.test(after)) return true; // "Why?" he asked
   const word = lastWord.exec(before)?.[1]?.toLowerCase();

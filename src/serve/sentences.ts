@@ -1,17 +1,17 @@
 import { goesOn } from "./sentence-ends.ts";
 
-/** Text without an end of a sentence is not held back longer than this many characters. */
+/** Text without a sentence end is released after this many characters. */
 const longest = 2_000;
 const longestCode = 64 * 1024;
 
-/** Something must stand after an end of a sentence before it is certain: "etc. (and" goes on, "etc. (" does not say. */
+/** What must follow a sentence end to confirm it: "etc. (and" continues, "etc. (" is still undecided. */
 const settles = /[\p{L}\n]|\p{Sentence_Terminal}/u;
 const terminator = /[\p{Sentence_Terminal}…\n]/u;
 const fence = /(?:^|\n)(?:```|~~~)/;
 
 /**
- * Text in, whole sentences out the moment they are complete, for speech. Joined they are the text, character for character.
- * A fenced block of code is one piece. Where sentences end is Unicode's (UAX #29), but for what `goesOn` knows.
+ * Text in, complete sentences out as soon as they end, for speech. Concatenated they equal the text. A fenced code block is one
+ * piece. Boundaries follow UAX #29 with the exceptions of `goesOn`.
  */
 export class Sentences {
   readonly #segmenter: Intl.Segmenter;
@@ -29,7 +29,7 @@ export class Sentences {
     return out;
   }
 
-  /** What is left, at the end. */
+  /** The remainder, at the end of the text. */
   flush(): string[] {
     const out: string[] = [];
     const rest = this.#held;
@@ -40,7 +40,7 @@ export class Sentences {
     return out;
   }
 
-  /** True when a block of code has begun. */
+  /** True when a code block has begun. */
   #prose(out: string[]): boolean {
     const opening = fence.exec(this.#held);
     if (opening !== null) {
@@ -85,7 +85,7 @@ export class Sentences {
     const end = this.#held.indexOf(`\n${this.#code}`);
     if (end < 0) {
       if (this.#held.length > longestCode) {
-        // The last characters may be the beginning of the closing fence.
+        // The last characters may be the start of the closing fence.
         const cut = wholeCharacters(this.#held, this.#held.length - 4);
         out.push(this.#held.slice(0, cut));
         this.#held = this.#held.slice(cut);
@@ -114,7 +114,7 @@ export class Sentences {
   }
 }
 
-/** A cut that does not go through a surrogate pair. */
+/** Moves a cut so that it does not split a surrogate pair. */
 const wholeCharacters = (text: string, cut: number): number => {
   const unit = text.charCodeAt(cut - 1);
   return unit >= 0xd800 && unit <= 0xdbff ? cut - 1 : cut;

@@ -9,7 +9,7 @@ import { readerGone, terminalOf } from "./reader.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
-/** What serving a run needs of a Fastify request and its reply. */
+/** The parts of a Fastify request and reply needed to serve a run. */
 export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
 }
@@ -17,18 +17,18 @@ export interface HttpReply extends SseReply {
   header(name: string, value: string): unknown;
 }
 
-/** A run that a request started, on its way back to the client. */
+/** A run started by a request, to be served to the client. */
 export interface ServedRun {
   readonly host: Pick<ChannelHost, "limits" | "log">;
   readonly runs: Runs;
   readonly run: string;
   readonly reply: HttpReply;
-  /** The channel's name, for the measurement of delivery. */
+  /** The channel's name, for delivery metrics. */
   readonly channel: string;
   readonly onDisconnect: "continue" | "cancel";
   /** Events after this seq; from the start when absent. */
   readonly after?: number;
-  /** An event after which the stream ends though the run goes on. */
+  /** Ends the stream after this event although the run continues. */
   readonly until?: (event: RunEvent) => boolean;
 }
 
@@ -38,11 +38,11 @@ export interface Opening {
   readonly reply: HttpReply;
   readonly channel: string;
   readonly onDisconnect: "continue" | "cancel";
-  /** What becomes of fields that cannot reach the model; reported when absent. */
+  /** What happens to fields that cannot reach the model; reported by default. */
   readonly compat?: Compat;
 }
 
-/** Starts a run for a request: in its trace, under its Idempotency-Key, and named in its response. */
+/** Starts a run for a request: joins its trace, uses its Idempotency-Key, and names the run in the response headers. */
 export async function startRun(opening: Opening, request: RunRequest): Promise<ServedRun & { existing: boolean }> {
   const { host, reply, channel, onDisconnect, compat } = opening;
   const { headers } = opening.request;
@@ -56,19 +56,19 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
   return { host, runs, run, reply, channel, onDisconnect, existing };
 }
 
-/** What a channel says in its own wire that no event of the run says. */
+/** Frames of the channel's wire that correspond to no event. */
 export interface StreamFrames {
-  /** Told after each `keepAlive` ms of silence. It is no event of the run and has no seq. A comment when absent. */
+  /** Sent after each `keepAlive` ms of inactivity. Not an event, so it has no seq. Default: an SSE comment. */
   readonly heartbeat?: () => string;
-  /** The events cannot be read on: the stream's last frame. Without it the stream is cut, so that a client can resume. */
+  /** Final frame when the events cannot be read further. Without it the connection is cut, so that the client can resume. */
   readonly failed?: (error: VenturiError) => string;
-  /** The run failed before any of it was told: the response instead of a stream. Without it that is told in the stream. */
+  /** Plain response for a run that failed before any output. Without it the failure is reported in the stream. */
   readonly refused?: (error: ErrorJson) => PlainResponse;
 }
 
 /**
- * Writes the run as the channel's own wire. With `refused` the status waits for the first thing that the run tells, so that
- * a client sees a 429 as a 429; after a keep-alive's time of silence the stream begins all the same.
+ * Streams the run in the channel's wire. With `refused`, the status line waits for the run's first output, so that a client
+ * gets a 429 as a 429; after `keepAlive` ms of inactivity the stream starts anyway.
  */
 export async function streamRun(
   served: ServedRun,
@@ -97,7 +97,7 @@ export async function streamRun(
   if (writer.gone.aborted) await clientLeft(served);
 }
 
-/** Events that come before a run has told anything. */
+/** Events that precede a run's first output. */
 const preliminary: ReadonlySet<RunEvent["type"]> = new Set([
   "run.started",
   "round.started",
@@ -107,7 +107,7 @@ const preliminary: ReadonlySet<RunEvent["type"]> = new Set([
   "message.added",
 ]);
 
-/** The same events; those before the first that tells something come together with it. */
+/** Holds preliminary events back until the first event with output. */
 async function* fromFirstTold(batches: AsyncIterable<readonly RunEvent[]>): AsyncGenerator<readonly RunEvent[]> {
   let held: readonly RunEvent[] | undefined = [];
   for await (const batch of batches) {
@@ -123,7 +123,7 @@ async function* fromFirstTold(batches: AsyncIterable<readonly RunEvent[]>): Asyn
   if (held !== undefined) yield held;
 }
 
-/** Ends with a plain response when all there is to tell is a failure, and the stream has not begun. */
+/** Ends with a plain response if the run failed before the stream began. */
 async function* refusable(
   batches: AsyncIterable<readonly RunEvent[]>,
   writer: SseWriter,
@@ -149,7 +149,7 @@ async function* ending(
   }
 }
 
-/** The run's terminal event; undefined when the client left before it came. `watch` sees every event. */
+/** The run's terminal event; undefined when the client disconnected first. `watch` sees every event. */
 export async function awaitRun(
   served: ServedRun,
   watch?: (event: RunEvent) => void,
@@ -160,7 +160,7 @@ export async function awaitRun(
   return last;
 }
 
-/** The run, with what its models were not told noted in the response's header. */
+/** Passes the run through and lists the fields its models did not receive in the response header. */
 async function* noted(
   batches: AsyncIterable<readonly RunEvent[]>,
   reply: HttpReply,

@@ -4,7 +4,7 @@ import { encodeEvent, type RunEvent } from "../core/events.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
-/** What the writer needs of a Fastify reply. */
+/** The parts of a Fastify reply the writer needs. */
 export interface SseReply {
   readonly raw: ServerResponse;
   hijack(): unknown;
@@ -14,7 +14,7 @@ export interface SseReply {
 export interface WriterOptions {
   readonly clock?: Clock;
   readonly hold?: number;
-  /** What is written after `keepAlive` ms of silence. */
+  /** Written after `keepAlive` ms of inactivity. */
   readonly heartbeat?: () => string;
 }
 
@@ -24,7 +24,7 @@ export interface ReaderLimits {
   readonly stalled: number;
 }
 
-/** A whole response instead of a stream. */
+/** A plain response in place of a stream. */
 export interface PlainResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -32,13 +32,13 @@ export interface PlainResponse {
   readonly body: unknown;
 }
 
-/** Headers wait this long for the first event, which knows the run's trace; then they go out without it. */
+/** How long headers wait for the first event, which has the run's trace id; then they are sent without it. */
 const headerPatience = 100;
 
 /**
- * A server-sent event stream on a hijacked reply. At most `slowReader` bytes wait in memory for the reader: `write` answers
- * with a promise when its caller has to wait. A reader that takes nothing for `stalled` ms is cut off. `gone` aborts when
- * the reader has left or was cut off before the end.
+ * A server-sent event stream on a hijacked reply. Buffers at most `slowReader` bytes: `write` returns a promise when the caller
+ * must wait (backpressure). A reader that consumes nothing for `stalled` ms is disconnected. `gone` aborts when the reader left
+ * or was disconnected before the end.
  */
 export class SseWriter {
   readonly #response: ServerResponse;
@@ -48,8 +48,8 @@ export class SseWriter {
   readonly #gone = new AbortController();
   readonly gone: AbortSignal = this.#gone.signal;
   /**
-   * Chunks are framed here: Node writes a chunk's length, text and end as separate buffers, which costs a third more per
-   * event. A client of HTTP/1.0 gets no chunks.
+   * Chunked encoding is done here: Node writes a chunk's length, text and end as separate buffers, which costs a third more per
+   * event. HTTP/1.0 clients get no chunks.
    */
   readonly #framed: boolean;
   readonly #heartbeat: () => string;
@@ -83,12 +83,12 @@ export class SseWriter {
     if (this.#response.destroyed) this.#onClose();
   }
 
-  /** For a header that is known only now; without effect once the headers have gone out. */
+  /** Adds a header known only now; a no-op once the headers are sent. */
   header(name: string, value: string): void {
     this.#headers[name] = value;
   }
 
-  /** Undefined: go on. A promise: wait for it before writing more. */
+  /** Undefined: continue. A promise: await it before writing more. */
   write(text: string): Promise<void> | undefined {
     if (this.#gone.signal.aborted) return undefined;
     if (!this.#response.headersSent) this.#open();
@@ -108,7 +108,7 @@ export class SseWriter {
     this.#response.end(this.#framed ? `${text === "" ? "" : chunk(text)}0\r\n\r\n` : text);
   }
 
-  /** Answers without a stream; false when that has begun. What the events say of the headers still counts. */
+  /** Sends a plain response; false when the stream has begun. Headers derived from the events still apply. */
   refuse({ status, headers, body }: PlainResponse, events: readonly RunEvent[]): boolean {
     if (this.#response.headersSent || this.#gone.signal.aborted) return false;
     this.#stopTimer();
@@ -121,13 +121,13 @@ export class SseWriter {
     return true;
   }
 
-  /** What an event adds to the headers. */
+  /** Adds an event's contribution to the headers. */
   note(event: RunEvent): void {
     if (event.type === "run.started" && event.trace !== undefined) this.header("traceparent", event.trace);
     if (event.type === "round.started" && event.warnings) this.header(warningsHeader, warningsText(event.warnings));
   }
 
-  /** Cuts the stream off: what follows is not known, and the reader is to resume. */
+  /** Cuts the connection so that the reader resumes: what follows is unknown. */
   destroy(): void {
     this.#response.destroy();
   }
@@ -149,7 +149,7 @@ export class SseWriter {
   readonly #onQuiet = (): void => {
     if (!this.#response.headersSent) this.open();
     const silence = this.#clock.monotonic() - this.#lastWrite;
-    // Nothing is added for a reader that still has something to take; that would hide that it has stalled.
+    // No heartbeat while data is unread: it would hide a stalled reader.
     if (silence >= this.#limits.keepAlive && this.#response.writableLength === 0) this.write(this.#heartbeat());
     const next = Math.max(1, this.#limits.keepAlive - (this.#clock.monotonic() - this.#lastWrite));
     this.#stopTimer = this.#clock.after(next, this.#onQuiet);
@@ -170,12 +170,12 @@ export class SseWriter {
 
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-/** Text above this is written before the batch is done, so that a large batch cannot pass the limit by much. */
+/** Flush threshold within a batch, so that a large batch cannot exceed the limit by much. */
 const piece = 64 * 1024;
 
 /**
- * Writes what one batch gathered in one go. Ends when the batches do, or when the reader has gone; what `project` answers
- * for each event is the channel's own wire.
+ * Writes each batch in one call. Ends with the batches, or when the reader is gone; `project` maps an event to the channel's
+ * wire.
  */
 export async function writeBatches(
   batches: AsyncIterable<readonly RunEvent[]>,
@@ -198,11 +198,11 @@ export async function writeBatches(
   }
 }
 
-/** The native wire: `id` is the seq, so that `Last-Event-ID` is where to go on. */
+/** The native wire: `id` is the seq, so that `Last-Event-ID` is the resume position. */
 export const eventFrame = (event: RunEvent): string =>
   `id: ${event.seq}\nevent: ${event.type}\ndata: ${encodeEvent(event)}\n\n`;
 
-/** The native wire's word of a run that is silent but under way. Without an id: it is no place to go on from. */
+/** The native wire's heartbeat for a quiet run. No id: it is not a position to resume from. */
 export const heartbeatFrame = (run: string): string =>
   `event: heartbeat\ndata: ${JSON.stringify({ type: "heartbeat", run, at: Date.now() })}\n\n`;
 

@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 
 /**
- * Notices a reader that has stopped taking: nothing left for it for `limit` ms while something waited. Node's own timer
- * counts what the peer sends as well, so a peer that goes on sending and never reads would never be noticed.
+ * Detects a stalled reader: none of the pending data was sent for `limit` ms. Node's socket timeout also counts received data,
+ * so a peer that keeps sending but never reads would go unnoticed.
  */
 export class StallWatch {
   readonly #socket: Socket;
@@ -18,7 +18,7 @@ export class StallWatch {
     this.#stalled = stalled;
     this.#timer = setInterval(() => this.#look(), Math.max(1, limit / 4));
     this.#timer.unref();
-    // The peer's silence is no stall, whatever an earlier request on the connection has set.
+    // An idle peer is not a stall; clears the timeout an earlier request on the connection may have set.
     socket.setTimeout(0);
   }
 
@@ -39,10 +39,10 @@ export class StallWatch {
   }
 }
 
-/** What waits for the peer, as far as both Node and libuv tell; undefined when nothing does. */
+/** Fingerprint of the data pending for the peer in Node and libuv; undefined when nothing is pending. */
 function waitingIn(socket: Socket): string | undefined {
   if (socket.writableLength === 0) return undefined;
-  // Part of a large write that the kernel has taken shows only here; not in Node's types.
+  // The kernel's progress within a large write shows only here; not in Node's types.
   const handle = (socket as { _handle?: { writeQueueSize?: number } })._handle;
   return `${socket.bytesWritten - socket.writableLength} ${handle?.writeQueueSize ?? 0}`;
 }

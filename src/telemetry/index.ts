@@ -15,7 +15,7 @@ import { Traces, type Tracing } from "./wrappers/traces.ts";
 
 export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./settings.ts";
 
-/** Measurement with OpenTelemetry. Importing this loads the SDK, so import it only when something is to be measured. */
+/** OpenTelemetry instrumentation. Importing this loads the SDK, so import it only when telemetry is on. */
 export async function createTelemetry(settings: TelemetrySettings, parts: TelemetryParts): Promise<Telemetry> {
   const sdk = await createSdk(settings, parts);
   const measure: Tracing = {

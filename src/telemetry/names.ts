@@ -1,7 +1,7 @@
-/** Every name that leaves the process by telemetry. GenAI semantic conventions first, `venturi.*` where they say nothing. */
+/** Every telemetry name. GenAI semantic conventions first, `venturi.*` where they define nothing. */
 export const scope = "venturi";
 
-/** The version of the conventions that the names below are of. */
+/** Version of the conventions used below. */
 export const schemaUrl = "https://opentelemetry.io/schemas/1.38.0";
 
 export const spans = {
@@ -132,7 +132,7 @@ export const metrics = {
   dropped: "venturi.telemetry.dropped",
 } as const;
 
-/** Attribute keys of metrics alone. */
+/** Attribute keys used by metrics only. */
 export const labels = {
   kind: "kind",
   outcome: "outcome",
@@ -143,7 +143,7 @@ export const labels = {
   reason: "reason",
 } as const;
 
-/** The conventions' own bucket boundaries, and finer ones for what takes microseconds here. */
+/** The conventions' bucket boundaries, and finer ones for operations in the microsecond range. */
 export const buckets = {
   duration: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
   firstChunk: [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
@@ -159,5 +159,5 @@ const providerNames: Readonly<Record<string, string>> = {
   gemini: "gcp.gemini",
 };
 
-/** The conventions' name of a provider, by the plugin's type; a type they do not know keeps its own. */
+/** The conventions' name for a provider, by plugin type; unknown types keep their own name. */
 export const providerName = (type: string): string => providerNames[type] ?? type;

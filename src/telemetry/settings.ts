@@ -4,13 +4,12 @@ import type { Log } from "../core/log.ts";
 /** The part of the config that telemetry reads. */
 export interface TelemetrySettings {
   readonly chunks: "spans" | "events" | "metrics";
-  /** Chunk spans per generation. */
   readonly maxChunkSpans: number;
   readonly content: "off" | "truncated" | "full";
-  /** Regular expressions of the user's own; what matches never leaves the process. */
+  /** User-defined regular expressions; matches never leave the process. */
   readonly redact: readonly string[];
   readonly otlp: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
-  /** Runs whose spans are kept in memory. */
+  /** Number of runs whose spans are kept in memory. */
   readonly ring: number;
   readonly logs: { readonly level: LogLevel };
 }
@@ -18,18 +17,18 @@ export interface TelemetrySettings {
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
 
 export interface TelemetryParts {
-  /** Where telemetry reports on itself: what it had to drop. */
+  /** Where telemetry reports its own losses. */
   readonly log?: Log;
   readonly version?: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
-   * Span processors beside our own exporter. With one, every chunk becomes a span object of the SDK's so that the processor
-   * sees it too; without, chunk spans are encoded from columns.
+   * Additional span processors. With one, every chunk becomes an SDK span so that the processor sees it; without, chunk spans
+   * are encoded from columns.
    */
   readonly spanProcessors?: readonly SpanProcessor[];
-  /** Between two pushes of metrics, ms. */
+  /** Interval between metric exports, ms. */
   readonly metricInterval?: number;
-  /** How long `flush` and `close` may take, ms. */
+  /** Timeout of `flush` and `close`, ms. */
   readonly closeLimit?: number;
 }
 

@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import type { InjectionToken } from "tsyringe";
 
-/** As long as the process, a reading of the config, or a run. */
+/** Bound to the process, a config revision, or a run. */
 export type Lifetime = "singleton" | "revision" | "run";
 
 type Class = new (...needs: never[]) => object;
@@ -9,14 +9,14 @@ type Class = new (...needs: never[]) => object;
 export interface Binding {
   readonly token: InjectionToken;
   readonly lifetime: Lifetime;
-  /** Made by injecting what its constructor asks for. */
+  /** Instantiated with constructor injection. */
   readonly use?: Class;
-  /** Made of what it needs, for classes that know no container. */
+  /** Dependencies of classes that do not use the container's decorators. */
   readonly needs?: readonly InjectionToken[];
   readonly make?: (...needs: never[]) => unknown;
 }
 
-/** What a binding is made of: the tokens that its constructor injects, as the decorators noted them. */
+/** A binding's dependencies: the tokens its constructor injects, as recorded by the decorators. */
 export function needsOf({ use, needs = [] }: Binding): readonly InjectionToken[] {
   if (use === undefined) return needs;
   const noted: Readonly<Record<number, { readonly token: InjectionToken }>> =

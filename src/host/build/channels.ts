@@ -5,7 +5,7 @@ import type { ChannelRegistry } from "../../core/registries.ts";
 import { Config } from "../config/load.ts";
 import { Instances } from "./instances.ts";
 
-/** The channels, in the order of the config. They live as long as the server they are mounted on. */
+/** The channels, in config order. They live as long as the server they are mounted on. */
 @injectable()
 export class Channels implements ChannelRegistry {
   readonly #channels = new Map<string, Channel>();

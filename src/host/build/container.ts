@@ -27,7 +27,7 @@ import { ConfigRevision } from "./revision.ts";
 import { OpenRevision, Revisions } from "./revisions.ts";
 import { Tools } from "./tool-registry.ts";
 
-/** Everything that is wired, and how long it lives. One without `use` or `make` is given when its container is made. */
+/** All bindings and their lifetimes. Those without `use` or `make` are supplied when their container is created. */
 export const bindings: readonly Binding[] = [
   { token: Clock, lifetime: "singleton" },
   { token: Log, lifetime: "singleton" },
@@ -38,7 +38,7 @@ export const bindings: readonly Binding[] = [
   { token: OpenRevision, lifetime: "singleton" },
   { token: Resolve, lifetime: "singleton" },
   { token: Instances, lifetime: "singleton", use: Instances },
-  // A plugin: it is there once its instance is made.
+  // A plugin: available once its instance exists.
   { token: Journal, lifetime: "singleton" },
   { token: ChannelRegistry, lifetime: "singleton", use: Channels },
   { token: Revisions, lifetime: "singleton", use: Revisions },
@@ -80,7 +80,7 @@ export const bindings: readonly Binding[] = [
   { token: StreamPipeline, lifetime: "run", use: RunPipeline },
 ];
 
-/** What a plugin may ask for through its context. */
+/** What plugins may resolve through their context. */
 const shared: readonly Token<unknown>[] = [
   ProviderRegistry,
   ToolRegistry,
@@ -100,13 +100,13 @@ export interface HostParts {
   readonly telemetry: Telemetry;
   readonly runs: RunsLater;
   readonly stalls?: Stalls;
-  /** Instead of what stands above, in every container that has it. */
+  /** Overrides bindings, in every container that has them. */
   readonly replace?: readonly Provided[];
 }
 
 type Values = readonly (readonly [InjectionToken, unknown])[];
 
-/** The composition root: the one file that registers. What stands here lives as long as the process. */
+/** The composition root: the only file that registers bindings. These live as long as the process. */
 export function hostContainer(parts: HostParts): DependencyContainer {
   const { config, log, clock, telemetry, runs, stalls = noStalls, replace = [] } = parts;
   const host = container.createChildContainer();
@@ -136,17 +136,17 @@ export function hostContainer(parts: HostParts): DependencyContainer {
   ]);
 }
 
-/** The journal is a plugin: it is known only once its instance is made. One that was provided is not made. */
+/** The journal is a plugin, so it is registered once its instance exists. A replacement suppresses the instance. */
 export async function provideJournal(host: DependencyContainer, open: () => Promise<Journal>): Promise<Journal> {
   if (!host.isRegistered(Journal)) host.register(Journal, { useValue: await open() });
   return host.resolve(Journal);
 }
 
-/** Registers the binding: one instance for this container, made when it is first asked for. */
+/** Registers a binding: one lazily created instance per container. */
 function bind(target: DependencyContainer, binding: Binding, given: ReadonlyMap<unknown, unknown>): void {
   const { token, use, make } = binding;
   if (given.has(token)) return void target.register(token, { useValue: given.get(token) });
-  // Under a name of its own, so that it is made from this container whichever one is asked for it first.
+  // Under a private token, so that the instance belongs to this container whichever child resolves it first.
   const own = Symbol(nameOf(token));
   if (use !== undefined) target.register(own, { useClass: use as new () => object });
   else if (make !== undefined)

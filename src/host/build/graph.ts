@@ -9,14 +9,14 @@ import { bindings } from "./container.ts";
 export interface GraphNode {
   readonly token: string;
   readonly lifetime: Lifetime;
-  /** The class that stands for it; absent when it is given or made by a function. */
+  /** The implementing class; absent when supplied or made by a function. */
   readonly by?: string;
   readonly needs: readonly string[];
-  /** Entries of the config that it holds, with the plugin of each. */
+  /** Config entries it holds, with their plugins. */
   readonly entries?: readonly string[];
 }
 
-/** What the container wires for this config, as its bindings and constructors say. */
+/** The dependency graph for this config, derived from bindings and constructors. */
 export function graphOf(config: Config): GraphNode[] {
   const entries = new Map<InjectionToken, readonly PluginEntry[]>([
     [ProviderRegistry, Object.values(config.providers)],

@@ -10,22 +10,22 @@ import { token } from "../../core/token.ts";
 import type { PluginEntry } from "../config/entries.ts";
 import { Config } from "../config/load.ts";
 
-/** A plugin that takes longer than this to come up is taken for hung. */
+/** A plugin that takes longer to start counts as hung. */
 const patience = 60_000;
 
-/** Where `Runs` can be had once it exists: plugins are made before it. */
+/** Deferred access to `Runs`: plugins are created before it. */
 export type RunsLater = () => Runs;
 export const RunsLater = token<RunsLater>("RunsLater");
 
-/** What the container that a plugin is made in holds under a token. */
+/** Resolves tokens from the container a plugin is created in. */
 export type Resolve = PluginContext["resolve"];
 export const Resolve = token<Resolve>("Resolve");
 
-/** Makes the instances of plugins, one after the other, and closes them in reverse order. */
+/** Creates plugin instances in sequence and closes them in reverse order. */
 @injectable()
 export class Instances {
   readonly #open: { readonly entry: PluginEntry; readonly instance: Instance<object> }[] = [];
-  /** Wires of the plugins that entries were built upon. */
+  /** Wires of the plugins that entries build on. */
   readonly #borrowedWires = new Map<PluginEntry, string>();
   readonly #config: Config;
   readonly #log: Log;
@@ -61,7 +61,7 @@ export class Instances {
     }
   }
 
-  /** The wire format an entry's provider speaks: its plugin's, or that of the plugin it is built upon. */
+  /** The wire format of an entry's provider: its plugin's, or that of the plugin it builds on. */
   wireOf(entry: PluginEntry): string {
     return wireIn(entry.loaded.plugin) ?? this.#borrowedWires.get(entry) ?? entry.type;
   }
@@ -70,7 +70,7 @@ export class Instances {
     return this.#open.flatMap(({ instance }) => (instance.hooks === undefined ? [] : [instance.hooks]));
   }
 
-  /** Every instance is closed, whatever another's closing does; what failed is thrown once all are. */
+  /** Closes every instance even if some fail; then throws the failures. */
   async close(): Promise<void> {
     const failures: VenturiError[] = [];
     for (const { entry, instance } of this.#open.splice(0).reverse()) {
@@ -118,7 +118,7 @@ export class Instances {
   }
 }
 
-/** One that comes after it was given up is not left running. */
+/** Closes an instance that arrives after the timeout. */
 const closeLate = async (instance: Instance<object>): Promise<void> => {
   await Promise.resolve(instance.close?.()).catch(() => {});
 };

@@ -3,7 +3,7 @@ import { inject, injectable } from "tsyringe";
 import type { PipelineWork, StreamPipeline, StreamPipelines } from "../../core/pipeline.ts";
 import { token } from "../../core/token.ts";
 
-/** Makes a run's container and its pipeline in it. */
+/** Creates a run's container and its pipeline. */
 export type OpenRun = (work: PipelineWork) => StreamPipeline;
 export const OpenRun = token<OpenRun>("OpenRun");
 

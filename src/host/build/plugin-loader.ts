@@ -8,7 +8,7 @@ const op = "plugin.load";
 
 export interface LoadedPlugin {
   readonly plugin: AnyPlugin;
-  /** `box`, the path, or the name of the npm package. */
+  /** `box` (built in), the path, or the name of the npm package. */
   readonly from: string;
   readonly version: string;
 }
@@ -17,8 +17,8 @@ const boxFolder = fileURLToPath(new URL("../../../plugins/", import.meta.url));
 const packageFile = fileURLToPath(new URL("../../../../package.json", import.meta.url));
 
 /**
- * Finds plugins by name. Those of the box are imported when they are first asked for, so a start pays only for what the
- * config uses; those from outside when they are added, since their names stand inside.
+ * Finds plugins by name. Built-in ones are imported on first use, so that startup pays only for what the config uses; external
+ * ones when they are added, because only the module knows its name.
  */
 export class PluginLoader {
   readonly #box: string;
@@ -29,7 +29,7 @@ export class PluginLoader {
     this.#box = box;
   }
 
-  /** Names that `get` will find. */
+  /** Names `get` can find. */
   names(): string[] {
     return [...boxNames(this.#box), ...this.#added.keys()].sort();
   }
@@ -53,7 +53,7 @@ export class PluginLoader {
     return loading;
   }
 
-  /** Adds a plugin from a path or an npm package; packages are looked up from `folder` upwards. */
+  /** Adds a plugin from a path or an npm package; packages are resolved from `folder` upwards. */
   async add(specifier: string, folder: string): Promise<LoadedPlugin> {
     const found = locate(specifier, folder);
     const plugin = pluginIn(await importModule(specifier, found.entry), specifier);
@@ -107,7 +107,7 @@ function pluginIn(module: unknown, name: string): AnyPlugin {
   return plugin as AnyPlugin;
 }
 
-/** A plugin of another API version may load and then fail anywhere; it is refused with the versions named. */
+/** A plugin for another API version might load and then fail anywhere, so it is refused with both versions named. */
 function checkApi({ api }: Partial<AnyPlugin>, name: string): void {
   if (api === undefined || api === pluginApi) return;
   const message = `plugin ${name} is written for plugin API ${api}, and this Venturi has ${pluginApi}`;
@@ -141,7 +141,7 @@ function mainOf(specifier: string, file: string): string[] {
   return [target(exports), main].filter((each) => typeof each === "string");
 }
 
-/** The file that `import "package"` gets, of the forms that `exports` has. */
+/** The file `import "package"` resolves to, for any form of `exports`. */
 function target(exports: unknown): string | undefined {
   if (typeof exports === "string") return exports;
   if (typeof exports !== "object" || exports === null) return undefined;

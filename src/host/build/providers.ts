@@ -11,7 +11,6 @@ import { Config } from "../config/load.ts";
 import { keepWire } from "../recordings/keep-wire.ts";
 import { Instances } from "./instances.ts";
 
-/** The providers of one revision. */
 @injectable()
 export class Providers implements ProviderRegistry {
   readonly #providers = new Map<string, Provider>();

@@ -9,8 +9,8 @@ import { buildAgents } from "./agents.ts";
 import { Instances } from "./instances.ts";
 
 /**
- * Everything that one reading of the config made: providers, tools and agents. A run holds the revision it started
- * with until it ends; a revision that has been replaced closes its plugins when the last run lets go.
+ * Everything built from one load of the config: providers, tools and agents. A run holds its revision until it ends; a replaced
+ * revision closes its plugins when the last run releases it.
  */
 @injectable()
 export class ConfigRevision {
@@ -41,11 +41,11 @@ export class ConfigRevision {
     this.#tools = tools;
     this.pipelines = pipelines;
     this.#log = log;
-    // Whoever retires it waits for this; a failure to close must not end the process when nobody does.
+    // Whoever retires the revision awaits this; otherwise a failure to close must not become an unhandledRejection.
     this.#closed.promise.catch(() => {});
   }
 
-  /** Makes the plugins' instances; what was made is closed again when one of them fails. */
+  /** Creates the plugin instances; if one fails, closes those already created. */
   async open(): Promise<this> {
     try {
       const { config } = this;
@@ -55,7 +55,7 @@ export class ConfigRevision {
       this.#agents = buildAgents({ config, providers: this.#providers, tools: this.#tools, hooks, log: this.#log });
       return this;
     } catch (thrown) {
-      await this.#instances.close().catch(() => {}); // the first failure is the one to tell; closing has logged its own
+      await this.#instances.close().catch(() => {}); // report the first failure; closing has logged its own
       throw thrown;
     }
   }
@@ -64,12 +64,12 @@ export class ConfigRevision {
     return this.#agents;
   }
 
-  /** How many runs hold it. */
+  /** Number of runs holding it. */
   get held(): number {
     return this.#held;
   }
 
-  /** Holds the revision; the result, called once or more, lets go. */
+  /** Holds the revision; the returned function releases it and may be called repeatedly. */
   acquire(): () => void {
     this.#held++;
     let holding = true;
@@ -81,7 +81,7 @@ export class ConfigRevision {
     };
   }
 
-  /** Resolves when the last run has let go and the plugins are closed. */
+  /** Resolves when the last run has released it and the plugins are closed. */
   retire(): Promise<void> {
     if (!this.#retired) {
       this.#retired = true;
@@ -90,7 +90,7 @@ export class ConfigRevision {
     return this.#closed.promise;
   }
 
-  /** Closes the plugins whoever still holds them: the process is ending. */
+  /** Closes the plugins even if runs hold them: the process is exiting. */
   close(): Promise<void> {
     this.#retired = true;
     this.#close();

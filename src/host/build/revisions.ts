@@ -9,7 +9,7 @@ import { type Config, type LoadOptions, loadConfig } from "../config/load.ts";
 import { find, plain } from "../config/tree.ts";
 import type { ConfigRevision } from "./revision.ts";
 
-/** Makes a revision of its own container, opened. */
+/** Builds and opens a config revision in a child container. */
 export type OpenRevision = (config: Config) => Promise<ConfigRevision>;
 export const OpenRevision = token<OpenRevision>("OpenRevision");
 
@@ -19,14 +19,14 @@ export interface HeldRevision {
 }
 
 export type ReloadOutcome =
-  /** `restart`: keys that changed but count only after a restart. */
+  /** `restart`: changed keys that take effect only after a restart. */
   | { readonly ok: true; readonly hash: string; readonly restart: readonly string[] }
   | { readonly ok: false; readonly error: VenturiError };
 
-/** Made once, when the process starts. */
+/** Built once, at process start. */
 const needRestart = ["journal", "server", "channels", "telemetry", "limits", "dataFolder"];
 
-/** The revision that new runs get, and the way to the next one. */
+/** The revision new runs get, and how it is replaced. */
 @injectable()
 export class Revisions {
   readonly #open: OpenRevision;
@@ -61,14 +61,14 @@ export class Revisions {
     return { revision, release: revision.acquire() };
   }
 
-  /** Reads the config anew and swaps. When anything is wrong with it nothing changes, and the log and a metric say so. */
+  /** Reloads the config and swaps revisions. On any error nothing changes except a log line and a metric. */
   reload(options: LoadOptions): Promise<ReloadOutcome> {
     const reloaded = this.#reloading.then(() => this.#reload(options));
     this.#reloading = reloaded;
     return reloaded;
   }
 
-  /** Closes all revisions. Runs have ended or been given back by now; nothing is waited for. */
+  /** Closes all revisions. Runs have ended or been released by now, so nothing is awaited. */
   async close(): Promise<void> {
     await this.#reloading;
     await Promise.all([...this.#retiring, this.current].map((revision) => revision.close()));

@@ -8,7 +8,6 @@ import { Config } from "../config/load.ts";
 import { Instances } from "./instances.ts";
 import { toolsOf } from "./tools.ts";
 
-/** The tools of one revision. */
 @injectable()
 export class Tools implements ToolRegistry {
   readonly #tools = new Map<string, () => readonly Tool[]>();

@@ -7,7 +7,7 @@ import type { Telemetry } from "../../core/telemetry.ts";
 import { isToolSource, type Tool, type ToolSource } from "../../core/tool.ts";
 import type { ToolEntry } from "../config/entries.ts";
 
-/** The tools that an entry of the config stands for now, as it wants them and measured. */
+/** The tools an entry currently offers, with config settings and instrumentation applied. */
 export function toolsOf(
   entry: ToolEntry,
   instance: Tool | ToolSource,
@@ -18,7 +18,7 @@ export function toolsOf(
     const tools = [telemetry.tool(configured(entry, instance, entry.name))];
     return () => tools;
   }
-  // A source is asked every round; a tool it still has keeps its identity, which schemas are cached by.
+  // A source is read every round; unchanged tools keep their identity, which keys the schema cache.
   const known = new WeakMap<Tool, readonly Tool[]>();
   return () =>
     instance.list().flatMap((tool) => {
@@ -30,7 +30,7 @@ export function toolsOf(
     });
 }
 
-/** A server's tool whose schema cannot be used is left out: its other tools are of use without it. */
+/** A server's tool with an unusable schema is left out; its other tools still work. */
 function isUsable(entry: ToolEntry, tool: Tool, log: Log): boolean {
   try {
     checkSchema(tool);
@@ -51,7 +51,7 @@ function checkSchema({ parameters, name }: Tool): void {
   }
 }
 
-/** What the config says of a tool counts more than what the tool says of itself, unless its plugin read that key too. */
+/** The config overrides the tool's own settings, unless its plugin has read that key itself. */
 function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
   const own = new Set(knownKeys(entry.loaded.plugin.options, []));
   const first = <Value>(key: string, said: Value | undefined, known: Value | undefined) =>

@@ -2,19 +2,19 @@ import { VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { Tool } from "../../core/tool.ts";
 
-/** An entry of `tools` and what it stands for now. */
+/** An entry of `tools` and its current tools. */
 export interface ToolList {
   readonly entry: string;
   readonly list: () => readonly Tool[];
 }
 
-/** Names that the runtime's own tools have. */
+/** Names of built-in tools. */
 const reserved: ReadonlyMap<string, string> = new Map([["read_result", "the runtime"]]);
 
 /**
- * The tools of an agent, no name twice: a server that named one of its tools like a trusted one would get the arguments meant
- * for that. Two at the start are a mistake in the config; a name that comes later belongs to the entry that had it first, for
- * as long as the config stands, and another's tool of that name is left out.
+ * An agent's tools with unique names: a server that named its tool like a trusted one would receive that tool's arguments. A
+ * duplicate at startup is a config error. Later, a name belongs to the entry that had it first, for the lifetime of the config,
+ * and other entries' tools of that name are left out.
  */
 export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log): () => readonly Tool[] {
   const owners = new Map(reserved);

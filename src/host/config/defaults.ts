@@ -8,7 +8,7 @@ import type { MapNode, Node } from "./tree.ts";
 
 const fallback: Place = { file: "default", line: 0, column: 0 };
 
-/** The tree of a config with every default filled in, as people would have written it. */
+/** The config tree with every default filled in, as if written by hand. */
 export function withDefaults(config: Config): MapNode {
   const schema = inputSchema(Settings);
   const properties = { ...schema.properties };
@@ -45,7 +45,7 @@ function fillMap(map: MapNode, schema: JsonSchema): MapNode {
   return { ...map, entries };
 }
 
-/** Of several forms, the one with keys. */
+/** Of several alternatives, the one with keys. */
 const objectOf = (schema: JsonSchema): JsonSchema =>
   [schema, ...(schema.anyOf ?? []), ...(schema.oneOf ?? [])].find(({ properties }) => properties !== undefined) ??
   schema;
@@ -56,5 +56,5 @@ function nodeOf(value: unknown): Node {
     const entries = Object.entries(value).map(([key, inner]) => [key, { key: fallback, node: nodeOf(inner) }] as const);
     return { kind: "map", place: fallback, entries: new Map(entries) };
   }
-  return { kind: "scalar", place: fallback, value: value as string | number | boolean | null }; // JSON has nothing else
+  return { kind: "scalar", place: fallback, value: value as string | number | boolean | null }; // no other scalars in JSON
 }

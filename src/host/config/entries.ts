@@ -9,7 +9,7 @@ import { type Problem, pathText } from "./problem.ts";
 import { entryKeys } from "./schema.ts";
 import { find, keyPlaceOf, type MapNode, type Node, type Path, placeOf, plain } from "./tree.ts";
 
-/** An entry of the config that a plugin makes something of; `options` fit the plugin's schema. */
+/** A config entry instantiated by a plugin; `options` satisfy the plugin's schema. */
 export interface PluginEntry {
   readonly name: string;
   readonly type: string;
@@ -28,7 +28,7 @@ export interface EntryRequest<K extends PluginKind> {
   readonly problems: Problem[];
 }
 
-/** Checks one entry against its plugin's options; undefined when it is disabled or wrong. */
+/** Validates an entry against its plugin's options; undefined when disabled or invalid. */
 export async function readEntry<K extends PluginKind>(
   request: EntryRequest<K>,
 ): Promise<(PluginEntry & Common<K>) | undefined> {
@@ -37,7 +37,7 @@ export async function readEntry<K extends PluginKind>(
   if (node === undefined) return undefined;
   const before = problems.length;
   const schema: z.ZodType = entryKeys[kind];
-  const common = check({ schema, root, path, problems }) as Common<K> | undefined; // the kind's own schema made it
+  const common = check({ schema, root, path, problems }) as Common<K> | undefined; // parsed with the kind's schema
   if (common === undefined || !common.enabled) return undefined;
   const loaded = await loadPlugin(request, typeOf(kind, common.type, String(path.at(-1)), request.loader));
   if (loaded === undefined) return undefined;
@@ -51,7 +51,7 @@ export async function readEntry<K extends PluginKind>(
   return { ...common, name: String(path.at(-1)), type: loaded.plugin.name, options, loaded };
 }
 
-/** Channels may be named without the `channel-` that tells their plugins from tools of the same name. */
+/** Channels may omit the `channel-` prefix that distinguishes their plugins from tools of the same name. */
 function typeOf(kind: PluginKind, type: string | undefined, key: string, loader: PluginLoader): string {
   const name = type ?? key;
   if (kind !== "channel") return name;

@@ -4,7 +4,7 @@ import { type Place, type Problem, pathText, placeText, shortPath } from "./prob
 import { readYaml } from "./read.ts";
 import { type MapNode, type Node, type Path, scalars } from "./tree.ts";
 
-/** A file with everything it includes, merged into one tree. A key that two files set is a problem that names both. */
+/** A file and everything it includes, merged into one tree. A key set in two files is an error that names both. */
 export function readWithIncludes(file: string, problems: Problem[]): MapNode | undefined {
   return readInto({ file: resolve(file), chain: [], problems });
 }
@@ -45,7 +45,7 @@ function* patterns(node: Node, problems: Problem[]): Generator<{ pattern: string
   }
 }
 
-/** A plain name stands for itself, so that one that is missing is noticed; a pattern may match nothing. */
+/** A plain name must exist; a glob may match nothing. */
 function matches(pattern: string, folder: string): string[] {
   if (!/[*?[\]{}]/.test(pattern)) return [resolve(folder, pattern)];
   const found = fs.globSync(pattern, { cwd: folder });
@@ -62,7 +62,7 @@ function merge(into: MapNode, from: MapNode, path: Path, problems: Problem[]): v
     } else if (path.length === 0 && key === "plugins" && existing.node.kind === "list" && entry.node.kind === "list") {
       existing.node.items.push(...entry.node.items);
     } else if (path.length === 0 && key === "version") {
-      // Every fragment may say which version it was written for; the schema checks the first.
+      // Every fragment may state the version it was written for; the schema checks the first.
     } else {
       problems.push({
         place: entry.key,
@@ -73,7 +73,7 @@ function merge(into: MapNode, from: MapNode, path: Path, problems: Problem[]): v
   }
 }
 
-/** Paths under `plugins:` are relative to the file that names them, also when that is an included one. */
+/** Paths under `plugins:` are relative to the file that names them, included files too. */
 function anchorPlugins(root: MapNode, folder: string): void {
   const plugins = root.entries.get("plugins");
   if (plugins === undefined) return;

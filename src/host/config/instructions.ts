@@ -3,7 +3,7 @@ import { didYouMean } from "../../core/suggest.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { find, keysOf, type MapNode, placeOf } from "./tree.ts";
 
-/** `{{name}}` in an agent's instructions must be one of its inputs: otherwise the model is told the braces. */
+/** `{{name}}` in instructions must be a declared input; otherwise the model would see the braces. */
 export function checkInstructions(root: MapNode, problems: Problem[]): void {
   for (const agent of keysOf(root, ["agents"])) {
     const path = ["agents", agent, "instructions"];
@@ -11,7 +11,7 @@ export function checkInstructions(root: MapNode, problems: Problem[]): void {
     if (node?.kind !== "scalar" || typeof node.value !== "string") continue;
     const inputs = keysOf(root, ["agents", agent, "inputs"]);
     for (const name of new Set(placeholders(node.value))) {
-      // Instructions of an agent without inputs may well speak of braces.
+      // Instructions of an agent without inputs may contain literal braces.
       if (inputs.length === 0 || inputs.includes(name)) continue;
       const message = `{{${name}}} is none of the agent's inputs${didYouMean(name, inputs)}; they are: ${inputs.join(", ")}`;
       problems.push({ place: placeOf(root, path), path: pathText(path), message });

@@ -7,23 +7,23 @@ import { find, keyPlaceOf, type Node, type Path, placeOf, plain } from "./tree.t
 export interface Check<Output> {
   readonly schema: z.ZodType<Output>;
   readonly root: Node;
-  /** Where in `root` the checked part stands. */
+  /** Path of the checked part within `root`. */
   readonly path: Path;
   readonly problems: Problem[];
-  /** What is checked, when it is not simply what stands at `path`. */
+  /** Overrides the value to check, by default the one at `path`. */
   readonly value?: (node: Node) => unknown;
-  /** Keys that are known beside the schema's own, for suggestions. */
+  /** Additional known keys, for suggestions. */
   readonly also?: readonly string[];
 }
 
-/** Checks a part of the tree; what is wrong goes to `problems` with its place. */
+/** Validates a part of the tree; adds problems with their locations. */
 export function check<Output>(request: Check<Output>): Output | undefined {
   const { schema, root, path, problems } = request;
   const node = find(root, path);
   if (node === undefined) return undefined;
   const value = request.value ?? plain;
   let result = schema.safeParse(value(node));
-  // Each turn settles at least one text from outside, so there are no more turns than such texts.
+  // Each pass converts at least one external text, so the loop terminates.
   while (!result.success && settleLoose(node, result.error.issues.flatMap(everyBranch)))
     result = schema.safeParse(value(node));
   if (result.success) return result.data;
@@ -31,7 +31,7 @@ export function check<Output>(request: Check<Output>): Output | undefined {
   return undefined;
 }
 
-/** A variable is text; where a number or a boolean is expected, text that spells one is taken for it. */
+/** Environment values are text; where a number or boolean is expected, convert text that spells one. */
 function settleLoose(node: Node, issues: readonly Issue[]): boolean {
   let settled = false;
   for (const issue of issues) {

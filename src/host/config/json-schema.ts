@@ -3,7 +3,7 @@ import type { AnyPlugin, PluginKind } from "../../core/plugin.ts";
 import type { PluginLoader } from "../build/plugin-loader.ts";
 import { entryKeys, Settings } from "./schema.ts";
 
-/** The configuration as editors know it: the keys of the house and the options of every plugin the loader has. */
+/** The JSON Schema for editors: built-in keys and the options of every plugin the loader has. */
 export async function configSchema(loader: PluginLoader): Promise<JsonSchema> {
   const plugins = await Promise.all(loader.names().map(async (name) => (await loader.get(name)).plugin));
   const of = (kind: PluginKind) => plugins.filter((plugin) => plugin.kind === kind);
@@ -18,7 +18,7 @@ export async function configSchema(loader: PluginLoader): Promise<JsonSchema> {
   return { $schema, title: "Venturi configuration", ...rest, $defs: { reference } };
 }
 
-/** What one entry of the config may say: the keys of its kind and the options of its plugin. */
+/** Schema of one config entry: the keys of its kind and the options of its plugin. */
 export function entrySchema(plugin: AnyPlugin): JsonSchema {
   const common = inputSchema(entryKeys[plugin.kind]).properties ?? {};
   const { $schema: _, ...own } = inputSchema(plugin.options);
@@ -37,7 +37,7 @@ function merged(plugin: AnyPlugin, common: Record<string, JsonSchema>, own: Json
   };
 }
 
-/** Where a plugin declares a key of its kind without a word about it, the kind's words stand. */
+/** Where a plugin declares a key of its kind without a description, use the kind's description. */
 function explained(own: Record<string, JsonSchema>, common: Record<string, JsonSchema>): Record<string, JsonSchema> {
   const entries = Object.entries(own);
   return Object.fromEntries(entries.map(([key, each]) => [key, each.description ? each : { ...common[key], ...each }]));
@@ -47,7 +47,7 @@ function replaceEntries(section: JsonSchema | undefined, entries: JsonSchema[]):
   if (section !== undefined) section.additionalProperties = { anyOf: entries };
 }
 
-/** A channel's key stands for its plugin, so there `type` may be left out. */
+/** A channel's key implies its plugin, so `type` is optional. */
 function replaceChannels(section: JsonSchema | undefined, plugins: readonly AnyPlugin[]): void {
   if (section === undefined) return;
   const named = plugins.map((plugin): [string, JsonSchema] => {
@@ -64,7 +64,7 @@ const described = (schema: JsonSchema | undefined): JsonSchema => {
   return { description, ...(value === undefined ? {} : { default: value }) };
 };
 
-/** A value that is not any text may also be written as a reference, which is text. */
+/** Any value that is not free text may also be written as a `${…}` reference, which is text. */
 function allowReferences(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(allowReferences);
   if (typeof value !== "object" || value === null) return value;

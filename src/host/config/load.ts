@@ -19,19 +19,19 @@ import { find, type MapNode, placeOf, plain } from "./tree.ts";
 
 type PluginSections = "providers" | "tools" | "channels" | "journal";
 
-/** The checked configuration. Entries that are disabled are not in it. */
+/** The validated configuration, without disabled entries. */
 export interface Config extends Omit<Settings, PluginSections> {
   readonly providers: Readonly<Record<string, PluginEntry>>;
   readonly tools: Readonly<Record<string, ToolEntry>>;
   readonly channels: Readonly<Record<string, PluginEntry>>;
   readonly journal: JournalEntry;
   readonly file: string;
-  /** Relative paths are relative to it. */
+  /** Base of relative paths. */
   readonly folder: string;
-  /** Changes when any effective value does. */
+  /** Changes with any effective value. */
   readonly hash: string;
   readonly loader: PluginLoader;
-  /** The values as written, with their places. */
+  /** The values as written, with their locations. */
   readonly tree: MapNode;
 }
 export const Config = token<Config>("Config");
@@ -43,7 +43,7 @@ export interface LoadOptions {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Reads and checks the configuration; rejects with one `config_invalid` that tells everything that is wrong. */
+/** Loads and validates the configuration; rejects with one `config_invalid` listing every problem. */
 export async function loadConfig({ file, set = [], env = process.env }: LoadOptions): Promise<Config> {
   const problems: Problem[] = [];
   const root = readWithIncludes(file, problems);
@@ -85,7 +85,7 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
   };
 }
 
-/** A section left empty (`tools:` and nothing below) is one that is not there; an empty channel has no options. */
+/** An empty section (`tools:` with nothing below) counts as absent; an empty channel has no options. */
 function dropEmpty(root: MapNode): void {
   for (const [key, { node }] of root.entries) {
     if (node.kind === "scalar" && node.value === null) root.entries.delete(key);
@@ -98,7 +98,7 @@ function dropEmpty(root: MapNode): void {
   }
 }
 
-/** Defaults of whole entries go into the tree, so that they are checked and shown like written ones. */
+/** Adds default entries to the tree, so that they are validated and shown like written ones. */
 function withDefaultEntries(root: MapNode): void {
   const defaults = {
     journal: "{ type: sqlite, path: ./data/venturi.db }",
@@ -142,7 +142,7 @@ async function readEntries(root: MapNode, loader: PluginLoader, problems: Proble
   return { providers, tools, channels, journal };
 }
 
-/** One problem a key, the first: a variable that is not set is also no duration, but that helps nobody. */
+/** Only the first problem per key: an unset variable is also not a duration, but saying so does not help. */
 function unique(problems: readonly Problem[]): Problem[] {
   const seen = new Set<string>();
   return problems.filter(({ place, path, message }) => {

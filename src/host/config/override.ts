@@ -3,7 +3,7 @@ import type { Place, Problem } from "./problem.ts";
 import { parseYaml } from "./read.ts";
 import type { MapNode, Node } from "./tree.ts";
 
-/** Applies `--set a.b=c`. A value is read as YAML, so lists and maps can be given; a dot within a key is written `\.`. */
+/** Applies `--set a.b=c`. The value is parsed as YAML, so it can be a list or map; a dot within a key is written `\.`. */
 export function override(root: MapNode, assignment: string, problems: Problem[]): void {
   const at = assignment.indexOf("=");
   if (at <= 0) {
@@ -21,7 +21,7 @@ export function override(root: MapNode, assignment: string, problems: Problem[])
   map.entries.set(last, { key: map.entries.get(last)?.key ?? place, node: value });
 }
 
-/** A default that is written like a value, so that it is checked and shown like one. */
+/** Adds a default as if it were written, so that it is validated and shown. */
 export function setDefault(root: MapNode, key: string, yaml: string): void {
   const place: Place = { file: "the default", line: 0, column: 0 };
   root.entries.set(key, { key: place, node: valueNode(yaml, place, []) });

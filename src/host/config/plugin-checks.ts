@@ -4,7 +4,7 @@ import type { PluginEntry } from "./entries.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
-/** What plugins know of their own entries: files that are there, names that exist. Told with the place of each. */
+/** Runs the plugins' own checks of their entries, such as missing files or unknown names, and locates each problem. */
 export async function checkEntries(
   entries: Readonly<Record<string, Readonly<Record<string, PluginEntry>>>>,
   { root, folder, problems }: { root: MapNode; folder: string; problems: Problem[] },
@@ -27,7 +27,7 @@ export async function checkEntries(
 async function problemsOf({ loaded, options }: PluginEntry, context: CheckContext): Promise<readonly OptionProblem[]> {
   const { plugin } = loaded;
   try {
-    return (await plugin.check?.(options as never, context)) ?? []; // what the plugin's own schema made of them
+    return (await plugin.check?.(options as never, context)) ?? []; // parsed with the plugin's schema
   } catch (thrown) {
     return [{ path: [], message: messageOf(thrown) }];
   }

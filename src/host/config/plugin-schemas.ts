@@ -2,7 +2,7 @@ import { messageOf } from "../../core/errors.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { find, keysOf, type MapNode, type Path, placeOf, plain } from "./tree.ts";
 
-/** The JSON Schemas that agents bring along must be some: a run is too late to learn that. */
+/** Agents' JSON Schemas must be valid: a run is too late to find out. */
 export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<void> {
   const paths = schemaPaths(root);
   if (paths.length === 0) return;
@@ -19,7 +19,7 @@ export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<
   }
 }
 
-/** A condition that cannot be read would be found out by the first call it should have stopped. */
+/** An invalid condition would otherwise surface at the first call it should have stopped. */
 export async function checkConditions(root: MapNode, problems: Problem[]): Promise<void> {
   for (const tool of keysOf(root, ["tools"])) {
     const path = ["tools", tool, "approval", "when"];

@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from "node:path";
 import { VenturiError } from "../../core/errors.ts";
 
-/** Where something stands: in a file, or on the command line (line 0). */
+/** A source location: in a file, or on the command line (line 0). */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -15,7 +15,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** Everything that is wrong, in one error: a line for each problem. */
+/** All problems in one error, one line each. */
 export function configInvalid(problems: readonly Problem[]): VenturiError {
   const sorted = inOrder(problems);
   return new VenturiError("config.load", "config_invalid", sorted.map(problemText).join("\n"), {
@@ -37,7 +37,7 @@ export const pathText = (path: readonly (string | number)[]): string =>
     return text === "" ? part : `${text}.${part}`;
   }, "");
 
-/** As the reader would type it: relative when it lies below the working folder. */
+/** As the user would type it: relative if below the working directory. */
 export function shortPath(file: string): string {
   if (!isAbsolute(file)) return file;
   const short = relative(process.cwd(), file);
@@ -52,7 +52,7 @@ const problemJson = ({ place, path, message }: Problem) => ({
   message,
 });
 
-/** Files in the order in which they were first complained about, each from top to bottom. */
+/** Files in order of their first problem, each from top to bottom. */
 function inOrder(problems: readonly Problem[]): Problem[] {
   const files = [...new Set(problems.map(({ place }) => place.file))];
   return problems.toSorted(

@@ -17,7 +17,7 @@ import type { Place, Problem } from "./problem.ts";
 import type { MapNode, Node } from "./tree.ts";
 
 const mostBytes = 1024 * 1024;
-/** Far more than any config has, far less than an alias bomb grows to. */
+/** Far above any real config, far below an alias bomb. */
 const mostNodes = 100_000;
 const mostDepth = 64;
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"]);
@@ -26,7 +26,7 @@ const missing = "does not exist";
 const whatNext = "; `venturi init` writes one to begin with, --config FILE names another";
 const isMissing = ({ problem }: { problem: string }): boolean => problem === missing;
 
-/** Reads one YAML file. Problems are added to `problems`; undefined when the file can't be used at all. */
+/** Parses one YAML file. Adds to `problems`; undefined when the file is unusable. */
 export function readYaml(file: string, problems: Problem[], named: Place = at(file)): MapNode | undefined {
   const text = readText(file);
   if (typeof text !== "string") {
@@ -44,7 +44,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapN
     lineCounter: lines,
     prettyErrors: false,
     stringKeys: true,
-    uniqueKeys: false, // compares each key with each; the walk below finds them by name
+    uniqueKeys: false, // quadratic; the walk below finds duplicates by name
   });
   const place = (offset: number): Place => {
     const { line, col } = lines.linePos(offset);
@@ -62,7 +62,7 @@ export function parseYaml(file: string, text: string, problems: Problem[]): MapN
   return undefined;
 }
 
-/** The text of a file, or what is wrong with it, to be read after its name. */
+/** The text of a file, or what is wrong with it, phrased to follow its name. */
 export function readText(file: string): string | { problem: string } {
   try {
     const stats = statSync(file);
@@ -108,7 +108,7 @@ function convert(document: Document.Parsed, place: (offset: number) => Place, pr
       if (target === undefined) {
         problems.push({ place: here, path: path.join("."), message: `the alias *${node.source} stands for nothing` });
       }
-      return walk((target ?? null) as ParsedNode | null, offset, [...path]); // a parsed document holds parsed nodes only
+      return walk((target ?? null) as ParsedNode | null, offset, [...path]); // parsed documents hold parsed nodes only
     }
     if (isMap(node)) return walkMap(node.items as readonly ParsedPair[], here, path);
     if (isSeq(node)) {
@@ -141,7 +141,7 @@ function convert(document: Document.Parsed, place: (offset: number) => Place, pr
   }
 }
 
-/** What each alias stands for. In one pass: the library looks through the whole document for every alias. */
+/** Resolves every alias in one pass; the library would scan the whole document for each. */
 function aliasTargets(document: Document.Parsed): ReadonlyMap<Alias, ParsedNode> {
   const anchors = new Map<string, ParsedNode>();
   const targets = new Map<Alias, ParsedNode>();
@@ -154,7 +154,7 @@ function aliasTargets(document: Document.Parsed): ReadonlyMap<Alias, ParsedNode>
   return targets;
 }
 
-/** With `stringKeys` a key is always a scalar. */
+/** With `stringKeys`, keys are always scalars. */
 interface ParsedPair {
   readonly key: { readonly value: unknown; readonly range?: readonly [number, number, number] };
   readonly value: ParsedNode | null;

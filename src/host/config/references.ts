@@ -5,8 +5,8 @@ import { isLoopback, parseListen } from "./server.ts";
 import { find, keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
 /**
- * What one key says about another: names must exist, and an open door needs a lock. Reads the tree, not the checked
- * settings, so that these problems are told together with all others; what has the wrong shape is left to the schema.
+ * Checks across keys: names must exist, and an exposed server needs auth. Reads the tree rather than the validated settings, so
+ * that these problems are reported together with all others; malformed values are left to the schema.
  */
 export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const name of keysOf(root, ["models"])) checkChain(["models", name, "chain"]);
@@ -70,7 +70,7 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   }
 }
 
-/** `provider/model`; the model's own name may hold further slashes. */
+/** `provider/model`; the model's name may contain slashes. */
 export function splitModel(reference: string): { provider: string; model: string } {
   const at = Math.max(0, reference.indexOf("/"));
   return { provider: reference.slice(0, at), model: reference.slice(at + 1) };
@@ -86,7 +86,7 @@ function text(root: MapNode, path: Path): string | undefined {
   return node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
 }
 
-/** As it stands in the file: what a variable or a file holds is not for showing. */
+/** As written in the file, because the contents of a variable or file may be secret. */
 function written(root: MapNode, path: Path): string {
   const node = find(root, path);
   if (node?.kind !== "scalar") return "";

@@ -16,7 +16,7 @@ const common = {
     .describe('Left out when false or empty, so `enabled: "${env:SOME_KEY:-}"` means "when SOME_KEY is set".'),
 };
 
-/** What every entry of a kind may say, beside the options of its plugin. */
+/** Keys every entry of a kind accepts, besides its plugin's options. */
 export const entryKeys = {
   provider: z.looseObject(common),
   tool: z.looseObject({
@@ -70,10 +70,10 @@ const name = (pattern: RegExp, what: string) =>
 /** Clients use an agent's name as a model's, and those have slashes, colons and versions. */
 const agentName = name(/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/, "letters, digits, _, ., @, :, / and -");
 const entryName = name(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, "letters, digits, _, . and -");
-// Models see tools' names; this is what every vendor accepts.
+// Tool names reach models; every vendor accepts this pattern.
 const toolName = name(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, _ and - (at most 64)");
 
-/** The keys of the configuration. Entries of plugins are checked against their plugin's options after this. */
+/** The configuration's keys. Plugin entries are validated against their plugin's options afterwards. */
 export const Settings = z.strictObject({
   version: z.literal(1, { error: "this Venturi reads version 1" }).prefault(1).describe("Version of the format."),
   include: z.array(z.string()).optional().describe("Files or patterns merged into this one, relative to it."),

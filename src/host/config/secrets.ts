@@ -1,4 +1,4 @@
 const names = /(?:api_?key|secret|token|password|passphrase|authorization|credentials?|cookie|sha256)$|^key$/i;
 
-/** Whether a key's name says that its value is not for showing. */
+/** Whether a key's name suggests a secret value. */
 export const isSecretName = (name: string): boolean => names.test(name);

@@ -71,7 +71,7 @@ export const Key = z.strictObject({
     .describe("Runs at the same time: those in a session's line and sub-runs count, parked ones do not."),
 });
 
-/** Two keys with one id could not be told apart, nor two ids with one key. */
+/** Ids and keys must both be unique, or callers could not be distinguished. */
 function noneTwice(keys: readonly z.output<typeof Key>[], context: z.core.$RefinementCtx<unknown>): void {
   for (const field of ["id", "sha256"] as const) {
     const seen = new Set<string>();

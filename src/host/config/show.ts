@@ -7,7 +7,7 @@ import type { Node, ScalarNode } from "./tree.ts";
 
 const mask = "***";
 
-/** The effective configuration as YAML; a comment after each value says where it comes from. */
+/** The effective configuration as YAML, with a comment on the origin of each value. */
 export function showYaml(config: Config): string {
   const tree = withDefaults(config);
   const document = new Document(masked(tree, "", { secret: false }));
@@ -36,7 +36,7 @@ function masked(node: Node, key: string, around: { secret: boolean }): unknown {
   }
 }
 
-/** Every value below these keys is taken for a secret: nobody can tell which header or variable is one. */
+/** Every value below these keys counts as a secret: any header or variable might be one. */
 const holdsSecrets = (key: string): boolean => key === "headers" || key === "env";
 
 function maskedScalar(node: ScalarNode, secret: boolean): unknown {
@@ -45,7 +45,7 @@ function maskedScalar(node: ScalarNode, secret: boolean): unknown {
   return secret ? mask : maskedAddress(node.value);
 }
 
-/** A password or token may stand in an address: before the host, or in the query. */
+/** A URL may contain a password or token, before the host or in the query. */
 function maskedAddress(text: string): string {
   if (!/^[a-z][a-z0-9+.-]*:\/\//i.test(text)) return text;
   return text
@@ -55,11 +55,11 @@ function maskedAddress(text: string): string {
     .replace(/([?&][^=&#\s]*)=[^&#\s]*/g, `$1=${mask}`);
 }
 
-/** Of a command line the names of options are shown: nobody can tell which of the rest is a secret. */
+/** Only option names of a command line are shown: any other argument might be a secret. */
 function maskedArgument(node: ScalarNode): unknown {
   if (typeof node.value !== "string" || node.from !== undefined) return mask;
   const [, name, value] = /^(--?[A-Za-z][\w-]*)(=.*)?$/s.exec(node.value) ?? [];
-  // `-phunter2` is an option and its value in one.
+  // `-phunter2` combines an option and its value.
   if (name === undefined || (!name.startsWith("--") && name.length > 2)) return mask;
   return value === undefined ? name : `${name}=${mask}`;
 }

@@ -6,8 +6,8 @@ import { type Node, type ScalarNode, scalars } from "./tree.ts";
 const reference = /\$\{(env|file):([^}]*?)(?::-([^}]*))?\}/g;
 
 /**
- * Replaces `${env:NAME}`, `${env:NAME:-default}` and `${file:path}` in scalars, after parsing, so that a value can never
- * become YAML. What a replacement contains is not looked at again.
+ * Replaces `${env:NAME}`, `${env:NAME:-default}` and `${file:path}` in scalars, after parsing, so that a value can never become
+ * YAML. Replacements are not expanded again.
  */
 export function substitute(root: Node, env: Readonly<Record<string, string | undefined>>, problems: Problem[]): void {
   for (const [path, scalar] of scalars(root)) {
@@ -34,7 +34,7 @@ function replaceIn(
     loose = true;
     if (kind === "env") {
       const value = env[name];
-      // As in a shell, `:-` also stands in for a variable that is set to nothing.
+      // As in a shell, `:-` also applies to an empty variable.
       if (fallback !== undefined && (value === undefined || value === "")) return fallback;
       if (value === undefined) problem ??= `the variable ${name} is not set; set it or write \${env:${name}:-default}`;
       from.push(whole);
@@ -44,7 +44,7 @@ function replaceIn(
     const read = readText(file);
     if (typeof read !== "string") problem ??= `${file} ${read.problem}`;
     from.push(whole);
-    // A secret's file nearly always ends with a newline that is not part of it.
+    // Secret files usually end with a newline that is not part of the secret.
     return typeof read === "string" ? read.replace(/\r?\n$/, "") : "";
   });
   if (problem !== undefined) return { problem };

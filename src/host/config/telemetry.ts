@@ -55,7 +55,7 @@ const Settings = z.strictObject({
     .describe("Logs, on stderr."),
 });
 
-/** `off` measures nothing but still logs. */
+/** `off` disables measurement but not logging. */
 export const TelemetrySettings = z
   .union([z.literal("off"), Settings])
   .transform((value) =>

@@ -1,15 +1,15 @@
 import type { Place } from "./problem.ts";
 
-/** The config before it is checked: values that know where they were written. */
+/** The config before validation: values with their source locations. */
 export type Node = ScalarNode | MapNode | ListNode;
 
 export interface ScalarNode {
   readonly kind: "scalar";
   value: string | number | boolean | null;
   readonly place: Place;
-  /** The `${…}` references whose values stand in it; never shown. */
+  /** The `${…}` references whose values it contains; never shown. */
   from?: readonly string[];
-  /** Text from outside the YAML (a variable, a file, `--set`), which may stand for a number or a boolean. */
+  /** External text (a variable, a file, `--set`) that may stand for a number or boolean. */
   loose?: boolean;
 }
 
@@ -32,7 +32,7 @@ export interface ListNode {
 
 export type Path = readonly (string | number)[];
 
-/** As plain values, for a schema to check. */
+/** As plain values, for validation. */
 export function plain(node: Node): unknown {
   switch (node.kind) {
     case "scalar":
@@ -54,13 +54,13 @@ export function find(node: Node, path: Path): Node | undefined {
   return found;
 }
 
-/** Names below a map; none when there is no map. */
+/** Keys of the map at a path; none if there is no map. */
 export function keysOf(root: Node, path: Path): string[] {
   const node = find(root, path);
   return node?.kind === "map" ? [...node.entries.keys()] : [];
 }
 
-/** The place of a value; for one that is not there, of the nearest thing around it that is. */
+/** Location of a value, or of its nearest existing ancestor. */
 export function placeOf(root: Node, path: Path): Place {
   for (let length = path.length; length > 0; length--) {
     const node = find(root, path.slice(0, length));
@@ -69,7 +69,7 @@ export function placeOf(root: Node, path: Path): Place {
   return root.place;
 }
 
-/** The place of a key; for an item of a list, of the item. */
+/** Location of a key, or of a list item. */
 export function keyPlaceOf(root: Node, path: Path): Place {
   const parent = find(root, path.slice(0, -1));
   const entry = parent?.kind === "map" ? parent.entries.get(String(path.at(-1))) : undefined;

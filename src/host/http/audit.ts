@@ -28,7 +28,10 @@ const response = {
   200: z.object({ records: z.array(z.looseObject({})), cursor: z.string().optional() }).meta({ examples: [example] }),
 };
 
-/** `GET /v1/audit`: what was done in the caller's tenant. What belongs to none, such as failed logins, `venturi audit` lists. */
+/**
+ * `GET /v1/audit`: actions in the caller's tenant. Those without a tenant, such as failed logins, are listed by `venturi
+ * audit`.
+ */
 export function mountAudit(app: FastifyInstance, { audit, caller }: AuditParts): void {
   const schema = {
     summary: "The audit of the key's tenant, newest first",

@@ -19,7 +19,7 @@ export const anyone: KeyHolder = {
   concurrentRuns: undefined,
 };
 
-/** Keys are known by their SHA-256 only. Every known key is compared, in constant time, whichever one matches. */
+/** Keys are stored as SHA-256 only. Compares with every known key in constant time. */
 export class Keyring {
   readonly #keys: readonly { digest: Buffer; holder: KeyHolder }[] | undefined;
   readonly #checkToken: TokenCheck | undefined;
@@ -39,7 +39,10 @@ export class Keyring {
     }));
   }
 
-  /** Whose key or token the headers carry. Without `auth` in the config everyone is let in; with an empty one, no one. */
+  /**
+   * Authenticates by the key or token in the headers. Without `auth` in the config everyone is admitted; with an empty one, no
+   * one.
+   */
   async identify(headers: IncomingHttpHeaders): Promise<KeyHolder> {
     if (this.#keys === undefined) return anyone;
     const secret = secretIn(headers);
@@ -59,7 +62,7 @@ export class Keyring {
 
 const looksLikeToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.test(secret);
 
-/** Throws `forbidden` unless the caller may do this, and `unauthorized` when its token is over. */
+/** Throws `forbidden` unless the caller has the scope, and `unauthorized` when its token has expired. */
 export function demand(caller: KeyHolder, scope: Scope): void {
   if (caller.expiresAt !== undefined && caller.expiresAt < Date.now()) {
     throw new VenturiError(op, "unauthorized", "this token is over; come back with a new one");
@@ -77,7 +80,7 @@ export function permit(caller: Caller, agent: string): void {
   throw new VenturiError(op, "forbidden", `this key may not use the agent "${agent}"`);
 }
 
-/** Browsers cannot set headers on a WebSocket, so there the key may be a subprotocol: `venturi, bearer.KEY`. */
+/** Browsers cannot set headers on a WebSocket, so the key may be sent as a subprotocol: `venturi, bearer.KEY`. */
 function secretIn(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1];
   if (bearer !== undefined) return bearer;

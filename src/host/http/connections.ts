@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * The sockets of a server and which of them are answering. Node's own `closeIdleConnections` leaves those alone that were
- * opened in advance and never used, as browsers and fetch do, and the server would wait for them to close.
+ * A server's sockets and which of them are in use. Node's `closeIdleConnections` skips sockets that browsers and fetch opened
+ * in advance and never used, and the server would wait for them to close.
  */
 export class Connections {
   readonly #quiet = new Set<Socket>();
@@ -24,7 +24,7 @@ export class Connections {
     server.on("upgrade", ({ socket }: IncomingMessage) => this.#quiet.delete(socket));
   }
 
-  /** Closes those that answer nothing now, and each of the others when it has answered. */
+  /** Closes idle sockets now and the others after their response. */
   close(): void {
     this.#closing = true;
     for (const socket of this.#quiet) socket.destroy();

@@ -4,7 +4,7 @@ import { VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import { httpError, retryAfter } from "../../serve/http-error.ts";
 
-/** Every failure leaves as `{"error":{op,code,err,details?}}` with its code's status; a fault of our own is logged. */
+/** Sends every failure as `{"error":{op,code,err,details?}}` with its code's status; logs internal errors. */
 export function replyWithErrors(server: FastifyInstance, log: Log): void {
   server.setErrorHandler((thrown, request, reply) => {
     const error = httpError(thrown);
@@ -29,7 +29,7 @@ function sendError(reply: FastifyReply, error: VenturiError): FastifyReply {
   return reply.code(error.status).headers(retryAfter(error)).send({ error: error.toJSON() });
 }
 
-/** What is wrong with a part of a request (`body`, `querystring` …), with the place of each complaint. */
+/** Validation errors of a part of a request (`body`, `querystring` …), each with its path. */
 export function invalid(part: string, issues: readonly Complaint[]): VenturiError {
   const [first] = issues;
   const message = first === undefined ? "the request is not valid" : `${first.path || part}: ${first.message}`;

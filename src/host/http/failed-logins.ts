@@ -4,9 +4,9 @@ import type { AuditEntry } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 
 const window = 60_000;
-/** Failures of one address a minute that are answered one by one. */
+/** Failures per address and minute before rate limiting. */
 const patience = 20;
-/** Addresses told apart a minute: those beyond are counted together, so that strangers cannot fill the audit. */
+/** Addresses tracked per minute: further ones are counted together, so that attackers cannot flood the audit log. */
 const mostAddresses = 50;
 const others = "others";
 
@@ -17,9 +17,9 @@ export interface FailedLoginsParts {
 }
 
 /**
- * Counts what failed to authenticate. Each address is told in the log and the audit at its first failure of a minute, and at the
- * end with its number. Past `patience` it is answered with `rate_limited`; a good key is let in all the same, or one stranger
- * behind a proxy would lock out everyone behind it.
+ * Counts failed logins. Each address appears in the log and the audit at its first failure in a minute, and at the end with a
+ * count. Past `patience`, failures get `rate_limited`; a valid key is still accepted, or one attacker behind a proxy would lock
+ * out everyone behind it.
  */
 export class FailedLogins {
   readonly #parts: FailedLoginsParts;
@@ -30,7 +30,7 @@ export class FailedLogins {
     this.#parts = parts;
   }
 
-  /** What to answer instead of `error`. */
+  /** The error to send instead of `error`. */
   note(address: string, error: VenturiError): VenturiError {
     const known = this.#counts.has(address) || this.#counts.size < mostAddresses ? address : others;
     const count = (this.#counts.get(known) ?? 0) + 1;
@@ -46,7 +46,7 @@ export class FailedLogins {
     });
   }
 
-  /** The end of the minute. */
+  /** Called at the end of each minute. */
   flush(): void {
     this.#stop?.();
     this.#stop = undefined;

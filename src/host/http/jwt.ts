@@ -7,7 +7,7 @@ import type { KeyHolder } from "./key-holder.ts";
 
 const op = "auth.check";
 
-/** Signatures by a key that only the issuer has: none, and none that a public key could make, are among them. */
+/** Asymmetric signatures only: neither `none` nor any that could be forged with a public key. */
 const algorithms = [
   "RS256",
   "RS384",
@@ -22,12 +22,12 @@ const algorithms = [
   "Ed25519",
 ];
 
-/** Tolerance for clocks that differ, seconds. */
+/** Clock skew tolerance, seconds. */
 const clockTolerance = 5;
 
 export type TokenCheck = (token: string) => Promise<KeyHolder>;
 
-/** Checks tokens of one issuer against the keys it publishes, which are asked for again when a new one is named. */
+/** Verifies tokens of one issuer against its published keys, which are refetched when an unknown key id appears. */
 export async function tokenCheck(settings: z.output<typeof JwtSettings>, cooldown = 5_000): Promise<TokenCheck> {
   const { createRemoteJWKSet, jwtVerify, errors } = await import("jose");
   const keys = createRemoteJWKSet(new URL(settings.jwks), { cooldownDuration: cooldown, timeoutDuration: 5_000 });
@@ -39,7 +39,7 @@ export async function tokenCheck(settings: z.output<typeof JwtSettings>, cooldow
       return holderOf((await jwtVerify(token, keys, options)).payload, settings);
     } catch (thrown) {
       if (VenturiError.isInstance(thrown)) throw thrown;
-      // What the issuer has to say of itself is not the caller's fault.
+      // A failure to reach the issuer is not the caller's fault.
       const itsFault = thrown instanceof errors.JOSEError && !(thrown instanceof errors.JWKSTimeout);
       if (itsFault && thrown.code !== "ERR_JOSE_GENERIC") {
         throw new VenturiError(op, "unauthorized", `this token is not accepted: ${messageOf(thrown)}`);
@@ -75,7 +75,7 @@ function textIn(claims: JWTPayload, name: string): string {
   );
 }
 
-/** A list, or a text as OAuth has it. Whatever is not one of ours is meant for someone else. */
+/** A list, or space-separated text as in OAuth. Unknown scopes are ignored. */
 function scopesIn(claims: JWTPayload, name: string): ReadonlySet<Scope> {
   const value = claims[name];
   const named: readonly unknown[] = typeof value === "string" ? value.split(" ") : Array.isArray(value) ? value : [];

@@ -6,7 +6,7 @@ import { parseUntrusted } from "../../core/untrusted-json.ts";
 import { BodyBudget } from "./body-budget.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
-/** An HTTP server whose every input is bounded: headers, body, nesting, time, and no compression to expand. */
+/** An HTTP server with bounds on every input: headers, body, nesting, time; no decompression. */
 export async function createHttp(limits: ServiceLimits, trustProxy: boolean | string[]): Promise<FastifyInstance> {
   const { fastify } = await import("fastify");
   const app = fastify({
@@ -61,7 +61,7 @@ const malformed = {
   error: new VenturiError("request.read", "invalid_input", "this is no valid HTTP request"),
 };
 
-/** What cannot even be read as a request is answered on the bare socket, which is then closed. */
+/** Input that cannot be parsed as a request is answered on the raw socket, which is then closed. */
 function refuse(thrown: NodeJS.ErrnoException, socket: Socket): void {
   if (thrown.code === "ECONNRESET" || socket.destroyed || !socket.writable) {
     socket.destroy();

@@ -5,11 +5,11 @@ import { invalid } from "./error-reply.ts";
 
 const places = ["body", "querystring", "params", "headers"] as const;
 
-/** Routes carry zod schemas; these turn them into Fastify's validation and into the OpenAPI document. */
+/** Routes have zod schemas; these provide Fastify's validation and the OpenAPI document. */
 export const validatorCompiler = (route: { schema: unknown; url?: string; httpPart?: string }) => {
   const { schema: given, httpPart = "body" } = route;
   if (!(given instanceof z.ZodType)) throw new TypeError("a route's schema is a zod schema");
-  // The vendors' own clients send parameters of their own; in our API an unknown one is a mistake.
+  // Vendor SDKs send parameters of their own; in our API an unknown one is an error.
   const strict = httpPart === "querystring" && given instanceof z.ZodObject && isNative(route.url ?? "");
   const schema: z.ZodType = strict ? given.strict() : given;
   return (data: unknown) => {
@@ -23,7 +23,7 @@ export const validatorCompiler = (route: { schema: unknown; url?: string; httpPa
 
 const isNative = (url: string): boolean => url.startsWith("/v1/");
 
-/** Routes of our own API that take no query refuse one. */
+/** Routes of our API without query parameters reject any. */
 export function refuseQuery(route: { url: string; schema?: FastifySchema }): void {
   if (isNative(route.url) && route.schema?.querystring === undefined) {
     route.schema = { ...route.schema, querystring: z.object({}) };

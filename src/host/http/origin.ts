@@ -6,15 +6,15 @@ const op = "server.admit";
 const loopback = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Refuses requests that a web page made without being asked to: a Host this service does not go by (DNS rebinding), or an
- * Origin that is neither this service nor one the config names.
+ * Rejects cross-site requests: a Host this service does not serve (DNS rebinding), or an Origin that is neither this service
+ * nor listed in the config.
  */
 export function originCheck(settings: ServerSettings): (headers: IncomingHttpHeaders, raw: readonly string[]) => void {
   const names = settings.hosts ?? (isLoopback(settings.listen.host) ? [...loopback, settings.listen.host] : undefined);
   const hosts = names === undefined ? undefined : new Set(names.map((name) => name.toLowerCase()));
   const origins = new Set(settings.cors?.origins);
   return (headers, raw) => {
-    // Node keeps the first; a proxy in front may have judged the second.
+    // Node keeps the first; a proxy in front may have checked the second.
     if (raw.filter((name, at) => at % 2 === 0 && name.toLowerCase() === "host").length > 1) {
       throw new VenturiError(op, "invalid_input", "send one Host header");
     }

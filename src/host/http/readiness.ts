@@ -1,6 +1,6 @@
 import { VenturiError } from "../../core/errors.ts";
 
-/** Whether the journal answers: asked once for all who want to know, and silence is an answer, too. */
+/** Whether the journal responds: one shared check for all callers, with a timeout. */
 export class Readiness {
   readonly #ask: () => Promise<void>;
   readonly #patience: number;

@@ -30,11 +30,11 @@ export interface ServerParts {
   readonly runs: Runs;
   readonly admission: Admission;
   readonly telemetry: Pick<Telemetry, "metrics" | "trace">;
-  /** Rejects while the service cannot take runs (journal unreachable). */
+  /** Rejects while the service cannot accept runs (journal unreachable). */
   readonly ready: () => Promise<void>;
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;
-  /** How long the event loop was blocked in the last ten seconds. */
+  /** Blocked time of the event loop in the last ten seconds. */
   readonly eventLoop?: () => { readonly blockedMs: number; readonly longestMs: number };
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
   readonly log: Log;
@@ -44,9 +44,9 @@ export interface ServerParts {
 export interface RunningServer {
   readonly url: string;
   readonly app: FastifyInstance;
-  /** Readiness fails from now on; what is under way goes on. */
+  /** Readiness fails from now on; running work continues. */
   unready(): void;
-  /** Takes no more connections, waits up to `grace` ms for streams to be written out, then cuts what is left. */
+  /** Stops accepting connections, waits up to `grace` ms for streams to finish, then cuts the rest. */
   close(grace?: number): Promise<void>;
 }
 
@@ -70,7 +70,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
     await app.close();
     throw cannotListen(settings.listen, thrown);
   }
-  const { port } = app.server.address() as AddressInfo; // a TCP server's address, by the call above
+  const { port } = app.server.address() as AddressInfo; // a TCP server's address
   return {
     url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
     app,
@@ -112,7 +112,7 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
   await app.register(rateLimit, { global: false });
   const { default: websocket } = await import("@fastify/websocket");
   await app.register(websocket, {
-    // Pongs are the channel's: sent by themselves they would pile up for a peer that pings and never reads.
+    // Pongs are left to the channel: automatic ones would pile up for a peer that pings and never reads.
     options: {
       maxPayload: limits.body,
       autoPong: false,
@@ -134,11 +134,11 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
 interface Callers {
   of(request: unknown): KeyHolder;
   charge(request: unknown): Promise<void>;
-  /** What was done has been done: a failure to write it down is told in the log. */
+  /** The action has already happened, so a failure to audit it is only logged. */
   audit(entry: AuditEntry): Promise<void>;
 }
 
-/** Checks that every request passes before its handler: Host and Origin, key, rate. */
+/** Checks before every handler: Host and Origin, key, rate. */
 async function guard(app: FastifyInstance, { settings, audit, clock, log }: ServerParts): Promise<Callers> {
   const { auth } = settings;
   const keyring = new Keyring(auth, auth?.jwt && (await tokenCheck(auth.jwt)));
@@ -190,7 +190,7 @@ async function guard(app: FastifyInstance, { settings, audit, clock, log }: Serv
 const requestIdOf = (asked: unknown): string =>
   typeof asked === "string" && /^[\w.:-]{1,128}$/.test(asked) ? asked : `req_${randomBytes(12).toString("hex")}`;
 
-/** A context for a response that belongs to no trace, so that its reader can quote something. */
+/** A trace context for a response without a trace, so that its reader has an id to quote. */
 const freshTraceparent = (): string => `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
 
 const securityHeaders = {
@@ -218,14 +218,14 @@ function operations(app: FastifyInstance, { parts, callers, draining }: Operatio
     try {
       await parts.ready();
     } catch (thrown) {
-      // Whoever asks without a key learns that, and not where the journal is.
+      // Unauthenticated callers see only that it failed, not where the journal is.
       const error = wrap("server.ready", thrown, "journal_failed");
       parts.log.warn("not ready", { code: error.code, reason: error.message });
       const message = error.code === "journal_failed" ? "the journal cannot be used; the log says why" : error.message;
       throw new VenturiError("server.ready", error.code, message);
     }
     const eventLoop = parts.eventLoop?.();
-    // Half of its time and more: the runs it has would only be slower with others beside them.
+    // Blocked more than half the time: additional runs would only slow down the others.
     if (eventLoop !== undefined && eventLoop.blockedMs > 5_000) {
       const message = "the process is kept busy; the log and the metrics say by what";
       throw new VenturiError("server.ready", "unavailable", message, { details: { eventLoop } });
@@ -261,7 +261,7 @@ async function mount(
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
         runsFor: (request) => {
-          // The request itself was counted on its way in; a socket's further starts are counted one by one.
+          // The request was counted on arrival; further starts on a socket are counted one by one.
           let starts = 0;
           const charge = async () => {
             if (starts++ > 0) await callers.charge(request);
@@ -290,7 +290,7 @@ async function mount(
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Answers without a key. */
+    /** Needs no key. */
     open?: boolean;
   }
 }

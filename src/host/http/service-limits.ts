@@ -1,13 +1,13 @@
 import type { LimitSettings } from "../config/server.ts";
 
-/** The config's limits and those that are nobody's to choose. Bytes and milliseconds. */
+/** The config's limits and the fixed ones. Bytes and milliseconds. */
 export interface ServiceLimits extends LimitSettings {
   readonly headers: number;
-  /** Nesting of JSON in a request. */
+  /** JSON nesting in a request. */
   readonly depth: number;
   /** Time for a request's headers and body to arrive. */
   readonly request: number;
-  /** Longest wait of a start for a free place. */
+  /** Longest wait of a start for a free slot. */
   readonly queueWait: number;
 }
 

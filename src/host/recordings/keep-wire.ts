@@ -4,21 +4,21 @@ import type { Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import { type GenerationContext, type Provider, type StreamObserver, withoutGenerations } from "../../core/provider.ts";
 
-/** What comes after this many bytes of one stream is not kept. */
+/** Bytes recorded per stream; the rest is dropped. */
 const mostBytes = 16 * 1024 * 1024;
 
-/** How long bytes wait to be kept, ms: what a process that is killed may lose. */
+/** How long bytes are buffered, ms: what a killed process may lose. */
 const patience = 250;
 
 export interface WireKeeper {
   readonly journal: Journal;
-  /** Name of the wire format, as `venturi decode` knows it. */
+  /** Name of the wire format, as in `venturi decode`. */
   readonly wire: string;
   readonly log: Log;
   readonly clock: Clock;
 }
 
-/** The provider, with the raw bytes of every stream kept in the journal as they come, however the stream ends. */
+/** Wraps a provider so that the raw bytes of every stream are stored in the journal as they arrive, however it ends. */
 export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
   const stream = provider.stream?.bind(provider);
   if (stream === undefined || keeper.journal.keepWire === undefined) return provider;
@@ -37,7 +37,7 @@ export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
   };
 }
 
-/** A run does not fail for want of its recording; the log says what is missing. */
+/** A run does not fail because of its recording; the log reports what is missing. */
 class Recording implements StreamObserver {
   readonly #next: StreamObserver | undefined;
   readonly #context: GenerationContext;
@@ -61,7 +61,7 @@ class Recording implements StreamObserver {
       if (before <= mostBytes) this.#warn(`what comes after ${mostBytes} bytes is not kept`);
       return;
     }
-    // The socket's buffer is its own again after this call.
+    // Copied: the socket reuses its buffer after this call.
     this.#reads.push(read.slice());
     this.#stopTimer ??= this.#keeper.clock.after(patience, () => this.#keep());
   }
@@ -78,7 +78,7 @@ class Recording implements StreamObserver {
     this.#next?.quirk(name);
   }
 
-  /** Resolves when all of it is kept. A stream of no bytes is one too. */
+  /** Resolves when everything is stored. An empty stream is recorded too. */
   async close(): Promise<void> {
     if (this.#reads.length > 0 || this.#bytes === 0) this.#keep();
     await this.#keeping;

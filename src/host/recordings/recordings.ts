@@ -8,7 +8,7 @@ import { readHistory } from "../../journal/history.ts";
 import { type Imported, importRun } from "../../journal/import.ts";
 import { replay } from "../../journal/replay.ts";
 
-/** What can be done with runs that have been recorded, beside the service that records them. */
+/** Operations on recorded runs, independent of the service that recorded them. */
 export class Recordings {
   readonly journal: Journal;
 
@@ -25,17 +25,17 @@ export class Recordings {
     return importRun(this.journal, text, name);
   }
 
-  /** `speed`: how many times faster than it was; infinite = without any wait. */
+  /** `speed`: speed factor; infinite: no delays. */
   replay(run: string, speed: number): AsyncGenerator<RunEvent> {
     return replay(this.journal, run, { clock: systemClock, speed });
   }
 
-  /** A scenario for the simulator. */
+  /** As a simulator scenario. */
   async fixture(run: string): Promise<Fixture> {
     return toFixture(await this.events(run));
   }
 
-  /** Everything the run has written; `not_found` when the journal has no such run. */
+  /** All events of the run; `not_found` when the run does not exist. */
   async events(run: string): Promise<RunEvent[]> {
     return readHistory(this.journal, await this.row(run));
   }

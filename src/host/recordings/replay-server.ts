@@ -5,12 +5,15 @@ import { encodeEvent } from "../../core/events.ts";
 import type { Recordings } from "./recordings.ts";
 
 export interface ReplayServer {
-  /** Where its events are. */
+  /** URL of its events. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Serves a recorded run's events as the service would have, at the pace they had: each connection from its own start. */
+/**
+ * Serves a recorded run's events as the service would have, with their original timing; each connection starts from the
+ * beginning.
+ */
 export async function serveReplay(
   recordings: Recordings,
   run: string,

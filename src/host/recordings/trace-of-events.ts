@@ -13,8 +13,8 @@ interface SpanJson {
 }
 
 /**
- * A run's trace as its events tell it, for runs whose spans are gone: run, rounds, generations and tools, to the millisecond,
- * as an OTLP JSON document. Chunks and deliveries are not in the events.
+ * Reconstructs a run's trace from its events as OTLP JSON, for runs whose spans are gone: run, rounds, generations and tools,
+ * at millisecond resolution. Chunks and deliveries are not in the events.
  */
 export function traceOfEvents(events: readonly RunEvent[]): unknown {
   const drawing = new Drawing(events);
@@ -35,7 +35,7 @@ class Drawing {
   }
 
   take(event: RunEvent): void {
-    // A clock that was set back while the run went on must not end a span before its start.
+    // A clock set back during the run must not end a span before its start.
     this.#at = Math.max(this.#at, event.at);
     switch (event.type) {
       case "run.started":
@@ -67,7 +67,7 @@ class Drawing {
     }
   }
 
-  /** What never ended ends where the events do. */
+  /** Open spans end with the last event. */
   end(): readonly SpanJson[] {
     for (const key of [...this.#open.keys()]) this.#close(key, false);
     return this.#spans;

@@ -6,7 +6,7 @@ import { Instances } from "../build/instances.ts";
 import { type Config, type LoadOptions, loadConfig } from "../config/load.ts";
 import { Recordings } from "./recordings.ts";
 
-/** The configured journal and nothing else: no runs are taken up, so it may be opened beside a running service. */
+/** Opens only the configured journal: claims no runs, so it can be used beside a running service. */
 export async function withRecordings<T>(
   options: LoadOptions,
   use: (recordings: Recordings, config: Config) => Promise<T>,

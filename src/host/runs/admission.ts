@@ -6,18 +6,18 @@ const op = "run.admit";
 export interface AdmissionOptions {
   readonly activeRuns: number;
   readonly queue: number;
-  /** Longest wait for a place, ms. */
+  /** Longest wait for a slot, ms. */
   readonly queueWait: number;
   readonly clock?: Clock;
 }
 
-/** Who asks for a place, and how many places it may hold at a time. */
+/** Caller requesting a slot, and how many it may hold. */
 export interface Applicant {
   readonly id: string;
   readonly concurrentRuns?: number | undefined;
 }
 
-/** A place for one run. It is given back by `release`, or by the end of the run it was `bound` to. */
+/** A slot for one run. Freed by `release`, or by the end of the run it is bound to. */
 export interface Place {
   bind(run: string): void;
   release(): void;
@@ -29,8 +29,8 @@ interface Waiter {
 }
 
 /**
- * How many runs this process works on at once. Past `activeRuns`, starts wait in a line of at most `queue` for at most
- * `queueWait`; past that they are refused with `unavailable`, so that nobody waits without an end.
+ * Limits the runs executing in this process. Past `activeRuns`, starts queue, at most `queue` of them for at most `queueWait`;
+ * past that they are refused with `unavailable`, so that no wait is unbounded.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -47,7 +47,7 @@ export class Admission {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** Runs under way, and places given to runs about to begin. */
+  /** Running runs plus slots assigned to runs about to start. */
   get active(): number {
     return this.#executing.size + this.#reserved - this.#bound.size;
   }
@@ -68,7 +68,7 @@ export class Admission {
         details: { retryAfterMs: 1000 },
       });
     }
-    // Counted while in line too, or a key could queue past its number.
+    // Queued starts count too, or a key could queue past its limit.
     this.#held.set(applicant.id, held + 1);
     if (this.free > 0) return this.#place(applicant.id);
     try {
@@ -79,7 +79,7 @@ export class Admission {
     }
   }
 
-  /** The host tells when a run's execution begins and ends here, whoever started it. */
+  /** The host reports when a run starts and stops executing here, however it was started. */
   begin(run: string): void {
     this.#executing.add(run);
   }
@@ -91,7 +91,7 @@ export class Admission {
     this.#next();
   }
 
-  /** No more starts; those in line are refused. */
+  /** Refuses new and queued starts. */
   close(): void {
     this.#closed = true;
     for (const waiter of this.#waiting) waiter.refuse(closing());
@@ -111,7 +111,7 @@ export class Admission {
         release();
         this.#next();
       },
-      // A run that is not executing here by now has ended already, or waits in the journal for whoever claims it.
+      // A run not executing here by now has ended, or waits in the journal to be claimed.
       bind: (run) => {
         if (this.#executing.has(run) && !this.#bound.has(run)) this.#bound.set(run, release);
         else release();

@@ -1,12 +1,12 @@
 import type { RunEvent } from "../../core/events.ts";
 
-/** How far a run may be ahead of the reader that paces it, in events and in characters. */
+/** How far a run may be ahead of its pacing reader, in events and characters. */
 const eventsAhead = 256;
 const charactersAhead = 1024 * 1024;
 
-/** Holds a run back to the speed of one reader: the run asks before it reads on from its provider. */
+/** Backpressure: slows a run down to the speed of one reader. The run checks before each read from its provider. */
 export class BackpressureGate {
-  /** The run waits for a person, worked on by nobody; its reader is still there. */
+  /** The run is parked for approval, without an owner; its reader is still connected. */
   parked = false;
   #events = 0;
   #characters = 0;
@@ -14,7 +14,7 @@ export class BackpressureGate {
   #taken = false;
   #waiting: (() => void) | undefined;
 
-  /** True for the first reader, who paces the run; others leave it alone. */
+  /** True for the first reader, which paces the run; others do not affect it. */
   take(): boolean {
     const first = !this.#taken;
     this.#taken = true;
@@ -26,7 +26,7 @@ export class BackpressureGate {
     this.#characters += charactersOf(event);
   }
 
-  /** Something to wait for, when the reader is too far behind. */
+  /** A promise to await when the reader is too far behind. */
   gate(): Promise<void> | undefined {
     if (this.#over || this.#near) return undefined;
     return new Promise((resolve) => {
@@ -38,7 +38,7 @@ export class BackpressureGate {
     return this.#events < eventsAhead && this.#characters < charactersAhead;
   }
 
-  /** The reader's side: passes its batches on and counts them as taken when it comes back for the next. */
+  /** The reader's side: passes batches on and counts each as consumed when the next is requested. */
   async *follow(batches: AsyncIterable<readonly RunEvent[]>): AsyncIterable<readonly RunEvent[]> {
     try {
       for await (const batch of batches) {

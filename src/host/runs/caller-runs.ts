@@ -10,18 +10,17 @@ import type { Admission } from "./admission.ts";
 const mostStarted = 10_000;
 
 /**
- * The runs as one caller may see and start them: its tenant's, of agents it may use. A run that is not is answered as one that
- * does not exist, so that nobody learns of it. `charge` counts a start against the caller's rate and rejects with
- * `rate_limited`.
+ * Runs restricted to one caller: those of its tenant and permitted agents. Any other run appears not to exist, so that its
+ * existence does not leak. `charge` counts a start against the caller's rate and rejects with `rate_limited`.
  */
 export function callerRuns(
   runs: Runs,
   caller: KeyHolder,
   admit: { admission: Admission; charge(): Promise<void>; audit(entry: AuditEntry): Promise<void> },
 ): Runs {
-  /** Checked, and about to be followed: a run just started or asked for costs its follower no second look. */
+  /** Already checked: saves a second lookup when a run just started or read is followed. */
   const checked = new Set<string>();
-  /** Started by this very request or socket, which may read and cancel them whatever else its key may. */
+  /** Started by this request or socket, which may read and cancel them whatever its key's scopes. */
   const mine = new Set<string>();
   const own = async (run: string, scope: Scope): Promise<RunRow> => {
     if (!mine.has(run)) demand(caller, scope);
@@ -36,7 +35,7 @@ export function callerRuns(
       await admit.charge();
       const place = await admit.admission.reserve(caller);
       try {
-        // Apart from the keys of sub-runs, which are named by the runs that start them.
+        // Prefixed to keep them apart from sub-run keys, which parent runs choose.
         const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
         const { id, tenant, concurrentRuns } = caller;
         const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };

@@ -4,8 +4,8 @@ import type { SignalBody } from "../../core/signals.ts";
 import { askedAbout, openQuestions } from "./questions.ts";
 
 /**
- * The runs that wait for a run they called. They may be parked, worked on by nobody who would see what becomes of it: what
- * settles one of its questions is told to them too.
+ * The runs waiting for a run they called. They may be parked, without an owner to notice: whatever settles one of its questions
+ * is forwarded to them.
  */
 export class Callers {
   readonly #journal: Journal;
@@ -16,14 +16,14 @@ export class Callers {
     this.#row = row;
   }
 
-  /** A question was answered where it was asked. */
+  /** A question was answered on the run that asked it. */
   async answered({ call, ...verdict }: SignalBody<"approve">): Promise<void> {
     const own = (await openQuestions(this.#journal, this.#row)).find((question) => question.call === call);
     const asked = own?.origin ?? { run: this.#row.run, call };
     await this.#tell((question) => question.origin?.run === asked.run && question.origin.call === asked.call, verdict);
   }
 
-  /** The run was stopped, so that nobody needs an answer any more. */
+  /** The run was stopped, so its questions are void. */
   async ended(reason: string): Promise<void> {
     const { run } = this.#row;
     await this.#tell((question) => question.origin?.run === run, { approved: false, reason });

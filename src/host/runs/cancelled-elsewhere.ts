@@ -5,8 +5,8 @@ import type { Signal } from "../../core/journal.ts";
 import type { PipelineWork } from "../../core/pipeline.ts";
 
 /**
- * Ends a run whose agent is not here, if someone cancelled it: that takes no agent, and whoever cancelled waits for the end. A
- * run that was not cancelled is left open, and so given back for a worker that has its agent.
+ * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are
+ * left open, and so released for a worker that has the agent.
  */
 export async function endIfCancelled({ claim, log, history, signals }: PipelineWork): Promise<void> {
   let cancel: Signal | undefined;

@@ -5,7 +5,7 @@ import { didYouMean } from "../../core/suggest.ts";
 
 const op = "run.signal";
 
-/** What a caller wants to say to a run, checked: the types do not hold for callers from outside or in plain JavaScript. */
+/** Validates a signal: types do not protect against external or plain JavaScript callers. */
 export function checkSignal<Kind extends SignalKind>(kind: Kind, body: unknown): SignalBody<Kind> {
   if (!isSignalKind(kind)) {
     const kinds = Object.keys(signalBodies);

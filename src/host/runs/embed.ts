@@ -3,7 +3,7 @@ import { VenturiError } from "../../core/errors.ts";
 import { untranslated } from "../../core/native.ts";
 import type { Embedded, EmbedInput } from "../../core/runs.ts";
 
-/** Vectors of the first of the agent's models that can make them. Vectors of another model would not compare, so none takes over. */
+/** Embeds with the agent's first capable model. No fallback, because vectors of different models are not comparable. */
 export async function embed(
   agent: AgentDefinition,
   { agent: _, native, compat, ...asked }: EmbedInput,

@@ -6,20 +6,20 @@ import type { PendingApproval } from "../../core/runs.ts";
 
 const page = 1_000;
 
-/** What a run's events say of one call. */
+/** What a run's events say about one call. */
 export interface AskedAbout {
   /**
-   * How often the run has asked about it. An answer is to one question: a call found unfinished after a crash is asked about
-   * again, and the answer to that must not be taken for a repetition of the first.
+   * How often the run asked about it. An answer belongs to one question: a call found unfinished after a crash is asked about
+   * again, and that answer must not be taken for a duplicate of the first.
    */
   readonly count: number;
-  /** The call is settled, or every question about it is answered. */
+  /** The call has settled, or all questions about it are answered. */
   readonly answered: boolean;
-  /** Of the last question about it. */
+  /** The last question about it. */
   readonly asked: EventOf<"approval.requested"> | undefined;
 }
 
-/** Rejects with `not_found` when the run has no such call. */
+/** Rejects with `not_found` when the call does not exist in the run. */
 export async function askedAbout(journal: Journal, run: string, call: string): Promise<AskedAbout> {
   let count = 0;
   let known = false;
@@ -53,7 +53,7 @@ async function* eventsOf(journal: Journal, run: string): AsyncGenerator<RunEvent
   }
 }
 
-/** All events after `start` up to `end`: a page may hold fewer than it was asked for, by their size. */
+/** All events after `start` up to `end`: a page may be cut short by its size. */
 async function readRange(journal: Journal, run: string, { start, end }: { start: number; end: number }) {
   const events: RunEvent[] = [];
   while (start + events.length < end) {
@@ -65,8 +65,8 @@ async function readRange(journal: Journal, run: string, { start, end }: { start:
 }
 
 /**
- * The questions that nobody has answered yet, oldest first. Read from the end back to where the run has asked them all: a
- * long run that waits has them among its last events.
+ * Unanswered questions, oldest first. Reads backwards until all are found: in a long run that waits they are among the last
+ * events.
  */
 export async function openQuestions(journal: Journal, row: RunRow): Promise<PendingApproval[]> {
   if (row.state === "done" || row.asking <= 0) return [];

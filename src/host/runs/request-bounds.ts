@@ -6,7 +6,7 @@ import { excessOf, recordLimits, valueLimits } from "../../core/value-limits.ts"
 const op = "run.start";
 const mostClientTools = 256;
 
-/** Checks that a request can be stored and carried along, whichever channel, command or agent it came from. */
+/** Checks that a request can be stored, whichever channel, command or agent it came from. */
 export function checkBounds(request: RunRequest, { metadata }: { readonly metadata: number }): void {
   const { session } = request;
   if (session !== undefined && !isName(session)) {
@@ -21,7 +21,7 @@ export function checkBounds(request: RunRequest, { metadata }: { readonly metada
   if (whole !== undefined) throw new VenturiError(op, "invalid_input", `the request ${whole}`);
 }
 
-/** Schemas of the caller: the answer's is checked with here, those of its tools only go to the model. */
+/** The caller's schemas: the answer's is used for validation here, those of tools only go to the model. */
 function checkSchemas({ output, clientTools = [] }: RunRequest): void {
   const schema = output?.schema;
   if (schema !== undefined) named("output", () => readSchema(schema));
@@ -50,6 +50,6 @@ export function checkSignalBounds(body: Signal["body"]): void {
   if (excess !== undefined) throw new VenturiError("run.signal", "invalid_input", `what is sent ${excess}`);
 }
 
-/** What every engine stores and finds again as it is. */
+/** Names that every engine stores and finds unchanged. */
 export const isName = (text: string): boolean =>
   text !== "" && text.length <= 256 && !text.includes("\0") && text.isWellFormed();

@@ -13,7 +13,7 @@ export interface RetentionParts {
   readonly log: Log;
 }
 
-/** Removes ended runs that the config no longer wants kept, now and then; the result stops it. */
+/** Periodically removes ended runs past their retention; the returned function stops it. */
 export function startRetention({ journal, retention, clock, log }: RetentionParts): () => Promise<void> {
   if (retention?.age === undefined && retention?.count === undefined) return async () => {};
   const limits = {
@@ -35,7 +35,7 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
   const next = () => {
     pruning = prune();
   };
-  // Not while the service is still coming up.
+  // Not during startup.
   cancel = clock.after(1_000, next);
   return async () => {
     stopped = true;

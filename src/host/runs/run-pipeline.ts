@@ -18,10 +18,10 @@ import { ConfigRevision } from "../build/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { Sessions } from "./sessions.ts";
 
-/** A run that only waits for a person holds its place no longer than this, ms. */
+/** A run that only waits for approval gives up its slot after this time, ms. */
 const parkAfter = 1_000;
 
-/** One run on the agents of its revision. */
+/** Executes one run with the agents of its revision. */
 @injectable()
 export class RunPipeline implements StreamPipeline {
   readonly #work: PipelineWork;
@@ -94,7 +94,7 @@ export class RunPipeline implements StreamPipeline {
   }
 }
 
-/** A run that waited may find that its agent no longer allows what the call chose. */
+/** The agent may have changed while the run waited and no longer allow its overrides. */
 function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition | VenturiError {
   try {
     return forCall(agent, request);

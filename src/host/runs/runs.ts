@@ -49,13 +49,13 @@ import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
 
 interface RunsParts {
-  /** Measured already. */
+  /** Already instrumented. */
   readonly journal: Journal;
   readonly revisions: Revisions;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
   readonly log: Log;
-  /** Most characters of a run's metadata. */
+  /** Maximum characters of a run's metadata. */
   readonly metadata: number;
 }
 
@@ -64,7 +64,7 @@ interface Owner {
   readonly caller: RunRequest["caller"] | undefined;
 }
 
-/** Runs over the journal, the worker and the loop. Not measured: see `Runs` in the container. */
+/** Runs on top of journal, worker and loop. Not instrumented; the container's `Runs` is. */
 @injectable()
 export class HostRuns implements Runs {
   readonly #parts: RunsParts;
@@ -74,7 +74,7 @@ export class HostRuns implements Runs {
   readonly #content: ContentStore;
   readonly #sessions: Sessions;
   readonly #paces = new Map<string, BackpressureGate>();
-  /** Owners of the runs that are worked on here. */
+  /** Owners of the runs executing here. */
   readonly #owners = new Map<string, Owner>();
   readonly #interrupt = new AbortController();
   #draining = false;
@@ -107,7 +107,7 @@ export class HostRuns implements Runs {
     });
   }
 
-  /** Begins to take work. */
+  /** Starts claiming work. */
   open(): Promise<void> {
     return this.#worker.start();
   }
@@ -128,7 +128,7 @@ export class HostRuns implements Runs {
     const run = newRunId(this.#parts.clock.now());
     const stored = await this.#keepContent(run, input);
     const { tenant, caller } = await this.#owner(request, options);
-    // A sub-run needs no room of its own: the parent that waits for it would hold the last one for ever.
+    // A sub-run needs no free slot: its waiting parent might hold the last one for ever.
     const here = this.#worker.room > 0 || this.#owners.has(request.parent?.run ?? "");
     const enqueued = await this.#parts.journal.enqueue({
       run,
@@ -151,7 +151,7 @@ export class HostRuns implements Runs {
     return pace?.take() ? this.#paced(run, pace, batches) : batches;
   }
 
-  /** Gone with its reader: a run that another replica works on is never executed here. */
+  /** Removed with its reader: a run another replica executes never ends here. */
   async *#paced(run: string, pace: BackpressureGate, batches: AsyncIterable<readonly RunEvent[]>) {
     try {
       yield* pace.follow(batches);
@@ -205,7 +205,7 @@ export class HostRuns implements Runs {
     return taken;
   }
 
-  /** The answer has been given: a failure to write it down is told in the log. */
+  /** The answer is already stored, so a failure to audit it is only logged. */
   async #auditAnswer(row: RunRow, answer: SignalBody<"approve">, asked: EventOf<"approval.requested"> | undefined) {
     const { journal, log } = this.#parts;
     const hash = createHash("sha256")
@@ -293,7 +293,7 @@ export class HostRuns implements Runs {
     this.#committer.close();
   }
 
-  /** Resolves when nothing runs any more, or at that moment. */
+  /** Resolves when nothing is running, or at the deadline. */
   async #idle(until: number): Promise<void> {
     const { clock } = this.#parts;
     while (this.#worker.active > 0 && clock.monotonic() < until) {
@@ -336,7 +336,7 @@ export class HostRuns implements Runs {
     return { ...input, messages: [...(await this.#content.keep(run, input.messages))] };
   }
 
-  /** A sub-run belongs to whom its parent belongs, and counts for the same caller. */
+  /** A sub-run inherits its parent's tenant and caller. */
   async #owner({ parent }: RunRequest, options: StartOptions): Promise<Owner> {
     if (parent === undefined) return { tenant: options.tenant ?? defaultTenant, caller: options.caller };
     const known = this.#owners.get(parent.run);
@@ -362,7 +362,7 @@ function checkTargets(agent: AgentDefinition, request: RunRequest): void {
   for (const target of agent.model.targets) checkCapabilities(target.port, target.name, needs);
 }
 
-/** The same log, with what passes counted. */
+/** The same log, counting what passes. */
 function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
   const counted = (event: RunEvent) => {
     pace.wrote(event);
@@ -397,7 +397,7 @@ const infoOf = (agent: AgentDefinition): AgentInfo => ({
   inputs: Object.keys(agent.inputs).length === 0 ? undefined : inputSchema(agent.inputs),
 });
 
-/** Sorts by time; unguessable. Node makes UUIDs many at a time, random bytes one by one; these 20 digits are all random. */
+/** Sortable by time, unguessable. Node generates UUIDs in bulk but random bytes one by one; these 20 digits are all random. */
 function newRunId(now: number): string {
   const uuid = randomUUID();
   return `run_${now.toString(36).padStart(9, "0")}${uuid.slice(0, 8)}${uuid.slice(24)}`;

@@ -11,7 +11,7 @@ interface Remembered {
   readonly messages: Message[];
 }
 
-/** A run and the conversation it goes on. */
+/** A run and the session it continues. */
 export interface Turn {
   readonly tenant: string;
   readonly session: string;
@@ -19,12 +19,12 @@ export interface Turn {
 }
 
 const page = 50;
-/** Sessions kept in memory; the journal has them all. */
+/** Sessions cached in memory; the journal has them all. */
 const most = 256;
 
 /**
- * Conversations as the journal tells them. What was folded once is remembered, so that a turn costs what it adds and not what
- * the session has grown to; runs of other replicas are found in the journal's list, newest first, down to a known one.
+ * Conversations, derived from the journal. Folded runs are cached, so that a turn costs what it adds rather than the session's
+ * length; runs of other replicas are found in the journal's list, newest first, back to a cached one.
  */
 export class Sessions {
   readonly #journal: Journal;
@@ -34,7 +34,7 @@ export class Sessions {
     this.#journal = journal;
   }
 
-  /** Everything said in the session before this run. */
+  /** The session's messages before this run. */
   async before(turn: Turn): Promise<readonly Message[]> {
     const name = JSON.stringify([turn.tenant, turn.session]);
     const known = this.#remembered.get(name) ?? { runs: new Set<string>(), messages: [] };
@@ -42,7 +42,7 @@ export class Sessions {
     this.#remembered.set(name, known);
     for (const row of await this.#unknown(turn, known.runs)) {
       const events = await this.#readable(row);
-      if (known.runs.has(row.run)) continue; // a run cancelled in the line reads at the same time as the one at work
+      if (known.runs.has(row.run)) continue; // a run cancelled in the queue reads concurrently with the running one
       known.runs.add(row.run);
       known.messages.push(...sessionMessages(RunState.of(events)));
     }
@@ -51,12 +51,12 @@ export class Sessions {
     return [...known.messages];
   }
 
-  /** What was remembered no longer holds: it is read from the journal again. */
+  /** Drops a stale cache entry; it is read from the journal again. */
   forget(tenant: string, session: string): void {
     this.#remembered.delete(JSON.stringify([tenant, session]));
   }
 
-  /** A run whose records are damaged is left out: the conversation goes on without it. */
+  /** A run with damaged records is left out; the conversation continues without it. */
   async #readable(row: RunRow): Promise<readonly RunEvent[]> {
     try {
       return await readHistory(this.#journal, row);
@@ -66,7 +66,7 @@ export class Sessions {
     }
   }
 
-  /** Ended runs of the session that are not remembered, oldest first. */
+  /** Ended runs of the session that are not cached, oldest first. */
   async #unknown({ tenant, session, run }: Turn, known: ReadonlySet<string>): Promise<RunRow[]> {
     const found: RunRow[] = [];
     let cursor: string | undefined;
@@ -74,7 +74,7 @@ export class Sessions {
       const query = { tenant, session, state: "done" as const, limit: page };
       const listed = await this.#journal.list(cursor === undefined ? query : { ...query, cursor });
       for (const row of listed.runs) if (row.run !== run && !known.has(row.run)) found.push(row);
-      // Not at the first known one: a run cancelled in the line ends before one that began before it.
+      // Do not stop at the first cached one: a run cancelled in the queue ends before one that started earlier.
       cursor = listed.runs.some((row) => known.has(row.run)) ? undefined : listed.cursor;
     } while (cursor !== undefined);
     return found.reverse();

@@ -2,21 +2,21 @@ import type { ErrorJson } from "../../core/errors.ts";
 import type { RunEvent } from "../../core/events.ts";
 import type { Shares } from "./shares.ts";
 
-/** Silence within a stream that is worth a name, ms. */
+/** A gap within a stream counts as a stall from here on, ms. */
 const stallFrom = 700;
 
-/** One attempt at a generation, as its deltas tell it. */
+/** One attempt at a generation, derived from its deltas. */
 export class Attempt {
   readonly model: string;
   readonly round: number;
   readonly attempt: number;
-  /** Something has come. */
+  /** Something has arrived. */
   begun = false;
   deltas = 0;
   characters = 0;
   waitMs = 0;
   streamMs = 0;
-  /** The longest silence within the stream, and after how many deltas it was. */
+  /** The longest gap within the stream, and the number of deltas before it. */
   longestGap = 0;
   gapAfter = 0;
   finish: string | undefined;
@@ -58,7 +58,7 @@ export class Attempt {
 
   tellShares(shares: Shares): void {
     if (this.error !== undefined) return shares.add("failedAttempt", this.model, this.ms);
-    // A model that is slow with each piece does not stall; it is slow.
+    // A model that is slow with every delta is slow, not stalled.
     const stalled = this.#stalls * 2 > this.deltas ? 0 : this.#stalledMs;
     shares.add("providerWait", this.model, this.waitMs);
     shares.add("providerStream", this.model, this.streamMs - stalled);

@@ -3,10 +3,10 @@ import type { Cause } from "./causes.ts";
 import type { Part, Share } from "./shares.ts";
 import type { Story, ToolStory } from "./story.ts";
 
-/** A part of the time below this is no reason for anything, ms. */
+/** Shorter parts explain nothing, ms. */
 const noticeable = 400;
 
-/** The one cause of how the run went: of its failure, of its odd end, else of most of its time, else of what went wrong. */
+/** The single cause of how the run went: of its failure, its unusual end, most of its time, or else of what went wrong. */
 export function causeOf(story: Story): Cause {
   const { end } = story;
   if (end?.type === "run.failed") return causeOfError(story, end.error);
@@ -62,7 +62,7 @@ function causeOfError(story: Story, error: ErrorJson): Cause {
   return causeOfProvider(error);
 }
 
-/** The status says more than a code that was made for the caller. */
+/** The status is more specific than the code meant for the caller. */
 function causeOfProvider({ code, details }: ErrorJson): Cause {
   if (details?.status === 401 || details?.status === 403) return "provider_refused";
   return ofProvider[code] ?? "provider_error";
@@ -89,7 +89,7 @@ const byPart: Readonly<Record<Part, Cause>> = {
 function slowest(story: Story): Cause | undefined {
   const [most] = story.shares.all;
   if (most === undefined || most.ms < noticeable) return undefined;
-  // An answer that simply takes its time is nothing to explain as long as something else went wrong.
+  // A merely slow answer needs no explanation if something else went wrong.
   if ((most.part === "providerStream" || most.part === "providerWait") && most.ms < 1_000) return mishap(story);
   return refined(story, most);
 }
@@ -108,7 +108,7 @@ function refined(story: Story, { part, name }: Share): Cause {
   return byPart[part];
 }
 
-/** What went wrong on the way of a run that ended well. */
+/** What went wrong in a run that succeeded. */
 function mishap(story: Story): Cause | undefined {
   const cut = story.attempts.some(({ finish }) => finish === "length");
   if (story.rejected.length > 0) return cut ? "arguments_cut" : "bad_arguments";
@@ -123,7 +123,7 @@ function mishap(story: Story): Cause | undefined {
   return story.resumes > 0 ? "taken_over" : undefined;
 }
 
-/** One model after another, or the same one again. */
+/** Whether several models failed in turn, or one was retried. */
 function failoverOrRetry(story: Story): Cause {
   const models = new Set(story.attempts.map(({ model }) => model));
   return models.size > 1 ? "failover" : "backoff";

@@ -16,13 +16,13 @@ export type Part =
 
 export interface Share {
   readonly part: Part;
-  /** The model, the tool or the question; "" where there is none. */
+  /** Name of the model, tool or question; "" where there is none. */
   readonly name: string;
   ms: number;
   count: number;
 }
 
-/** A run's time by what it was spent on. */
+/** A run's time by activity. */
 export class Shares {
   readonly #shares = new Map<string, Share>();
 
@@ -35,7 +35,7 @@ export class Shares {
     this.#shares.set(key, share);
   }
 
-  /** Puts up to `ms` of the given parts, in this order, to another one: a better witness says what it was. */
+  /** Reassigns up to `ms` from the given parts, in this order, when a more precise source is available. */
   move(from: readonly Part[], to: Part, ms: number): void {
     let left = ms;
     for (const part of from) {

@@ -3,7 +3,7 @@ import type { RunRow } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { WhySource } from "./why.ts";
 
-/** Runs as `explainRun` reads them. */
+/** Adapts `Runs` for `explainRun`. */
 export const sourceOf = (runs: Pick<Runs, "get" | "follow">, spans: (run: string) => unknown): WhySource => ({
   row: (run) => runs.get(run),
   events: (row) => eventsUpTo(runs, row),

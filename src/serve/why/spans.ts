@@ -1,11 +1,11 @@
-/** What only spans can tell: how long the journal took to commit. */
+/** Facts only spans have: how long commits took. */
 export interface SpanFacts {
-  /** Commits that took long, together, ms. */
+  /** Total time of slow commits, ms. */
   readonly journalMs: number;
 }
 
 const append = "venturi.journal.append";
-/** A commit below this is an ordinary one, ms. */
+/** Faster commits are normal, ms. */
 const slowCommit = 250;
 
 interface Span {
@@ -14,7 +14,7 @@ interface Span {
   readonly endTimeUnixNano?: unknown;
 }
 
-/** Reads a run's spans as OTLP JSON, or nothing when there are none. */
+/** Reads a run's spans from OTLP JSON; empty when there are none. */
 export function spanFacts(document: unknown): SpanFacts {
   const commits = spansIn(document)
     .filter(({ name }) => name === append)
@@ -35,6 +35,6 @@ const millis = (nanos: unknown): number => Number(BigInt(String(nanos ?? 0)) / 1
 function spansIn(document: unknown): Span[] {
   const { resourceSpans } = (document ?? {}) as {
     resourceSpans?: readonly { scopeSpans?: readonly { spans?: Span[] }[] }[];
-  }; // OTLP JSON, or something else
+  }; // OTLP JSON, or anything else
   return (resourceSpans ?? []).flatMap(({ scopeSpans }) => (scopeSpans ?? []).flatMap(({ spans }) => spans ?? []));
 }

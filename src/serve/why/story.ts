@@ -8,7 +8,7 @@ export interface ToolStory {
   readonly startedAt: number;
   ms: number;
   error: ErrorJson | undefined;
-  /** The run it started, when it is an agent. */
+  /** The run it started, if it is an agent. */
   child: string | undefined;
 }
 
@@ -20,7 +20,7 @@ export interface QuestionStory {
   answer: EventOf<"approval.resolved"> | undefined;
 }
 
-/** A failed attempt that the same model was asked again after. */
+/** A failed attempt that was retried on the same model. */
 export interface Backoff {
   readonly model: string;
   readonly error: ErrorJson;
@@ -28,8 +28,8 @@ export interface Backoff {
 }
 
 /**
- * What a run's events say about where its time went and what went wrong. Between two events exactly one thing is waited for,
- * so the shares add up to the time from the first event to the last.
+ * Where a run's time went and what went wrong, according to its events. Between two events exactly one activity is charged, so
+ * the shares add up to the time from the first event to the last.
  */
 export class Story {
   readonly shares = new Shares();
@@ -49,7 +49,7 @@ export class Story {
   #running = new Map<string, string>();
   #asking = new Map<string, QuestionStory>();
 
-  /** `createdAt`: when the run was asked for, which may be long before it began. */
+  /** `createdAt`: when the run was requested, which may be long before it started. */
   constructor(createdAt: number) {
     this.at = createdAt;
   }
@@ -112,13 +112,13 @@ export class Story {
     }
   }
 
-  /** A run that is still under way, up to now. */
+  /** Extends a running run's story up to now. */
   until(now: number): void {
     this.#spend(this.#owner, now);
     this.#endAttempt();
   }
 
-  /** What the run waits for now. */
+  /** What the run is waiting for. */
   get now(): Part {
     return this.#owner.part;
   }
@@ -131,7 +131,7 @@ export class Story {
   }
 
   #spend({ part, name }: { part: Part; name: string }, at: number): void {
-    // A clock that was set back must not take time away again.
+    // A clock that was set back must not subtract time.
     const ms = Math.max(0, at - this.at);
     this.at = Math.max(this.at, at);
     if (part === "providerWait" || part === "providerStream") this.#attempt?.spend(part, ms);
@@ -149,7 +149,7 @@ export class Story {
     return { part: "runtime", name: "" };
   }
 
-  /** Questions of a running tool have names that begin with its call. */
+  /** A running tool's questions have ids that begin with its call id. */
   #isAsking(call: string): boolean {
     return [...this.#asking.keys()].some((asked) => asked.startsWith(`${call}.`));
   }

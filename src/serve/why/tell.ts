@@ -4,11 +4,11 @@ import { isUnanswered } from "./judge.ts";
 import type { Part, Share } from "./shares.ts";
 import type { QuestionStory, Story } from "./story.ts";
 
-/** A share of the time below this is not worth a sentence. */
+/** Smaller shares of the time are not mentioned. */
 const worthTelling = 0.1;
 const mostSentences = 3;
 
-/** Why the run went as it did, in a few sentences: how it ended, then where the time went, then what went wrong besides. */
+/** Explains the run in a few sentences: how it ended, where the time went, and what else went wrong. */
 export function tell(story: Story, children: ReadonlyMap<string, string>): string {
   const { total } = story.shares;
   const shares = story.shares.all.filter(({ ms }) => ms >= Math.max(50, total * worthTelling)).slice(0, mostSentences);
@@ -20,7 +20,7 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
     ...mishaps(story, parts),
   ];
   for (const sentence of candidates) {
-    // What went wrong may be what took the time, and is told once.
+    // What went wrong may also be what took the time; it is mentioned once.
     const [what = sentence, end = ""] = sentence.split("; then ");
     const known = told.join(" ");
     if (sentence === "" || known.includes(lastWords(what))) continue;
@@ -29,14 +29,14 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
   return told.map((sentence) => `${sentence}.`).join(" ");
 }
 
-/** What stands behind the last colon, such as an error's own words. */
+/** The part after the last colon, such as an error's message. */
 const lastWords = (sentence: string): string =>
   sentence
     .slice(sentence.lastIndexOf(": ") + 1)
     .replace(/\)$/, "")
     .trim();
 
-/** A model's name keeps its letters. */
+/** A model's name keeps its case. */
 const capital = (sentence: string): string =>
   /^\S*\//.test(sentence) ? sentence : `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 
@@ -125,7 +125,7 @@ function asked(story: Story, name: string): string {
   return waits.length === 0 ? "" : ` (retry-after ${duration(Math.max(...waits))})`;
 }
 
-/** What came of it in the end. */
+/** The outcome. */
 function then(story: Story, name: string): string {
   const last = story.attempts.at(-1);
   if (last === undefined || last.error !== undefined || last.finish === undefined) return "";
@@ -181,7 +181,7 @@ function waited(questions: readonly QuestionStory[], name: string): string {
   return `the run waited for a person's word on ${whose}; ${end}`;
 }
 
-/** What went wrong beside the time; `parts` are those that were told of. */
+/** What else went wrong; `parts` have been covered already. */
 function mishaps(story: Story, parts: readonly Part[]): string[] {
   const told: string[] = [];
   const cut = story.attempts.some(({ finish }) => finish === "length");

@@ -22,20 +22,20 @@ export const Why = z.object({
 });
 export type Why = z.output<typeof Why>;
 
-/** Where runs can be read. */
+/** Source of runs to explain. */
 export interface WhySource {
   row(run: string): Promise<RunRow>;
   /** Its events up to the row's head, in batches. */
   events(row: RunRow): AsyncIterable<readonly RunEvent[]>;
-  /** Its spans as OTLP JSON, while they are remembered. */
+  /** Its spans as OTLP JSON, while they are in the ring buffer. */
   spans(run: string): unknown | undefined;
   now(): number;
 }
 
-/** How deep called agents are looked into. */
+/** Maximum depth of called agents to explain. */
 const deepest = 4;
 
-/** Names the cause of a slow or failed run, from its events and, where they are still there, its spans. */
+/** Names the cause of a slow or failed run, from its events and, if still available, its spans. */
 export async function explainRun(source: WhySource, run: string, depth = 0): Promise<Why> {
   const row = await source.row(run);
   const story = new Story(row.createdAt);
@@ -58,7 +58,7 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
   return { run, agent: row.agent, cause, meaning: causes[cause], summary, ms, parts: partsOf(story.shares) };
 }
 
-/** What the run measured itself, and what only spans know, is better known than what lies between two events. */
+/** The run's own measurements and its spans are more precise than the gaps between events. */
 function witness(story: Story, spans: unknown): void {
   const { shares, end } = story;
   const { client = 0, blocked = 0 } = measured(end?.timing);
@@ -67,7 +67,7 @@ function witness(story: Story, spans: unknown): void {
   shares.move(["tool", "runtime", "approval"], "journal", spanFacts(spans).journalMs);
 }
 
-/** `stalled`: time in which the process itself was kept busy, where the run knows it. */
+/** `stalled`: time the event loop was blocked, if the run recorded it. */
 function measured(timing: object | undefined): { client?: number; blocked?: number } {
   const { client = 0, stalled = 0 } = (timing ?? {}) as { client?: number; stalled?: number }; // of an event, by its schema
   return { client, blocked: stalled };

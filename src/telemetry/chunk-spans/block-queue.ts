@@ -11,20 +11,20 @@ const batch = 4_096;
 const delay = 1_000;
 const inFlightLimit = 4;
 
-/** Where a signal is sent, as the exporters take it. */
+/** Where a signal is sent, in the form the exporters take. */
 export interface OtlpTarget {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly timeoutMillis: number;
 }
 
-/** Who the spans are of. */
+/** Origin of the spans. */
 export interface BlockOrigin {
   readonly resource: Attributes;
   readonly version: string | undefined;
 }
 
-/** Sends spans that exist as columns to the same place, over the same transport, as the SDK's exporter sends the others. */
+/** Exports column-based spans to the same endpoint and over the same transport as the SDK's exporter. */
 export class BlockQueue {
   readonly #delegate: ReturnType<typeof createDelegate>;
   readonly #drops: Drops;
@@ -49,7 +49,7 @@ export class BlockQueue {
     else this.#timer ??= setTimeout(() => this.#send(), delay).unref();
   }
 
-  /** Resolves when everything that was added has been sent or given up. */
+  /** Resolves when everything queued has been sent or dropped. */
   async flush(): Promise<void> {
     while (this.#blocks.length > 0 || this.#inFlight.size > 0) {
       this.#send();
@@ -83,7 +83,7 @@ export class BlockQueue {
     return this.#blocks.splice(0, count);
   }
 
-  /** Never rejects. What is in flight still counts as waiting, so that a collector that hangs bounds memory too. */
+  /** Never rejects. Blocks in flight still count as queued, so that a hanging collector cannot grow memory. */
   #export(blocks: readonly Block[]): Promise<void> {
     const size = blocks.reduce((sum, block) => sum + block.size, 0);
     return new Promise<boolean>((resolve) => {

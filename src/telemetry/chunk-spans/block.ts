@@ -4,18 +4,17 @@ import type { Origin } from "../sdk/origin.ts";
 import type { AppendColumns, ChunkColumns } from "./columns.ts";
 
 /**
- * Spans that exist as columns only. Their ids are not stored: they share a random upper half and count up in the lower one,
- * so whoever looks at the block (encoder, ring, another exporter) sees the same ids.
+ * Spans stored as columns. Ids are not stored: they share a random upper half and count up in the lower one, so every reader of
+ * the block (encoder, ring, another exporter) derives the same ids.
  */
 export interface Block {
-  /** The span that all of them are below. */
+  /** The parent of all its spans. */
   readonly parent: SpanContext;
   readonly origin: Origin;
   readonly idHigh: number;
   readonly idLow: number;
   readonly chunks: ChunkColumns | undefined;
   readonly appends: AppendColumns | undefined;
-  /** Number of spans. */
   readonly size: number;
 }
 
@@ -27,7 +26,7 @@ export function appendBlock(parent: SpanContext, origin: Origin, appends: Append
   return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
 }
 
-/** Id of the block's span number `index`: chunks or appends first, then accumulation steps. */
+/** Id of span `index` of the block: chunks or appends first, then accumulation steps. */
 export function spanIdOf(block: Block, index: number): string {
   return hex(block.idHigh) + hex((block.idLow + index) >>> 0);
 }
@@ -42,7 +41,7 @@ function ids(): { idHigh: number; idLow: number } {
     randomFillSync(pool);
     used = 0;
   }
-  // An id of all zeros is invalid, so the upper half never is.
+  // An all-zero id is invalid, so the upper half is never zero.
   const idHigh = pool[used++] || 1;
   return { idHigh, idLow: pool[used++] ?? 0 };
 }

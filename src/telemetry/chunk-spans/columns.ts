@@ -12,17 +12,17 @@ const noneSigned: Int32Array = new Int32Array(0);
 const none8: Uint8Array = new Uint8Array(0);
 const noneFloat: Float32Array = new Float32Array(0);
 
-/** Chunks that are kept beyond the first ones, where there are too many for all of them. */
+/** Rows reserved beyond the first chunks, for streams that exceed the limit. */
 const mostReserved = 256;
 
-/** A gap at least this long, and several times the usual one, is worth keeping the chunks around it, ms. */
+/** A gap this long, and several times the usual one, makes the chunks around it worth keeping, ms. */
 const longGap = 100;
 const unusual = 4;
 
 /**
- * Chunks and accumulation steps of one generation, as columns: the hot path is a handful of typed-array stores, and what
- * the columns mean as spans is worked out after the generation has ended. Past the limit those chunks are kept that tell
- * something: the first ones, those around a long gap, errors, and the last ones.
+ * Chunks and accumulation steps of one generation as columns: the hot path is a few typed-array stores; spans are derived after
+ * the generation has ended. Past the limit it keeps the informative chunks: the first, those around a long gap, errors, and the
+ * last.
  */
 export class ChunkColumns {
   readonly #limit: number;
@@ -32,19 +32,19 @@ export class ChunkColumns {
   end = none64;
   kind = none8;
   bytes = none32;
-  /** Number of the chunk in its stream. */
+  /** Ordinal of the chunk in its stream. */
   index = none32;
-  /** Since the chunk before, ms. */
+  /** Time since the previous chunk, ms. */
   gap = noneFloat;
   readonly steps = new StepColumns();
-  /** What did not fit under the limit. */
+  /** Number of rows dropped past the limit. */
   suppressed = 0;
-  /** When the last chunk ended, kept or not. */
+  /** End of the last chunk, kept or not. */
   lastEnd = 0;
   #total = 0;
   #firstStart = 0;
   #lastStart = 0;
-  /** The last chunks past the first ones, as many as there is room for, from `#tailAt` on. */
+  /** Ring buffer of the last chunks beyond the first ones, starting at `#tailAt`. */
   #tail: Chunk[] = [];
   #tailAt = 0;
 
@@ -63,7 +63,7 @@ export class ChunkColumns {
     this.lastEnd = end;
   }
 
-  /** A chunk lasts until what it carried is accumulated, so that the step lies within it. */
+  /** Extends the chunk until its content is accumulated, so that the step lies within it. */
   step(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
     const row = chunk < this.#first ? chunk : this.#rowOf(chunk);
     if (row >= this.count || this.steps.count >= this.#limit) {
@@ -74,7 +74,7 @@ export class ChunkColumns {
     this.steps.push(row, call, bytes, sealed, start, end);
   }
 
-  /** The stream has ended: the last chunks are kept, as far as there is room. */
+  /** The stream has ended: keeps the last chunks, as far as there is room. */
   close(): void {
     for (const { kind, bytes, start, end, index, gap } of this.#tail.slice(this.#tailAt)) {
       this.#push(kind, bytes, start, end, index, gap);
@@ -86,7 +86,7 @@ export class ChunkColumns {
   #choose(chunk: Chunk): void {
     const usual = (chunk.start - this.#firstStart) / chunk.index;
     const afterGap = chunk.gap >= longGap && chunk.gap >= unusual * usual;
-    // Half of the reserve is the last chunks'.
+    // Half of the reserve belongs to the last chunks.
     const room = this.#first + ((this.#limit - this.#first) >> 1);
     if ((afterGap || chunk.kind === errorKind) && this.count + 1 < room) {
       const before = afterGap && this.#tail.length > this.#tailAt ? this.#tail.pop() : undefined;
@@ -103,7 +103,7 @@ export class ChunkColumns {
     }
   }
 
-  /** Its row if it is the newest one; past the limit when it was not kept. */
+  /** Its row if it is the newest chunk; past the limit if it was not kept. */
   #rowOf(chunk: number): number {
     return this.index[this.count - 1] === chunk ? this.count - 1 : this.count;
   }
@@ -180,7 +180,7 @@ export class AppendColumns {
   end = none64;
   events = none32;
   runs = none32;
-  /** What did not fit under the limit. */
+  /** Number of rows dropped past the limit. */
   suppressed = 0;
 
   constructor(limit: number) {
@@ -210,13 +210,13 @@ export class AppendColumns {
   }
 }
 
-/** Four times the capacity, for all columns in one buffer: one allocation, and one object for the garbage collector. */
+/** Quadruples the capacity. All columns share one buffer: one allocation, and one object for the garbage collector. */
 class ColumnAllocator {
   readonly #rows: number;
   readonly #buffer: ArrayBuffer;
   #at = 0;
 
-  /** Columns are taken widest first, so that each begins where its numbers may. */
+  /** Columns are allocated widest first, which keeps each one aligned. */
   constructor(rows: number, bytesPerRow: number) {
     this.#rows = Math.max(firstCapacity, rows * 4);
     this.#buffer = new ArrayBuffer(this.#rows * bytesPerRow);

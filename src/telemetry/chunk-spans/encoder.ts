@@ -7,8 +7,8 @@ import { toMicroseconds } from "./span-rows.ts";
 import { SpanShape, type SpanStamp } from "./stamp.ts";
 
 /**
- * Blocks as an OTLP ExportTraceServiceRequest. An SDK span object for every chunk costs several times what the rest of the
- * pipeline does; this costs some hundred nanoseconds a span, after the generation.
+ * Encodes blocks as an OTLP ExportTraceServiceRequest. An SDK span per chunk would cost several times as much as the rest of
+ * the pipeline; this costs a few hundred nanoseconds per span, after the generation.
  */
 export function encodeBlocks(blocks: readonly Block[], resource: Attributes, version?: string): Uint8Array {
   const size = blocks.reduce((sum, block) => sum + block.size, 0);

@@ -1,8 +1,8 @@
 import { keepOne } from "../../core/keep-one.ts";
 
 /**
- * Writes protobuf in one pass. Lengths are not known beforehand, so their place is kept with a fixed width (a varint may be
- * padded) and filled in afterwards. The `put` methods fill in values at a place that was written before.
+ * Writes protobuf in one pass. Lengths are not known in advance, so they get a fixed-width slot (varints may be padded) that is
+ * filled in afterwards. The `put` methods fill slots.
  */
 export class ProtobufWriter {
   #bytes: Uint8Array;
@@ -19,7 +19,7 @@ export class ProtobufWriter {
     return this.#at;
   }
 
-  /** What was written; valid until the next write. */
+  /** The bytes written; valid until the next write. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#at);
   }
@@ -29,7 +29,7 @@ export class ProtobufWriter {
     this.#bytes[this.#at++] = value;
   }
 
-  /** Answers where the bytes begin. */
+  /** Returns the offset of the bytes. */
   raw(bytes: Uint8Array): number {
     this.#reserve(bytes.length);
     const start = this.#at;
@@ -58,7 +58,7 @@ export class ProtobufWriter {
     this.putDouble(hole, value);
   }
 
-  /** Room for a value that is put later; answers where it is. */
+  /** Reserves space for a value that is put later; returns its offset. */
   hole(size: number): number {
     this.#reserve(size);
     const start = this.#at;
@@ -81,7 +81,7 @@ export class ProtobufWriter {
     this.#bytes[at] = value;
   }
 
-  /** At most 32 bits, in five bytes. */
+  /** Up to 32 bits, in five bytes. */
   putVarint(at: number, value: number): void {
     this.#padded(at, 5, value);
   }
@@ -90,7 +90,7 @@ export class ProtobufWriter {
     this.#view.setFloat64(at, value, true);
   }
 
-  /** Big-endian, as ids are spelled. */
+  /** Big-endian, as in the hex form of ids. */
   putBig32(at: number, value: number): void {
     this.#view.setUint32(at, value >>> 0);
   }
@@ -99,7 +99,7 @@ export class ProtobufWriter {
     this.#view.setUint32(at, value >>> 0, true);
   }
 
-  /** A 64-bit value given by its halves, of which the lower may have overflowed. */
+  /** A 64-bit value as two halves; the lower one may have overflowed. */
   putFixed64(at: number, high: number, low: number): void {
     const carry = low >= 0x1_0000_0000 ? 1 : 0;
     this.#view.setUint32(at, low >>> 0, true);

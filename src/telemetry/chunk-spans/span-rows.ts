@@ -3,19 +3,19 @@ import { attributes, spans } from "../names.ts";
 import { type Block, spanIdOf } from "./block.ts";
 import { chunkKinds } from "./columns.ts";
 
-/** One span of a block, spelled out. Times are `performance.now()` milliseconds. */
+/** One span of a block as an object. Times are `performance.now()` milliseconds. */
 export interface Row {
   readonly name: string;
   readonly spanId: string;
   readonly parentSpanId: string;
-  /** Number of the row in the block that is its parent; undefined when it is the block's own parent. */
+  /** Row of the parent within the block; undefined when it is the block's parent. */
   readonly parentRow: number | undefined;
   readonly start: number;
   readonly end: number;
   readonly attributes: Attributes;
 }
 
-/** For those who want objects: the ring's JSON, span events, processors other than our own exporter. Parents come first. */
+/** For consumers that need objects: the ring's JSON, span events, processors other than our exporter. Parents come first. */
 export function* rowsOf(block: Block): Generator<Row> {
   yield* appendRows(block);
   yield* chunkRows(block);

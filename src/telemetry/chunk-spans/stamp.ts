@@ -3,16 +3,16 @@ import { keepOne } from "../../core/keep-one.ts";
 import type { Block } from "./block.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
 
-/** An attribute's value: a text that all spans of the shape share, or the kind of value that each has its own of. */
+/** An attribute's value: a text shared by all spans of the shape, or the type of a per-span value. */
 export type StampValue = "integer" | "double" | "boolean" | { readonly text: string };
 
 const two32 = 0x1_0000_0000;
-/** "Whether the parent is remote is known", and it is not. */
+/** Flag: whether the parent is remote is known (it is not remote). */
 const hasIsRemote = 0x100;
 
 /**
- * A span's bytes (opentelemetry/proto/trace/v1/trace.proto) with holes for what differs from span to span. All spans of a
- * kind are the same but for a few numbers, so they are copied and filled in rather than written anew.
+ * A span's bytes (opentelemetry/proto/trace/v1/trace.proto) with holes for per-span values. Spans of a kind differ only in a
+ * few numbers, so they are copied and patched rather than encoded anew.
  */
 export class SpanShape {
   readonly #bytes: Uint8Array;
@@ -47,7 +47,7 @@ export class SpanShape {
     this.#bytes = writer.written.slice();
   }
 
-  /** `parent`: the span above is the block's own parent, or one of its rows. */
+  /** `parent`: whether the parent is the block's own or one of its rows. */
   stamp(block: Block, parent: "own" | "row"): SpanStamp {
     const bytes = this.#bytes.slice();
     const view = new DataView(bytes.buffer);
@@ -62,7 +62,7 @@ export class SpanShape {
   }
 }
 
-/** A shape with what all spans of one block share filled in. */
+/** A shape with the values shared by one block filled in. */
 export class SpanStamp {
   readonly #shape: SpanShape;
   readonly #block: Block;
@@ -75,7 +75,7 @@ export class SpanStamp {
     keepOne(this);
   }
 
-  /** Writes the span of this row; answers where it begins, for the values that are put into it. */
+  /** Writes the span of this row; returns its offset, for the values to be put into it. */
   write(writer: ProtobufWriter, row: number, start: number, end: number): number {
     const { idLow, origin } = this.#block;
     const shape = this.#shape;
@@ -96,7 +96,7 @@ export class SpanStamp {
     writer.putBig32(at + this.#shape.parent + 4, this.#block.idLow + row);
   }
 
-  /** Where the value of that number is, counting those that each span has its own of. */
+  /** Offset of the given per-span value. */
   hole(at: number, number: number): number {
     return at + (this.#shape.holes[number] ?? 0);
   }

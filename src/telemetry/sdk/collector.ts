@@ -1,6 +1,6 @@
 import { type MetricProducer, MetricReader } from "@opentelemetry/sdk-metrics";
 
-/** A reader that is asked, by `/metrics`, rather than serving on a port of its own. */
+/** A pull reader for `/metrics`, without a port of its own. */
 export function collector(producer: MetricProducer): MetricReader {
   return new Collector({ metricProducers: [producer] });
 }

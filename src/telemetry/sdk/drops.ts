@@ -9,12 +9,12 @@ export type DropReason = "queue_full" | "export_failed";
 
 const quiet = 60_000;
 
-/** Counts telemetry that is lost, and logs each kind of loss at most once a minute. */
+/** Counts lost telemetry, and logs each kind of loss at most once a minute. */
 export class Drops {
   readonly #dropped: ReturnType<Meter["counter"]>;
   readonly #sets: AttributeSets;
   readonly #log: Log;
-  /** Per signal and reason: when it was last logged, and what was dropped since. */
+  /** By signal and reason: when it was last logged, and the number dropped since. */
   readonly #unlogged = new Map<string, { loggedAt: number; dropped: number }>();
   total = 0;
 

@@ -16,12 +16,12 @@ import { type Environment, protocolOf, type Routes } from "./routes.ts";
 import { SpanQueue } from "./span-queue.ts";
 
 /**
- * How long one request may take, its retries included. No longer than `close` waits, so that a collector that hangs does not
- * keep the process alive.
+ * Timeout of one export, retries included. No longer than `close` waits, so that a hanging collector does not keep the process
+ * alive.
  */
 const patience = 5_000;
 
-/** Everything that sends, in one module, so that it is loaded only when there is somewhere to send to. */
+/** All exporters in one module, loaded only when there is an endpoint. */
 export class Exporters {
   readonly #otlp: TelemetrySettings["otlp"];
   readonly #routes: Routes;
@@ -33,7 +33,7 @@ export class Exporters {
     this.#environment = environment;
   }
 
-  /** Unlike spans and logs always made here, since only a reader of ours knows the tally. */
+  /** Unlike spans and logs, metrics always use our reader, because only it knows our meter. */
   async metrics(producer: MetricProducer, interval: number): Promise<PeriodicExportingMetricReader | undefined> {
     const exporter = await this.#metricExporter();
     if (exporter === undefined) return undefined;

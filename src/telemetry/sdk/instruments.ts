@@ -5,7 +5,7 @@ import type { Count, Distribution, Meter } from "./meter.ts";
 type Histogram = (attributes: Attributes) => Distribution;
 type Counter = (attributes: Attributes) => Count;
 
-/** Every metric there is: each gives the series of an attribute set. */
+/** All metrics; each returns the series of an attribute set. */
 export type Instruments = ReturnType<typeof createInstruments>;
 
 export function createInstruments(meter: Meter) {
@@ -48,7 +48,7 @@ export function createInstruments(meter: Meter) {
 
 const none: Attributes = Object.freeze({});
 
-/** Attribute sets are few and used often: each is made once, frozen and shared. */
+/** Attribute sets are few and used often, so each is created once, frozen and shared. */
 export class AttributeSets {
   readonly #sets = new Map<string, Attributes>();
 

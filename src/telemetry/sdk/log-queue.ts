@@ -11,7 +11,7 @@ import type { Drops } from "./drops.ts";
 
 const queueLimit = 4_096;
 
-/** Log records on their way to the collector, bounded, with losses counted. */
+/** A bounded queue of log records for the collector, with losses counted. */
 export function logQueue(target: OtlpTarget, drops: Drops): LogRecordProcessor {
   return new BatchLogRecordProcessor({
     exporter: counted(new OTLPLogExporter(target), drops),

@@ -52,20 +52,20 @@ interface CounterFamily extends Family<Count> {
 }
 
 /**
- * All metrics of ours. A record through the SDK hashes its attributes anew each time (≈ 2 µs); whoever holds a series of a
- * meter adds a number. Readers see it like any instrument.
+ * Our meter. Recording through the SDK hashes the attributes each time (≈ 2 µs); holding on to a series reduces that to an
+ * addition. Readers see ordinary instruments.
  */
 export class Meter implements MetricProducer {
   readonly #started: HrTime = hrTime();
   readonly #counters: CounterFamily[] = [];
   readonly #histograms: (Family<Distribution> & { readonly boundaries: readonly number[] })[] = [];
 
-  /** The attribute objects are the series' keys: give the same frozen object for the same attributes. */
+  /** Attribute objects are the series' keys: pass the same frozen object for the same attributes. */
   counter(description: Description): (attributes: Attributes) => Count {
     return this.#counted({ ...description, isMonotonic: true });
   }
 
-  /** A counter that may go down. */
+  /** An up-down counter. */
   level(description: Description): (attributes: Attributes) => Count {
     return this.#counted({ ...description, isMonotonic: false });
   }
@@ -104,7 +104,7 @@ export class Meter implements MetricProducer {
       metrics.push({ ...shape(family, ValueType.DOUBLE), dataPointType: DataPointType.HISTOGRAM, dataPoints });
     }
     const scopeMetrics = metrics.length === 0 ? [] : [{ scope: { name: scope }, metrics }];
-    // A reader takes the resource from its provider.
+    // A reader gets the resource from its provider.
     return { resourceMetrics: { resource: emptyResource(), scopeMetrics }, errors: [] };
   }
 

@@ -2,13 +2,13 @@ import { performance } from "node:perf_hooks";
 import type { HrTime } from "@opentelemetry/api";
 
 /**
- * Where `performance.now()` stands in wall-clock time. All spans of a run share one, so that their times are exact to the
- * microsecond against each other; the SDK's own times have a millisecond's grain and differ from span to span.
+ * Maps `performance.now()` to wall-clock time. Shared by all spans of a run, so that they are consistent to the microsecond;
+ * the SDK's times have millisecond resolution and drift between spans.
  */
 export class Origin {
   readonly #seconds: number;
   readonly #nanos: number;
-  /** The origin in nanoseconds since the epoch, as two halves of 32 bits. */
+  /** The origin in nanoseconds since the epoch, as two 32-bit halves. */
   readonly high: number;
   readonly low: number;
 
@@ -27,7 +27,7 @@ export class Origin {
     return [this.#seconds + seconds, nanos - seconds * 1e9];
   }
 
-  /** Nanoseconds since the epoch as OTLP JSON writes them. */
+  /** Nanoseconds since the epoch, in OTLP JSON's format. */
   text(at: number): string {
     const [seconds, nanos] = this.time(at);
     return `${seconds}${String(nanos).padStart(9, "0")}`;
@@ -46,7 +46,7 @@ const tolerated = 20;
 let current = new Origin(performance.timeOrigin);
 let epoch = performance.timeOrigin;
 
-/** The origin for a run that starts now: the last one, unless the wall clock was set or the machine slept. */
+/** The origin for a run starting now: the last one, unless the wall clock was set or the machine slept. */
 export function originNow(): Origin {
   const seen = Date.now() - performance.now();
   if (Math.abs(seen - epoch) > tolerated) {

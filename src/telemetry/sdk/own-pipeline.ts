@@ -5,14 +5,14 @@ import { MeterProvider, type MetricReader } from "@opentelemetry/sdk-metrics";
 import { type Sampler, type SpanLimits, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
 import { schemaUrl, scope } from "../names.ts";
 
-/** What the providers are made of. Processors that are undefined are those that the environment names. */
+/** Parts of the providers. Undefined processors are taken from the environment. */
 export interface Pieces {
   readonly version: string | undefined;
   readonly resource: Resource;
   readonly sampler: Sampler;
   readonly spanLimits: SpanLimits;
   readonly spanProcessors: SpanProcessor[] | undefined;
-  /** The first can be asked at any time. */
+  /** The first is the pull reader. */
   readonly metricReaders: readonly [MetricReader, ...MetricReader[]];
   readonly logProcessors: LogRecordProcessor[] | undefined;
 }
@@ -21,13 +21,13 @@ export interface Pieces {
 export interface Pipeline {
   readonly tracer: Tracer;
   readonly meter: Meter;
-  /** Undefined when nobody takes logs. */
+  /** Undefined when logs are not exported. */
   readonly logger: Logger | undefined;
   readonly resource: Resource;
   close(): Promise<unknown>;
 }
 
-/** Providers of our own that nobody else sees: where nothing is sent, or where the API's global place is taken. */
+/** Private providers: used when nothing is exported, or when the API's globals are already taken. */
 export async function ownPipeline(pieces: Pieces): Promise<Pipeline> {
   const { resource, sampler, spanLimits, spanProcessors = [], logProcessors = [] } = pieces;
   const meters = new MeterProvider({ resource, readers: [...pieces.metricReaders] });

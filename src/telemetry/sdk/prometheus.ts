@@ -7,7 +7,7 @@ const targetInfo = false;
 const noScope = true;
 const serializer = new PrometheusSerializer(noPrefix, noTimestamp, undefined, targetInfo, noScope);
 
-/** As Prometheus wants it: a name ends with its unit. The collector's exporter does the same, so dashboards fit both. */
+/** Prometheus naming: a name ends with its unit. The collector's exporter does the same, so dashboards fit both. */
 export function prometheusText({ resourceMetrics }: CollectionResult): string {
   const scopeMetrics = resourceMetrics.scopeMetrics.map(({ scope, metrics }) => ({
     scope,

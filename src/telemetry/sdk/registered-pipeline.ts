@@ -15,9 +15,9 @@ import { schemaUrl, scope } from "../names.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 
 /**
- * The providers as the SDK for Node sets them up and registers them with the API, so that spans, metrics and logs of users'
- * own tools and instrumentations go the same way and join the run's trace. One pipeline in a process can be registered; if
- * another is, of ours or of the program around us, this one is its own.
+ * Providers set up by the Node SDK and registered with the API, so that spans, metrics and logs of users' own tools and
+ * instrumentations take the same route and join the run's trace. A process can register one pipeline; if another exists, ours
+ * or the embedding program's, this one stays private.
  */
 export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
   if (isTaken()) return ownPipeline(pieces);
@@ -40,14 +40,14 @@ export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
     logger: logProcessors?.length === 0 ? undefined : logs.getLogger(scope),
     resource: resourceMetrics.resource,
     close() {
-      // First of all, so that whoever opens next finds the place free however long the last export takes.
+      // First, so that the next pipeline can register however long the last export takes.
       for (const api of [trace, metrics, logs, context, propagation]) api.disable();
       return sdk.shutdown();
     },
   };
 }
 
-/** The SDK's own choice without the process: its command line may hold what `--set` was given. */
+/** The SDK's default detectors except the process: its command line may contain `--set` values. */
 const resourceDetectors = [serviceInstanceIdDetector, hostDetector, osDetector, envDetector];
 
 function isTaken(): boolean {
@@ -57,6 +57,6 @@ function isTaken(): boolean {
   return managed || !(provider instanceof ProxyTracerProvider) || provider.getDelegateTracer(scope) !== undefined;
 }
 
-/** Without any the SDK would make no tracer, but spans are kept in memory too. */
+/** Without processors the SDK would create no tracer, but spans are also kept in memory. */
 const atLeastOne = (processors: NonNullable<Pieces["spanProcessors"]>) =>
   processors.length > 0 ? processors : [new NoopSpanProcessor()];

@@ -15,7 +15,7 @@ interface Entry {
 const spansPerRun = 20_000;
 const spansInAll = 500_000;
 
-/** The spans of the last runs, in memory, so that a trace can be seen without installing anything. */
+/** Spans of the most recent runs, in memory, so that traces can be viewed without installing anything. */
 export class Ring {
   readonly #capacity: number;
   readonly #resource: Resource;
@@ -50,7 +50,7 @@ export class Ring {
     this.#grow(entry, block.size);
   }
 
-  /** The run's spans, and those of the runs it called, as an OTLP JSON document. */
+  /** The spans of the run and of the runs it called, as OTLP JSON. */
   trace(run: string): unknown | undefined {
     if (!this.#entries.has(run)) return undefined;
     const spans = [...this.#family(run)].flatMap((entry) => [
@@ -71,7 +71,7 @@ export class Ring {
 
   *#family(run: string): Generator<Entry> {
     const wanted = new Set([run]);
-    // A run is entered after the one that called it, so one pass finds all generations.
+    // A called run is entered after its caller, so one pass finds all descendants.
     for (const [name, entry] of this.#entries) {
       if (!wanted.has(name) && !(entry.parent !== undefined && wanted.has(entry.parent))) continue;
       wanted.add(name);
@@ -95,7 +95,7 @@ export class Ring {
   }
 }
 
-/** A span that is sampled out is no more than its ids. */
+/** An unsampled span has nothing but ids. */
 const isReadable = (span: Span): span is Span & ReadableSpan => "startTime" in span;
 
 function spanJson(span: ReadableSpan): unknown {

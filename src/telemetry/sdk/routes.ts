@@ -1,4 +1,4 @@
-/** To the configured endpoint, wherever the environment says by OpenTelemetry's own rules, or nowhere. */
+/** The configured endpoint, whatever the environment says by OpenTelemetry's rules, or nowhere. */
 export type Route = "endpoint" | "environment" | "nowhere";
 
 export interface Routes {
@@ -10,8 +10,8 @@ export interface Routes {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where each signal goes. `telemetry.otlp` is the rule; OTEL_*_EXPORTER, an endpoint of the signal's own, or gRPC as the
- * protocol are somebody's wish for something else.
+ * Where each signal goes. `telemetry.otlp` is the default; OTEL_*_EXPORTER, a per-signal endpoint, or gRPC as the protocol
+ * override it.
  */
 export function routesOf(endpoint: string, environment: Environment): Routes {
   const route = (signal: string): Route => {

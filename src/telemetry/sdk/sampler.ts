@@ -7,8 +7,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 
 /**
- * The sampler that OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG name. Each of these decides by the parent or by the trace
- * alone, so a span below a sampled one is sampled too; spans recorded as columns rely on that.
+ * The sampler named by OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG. All of them decide by the parent or the trace id, so
+ * children of a sampled span are sampled too; column-based spans rely on that.
  */
 export function samplerFrom(environment: Readonly<Record<string, string | undefined>>): Sampler {
   const argument = Number(environment.OTEL_TRACES_SAMPLER_ARG ?? 1);

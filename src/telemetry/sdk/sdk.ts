@@ -20,7 +20,7 @@ import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
 
-/** The SDK, set up: whoever measures is given its tracer. */
+/** The configured SDK. */
 export interface Sdk {
   readonly tracer: Tracer;
   readonly resource: Resource;
@@ -28,9 +28,9 @@ export interface Sdk {
   readonly instruments: Instruments;
   readonly sets: AttributeSets;
   readonly drops: Drops;
-  /** Undefined when nobody takes logs. */
+  /** Undefined when logs are not exported. */
   readonly logger: Logger | undefined;
-  /** Where spans in columns go; undefined when nobody takes them that way. */
+  /** Export queue of column-based spans; undefined when they are not exported that way. */
   readonly blocks: BlockQueue | undefined;
   /** Whether each chunk must become a span object. */
   readonly objects: boolean;
@@ -88,7 +88,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   };
 }
 
-/** What sends is set up and registered by the SDK for Node, which is large: it is loaded only then. */
+/** Exporting uses the Node SDK, which is large, so it is loaded only then. */
 async function pipelineOf(routes: Routes, pieces: Pieces): Promise<Pipeline> {
   if (!sendsAnything(routes)) return ownPipeline(pieces);
   const { registeredPipeline } = await import("./registered-pipeline.ts");
@@ -109,7 +109,7 @@ async function exportersFor({ otlp }: TelemetrySettings, routes: Routes, environ
 
 const present = <T>(list: readonly (T | undefined)[]): T[] => list.filter((one) => one !== undefined);
 
-/** Waits for all of them, but no longer than `limit`. A collector that is down makes the SDK reject: that is no failure of ours. */
+/** Waits for all steps, up to `limit`. The SDK rejects when the collector is down; that is not our failure. */
 async function settled(steps: readonly (() => Promise<unknown>)[], limit: number): Promise<void> {
   const all = Promise.allSettled(steps.map(async (step) => step()));
   let timer: NodeJS.Timeout | undefined;

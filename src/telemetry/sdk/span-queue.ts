@@ -14,8 +14,8 @@ const queueLimit = 16_384;
 const batch = 2_048;
 
 /**
- * The SDK's batch processor, with its losses counted. The processor itself only counts spans that wait, not those in flight,
- * so the limit is kept here and the processor's own is never reached.
+ * The SDK's batch processor with losses counted. It limits only queued spans, not those in flight, so the limit is enforced
+ * here and its own is never reached.
  */
 export class SpanQueue implements SpanProcessor {
   readonly #inner: BatchSpanProcessor;
@@ -48,7 +48,7 @@ export class SpanQueue implements SpanProcessor {
     this.#inner.onEnd(span);
   }
 
-  /** The processor's own does not wait for a batch in flight. */
+  /** The processor's own flush does not wait for a batch in flight. */
   async forceFlush(): Promise<void> {
     await this.#inner.forceFlush();
     await Promise.all(this.#inFlight);

@@ -2,11 +2,11 @@ import { type Context, ROOT_CONTEXT, type SpanContext, trace } from "@openteleme
 import { parseTraceParent } from "@opentelemetry/core";
 import { traceparentOf } from "../../core/trace-context.ts";
 
-/** W3C trace context in and out. A header that is not valid is as good as none. */
+/** W3C trace context, in and out. An invalid header is ignored. */
 export function parseTraceparent(header: string | undefined): SpanContext | undefined {
   const valid = traceparentOf(header);
   const parsed = valid === undefined ? null : parseTraceParent(valid);
-  // Only the sampled flag is ours to pass on; the others belong to whoever set them.
+  // Propagate only the sampled flag; the others belong to the sender.
   return parsed === null ? undefined : { ...parsed, traceFlags: parsed.traceFlags & 1, isRemote: true };
 }
 

@@ -8,8 +8,8 @@ const mostItems = 32;
 const mostCharacters = 16_384;
 
 /**
- * What prompts, outputs, tool arguments and results become in a span: nothing, or redacted JSON in the conventions' shapes,
- * cut down first when that is asked for. Cutting and redacting happen to values, so the JSON stays valid.
+ * Prompts, outputs, tool arguments and results as span attributes: omitted, or redacted JSON in the conventions' format,
+ * optionally truncated. Truncation and redaction apply to values, so the JSON stays valid.
  */
 export class Content {
   readonly #mode: TelemetrySettings["content"];
@@ -32,12 +32,12 @@ export class Content {
     return stringify({ truncated: true, start: short.slice(0, mostCharacters / 2) });
   }
 
-  /** The conversation's messages, without the system's. */
+  /** The conversation without system messages. */
   input(messages: readonly Message[]): string {
     return this.json(messages.filter(({ role }) => role !== "system").map(spelled));
   }
 
-  /** A run's answer as the messages that the conventions ask for. */
+  /** A run's answer in the conventions' message format. */
   answer(text: string): string {
     return this.json([{ role: "assistant", parts: [{ type: "text", content: text }] }]);
   }
@@ -48,7 +48,7 @@ export class Content {
   }
 }
 
-/** Collects what a generation said, when content is captured. */
+/** Collects a generation's output, when content is captured. */
 export class Output {
   #text = "";
   #reasoning = "";
@@ -78,7 +78,7 @@ export class Output {
   }
 }
 
-/** Parsed, so that secrets are found under their keys. */
+/** Parsed, so that secrets are found by key. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -112,7 +112,7 @@ function cut(value: unknown): unknown {
     return value.length > longestText ? `${cleanEnd(value.slice(0, longestText))}…` : value;
   if (Array.isArray(value)) {
     if (value.length <= mostItems) return value.map(cut);
-    // The newest say most about what happens next.
+    // The newest items are the most informative.
     return [`${value.length - mostItems} left out`, ...value.slice(-mostItems).map(cut)];
   }
   if (typeof value !== "object" || value === null) return value;
@@ -123,7 +123,7 @@ function cut(value: unknown): unknown {
   );
 }
 
-/** Not half a surrogate pair. */
+/** Drops a dangling half of a surrogate pair. */
 const cleanEnd = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
 
 const stringify = (value: unknown): string => JSON.stringify(value) ?? "null";

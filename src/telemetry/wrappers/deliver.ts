@@ -11,7 +11,7 @@ import { endSpan } from "./instrumentation.ts";
 import { cancelled, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
 import type { Tracing } from "./traces.ts";
 
-/** The runs, with a span for every follower. */
+/** Wraps `Runs` with a span per follower. */
 export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>): Runs {
   return {
     start: (request, options) => runs.start(within(request), options),
@@ -29,7 +29,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
   };
 }
 
-/** A program that starts a run in a span of its own finds the run below it. */
+/** A run started inside a caller's span becomes its child. */
 function within(request: RunRequest): RunRequest {
   const around = request.traceparent === undefined ? trace.getActiveSpan()?.spanContext() : undefined;
   return around === undefined ? request : { ...request, traceparent: formatTraceparent(around) };
@@ -37,7 +37,7 @@ function within(request: RunRequest): RunRequest {
 
 type Batch = readonly RunEvent[];
 
-/** One follower being served. What passes between its taking a batch and its asking for the next is time it held us up. */
+/** One follower. The time between taking a batch and requesting the next is backpressure from the client. */
 export class Delivery implements AsyncIterableIterator<Batch, undefined, undefined> {
   readonly #measure: Tracing;
   readonly #run: string;
@@ -54,7 +54,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
   #events = 0;
   #bytes = 0;
   #stalled = 0;
-  /** It has been given the terminal event: nothing follows, so it may leave. */
+  /** The terminal event was delivered, so leaving now is not an abort. */
   #complete = false;
   #over = false;
 
@@ -139,7 +139,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     throw thrown;
   };
 
-  /** The batch is through: by now its events have been encoded if anyone did, so their size costs nothing. */
+  /** The batch was consumed: if its events were encoded at all, their size is now cached and free to read. */
   #taken(): void {
     if (this.#given === undefined) return;
     this.#stalled += performance.now() - this.#givenAt;
@@ -147,7 +147,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     this.#given = undefined;
   }
 
-  /** Below the run's root: of a run under way here, or as its first event tells it. */
+  /** A child of the run's root span: of a run executing here, or as given by its first event. */
   #begin(batch: Batch | undefined): Span {
     const first = batch?.[0];
     const told = first?.type === "run.started" ? parseTraceparent(first.trace) : undefined;

@@ -25,7 +25,7 @@ import type { Pending, RunTrace } from "./run-trace.ts";
 import type { Tracing } from "./traces.ts";
 import { usageAttributes } from "./usage.ts";
 
-/** One generation as it is measured: its span, its chunks, its figures. */
+/** Telemetry of one generation: span, chunks, metrics. */
 export class GenerationTrace implements StreamObserver, Pending {
   readonly #measure: Tracing;
   readonly #metrics: ProviderMetrics;
@@ -43,10 +43,10 @@ export class GenerationTrace implements StreamObserver, Pending {
   #chunks = 0;
   #firstAt = 0;
   #lastAt = 0;
-  /** The longest silence between two chunks, ms, and the chunk that ended it. */
+  /** The longest gap between two chunks, ms, and the chunk that ended it. */
   #maxGap = 0;
   #maxGapIndex = 0;
-  /** The provider reports its chunks itself; one that does not has a chunk per read. */
+  /** The provider reports its chunks; otherwise each read counts as one. */
   #reported = false;
   #usage: Usage | undefined;
   #finish: FinishReason | undefined;
@@ -103,7 +103,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#metrics.quirk(name);
   }
 
-  /** Everything one read brought. */
+  /** The deltas of one read. */
   read(deltas: readonly Delta[]): void {
     if (!this.#reported) this.#countRead(deltas);
     for (const delta of deltas) {
@@ -124,7 +124,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     }
   }
 
-  /** The consumer went away: no harm done if the generation was over. */
+  /** The consumer stopped reading; not an abort if the generation had ended. */
   left(): void {
     this.end(this.#finish === undefined ? cancelled : undefined);
   }
@@ -210,7 +210,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#span.setAttributes(said);
   }
 
-  /** Chunks hang below one span, so that any UI folds them with a click and the tools stay in sight. */
+  /** Chunk spans share one parent, so that UIs can collapse them and tools stay visible. */
   #emitSpans(columns: ChunkColumns): void {
     const startTime = this.#origin.time(this.#firstAt);
     const stream = this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.context);
@@ -233,7 +233,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   }
 }
 
-/** What is known before anything was sent; samplers read it. */
+/** Attributes known before the request is sent; samplers see them. */
 function asked(request: GenerationRequest, context: GenerationContext, metrics: ProviderMetrics): Attributes {
   const { options } = request;
   const known: Attributes = {

@@ -7,7 +7,7 @@ import type { Sdk } from "../sdk/sdk.ts";
 import type { TelemetrySettings } from "../settings.ts";
 import type { Content } from "./content.ts";
 
-/** What every wrapper needs. */
+/** Dependencies shared by all wrappers. */
 export interface Instrumentation {
   readonly sdk: Sdk;
   readonly settings: TelemetrySettings;
@@ -16,14 +16,14 @@ export interface Instrumentation {
   slowAppend(ms: number, runs: number): void;
 }
 
-/** Ends a span at a time of ours and keeps it for the ring. */
+/** Ends a span at the given time and records it in the ring. */
 export function endSpan(measure: Instrumentation, run: string, span: Span, time: ReturnType<Origin["time"]>): void {
   if (!span.isRecording()) return;
   span.end(time);
   measure.ring.span(run, span);
 }
 
-/** Sends a block on its way: as it is, or span by span where somebody wants objects. */
+/** Exports a block: as it is, or span by span where objects are needed. */
 export function emitBlock(measure: Instrumentation, run: string, block: Block, parent: Context): void {
   if (block.size === 0) return;
   if (measure.sdk.objects) {

@@ -2,10 +2,10 @@ import { performance } from "node:perf_hooks";
 import type { Append, Journal, Ownership } from "../../core/journal.ts";
 import type { Tracing } from "./traces.ts";
 
-/** An append that takes longer holds up every run of the process, ms. */
+/** A slower append delays every run of the process, ms. */
 const slow = 1_000;
 
-/** The journal, with its appends timed. Runs that it hands out later than they were asked for are remembered as queued. */
+/** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
   const durations = measure.sdk.instruments.appendDuration;
   const { keepWire, wire, blobs } = journal;
@@ -34,7 +34,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     heartbeat: (worker) => journal.heartbeat(worker),
     held: (worker) => journal.held(worker),
     release(ownership) {
-      // Given back, the run is no longer this process's to measure.
+      // After a release, another process traces the run.
       measure.traces.get(ownership.run)?.abandon();
       return journal.release(ownership);
     },

@@ -16,7 +16,7 @@ const severities = {
   error: SeverityNumber.ERROR,
 } as const;
 
-/** The log, with trace and span ids on lines that name a run, and each line sent to the collector too. */
+/** Wraps the log: adds trace and span ids to lines that name a run, and exports each line. */
 export function measuredLog(measure: Tracing, log: Log): Log {
   const redactor = new Redactor(measure.settings.redact);
   const least = order.indexOf(measure.settings.logs.level);
@@ -26,7 +26,7 @@ export function measuredLog(measure: Tracing, log: Log): Log {
     const run = fields?.run;
     const span = typeof run === "string" ? measure.traces.spanContext(run) : undefined;
     const ids = span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
-    const clean = fields === undefined ? {} : (redactor.value(plain(fields)) as Fields); // a record in, a record out
+    const clean = fields === undefined ? {} : (redactor.value(plain(fields)) as Fields); // an object maps to an object
     const text = redactor.text(message);
     log[level](text, { ...clean, ...ids });
     if (logger !== undefined) emit(logger, { level, text, fields: clean, span });
@@ -50,7 +50,7 @@ function emit(
   });
 }
 
-/** Errors by their own JSON, so that neither a cause nor a stack goes out. */
+/** Errors in their JSON form, without cause and stack. */
 const plain = (fields: Fields): Fields =>
   Object.fromEntries(
     Object.entries(fields)

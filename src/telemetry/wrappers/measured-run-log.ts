@@ -12,15 +12,15 @@ export interface RunLogFacts {
 }
 
 /**
- * A run's log that is read along: run and round spans are a view of the events. The terminal event ends the trace once it
- * is durable, so that its own append is still part of it.
+ * Observes a run's log: run and round spans are derived from its events. The trace ends once the terminal event is durable, so
+ * that its append is still included.
  */
 export class MeasuredLog implements RunLog {
   readonly #inner: RunLog;
   readonly #measure: Tracing;
   readonly #claim: Claim;
   readonly #queued: boolean;
-  /** When this process took the run up: its root span starts then. */
+  /** When this process claimed the run: start of its root span. */
   readonly #startedAt = performance.now();
   #trace: RunTrace | undefined;
   #ending: Extract<EventBody, { type: "run.finished" | "run.failed" }> | undefined;
@@ -56,7 +56,7 @@ export class MeasuredLog implements RunLog {
   }
 
   write(body: EventBody): RunEvent {
-    // Most events are these, and they say nothing that is not measured elsewhere.
+    // The most frequent events; what they tell is measured elsewhere.
     if (body.type === "text.delta" || body.type === "tool_call.delta") return this.#inner.write(body);
     return this.#inner.write(this.#seen(body));
   }

@@ -6,7 +6,7 @@ import { Redactor } from "./redact.ts";
 const redactor = new Redactor([]);
 const longestReason = 2_000;
 
-/** How something that was measured ended. */
+/** How a measured operation ended. */
 export type Outcome =
   | { readonly kind: "good" }
   | { readonly kind: "cancelled" }
@@ -15,7 +15,7 @@ export type Outcome =
 export const good: Outcome = { kind: "good" };
 export const cancelled: Outcome = { kind: "cancelled" };
 
-/** Cancelled is the signal's doing, unless the signal itself says that something failed (a timeout, a limit). */
+/** An abort counts as cancelled, unless its reason is a failure (a timeout, a limit). */
 export function outcomeOf(thrown: unknown, signal: AbortSignal | undefined): Outcome {
   const cause = signal?.aborted ? signal.reason : thrown;
   if (VenturiError.isInstance(cause)) return failedWith(cause);
@@ -29,7 +29,7 @@ export const failedWith = (error: VenturiError): Outcome =>
 export const failed = (code: string, ops: string, reason = ""): Outcome =>
   code === "stream_interrupted" ? cancelled : { kind: "failed", code, ops, reason };
 
-/** Cancelled and good things have none. */
+/** Only failures have one. */
 export const errorType = (outcome: Outcome): string | undefined =>
   outcome.kind === "failed" ? outcome.code : undefined;
 

@@ -6,7 +6,7 @@ import { attributes, labels, providerName } from "../names.ts";
 import type { AttributeSets, Instruments } from "../sdk/instruments.ts";
 import type { Count, Distribution } from "../sdk/meter.ts";
 
-const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // the keys are the kinds
+const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // keys are the kinds
 
 interface ModelSets {
   readonly all: Attributes;
@@ -16,11 +16,11 @@ interface ModelSets {
   readonly cacheWrite: Attributes;
 }
 
-/** The figures of one provider, with the series of its chunks at hand. */
+/** Metrics of one provider, with its chunk series cached. */
 export class ProviderMetrics {
-  /** As the conventions name it. */
+  /** The conventions' name. */
   readonly name: string;
-  /** As the config names it. */
+  /** The config's name. */
   readonly key: string;
   readonly server: Attributes;
   readonly accumulated: Distribution;
@@ -47,7 +47,7 @@ export class ProviderMetrics {
     this.accumulated = instruments.accumulateDuration;
   }
 
-  /** Counts a chunk; answers the kind's number. */
+  /** Counts a chunk; returns the kind's index. */
   chunk(kind: ChunkKind, bytes: number): number {
     const index = kindIndexes[kind];
     const chunks = this.#chunks[index];
@@ -100,7 +100,7 @@ export class ProviderMetrics {
         all: this.#sets.of(pairs),
         input: this.#sets.of({ ...pairs, [attributes.tokenType]: "input" }),
         output: this.#sets.of({ ...pairs, [attributes.tokenType]: "output" }),
-        // Parts of the input, not beside it.
+        // Included in the input, not in addition to it.
         cacheRead: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_read" }),
         cacheWrite: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_write" }),
       };

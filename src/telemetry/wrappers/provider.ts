@@ -14,7 +14,7 @@ import { good, outcomeOf } from "./outcome.ts";
 import { ProviderMetrics } from "./provider-metrics.ts";
 import type { Tracing } from "./traces.ts";
 
-/** The provider, with a span around every generation and an observer on its stream. */
+/** Wraps a provider with a span per generation and an observer on its stream. */
 export function measuredProvider(measure: Tracing, name: { key: string; type: string }, provider: Provider): Provider {
   const { instruments, sets } = measure.sdk;
   const metrics = new ProviderMetrics(instruments, sets, { ...name, server: serverOf(provider.endpoint) });
@@ -22,7 +22,7 @@ export function measuredProvider(measure: Tracing, name: { key: string; type: st
     const generation = new GenerationTrace(measure, metrics, request, context);
     context.traceparent = generation.traceparent;
     const { observer } = context;
-    // One that is left from an earlier generation with the same context has ended.
+    // One left over from an earlier generation with the same context has ended.
     const others = observer instanceof GenerationTrace ? undefined : observer;
     context.observer = others === undefined ? generation : both(generation, others);
     return generation;
@@ -62,7 +62,7 @@ export function measuredProvider(measure: Tracing, name: { key: string; type: st
 
 type Batch = readonly Delta[];
 
-/** Begins when it is first read, as a generator does; one promise and no closure a read. */
+/** Starts on first read, like a generator; costs one promise and no closure per read. */
 class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefined> {
   readonly #begin: () => GenerationTrace;
   readonly #open: () => AsyncIterable<Batch>;
@@ -100,7 +100,7 @@ class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefine
     return { done: true, value: undefined };
   }
 
-  /** The first read sends the request, so it alone runs in the generation's context: a client's own span is below it. */
+  /** The first read sends the request, so only it runs in the generation's context: HTTP client spans become children. */
   #start(): Promise<IteratorResult<Batch>> {
     this.#trace = this.#begin();
     this.#trace.streaming(true);

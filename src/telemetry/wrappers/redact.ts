@@ -1,4 +1,4 @@
-/** Takes secrets and personal data out of values before they are serialised, so that what is left is still valid JSON. */
+/** Redacts secrets and personal data in values before serialisation, so that the result is valid JSON. */
 export class Redactor {
   readonly #patterns: readonly RegExp[];
 
@@ -12,7 +12,7 @@ export class Redactor {
     return clean.replace(cardLike, (digits) => (isCardNumber(digits) ? replacement : digits));
   }
 
-  /** A copy with every string redacted, keys included, and everything under a key that names a secret removed. */
+  /** A copy with every string redacted, keys included, and values under secret-looking keys removed. */
   value(value: unknown): unknown {
     return this.#walk(value, 0);
   }
@@ -39,7 +39,7 @@ const secretKey =
 
 const knownPatterns: readonly RegExp[] = [
   /\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}/giu,
-  // Keys of vendors by their prefixes: OpenAI, Anthropic, GitHub, Slack, Google, AWS, Stripe, Hugging Face, GitLab.
+  // Vendor key prefixes: OpenAI, Anthropic, GitHub, Slack, Google, AWS, Stripe, Hugging Face, GitLab.
   /\b(?:sk|pk|rk)[-_][a-z0-9_-]{16,}/giu,
   /\b(?:gh[pousr]|github_pat)_[a-z0-9_]{20,}/giu,
   /\bxox[abprs]-[a-z0-9-]{10,}/giu,
@@ -50,13 +50,13 @@ const knownPatterns: readonly RegExp[] = [
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gu,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu,
   /\b(?:api[-_ ]?key|password|secret|token)\b(\s*[:=]\s*)["']?[^\s"',;]{6,}/giu,
-  // Bounded on both sides: an open-ended local part makes matching quadratic in long words.
+  // Bounded on both sides: an unbounded local part makes matching quadratic in long words.
   /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu,
 ];
 
 const cardLike = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d])/gu;
 
-/** 13 to 19 digits whose check digit is right (Luhn); order numbers and timestamps rarely are. */
+/** 13 to 19 digits with a valid Luhn check digit; order numbers and timestamps rarely have one. */
 function isCardNumber(text: string): boolean {
   let sum = 0;
   let count = 0;

@@ -16,9 +16,9 @@ interface RoundParent {
 
 interface RoundFacts {
   readonly index: number;
-  /** Undefined when the round began in an earlier attempt at the run. */
+  /** Undefined when an earlier owner of the run started the round. */
   readonly attempt: number | undefined;
-  /** As the config names it. */
+  /** The config's name. */
   readonly provider: string;
   readonly model: string;
 }
@@ -35,7 +35,7 @@ export class RoundTrace {
   #code: string | undefined;
   #rejected = 0;
   #backoff: Span | undefined;
-  /** The conventions' name of the provider, told by the generation. */
+  /** The conventions' name for the provider, set by the generation. */
   provider: string;
 
   constructor(measure: Instrumentation, run: RoundParent, facts: RoundFacts) {
@@ -59,7 +59,7 @@ export class RoundTrace {
     keepOne(this);
   }
 
-  /** Something of the round happened or ended now. */
+  /** Records activity of the round. */
   touch(): void {
     this.#lastAt = performance.now();
   }
@@ -71,7 +71,7 @@ export class RoundTrace {
     this.#count("retractions");
   }
 
-  /** The attempt failed; another one may follow after `retryMs`, which is a span of its own. */
+  /** The attempt failed; the wait of `retryMs` before the next one gets its own span. */
   failed({ error, retryMs }: Body<"generation.failed">): void {
     this.#code = error.code;
     this.touch();

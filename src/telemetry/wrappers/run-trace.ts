@@ -13,7 +13,7 @@ import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
 import { usageAttributes } from "./usage.ts";
 
-/** Something under way below a run that must end with it at the latest. */
+/** An open operation below a run, ended with the run at the latest. */
 export interface Pending {
   abandon(): void;
 }
@@ -27,17 +27,17 @@ export interface RunRegister {
 export interface RunFacts {
   readonly agent: string;
   readonly config: string | undefined;
-  /** Where the run was before, when another owner takes it up. */
+  /** Trace context of the previous owner, when the run is resumed. */
   readonly earlier: string | undefined;
   readonly resumed: boolean;
-  /** When this process took the run up, `performance.now()` milliseconds. */
+  /** When this process claimed the run, `performance.now()` milliseconds. */
   readonly startedAt: number;
   readonly register: RunRegister;
-  /** Waited in line, so that whoever asked for it is not waiting for it, unless that was a tool. */
+  /** The run was queued, so its starter is not waiting for it, unless that was a tool. */
   readonly queued: boolean;
 }
 
-/** A run while this process owns it: its root span and whatever is open below it. */
+/** A run while this process owns it: its root span and everything open below it. */
 export class RunTrace {
   readonly run: string;
   readonly agent: string;
@@ -54,7 +54,7 @@ export class RunTrace {
   readonly #register: RunRegister;
   #round: RoundTrace | undefined;
   #ended = false;
-  /** Facts of the whole run, for its root span: one wide event that says what happened without a look at the others. */
+  /** Facts about the whole run for its root span: one wide event that summarises it. */
   #retries = 0;
   #failovers = 0;
   #toolCalls = 0;
@@ -103,7 +103,7 @@ export class RunTrace {
     facts.register.add(this);
   }
 
-  /** The round of this number. A run that is taken up in the middle of one has no `round.started` for it. */
+  /** The round with this number. A run resumed mid-round has no `round.started` for it. */
   round(index: number): RoundTrace {
     if (this.#round?.index === index) return this.#round;
     return this.#open(new RoundTrace(this.#measure, this, { index, attempt: undefined, provider: "", model: "" }));
@@ -141,7 +141,7 @@ export class RunTrace {
     if (!ok) this.#toolFailures++;
   }
 
-  /** A generation below it ended; `maxGap` is the longest silence between two of its chunks, ms. */
+  /** A generation ended; `maxGap` is the longest gap between two of its chunks, ms. */
   generationEnded(provider: string, model: string, maxGap: number): void {
     this.#provider = provider;
     this.#model = model;
@@ -181,15 +181,15 @@ export class RunTrace {
     }
     this.#end(
       "error" in event
-        ? endOf(event as EventOf<"run.failed">) // by the key that only it has
+        ? endOf(event as EventOf<"run.failed">) // only failures have this key
         : good,
       now,
     );
   }
 
-  /** The terminal event cannot count its own commit, and the span ends after it: that time is the runtime's. */
+  /** The terminal event cannot include its own commit, but the span does: that time counts as runtime. */
   #timing(timing: Timing, now: number): Timing {
-    if (this.#resumed) return timing; // counts from the run's start, the span from this owner's
+    if (this.#resumed) return timing; // counts from the run's start, the span from this owner's claim
     const counted = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
     const missing = now - this.#started - counted;
     return { ...timing, runtime: Math.max(0, Math.round((timing.runtime + missing) * 1_000) / 1_000) };
@@ -216,13 +216,13 @@ export class RunTrace {
     else this.#failovers++;
   }
 
-  /** The owner stopped until somebody answers; another one goes on. */
+  /** The run was parked for approval; another owner resumes it. */
   parked(): void {
     this.span.setAttribute(attributes.parked, true);
     this.#end(good);
   }
 
-  /** The owner stopped without an end of the run: fenced off, given back, or the process is closing. */
+  /** The owner stopped before the run ended: fenced, released, or the process is closing. */
   abandon(): void {
     if (this.#ended) return;
     this.span.setAttribute(attributes.abandoned, true);

@@ -12,7 +12,7 @@ import type { RoundTrace } from "./round-trace.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
 import type { Tracing } from "./traces.ts";
 
-/** The tool, with a span around every execution, in which it runs: spans that it makes of its own are below. */
+/** Wraps a tool with a span per execution; spans the tool creates become children. */
 export function measuredTool(measure: Tracing, tool: Tool): Tool {
   return {
     ...declared(tool),
@@ -32,7 +32,7 @@ export function measuredTool(measure: Tracing, tool: Tool): Tool {
   };
 }
 
-/** What a tool says of itself, read by name: a tool may be an instance of a class, whose getters a spread would lose. */
+/** Copies properties by name: a spread would lose the getters of a class instance. */
 function declared(tool: Tool): Omit<Tool, "call"> {
   return {
     name: tool.name,
@@ -90,7 +90,7 @@ async function* iterated(
   }
 }
 
-/** A generator's body runs in the context of whoever asks for the next piece. */
+/** A generator's body runs in the context of the consumer's `next()`. */
 function within(
   context: Context,
   pieces: AsyncIterable<string, ToolOutput>,
@@ -112,9 +112,9 @@ const isIterable = (value: unknown): value is AsyncIterable<string, ToolOutput> 
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
 /**
- * One execution of a tool. Its span is ended at the time the tool settled, but only once `tool.finished` has told how it went
- * and the generation has ended, since how early the tool was is not known before. A tool that is left behind is ended by that
- * event too, and its late result changes nothing.
+ * One execution of a tool. Its span ends at the time the tool settled, but is emitted only after `tool.finished` gave the
+ * outcome and the generation has ended, since the overlap is not known before. An abandoned tool ends with that event too; its
+ * late result changes nothing.
  */
 class Execution implements Pending {
   readonly call: string;
@@ -183,7 +183,7 @@ class Execution implements Pending {
     }
     const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
     sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000);
-    // Nobody will tell how it went if no run's events pass by here.
+    // Without a run's events passing here, no outcome will be reported.
     if (this.#trace === undefined) this.#end();
   }
 
@@ -217,7 +217,7 @@ class Execution implements Pending {
   }
 }
 
-/** A `tool.finished` passed: it tells its execution, if there was one here, and is counted. */
+/** Handles `tool.finished`: completes the execution, if it ran here, and counts it. */
 export function toolFinished(measure: Tracing, runTrace: RunTrace, body: Body<"tool.finished">): void {
   for (const pending of runTrace.pending) {
     if (pending instanceof Execution && pending.call === body.call) pending.told(body);
@@ -237,5 +237,5 @@ export function countRejected(measure: Tracing, body: Body<"tool_call.rejected">
   instruments.toolCalls(set).value++;
 }
 
-/** A name that the model made up must not become a series of its own. */
+/** A tool name invented by the model must not create a metric series. */
 const toolLabel = (name: string, outcome: string): string => (outcome === "tool_not_found" ? "_unknown" : name);

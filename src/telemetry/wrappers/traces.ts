@@ -10,7 +10,7 @@ export interface Tracing extends Instrumentation {
   readonly traces: Traces;
 }
 
-/** The traces of the runs under way, and where those that ended lately were, for followers that come after the end. */
+/** Traces of running runs, and the span contexts of recently ended ones for late followers. */
 export class Traces {
   readonly #open = new Map<string, RunTrace>();
   readonly #ended = new Map<string, SpanContext>();

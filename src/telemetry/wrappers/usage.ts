@@ -10,7 +10,7 @@ const keys = [
   ["reasoningTokens", attributes.reasoningTokens],
 ] as const;
 
-/** What was reported, under the conventions' names. */
+/** Reported usage under the conventions' names. */
 export function usageAttributes(usage: Usage | undefined): Attributes {
   const known: Attributes = {};
   for (const [field, key] of keys) {
