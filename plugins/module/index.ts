@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { definePlugin, fromToolOptions, messageOf, type Tool, toolOptions } from "venturi/plugin";
 import { z } from "zod";
@@ -42,8 +43,9 @@ export default definePlugin({
   async check(options, { folder }) {
     const file = resolve(folder, options.path);
     try {
-      if (options.isolate) await (await isolated(file, options, "")).close();
-      else await loadTool(file, options.export);
+      // One that is to be kept apart is not loaded here: it may block or crash.
+      if (!options.isolate) await loadTool(file, options.export);
+      else if (!existsSync(file)) return [{ path: ["path"], message: `${file} does not exist` }];
       return [];
     } catch (thrown) {
       const message = messageOf(thrown);
