@@ -175,7 +175,10 @@ describe("deploy/venturi.service", () => {
 
 describe("the lockfile", () => {
   const lock = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
-    packages: Record<string, { integrity?: string; resolved?: string; link?: boolean }>;
+    packages: Record<
+      string,
+      { integrity?: string; resolved?: string; link?: boolean; optionalDependencies?: Record<string, string> }
+    >;
   };
   const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
 
@@ -185,6 +188,14 @@ describe("the lockfile", () => {
       packages.filter(([, { integrity }]) => !integrity?.startsWith("sha512-")).map(([path]) => path),
     ).to.deep.equal([]);
     expect(packages.filter(([, { resolved }]) => resolved !== undefined).map(([path]) => path)).to.deep.equal([]);
+  });
+
+  // npm ci refuses a lockfile without them; npm install leaves out those the registry does not have.
+  it("has the optional packages of every platform", () => {
+    const names = new Set(packages.map(([path]) => path.slice(path.lastIndexOf("node_modules/") + 13)));
+    const optional = packages.flatMap(([, each]) => Object.keys(each.optionalDependencies ?? {}));
+    expect(optional).to.include("@esbuild/darwin-arm64");
+    expect(optional.filter((name) => !names.has(name))).to.deep.equal([]);
   });
 
   it("package.json names exact versions", () => {
