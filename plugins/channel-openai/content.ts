@@ -2,7 +2,7 @@ import { type Effort, efforts, type FilePart, type ImagePart, type Part, Venturi
 
 export const invalid = (message: string): VenturiError => new VenturiError("request.parse", "invalid_input", message);
 
-/** An image as OpenAI spells it: a data URL, or an address that the provider (never this service) may open. */
+/** An image in OpenAI's format: a data URL, or a URL that the provider fetches, never this service. */
 export function imagePart(url: string): ImagePart {
   const inline = /^data:([\w.+-]+\/[\w.+-]+);base64,(.*)$/s.exec(url);
   if (inline !== null) return { type: "image", mediaType: inline[1] ?? "", data: inline[2] ?? "" };
@@ -10,7 +10,7 @@ export function imagePart(url: string): ImagePart {
   return { type: "image", mediaType: "image/*", url };
 }
 
-/** A file as OpenAI spells it: a data URL or bare base64, which it takes for a PDF. */
+/** A file in OpenAI's format: a data URL, or bare base64, which means a PDF. */
 export function filePart(data: string, name: string | null | undefined): FilePart {
   const named = name ? { name } : {};
   const inline = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=-]+)*;base64,(.*)$/s.exec(data);
@@ -19,7 +19,7 @@ export function filePart(data: string, name: string | null | undefined): FilePar
   return { type: "file", mediaType: typeByName(name) ?? "application/pdf", data, ...named };
 }
 
-/** An address that the provider, never this service, may open. */
+/** A URL that the provider fetches, never this service. */
 export function filePartAt(url: string, name: string | null | undefined): FilePart {
   if (!/^https?:\/\//.test(url)) throw invalid("file_url is an https: URL");
   const mediaType = typeByName(name) ?? typeByName(new URL(url).pathname) ?? "application/pdf";
@@ -47,22 +47,22 @@ const types: Readonly<Record<string, string>> = {
 const typeByName = (name: string | null | undefined): string | undefined =>
   types[/\.([a-z]+)$/i.exec(name ?? "")?.[1]?.toLowerCase() ?? ""];
 
-/** The arguments of a call that a client sends back; undefined when they are no JSON object. */
+/** Arguments of a call sent back by a client; undefined when they are not a JSON object. */
 export function callArguments(text: string): Record<string, unknown> | undefined {
   if (text === "") return {};
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined; // an object that is no array
+    return isObject ? (value as Record<string, unknown>) : undefined; // an object, not an array
   } catch {
     return undefined;
   }
 }
 
-/** The parameters of a tool that takes free text. */
+/** Parameters of a free-text tool. */
 export const freeText = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
-/** What a tool said: its text in one, its images and files. */
+/** A tool result: its text joined, its images and files. */
 export function resultParts(parts: readonly Part[]): { output: string; images?: ImagePart[]; files?: FilePart[] } {
   const output = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
   const images = parts.filter((part) => part.type === "image");
@@ -70,6 +70,6 @@ export function resultParts(parts: readonly Part[]): { output: string; images?: 
   return { output, ...(images.length > 0 ? { images } : {}), ...(files.length > 0 ? { files } : {}) };
 }
 
-/** An effort that every provider can be told; the vendor may know more. */
+/** An effort all providers understand; the vendor may support more. */
 export const effortOf = (effort: string | null | undefined): Effort | undefined =>
   efforts.find((known) => known === effort);

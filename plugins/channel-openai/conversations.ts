@@ -22,7 +22,7 @@ const Created = z.looseObject({
 });
 const tags = ["openai"];
 
-/** Conversations are sessions: what is added to one is a run that asks no model. */
+/** Conversations are sessions: adding items is a run that calls no model. */
 export function mountConversations(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const runsFor = (request: FastifyRequest) => host.runsFor(request);
@@ -106,7 +106,7 @@ interface Remembered {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Adds to a conversation, durably. Which agent the run is of does not matter, since it asks no model. */
+/** Appends to a conversation durably. The run's agent does not matter, since no model is called. */
 async function remember(runs: Runs, { session, items, metadata }: Remembered): Promise<string> {
   const [agent] = runs.agents();
   if (agent === undefined) throw new VenturiError("conversation.create", "not_found", "there is no agent");
@@ -117,7 +117,7 @@ async function remember(runs: Runs, { session, items, metadata }: Remembered): P
     remember: true,
     ...(metadata === undefined ? {} : { channel: { conversation: { metadata } } }),
   });
-  for await (const _ of runs.follow(run, { channel: "openai" })); // ends when it is written
+  for await (const _ of runs.follow(run, { channel: "openai" })); // ends once stored
   return run;
 }
 

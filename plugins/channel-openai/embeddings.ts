@@ -21,7 +21,7 @@ type EmbeddingsRequest = z.output<typeof EmbeddingsRequest>;
 
 const carried: ReadonlySet<string> = new Set(["model", "input", "encoding_format", "dimensions"]);
 
-/** `POST /embeddings`: vectors by the agent's model. */
+/** `POST /embeddings`: vectors from the agent's model. */
 export function mountEmbeddings(host: ChannelHost<FastifyInstance>, { compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Embeddings by an agent's model", tags: ["openai"], body: EmbeddingsRequest };
@@ -48,10 +48,10 @@ export function mountEmbeddings(host: ChannelHost<FastifyInstance>, { compat }: 
 
 function inputsOf(input: EmbeddingsRequest["input"]): (string | number[])[] {
   if (typeof input === "string") return [input];
-  return typeof input[0] === "number" ? [input as number[]] : (input as string[] | number[][]); // a list of one kind, by the schema
+  return typeof input[0] === "number" ? [input as number[]] : (input as string[] | number[][]); // homogeneous by the schema
 }
 
-/** Little-endian floats of 32 bits, as the API has them. */
+/** Little-endian 32-bit floats, as in the API. */
 const base64 = (vector: readonly number[]): string => {
   const bytes = Buffer.alloc(vector.length * 4);
   for (const [index, value] of vector.entries()) bytes.writeFloatLE(value, index * 4);

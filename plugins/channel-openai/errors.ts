@@ -11,7 +11,7 @@ import {
   type StreamFrames,
 } from "venturi/plugin";
 
-/** OpenAI's shape of an error, in the vendor's own words where it was the vendor that refused the request. */
+/** OpenAI's error format, with the vendor's own terms where the vendor rejected the request. */
 export function errorBody(error: ErrorJson): { error: Record<string, unknown> } {
   const { details = {} } = error;
   const said = error.code === "invalid_input" ? details : {};
@@ -38,7 +38,7 @@ export function replyWithErrors(server: FastifyInstance): void {
   });
 }
 
-/** A request that was refused, or a run that failed before anything was sent. */
+/** Response to a rejected request, or to a run that failed before anything was sent. */
 export function replyToFailure(reply: FastifyReply, json: ErrorJson): FastifyReply {
   const { status, headers, body } = failureResponse(json);
   return reply.code(status).headers(headers).send(body);
@@ -49,7 +49,7 @@ function failureResponse(json: ErrorJson): PlainResponse {
   return { status: error.status, headers: { ...retryHint(error), ...retryAfter(error) }, body: errorBody(json) };
 }
 
-/** Agents are models to this channel's clients, and some look for the code of one that does not exist. */
+/** Agents are models to this channel's clients, and some check for the code of an unknown model. */
 function codeOf({ op, code }: ErrorJson): string {
   return code === "not_found" && /\b(run\.start|agent\.get)\b/.test(op) ? "model_not_found" : code;
 }

@@ -1,7 +1,7 @@
 import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
 
-/** The agents, as models. */
+/** Lists the agents as models. */
 export function mountModels(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/models", { schema: { summary: "The agents, as models", tags: ["openai"] } }, async (request) => ({

@@ -12,11 +12,11 @@ export interface ResponseState {
   readonly output: readonly Item[];
   readonly usage?: Usage;
   readonly error?: ErrorJson;
-  /** Why it is incomplete, as the API says it. */
+  /** The reason for an incomplete response, in the API's terms. */
   readonly reason?: string;
 }
 
-/** A response object. What it was asked is repeated as it was asked; the run's own request has it, also later. */
+/** A response object. It echoes the request, which the stored run request can reproduce later. */
 export function responseBody(run: string, request: RunRequest, state: ResponseState): Record<string, unknown> {
   const { status, created, output, usage, error, reason } = state;
   const echo = record(record(request.channel).responses);

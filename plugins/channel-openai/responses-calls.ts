@@ -3,7 +3,7 @@ import type { Item } from "./responses-body.ts";
 import type { ResponseOutput } from "./responses-output.ts";
 import type { ToolForms } from "./responses-tools.ts";
 
-/** A call that is whole; its arguments are a text when they are no JSON object. */
+/** A complete call; its arguments are text when they are not a JSON object. */
 interface Ended {
   readonly call: string;
   readonly name: string;
@@ -11,7 +11,7 @@ interface Ended {
   readonly signature?: string;
 }
 
-/** Calls of the client's tools, each as an item in the form of its tool. */
+/** Calls of client tools, each as an item in its tool's format. */
 export class Calls {
   readonly #output: ResponseOutput;
   readonly #forms: ToolForms;
@@ -28,7 +28,7 @@ export class Calls {
     if (!this.#forms.whole.has(name)) {
       return this.#output.add({ ...this.#functionCall(index, { call, name }, ""), status: "in_progress" });
     }
-    // What is no plain function is told when it is whole; until then it has its place.
+    // Anything but a plain function is emitted when complete; until then it reserves its position.
     this.#output.items.push({ id: "", type: "" });
     return "";
   }
@@ -41,7 +41,7 @@ export class Calls {
     return this.#output.frame("response.function_call_arguments.delta", { ...this.#output.place(open.index), delta });
   }
 
-  /** Calls that were not told as they came. */
+  /** Calls that were not streamed. */
   rest(calls: readonly PendingCall[]): string {
     const untold = calls.filter(({ call }) => !this.#open.has(call));
     return untold
@@ -55,7 +55,7 @@ export class Calls {
     return this.#isFunction(open.index) ? this.#endFunction(event, open) : this.#whole(event, open.index);
   }
 
-  /** Calls from this place on no longer count. */
+  /** Drops calls from this position on. */
   drop(from: number): void {
     for (const [call, { index }] of this.#open) if (index >= from) this.#open.delete(call);
   }
@@ -76,7 +76,7 @@ export class Calls {
     );
   }
 
-  /** A custom tool's call, or one of the vendor's own kinds as the vendor wrote it. */
+  /** A custom tool's call, or a vendor call as the vendor wrote it. */
   #whole(event: Ended, index: number): string {
     const vendors = event.signature === undefined ? {} : record(parseJson(event.signature));
     const isCustom = this.#forms.custom.has(event.name);

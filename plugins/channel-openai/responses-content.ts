@@ -17,7 +17,7 @@ const AudioItem = z.looseObject({
   type: z.literal("input_audio"),
   input_audio: z.looseObject({ data: z.string(), format: z.string() }),
 });
-/** A file or image that the vendor has already, and kinds that are not known here: for a provider of the same wire. */
+/** A file or image stored by the vendor, and unknown types: for a provider of the same wire. */
 const OwnItem = z.looseObject({ type: z.enum(["input_image", "input_file"]), file_id: z.string() });
 const known: ReadonlySet<string> = new Set([
   "input_text",
@@ -37,13 +37,13 @@ export const Content = z.union([
 export type Content = z.output<typeof Content>;
 type Item = Exclude<Content, string>[number];
 
-/** Content as parts. An item of a list keeps that it was one, so that it is sent as one. */
+/** Content as parts. List items are marked as such, so that they are sent as a list again. */
 export function contentParts(content: Content): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return content.map(partOf);
 }
 
-/** The text of some content, for those who can read no more. */
+/** The text of some content, for readers that support nothing else. */
 export const contentText = (content: Content): string =>
   typeof content === "string"
     ? content
@@ -85,7 +85,7 @@ function file(item: z.output<typeof FileItem>): FilePart {
   if (item.file_url) return { ...filePartAt(item.file_url, item.filename), ...own };
   if (!item.file_data) throw invalid("an input_file has file_data, file_url or file_id");
   const part = filePart(item.file_data, item.filename);
-  // Written in another way than a data URL of media type and base64, it is kept as it was written.
+  // Anything but a data URL with media type and base64 is kept verbatim.
   const usual = item.file_data === `data:${part.mediaType};base64,${part.data}`;
   const data = { native: { wire: responsesWire, fields: { file_data: item.file_data }, translated: ["file_data"] } };
   return { ...part, ...joinNative(own, usual ? {} : data) };

@@ -12,7 +12,7 @@ import { responsesWire } from "./responses-content.ts";
 
 export type Item = Record<string, unknown>;
 
-/** A conversation as items, as the API lists them. */
+/** A conversation as API items. */
 export function itemsOfMessages(messages: readonly Message[], run: string): Item[] {
   const items = messages.flatMap((message) => {
     if (message.role === "assistant") return message.parts.flatMap(saidItem);
@@ -28,7 +28,7 @@ export function itemsOfMessages(messages: readonly Message[], run: string): Item
   return items.map((item, index) => ({ id: inputId(item.type, run, index), ...item }));
 }
 
-/** What was asked is named apart from what was answered. */
+/** Input ids differ from output ids. */
 const inputId = (type: unknown, run: string, index: number): string => `${kindOf(type)}in_${run}_${index}`;
 
 const own = ({ native }: { native?: Message["native"] }) => (native?.wire === responsesWire ? native : undefined);
@@ -79,7 +79,7 @@ export const Page = z.object({
 
 type PageQuery = Omit<z.output<typeof Page>, "after"> & { readonly after?: string | undefined };
 
-/** A page of a list as the API has it. */
+/** One page in the API's list format. */
 export function itemPage(items: readonly Item[], { limit, order, after }: PageQuery): Record<string, unknown> {
   const ordered = order === "asc" ? items : items.toReversed();
   const start = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;

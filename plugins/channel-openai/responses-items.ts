@@ -46,7 +46,7 @@ const known: ReadonlySet<string> = new Set([
   "custom_tool_call_output",
   "item_reference",
 ]);
-/** Reasoning, what the vendor's own tools did, and kinds that are not known here: for a provider of the same wire. */
+/** Reasoning, vendor tool activity and unknown types: for a provider of the same wire. */
 const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(type), { abort: true }) });
 
 export const Item = z.union([MessageItem, CallItem, CustomCallItem, ResultItem, OtherItem, ReferenceItem]);
@@ -58,13 +58,13 @@ const isCustomCall = (item: Item): item is z.output<typeof CustomCallItem> => it
 const isResult = (item: Item): item is z.output<typeof ResultItem> =>
   item.type === "function_call_output" || item.type === "custom_tool_call_output";
 
-/** The id of an item that is stored here and only named. */
+/** The id of a stored item that is only referenced. */
 export function referenceOf(item: Item): string | undefined {
   const isReference = item.type === "item_reference" || (item.type == null && item.role === undefined);
   return isReference && typeof item.id === "string" ? item.id : undefined;
 }
 
-/** Calls that an earlier response left to the client and that these items answer: they go before their results. */
+/** Calls an earlier response left to the client that these items answer: inserted before their results. */
 export function answered(left: readonly PendingCall[], items: readonly Item[]): Item[] {
   const results = new Set(items.flatMap((item) => (isResult(item) ? [item.call_id] : [])));
   const told = new Set(items.flatMap((item) => (isCall(item) || isCustomCall(item) ? [item.call_id] : [])));
@@ -75,7 +75,7 @@ export function answered(left: readonly PendingCall[], items: readonly Item[]): 
     });
 }
 
-/** Items in a row of one role are one message: a call next to the text it came with belongs to the same turn. */
+/** Consecutive items of one role form one message: a call belongs to the turn of the text beside it. */
 export function toMessages(items: readonly Item[]): Message[] {
   const names = new Map<string, string>();
   const messages: Message[] = [];
@@ -100,17 +100,17 @@ export function toMessages(items: readonly Item[]): Message[] {
   return messages;
 }
 
-/** Ids that were given out here mean nothing to a provider. */
+/** Ids issued here mean nothing to a provider. */
 function withoutOwnId(item: Item): Item {
   if (placeOf(item.id) === undefined) return item;
   const { id: _, ...rest } = item;
-  return rest as Item; // an id is optional on every item but a reference, and those are resolved
+  return rest as Item; // optional on every item but references, which are resolved
 }
 
 const isAnother = (speaker: string | undefined, next: string | undefined): boolean =>
   speaker !== undefined && next !== undefined && speaker !== next;
 
-/** Reasoning that was given out here goes back to whom it came from; anything else to a provider of this wire. */
+/** Reasoning issued here goes back to its provider; anything else to a provider of this wire. */
 function otherMessage(item: Item): Message {
   const reasoning = item.type === "reasoning" ? unsealed(item) : undefined;
   if (reasoning === undefined)
@@ -138,7 +138,7 @@ function messageOf(item: z.output<typeof MessageItem>): Message {
   };
 }
 
-/** What the model said: one item, sent back as it was. */
+/** Model output: one item, sent back verbatim. */
 function said(item: z.output<typeof MessageItem>): Part {
   const fields = { ...item, type: "message" };
   return { type: "text", text: contentText(item.content), native: kept(fields) };
@@ -146,7 +146,7 @@ function said(item: z.output<typeof MessageItem>): Part {
 
 function callPart(item: z.output<typeof CallItem>): ToolCallPart {
   const parsed = callArguments(item.arguments);
-  // A vendor compares and caches the text as it was, spaces and all; one that is no JSON it takes back as well.
+  // Vendors compare and cache the exact text, whitespace included, and accept invalid JSON back too.
   const same = parsed !== undefined && JSON.stringify(parsed) === item.arguments;
   const fields = { arguments: item.arguments };
   const text = same ? {} : { native: parsed === undefined ? { wire: responsesWire, fields } : kept(fields) };
@@ -171,7 +171,7 @@ function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
   const parts = contentParts(item.output);
   const said = resultParts(parts);
   const plain = said.images === undefined && said.files === undefined;
-  // A list of texts is sent as the list it was; images and files are not kept twice.
+  // A list of texts is sent as a list again; images and files are not stored twice.
   const list = typeof item.output === "string" || !plain ? {} : { native: kept({ output: item.output }) };
   const native =
     item.type === "custom_tool_call_output"
@@ -180,7 +180,7 @@ function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
   return { type: "tool_result", call: item.call_id, name, ok: true, ...said, ...native };
 }
 
-/** Fields that are sent as they were, and whose meaning is in the part. */
+/** Fields sent verbatim whose meaning the part already has. */
 const kept = (fields: Record<string, unknown>): Native => ({
   wire: responsesWire,
   fields,

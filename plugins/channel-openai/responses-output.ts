@@ -2,15 +2,15 @@ import type { Item } from "./responses-body.ts";
 
 export interface OutputOptions {
   readonly run: string;
-  /** Frames up to this sequence number have been seen already. */
+  /** The client has seen frames up to this sequence number. */
   readonly after: number;
-  /** The client asked for what its reasoning needs to be sent back. */
+  /** The client asked for the data needed to send its reasoning back. */
   readonly proofs: boolean;
 }
 
-/** The items of a response in order, and the frames that tell of them. */
+/** The items of a response in order, and their frames. */
 export class ResponseOutput {
-  /** With everything that is needed to go on from them. */
+  /** Including everything needed to continue from them. */
   readonly items: Item[] = [];
   readonly #options: OutputOptions;
   #sequence = 0;
@@ -19,12 +19,12 @@ export class ResponseOutput {
     this.#options = options;
   }
 
-  /** The items as the client is shown them. */
+  /** The items as shown to the client. */
   get shown(): readonly Item[] {
     return this.items.map((item) => this.#shown(item));
   }
 
-  /** Of an item of that kind. The run and the place name it, so that it can be found again by its id alone. */
+  /** An item id. Encodes run and position, so that the item can be found by id alone. */
   id(kind: string, index: number): string {
     return `${kind}_${this.#options.run}_${index}`;
   }
@@ -49,7 +49,7 @@ export class ResponseOutput {
     return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number, ...fields })}\n\n`;
   }
 
-  /** A frame that is no part of the response: it has the number of the one before it. */
+  /** A frame outside the response: it repeats the previous sequence number. */
   repeat(type: string, fields: Record<string, unknown>): string {
     return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.#sequence - 1, ...fields })}\n\n`;
   }
@@ -63,7 +63,7 @@ export class ResponseOutput {
 
 const own = /^[a-z]+_((?:run_)?[0-9a-z-]{16,})_(\d+)$/;
 
-/** The run and the place that an item's id names; undefined for an id of somebody else's. */
+/** Run and position encoded in an item id; undefined for foreign ids. */
 export function placeOf(id: unknown): { run: string; index: number } | undefined {
   const match = typeof id === "string" ? own.exec(id) : null;
   return match === null ? undefined : { run: match[1] ?? "", index: Number(match[2]) };

@@ -9,20 +9,20 @@ import { toolForms } from "./responses-tools.ts";
 export interface ResponseView {
   readonly run: string;
   readonly request: RunRequest;
-  /** Frames up to this sequence number have been seen already. */
+  /** The client has seen frames up to this sequence number. */
   readonly after?: number;
 }
 
 /**
- * A run as the events of the Responses API, and the response as far as it has come. Everything follows from the run's request
- * and events, so that a response read later has the same items, ids and sequence numbers.
+ * A run as Responses API events, and the response so far. Derived entirely from the run's request and events, so a response
+ * read later has the same items, ids and sequence numbers.
  */
 export class ResponseProjection {
   readonly #view: ResponseView;
   readonly #output: ResponseOutput;
   readonly #speech: Speech;
   readonly #calls: Calls;
-  /** Items of the vendor's own tools, by the vendor's ids. */
+  /** Items of vendor tools, by vendor id. */
   readonly #vendors = new Map<string, number>();
   #state: Omit<ResponseState, "output"> = { status: "queued", created: 0 };
   #roundStart = 0;
@@ -74,13 +74,13 @@ export class ResponseProjection {
     }
   };
 
-  /** Said again: clients know it, and nothing follows from it. Before the first event there is no response to speak of. */
+  /** Repeats an event that clients ignore. Before the first event there is no response to refer to. */
   readonly heartbeat = (): string =>
     this.#state.status === "queued"
       ? ": keep-alive\n\n"
       : this.#output.repeat("response.in_progress", { response: this.body });
 
-  /** The response as the client is shown it. */
+  /** The response as shown to the client. */
   get body(): Record<string, unknown> {
     const { run, request } = this.#view;
     return responseBody(run, request, { ...this.#state, output: this.#output.shown });
@@ -90,7 +90,7 @@ export class ResponseProjection {
     return this.#state.status;
   }
 
-  /** The items with everything that is needed to go on from them. */
+  /** The items with everything needed to continue from them. */
   get items(): readonly Item[] {
     return this.#output.items;
   }
@@ -103,7 +103,7 @@ export class ResponseProjection {
     );
   }
 
-  /** What the vendor's own tools did is told as its items, and sources with the text they stand behind. */
+  /** Vendor tool activity becomes items, and sources become annotations of their text. */
   #activity({ kind, data, keep }: EventOf<"provider.activity">): string {
     if (kind === "citation") return this.#speech.cite(data);
     if (kind !== "server_tool") return "";

@@ -1,6 +1,6 @@
 import { type Part, parseJson, type ReasoningPart, record, word } from "venturi/plugin";
 
-/** The proofs of some reasoning, and whose they are: a provider takes back only what it gave itself. */
+/** Signatures of reasoning, and the provider that issued them and alone accepts them back. */
 export interface Proof {
   readonly provider: string | undefined;
   readonly encrypted?: string;
@@ -10,14 +10,14 @@ export interface Proof {
 
 const prefix = "venturi.";
 
-/** A proof as `encrypted_content`: to a client the one string as good as the other. */
+/** A proof as `encrypted_content`, which is opaque to clients. */
 export function sealed({ provider, encrypted, signature, id }: Proof): string | undefined {
   if (encrypted === undefined && signature === undefined) return undefined;
   const text = JSON.stringify({ p: provider, e: encrypted, s: signature, i: id });
   return prefix + Buffer.from(text).toString("base64url");
 }
 
-/** The reasoning in an item that this service gave out; undefined for one that it did not. */
+/** The reasoning in an item issued by this service; undefined for others. */
 export function unsealed(item: Record<string, unknown>): { provider: string | undefined; part: Part } | undefined {
   const content = word(item.encrypted_content);
   if (content?.startsWith(prefix) !== true) return undefined;

@@ -42,7 +42,7 @@ export const ResponsesRequest = z.looseObject({
 });
 export type ResponsesRequest = z.output<typeof ResponsesRequest>;
 
-/** Fields that the run carries, or that are about this service's own storage and connection. */
+/** Fields the run carries, or that concern this service's storage and connection. */
 const carried: ReadonlySet<string> = new Set([
   "model",
   "input",
@@ -60,13 +60,13 @@ const carried: ReadonlySet<string> = new Set([
   "max_output_tokens",
 ]);
 
-/** What the API does when nothing is said. */
+/** The API's defaults. */
 const defaults = { parallel_tool_calls: true, service_tier: "auto", truncation: "disabled", top_logprobs: 0 };
 
 export const inputItems = ({ input }: ResponsesRequest): readonly Item[] =>
   typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
 
-/** `items`: the input with everything that it only names in its place. */
+/** `items`: the input with references resolved. */
 export function toRunRequest(body: ResponsesRequest, items: readonly Item[]): RunRequest {
   const tools = toolSpecs(body.tools ?? []);
   return {
@@ -83,14 +83,14 @@ export function toRunRequest(body: ResponsesRequest, items: readonly Item[]): Ru
   };
 }
 
-/** Told as `instructions` where there is such a field, and as a message of the system elsewhere. */
+/** Sent as `instructions` on this wire, and as a system message on others. */
 const instructionsOf = (text: string): Message => ({
   role: "system",
   parts: [{ type: "text", text }],
   native: { wire: responsesWire, fields: { type: "instructions" }, translated: ["type"] },
 });
 
-/** What a response repeats of its request and the run keeps nowhere else in this form. */
+/** Request fields that a response echoes and the run keeps nowhere else in this form. */
 function echoOf(body: ResponsesRequest): Record<string, unknown> {
   const { previous_response_id, conversation, background, store, tool_choice } = body;
   const { temperature, top_p, max_output_tokens } = body;
@@ -107,7 +107,7 @@ function echoOf(body: ResponsesRequest): Record<string, unknown> {
   return Object.fromEntries(Object.entries(echo).filter(([, value]) => value != null));
 }
 
-/** `text` and `reasoning` are translated as far as the format and the effort go; what else they say is the wire's own. */
+/** Only the format of `text` and the effort of `reasoning` are translated; the rest is native to the wire. */
 function known({ text, reasoning, include }: ResponsesRequest): KnownFields {
   const translated = new Set(["metadata"]);
   const { format, verbosity, ...styles } = text ?? {};
@@ -117,7 +117,7 @@ function known({ text, reasoning, include }: ResponsesRequest): KnownFields {
   const { effort, summary: _, ...thoughts } = reasoning ?? {};
   const effortKnown = effort == null || effortOf(effort) !== undefined;
   if (effortKnown && Object.keys(thoughts).length === 0) translated.add("reasoning");
-  // Reasoning is told in items of its own, and proved by whatever the provider proves it with.
+  // Reasoning has items of its own, with whatever proof the provider gives.
   if (Array.isArray(include) && include.every((each) => each === "reasoning.encrypted_content"))
     translated.add("include");
   return { carried, translated, defaults };

@@ -18,11 +18,11 @@ interface OpenThought {
   proof: Proof;
 }
 
-/** What the model says and thinks: one item is open at a time, and another kind closes it. */
+/** Text and reasoning: one item is open at a time, and another kind closes it. */
 export class Speech {
   readonly #output: ResponseOutput;
   #open: OpenMessage | OpenThought | undefined;
-  /** Who speaks, for what only the speaker takes back. */
+  /** The current provider, for data that only it accepts back. */
   provider: string | undefined;
 
   constructor(output: ResponseOutput) {
@@ -59,7 +59,7 @@ export class Speech {
     return event.text === "" ? frames : frames + this.#thought(open, event.text);
   }
 
-  /** A source behind the text that is open. */
+  /** Adds a source to the open text. */
   cite(annotation: unknown): string {
     const open = this.#open;
     if (open === undefined || open.kind === "reasoning") return "";
@@ -75,7 +75,7 @@ export class Speech {
     return open.kind === "reasoning" ? this.#endThought(open) : this.#endMessage(open);
   }
 
-  /** What is open no longer counts. */
+  /** Drops the open item. */
   drop(): void {
     this.#open = undefined;
   }

@@ -23,7 +23,7 @@ const Following = z.object({
   starting_after: z.coerce.number().int().optional().describe("frames after this sequence number"),
 });
 
-/** What can be done with a response once it is there: read, follow, cancel, and see what it was asked. */
+/** Operations on a stored response: read, follow, cancel, list its input. */
 export function mountStored(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const tags = ["openai"];
@@ -59,7 +59,7 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
   });
 }
 
-/** The run of a response's id. */
+/** The run behind a response id. */
 export async function rowOf(runs: Runs, id: string): Promise<RunRow> {
   if (!id.startsWith(prefix)) throw invalid(`"${id}" is no id of a response`);
   return runs.get(id.slice(prefix.length)).catch((thrown: unknown) => {
@@ -67,7 +67,7 @@ export async function rowOf(runs: Runs, id: string): Promise<RunRow> {
   });
 }
 
-/** A response that was stored; one that was not to be is not found, as with the vendor. */
+/** A stored response; one with `store: false` is not found, as with the vendor. */
 async function responseRow(runs: Runs, id: string): Promise<RunRow> {
   const row = await rowOf(runs, id);
   const said = record(row.request.channel).responses;
@@ -78,7 +78,7 @@ async function responseRow(runs: Runs, id: string): Promise<RunRow> {
 const missing = (id: string): VenturiError =>
   new VenturiError("response.get", "not_found", `Response with id '${id}' not found.`, { details: { param: "id" } });
 
-/** The response as far as it has come. */
+/** The response so far. */
 export async function readResponse(runs: Runs, row: RunRow): Promise<ResponseProjection> {
   const projection = new ResponseProjection({ run: row.run, request: row.request });
   if (row.head === 0) return projection;
@@ -89,13 +89,13 @@ export async function readResponse(runs: Runs, row: RunRow): Promise<ResponsePro
   return projection;
 }
 
-/** What a run was asked and what it answered. */
+/** A run's input and output items. */
 const allItems = async (runs: Runs, row: RunRow): Promise<Record<string, unknown>[]> => [
   ...itemsOfMessages(row.request.input.messages ?? [], row.run),
   ...(await readResponse(runs, row)).items,
 ];
 
-/** The items with those in place that are only named by the id of an item given out here. */
+/** Resolves items that only reference an item issued here. */
 export async function resolved(runs: Runs, items: readonly Item[]): Promise<Item[]> {
   const responses = new Map<string, Promise<Record<string, unknown>[]>>();
   const response = (run: string) => {
@@ -112,7 +112,7 @@ export async function resolved(runs: Runs, items: readonly Item[]): Promise<Item
         (items) => items.find((each) => each.id === id),
         () => undefined,
       );
-      if (found !== undefined) return found as Item; // what was given out can be taken back
+      if (found !== undefined) return found as Item; // issued items are valid input
       throw new VenturiError("request.parse", "invalid_input", `Item with id '${id}' not found.`, {
         details: { param: "input" },
       });

@@ -32,7 +32,7 @@ const isFunction = (tool: Record<string, unknown>): tool is FunctionTool => Func
 const isCustom = (tool: Tool): tool is CustomTool => tool.type === "custom";
 const isNamespace = (tool: Tool): tool is NamespaceTool => tool.type === "namespace";
 
-/** The client's tools in order, each under a name of its own. */
+/** The client's tools in order, with unique names. */
 export function toolSpecs(tools: readonly Tool[]): ToolSpec[] {
   const specs: ToolSpec[] = [];
   const taken = new Set<string>();
@@ -51,7 +51,7 @@ function specOf(tool: Tool, taken: ReadonlySet<string>): ToolSpec {
     return { ...functionSpec(tool), native: native ?? { wire: responsesWire, fields: {} } };
   }
   if (isCustom(tool)) return customSpec(tool);
-  // What the vendor asks its client to carry out comes as a call under this name.
+  // Vendor calls that the client must execute arrive under this name.
   const name = tool.type.startsWith("computer") ? "computer" : tool.type;
   const native = { wire: responsesWire, fields: tool };
   return { name: free(name, taken), description: "", parameters: {}, native };
@@ -72,7 +72,7 @@ const functionSpec = ({ name, description, parameters }: FunctionTool): ToolSpec
   parameters: parameters ?? { type: "object", properties: {} },
 });
 
-/** A tool that takes free text: elsewhere a function with one argument. What its `format` says is lost there. */
+/** A free-text tool; on other wires a function with one argument, without its `format`. */
 function customSpec(tool: CustomTool): ToolSpec {
   const isFree = tool.format == null || record(tool.format).type === "text";
   const translated = Object.keys(tool).filter((field) => field !== "format" || isFree);
@@ -84,7 +84,7 @@ function customSpec(tool: CustomTool): ToolSpec {
   };
 }
 
-/** Functions under a common name: elsewhere each is a tool of its own. The first of them carries the whole. */
+/** Functions in a namespace; on other wires separate tools. The first of them carries the original definition. */
 function namespaceSpecs(tool: NamespaceTool, taken: ReadonlySet<string>): ToolSpec[] {
   const whole: Native = { wire: responsesWire, fields: tool, translated: Object.keys(tool) };
   const functions = tool.tools.filter(isFunction).filter(({ name }) => !taken.has(name));
@@ -99,10 +99,10 @@ function namespaceSpecs(tool: NamespaceTool, taken: ReadonlySet<string>): ToolSp
   }));
 }
 
-/** What a client's call needs to be told in its own form: which tools take free text, and which are in a namespace. */
+/** How to format a client's calls: which tools take free text, and which are in a namespace. */
 export interface ToolForms {
   readonly custom: ReadonlySet<string>;
-  /** Tools whose calls are told whole: custom ones and the vendor's own. */
+  /** Tools whose calls are emitted when complete: custom and vendor ones. */
   readonly whole: ReadonlySet<string>;
   readonly namespaces: ReadonlyMap<string, string>;
 }

@@ -20,7 +20,7 @@ import { ResponseProjection } from "./responses-projection.ts";
 import { inputItems, ResponsesRequest, toRunRequest } from "./responses-request.ts";
 import { resolved, rowOf } from "./responses-stored.ts";
 
-/** `POST /responses`. A response's id names its run; `previous_response_id` goes on in that run's session. */
+/** `POST /responses`. A response id names its run; `previous_response_id` continues that run's session. */
 export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Responses; model is an agent", tags: ["openai"], body: ResponsesRequest };
@@ -34,7 +34,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
       ...toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]),
       ...(session === undefined ? {} : { session }),
     };
-    // What goes on in the background goes on without its client.
+    // A background response continues without its client.
     const leaves = body.background ? ("continue" as const) : onDisconnect;
     const served = await startRun({ host, request, reply, channel: "openai", onDisconnect: leaves, compat }, asked);
     const projection = new ResponseProjection({ run: served.run, request: asked });
@@ -49,7 +49,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
   });
 }
 
-/** `POST /responses/input_tokens`: by the vendor's own count where there is one, else estimated, which a header says. */
+/** `POST /responses/input_tokens`: counted by the vendor if possible, else estimated, as a header says. */
 export function mountInputTokens(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "How many tokens a request is", tags: ["openai"], body: ResponsesRequest };
@@ -68,7 +68,7 @@ export function mountInputTokens(host: ChannelHost<FastifyInstance>): void {
 
 interface Earlier {
   readonly session: string;
-  /** Calls that were left to the client: a session keeps a call only together with its result. */
+  /** Calls left to the client: a session keeps a call only together with its result. */
   readonly calls: readonly PendingCall[];
 }
 

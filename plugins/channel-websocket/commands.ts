@@ -6,7 +6,7 @@ const run = z.string();
 const speech = z.boolean().default(false).describe("audio of what is said, on a socket that has a voice");
 const sentences = z.boolean().default(false).describe("whole sentences instead of pieces of text, for speech");
 
-/** What a client may send. */
+/** Messages from the client. */
 export const Command = z.discriminatedUnion("type", [
   z.strictObject({
     type: z.literal("run"),

@@ -37,9 +37,8 @@ interface Following {
 }
 
 /**
- * One socket and the runs it follows. At most `slowReader` bytes wait in memory for it, over all of its runs: past that they
- * are not read on until it has taken some, what it sends is not read either, and when it takes nothing for `stalled` ms it
- * is cut off.
+ * One socket and the runs it follows. Buffers at most `slowReader` bytes for it over all its runs. Past that, neither its runs
+ * nor its messages are read until it drains; if it consumes nothing for `stalled` ms it is disconnected.
  */
 export class Connection {
   readonly #socket: WebSocket;
@@ -80,7 +79,7 @@ export class Connection {
     socket.on("close", () => void this.#close());
   }
 
-  /** A peer that answers no ping is gone, whatever its network says. What still has bytes to take is judged by those. */
+  /** A peer that answers no ping is gone, whatever TCP says. One with pending bytes is judged by those instead. */
   #keepAlive(): void {
     if (this.#socket.bufferedAmount > 0) return;
     if (!this.#alive) return this.#socket.terminate();
@@ -186,12 +185,12 @@ export class Connection {
     }
   }
 
-  /** The run is silent but under way. Nothing is added for a reader that still has something to take. */
+  /** Heartbeat of a quiet run. None while the reader has data pending. */
   #beat(run: string): void {
     if (this.#socket.bufferedAmount === 0) this.#send({ type: "heartbeat", run, at: Date.now() });
   }
 
-  /** Everything of one batch goes to the network together, as far as the socket takes it. True when there was something. */
+  /** Sends a batch in one write, as far as the socket takes it. True when there was something to send. */
   async #write(batch: readonly RunEvent[], projection: Projection): Promise<boolean> {
     const socket = this.#socket;
     const { socket: transport } = this.#parts.request.raw;
@@ -215,7 +214,7 @@ export class Connection {
     return wrote;
   }
 
-  /** Stops the voice and the run; what was heard stands in the run's last event, or in the session's next run. */
+  /** Stops speech and run; what was heard is recorded in the run's last event, or in the session's next run. */
   async #interrupt({ run, id, playedMs }: Extract<Command, { type: "interrupt" }>): Promise<void> {
     const row = await this.#runs.get(run);
     const heard = this.#speech.interrupt(run, playedMs);
@@ -226,7 +225,7 @@ export class Connection {
     this.#send({ type: "interrupted", run, ...(id === undefined ? {} : { id }), ...details, cancelled: running });
   }
 
-  /** Audio waits for the socket as events do. */
+  /** Audio is subject to the same backpressure as events. */
   async #sendFrame(frame: Uint8Array): Promise<void> {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return;

@@ -4,21 +4,21 @@ import type { WebSocket } from "ws";
 export interface InboxOptions {
   readonly socket: WebSocket;
   readonly transport: Socket;
-  /** Bytes that may wait for the peer before nothing more is read from it. */
+  /** Bytes pending for the peer before its socket is no longer read. */
   readonly slowReader: number;
-  /** Messages a second; as many may come at once. */
+  /** Messages per second, which is also the burst size. */
   readonly rate: number;
   /** Never rejects. */
   readonly handle: (text: string | undefined) => Promise<void>;
 }
 
-/** Commands of one socket at the same time: one that waits for its run must not keep a cancel from being heard. */
+/** Concurrent commands per socket: one that waits for its run must not block a cancel. */
 const mostAtOnce = 16;
 const mostPerTurn = 16;
 
 /**
- * What a peer sends, as fast as it may send. While more waits for it than it may leave lying, while enough of its commands
- * are under way, or while it has used up its messages, its socket is not read: TCP makes it wait, and nothing piles up here.
+ * Incoming messages under flow control. The socket is paused while too many bytes are pending for the peer, too many of its
+ * commands are running, or its rate is used up: TCP backpressure makes the peer wait, and nothing accumulates here.
  */
 export class Inbox {
   readonly #options: InboxOptions;
@@ -52,7 +52,7 @@ export class Inbox {
     this.#go();
   }
 
-  /** Answers are owed to the last ping only, so those that would pile up are left out. */
+  /** Only the last ping needs an answer, so pongs that would pile up are skipped. */
   #pong(data: Buffer): void {
     this.#count();
     this.#allowance -= 1;
@@ -75,7 +75,7 @@ export class Inbox {
     this.#readOrWait();
   };
 
-  /** Messages come by the hundred in one read: the other sockets get their turn in between. */
+  /** One read may hold hundreds of messages: yield to the other sockets in between. */
   #count(): void {
     if (this.#handled++ > 0) return;
     setImmediate(() => {
@@ -97,7 +97,7 @@ export class Inbox {
     const { socket, rate } = this.#options;
     if (this.#closed) return;
     const free = this.#mayHandle && this.#queue.length === 0;
-    // While it closes, the peer's own close has to be read.
+    // While closing, the peer's close frame must still be read.
     if (free || socket.readyState !== socket.OPEN) {
       if (socket.isPaused) socket.resume();
       return;

@@ -1,25 +1,25 @@
-/** One sentence of the text, with the time at which it is heard when the client plays what it gets as it gets it. */
+/** One sentence and the time it is heard, if the client plays audio as it arrives. */
 interface Part {
   readonly characters: number;
-  /** When it begins to be heard; undefined until its first frame is sent. */
+  /** When playback of it begins; undefined until its first frame is sent. */
   start: number | undefined;
-  /** How much audio of it was sent so far, in ms. */
+  /** Duration of the audio sent so far, ms. */
   ms: number;
-  /** All of its audio was sent. */
+  /** All of its audio has been sent. */
   whole: boolean;
 }
 
-/** How much of a run's text has been heard. */
+/** How much of a run's text was heard. */
 export interface Heard {
   readonly sentences: number;
-  /** Of the text from its beginning. */
+  /** From the beginning of the text. */
   readonly characters: number;
   readonly ms: number;
 }
 
 /**
- * Follows what a listener hears. Audio is sent as soon as it is made, far ahead of the ear, so what was sent does not tell: each
- * sentence is heard when the one before has ended, at the speed of sound.
+ * Estimates what a listener has heard. Audio is sent far ahead of playback, so bytes sent tell nothing: each sentence starts
+ * when the previous one ends, in real time.
  */
 export class Playback {
   readonly #parts: Part[] = [];
@@ -42,7 +42,7 @@ export class Playback {
     if (part !== undefined) part.whole = true;
   }
 
-  /** At a time, or after so many ms of audio where the client counted them itself. */
+  /** At the given time, or after this many ms of audio if the client counted itself. */
   heard(now: number, playedMs?: number): Heard {
     let sentences = 0;
     let characters = 0;

@@ -1,13 +1,13 @@
 import { type EventOf, type RunEvent, Sentences } from "venturi/plugin";
 
 export interface Projected {
-  /** The last seq the client has seen. */
+  /** Last seq the client has seen. */
   readonly after: number;
   readonly sentences: boolean;
   readonly id?: string | undefined;
 }
 
-/** A run's events as the messages of the socket, each with the run and the seq from which a client may resume. */
+/** A run's events as socket messages, each with the run and the seq to resume from. */
 export class Projection {
   readonly #after: number;
   readonly #id: { id?: string };
@@ -19,7 +19,7 @@ export class Projection {
     this.#sentences = sentences ? new Sentences() : undefined;
   }
 
-  /** Sentences may have begun before `after`, so they are put together from the start and told from `after` on. */
+  /** A sentence may have begun before `after`, so they are assembled from the start and emitted from `after` on. */
   get from(): number {
     return this.#sentences === undefined ? this.#after : 0;
   }
@@ -43,7 +43,7 @@ export class Projection {
       case "refusal.delta":
         return [json({ type: "stream_chunk", run, seq, kind: "refusal", delta: event.text })];
       case "tool_call.started":
-        return this.#rest(event); // the model talks no more until the call is written, which may take long
+        return this.#rest(event); // no text follows until the call is written, which may take long
       case "tool_call.ready":
         return [json({ ...ofCall("tool_call", event), name: event.name, arguments: event.arguments })];
       case "tool_call.rejected":
@@ -83,7 +83,7 @@ export class Projection {
     return this.#sentences.push(text).map((sentence) => spoken(run, seq, sentence));
   }
 
-  /** A round is over: what it said is complete, though no sentence followed. */
+  /** End of a round: emits the pending sentence. */
   #rest({ run, seq }: RunEvent): string[] {
     return this.#sentences?.flush().map((sentence) => spoken(run, seq, sentence)) ?? [];
   }

@@ -9,7 +9,7 @@ import {
 } from "venturi/plugin";
 import { type Heard, Playback } from "./playback.ts";
 
-/** The socket's side: JSON messages, audio under back-pressure, and the turn to speak, which one run has at a time. */
+/** The socket's side: JSON messages, audio with backpressure, and the turn to speak, held by one run at a time. */
 export interface Outlet {
   message(message: Record<string, unknown>): void;
   audio(frame: Uint8Array): Promise<void>;
@@ -24,8 +24,8 @@ interface Sentence {
 }
 
 /**
- * Speaks one run: takes its events, puts sentences together and sends each as `speech_start`, binary frames, `speech_end`.
- * Speech is far slower than text, so it goes on after the run has ended; `speech_done` is its end.
+ * Speaks one run: assembles sentences from its events and sends each as `speech_start`, binary frames, `speech_end`. Speech is
+ * far slower than text, so it continues after the run; `speech_done` ends it.
  */
 export class Speaker {
   readonly #voice: Voice;
@@ -42,7 +42,7 @@ export class Speaker {
   #ms = 0;
   #ended = false;
   #busy = false;
-  /** Nothing more will be sent. */
+  /** Everything has been sent. */
   isDone = false;
 
   constructor(parts: { voice: Voice; outlet: Outlet; run: string; after: number }) {
@@ -71,7 +71,7 @@ export class Speaker {
     }
   }
 
-  /** Barge-in: stops at once and says how much was heard. */
+  /** Barge-in: stops at once and returns how much was heard. */
   interrupt(playedMs?: number): Heard {
     const heard = this.#playback.heard(performance.now(), playedMs);
     this.close();
@@ -109,7 +109,7 @@ export class Speaker {
     this.#settle();
   }
 
-  /** A voice that fails costs the listener a sentence, not the run. */
+  /** A failing voice costs the listener a sentence, not the run. */
   async #speak({ text, seq, round }: Sentence): Promise<void> {
     if (this.#stop.signal.aborted) return;
     const abort = new AbortController();

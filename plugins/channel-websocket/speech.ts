@@ -2,15 +2,15 @@ import { type RunEvent, type RunRow, VenturiError, type Voice } from "venturi/pl
 import type { Heard } from "./playback.ts";
 import { type Outlet, Speaker } from "./speaker.ts";
 
-/** Runs whose speech can be interrupted after it was sent. */
+/** Runs whose speech can still be interrupted after it was sent. */
 const remembered = 16;
 
-/** The spoken side of a socket: one voice, for which the runs take turns. */
+/** Speech on one socket: one voice that runs take turns with. */
 export class Speech {
   readonly #voice: Voice | undefined;
   readonly #outlet: Outlet;
   readonly #speakers = new Map<string, Speaker>();
-  /** What was heard of runs that had ended when they were interrupted, for the session's next run. */
+  /** What was heard of runs interrupted after their end, for the session's next run. */
   readonly #kept = new Map<string, { readonly run: string; readonly heard: Heard }>();
   #turn: Promise<void> = Promise.resolve();
 
@@ -31,9 +31,9 @@ export class Speech {
 
   begin({ run, after }: { readonly run: string; readonly after: number }): void {
     const speaker = new Speaker({ voice: this.mustHaveVoice(), outlet: this.#outlet, run, after });
-    this.#speakers.delete(run); // the newest is the last
+    this.#speakers.delete(run); // moves the newest to the end
     this.#speakers.set(run, speaker);
-    // What has been sent is still to be heard, so it may be interrupted long after its end.
+    // Sent audio may still be playing, so it can be interrupted long after its end.
     const [oldest] = [...this.#speakers].filter(([, other]) => other.isDone);
     if (oldest !== undefined && this.#speakers.size > remembered) this.#speakers.delete(oldest[0]);
   }

@@ -11,8 +11,8 @@ export interface Span {
 }
 
 /**
- * Years to days move by the calendar on the wall (a day over a clock change keeps the hour; 31 January plus a month is the
- * last of February); hours and below are exact time.
+ * Years to days move by the calendar (a day across a clock change keeps the hour; 31 January plus a month is the last of
+ * February); hours and below are exact durations.
  */
 export function addToDate(at: number, zone: string, span: Span): number {
   const { years = 0, months = 0, weeks = 0, days = 0, hours = 0, minutes = 0, seconds = 0 } = span;

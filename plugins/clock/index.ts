@@ -82,7 +82,7 @@ function distance(from: number, to: number) {
 
 const dateTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** A text without an offset is wall time in the zone. */
+/** Text without an offset is local time in the zone. */
 function read(text: string, zone: string): number {
   const match = dateTime.exec(text.trim());
   const hasOffset = match?.[1] !== undefined;

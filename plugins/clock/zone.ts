@@ -1,6 +1,6 @@
-/** What a clock on the wall shows in a time zone. */
+/** Local time in a zone. */
 export interface WallTime {
-  /** The wall's reading, taken as if it were UTC. */
+  /** The local time, encoded as if it were UTC. */
   readonly asUtc: number;
   readonly text: string;
   readonly offsetText: string;
@@ -12,7 +12,7 @@ export function isTimeZone(zone: string): boolean {
   try {
     return formatOf(zone) !== undefined;
   } catch {
-    return false; // RangeError is how Intl says that it does not know the zone
+    return false; // Intl throws a RangeError for an unknown zone
   }
 }
 
@@ -28,7 +28,7 @@ export function wallTime(at: number, zone: string): WallTime {
   };
 }
 
-/** The moment at which the wall shows `asUtc`. Where a clock change skips it, the moment as far after the change. */
+/** The instant with this local time. If a clock change skips it, equally long after the change. */
 export function momentOf(asUtc: number, zone: string): number {
   const guess = asUtc - (readingOf(asUtc, zone) - asUtc);
   const corrected = guess - (readingOf(guess, zone) - asUtc);
@@ -42,7 +42,7 @@ function readingOf(at: number, zone: string): number {
   for (const part of formatOf(zone).formatToParts(date)) parts[part.type] = Number(part.value);
   const { year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0 } = parts;
   const reading = new Date(0);
-  reading.setUTCFullYear(year, month - 1, day); // Date.UTC would take the years 0 to 99 for 1900 to 1999
+  reading.setUTCFullYear(year, month - 1, day); // Date.UTC would map years 0 to 99 to 1900 to 1999
   reading.setUTCHours(hour, minute, second);
   return reading.getTime();
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import { VenturiError } from "venturi/plugin";
 import { explain, type Folder } from "./root.ts";
 
-// O_NONBLOCK: opening a named pipe would otherwise wait for a writer, for ever.
+// O_NONBLOCK: opening a named pipe would otherwise block until there is a writer.
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 export interface Content {
@@ -11,7 +11,7 @@ export interface Content {
   readonly mode: number;
 }
 
-/** The bytes of a regular file; the checks are made on what was opened, not on what the name meant before. */
+/** The bytes of a regular file; checks apply to the opened handle, so the path cannot be swapped in between. */
 export async function readContent(folder: Folder, name: string, maxFile: number): Promise<Content> {
   const handle = await open(folder.at(name), readFlags).catch((thrown) => {
     throw explain(thrown, name);
@@ -26,13 +26,13 @@ export async function readContent(folder: Folder, name: string, maxFile: number)
   }
 }
 
-/** Text, or undefined for what is not UTF-8 text. */
+/** The text, or undefined when it is not UTF-8. */
 export function textOf(bytes: Buffer): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    return undefined; // the decoder's way to say that this is not UTF-8
+    return undefined; // not UTF-8
   }
 }
 
@@ -43,7 +43,7 @@ export async function readText(folder: Folder, name: string, maxFile: number): P
   return { text, mode };
 }
 
-/** A file may grow while it is read, so its size is no bound. */
+/** A file may grow while it is read, so its size is not a bound. */
 async function readUpTo(handle: FileHandle, name: string, maxFile: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;

@@ -1,15 +1,15 @@
 import { failure } from "./content.ts";
 
-/** A passage to find, with what is to stand there instead. */
+/** A passage to find and its replacement. */
 interface Hunk {
-  /** Lines to go past first, from `@@ class Door`. */
+  /** Lines to skip to first, from `@@ class Door`. */
   readonly anchors: string[];
   readonly lines: { readonly sign: " " | "+" | "-"; readonly text: string }[];
-  /** The passage ends where the file does. */
+  /** The passage must end at the end of the file. */
   atEnd: boolean;
 }
 
-/** The content of a new file: a diff of added lines alone. */
+/** The content of a new file: a diff of added lines only. */
 export function createdBy(diff: string): string {
   const lines = linesOf(diff).map((line) => {
     if (!line.startsWith("+")) throw failure('each line of a new file\'s diff begins with "+"');
@@ -19,8 +19,8 @@ export function createdBy(diff: string): string {
 }
 
 /**
- * Applies a diff of the form that OpenAI's apply_patch has: hunks after `@@`, lines with " ", "+" or "-" before them and no line
- * numbers. Each passage is looked for behind the one before; lines may differ in blanks at their end, in nothing else.
+ * Applies a diff in the format of OpenAI's apply_patch: hunks after `@@`, lines prefixed with " ", "+" or "-", no line numbers.
+ * Each passage is searched for after the previous one; only trailing whitespace may differ.
  */
 export function updatedBy(text: string, diff: string): string {
   const ending = text.includes("\r\n") ? "\r\n" : "\n";
@@ -66,7 +66,7 @@ function hunksOf(diff: string): Hunk[] {
 }
 
 function signed(line: string): Hunk["lines"][number] {
-  const sign = line[0] ?? " "; // models leave the blank of an empty context line out
+  const sign = line[0] ?? " "; // models omit the space of an empty context line
   if (sign !== " " && sign !== "+" && sign !== "-") {
     throw failure(
       `a line of the diff begins with none of " ", "+", "-" and "@@": ${JSON.stringify(line.slice(0, 60))}`,
@@ -82,7 +82,7 @@ function lineAfter(lines: readonly string[], anchor: string, from: number): numb
   return at + 1;
 }
 
-/** Lines that are only added go behind the anchor, or to the end. */
+/** Pure additions go after the anchor, or at the end. */
 const insertionPoint = (lines: readonly string[], hunk: Hunk, from: number): number =>
   hunk.anchors.length === 0 || hunk.atEnd ? lines.length : from;
 

@@ -18,7 +18,7 @@ export function editTool(root: Root, name: string): Tool {
     parameters,
     effect: "effectful",
     call({ path, find, replace }) {
-      // One at a time: two edits of a file at once would each write back without the other's change.
+      // Serialised: concurrent edits of a file would overwrite each other's changes.
       const edited = last.then(() => edit(root, path, { find, replace }));
       last = edited.catch(() => {});
       return edited;

@@ -1,4 +1,4 @@
-/** Whether a name fits a pattern of `*`, `?` and plain characters, without regard to case. Linear but for the stars. */
+/** Case-insensitive glob match with `*` and `?`. Linear except for stars. */
 export function matchesName(pattern: string, name: string): boolean {
   const wanted = pattern.toLowerCase();
   const given = name.toLowerCase();

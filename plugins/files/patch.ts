@@ -8,7 +8,7 @@ import { explain, type Folder, type Root, refusal } from "./root.ts";
 
 const path = z.string().describe("path below the root");
 
-/** The shape of OpenAI's `apply_patch_call`, so that such a call needs no translation. */
+/** The format of OpenAI's `apply_patch_call`, so that such a call needs no translation. */
 const parameters = z.strictObject({
   operation: z.discriminatedUnion("type", [
     z.strictObject({ type: z.literal("create_file"), path, diff: z.string().describe('the lines, each after a "+"') }),
@@ -31,7 +31,7 @@ export function patchTool(root: Root, name: string): Tool {
     aliases: ["apply_patch"],
     effect: "effectful",
     call({ operation }) {
-      // One at a time: two patches of a file at once would each write back without the other's change.
+      // Serialised: concurrent patches of a file would overwrite each other's changes.
       const patched = last.then(() => patch(root, operation));
       last = patched.catch(() => {});
       return patched;

@@ -8,8 +8,8 @@ import { explain, type Folder, refusal } from "./root.ts";
 const createFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /**
- * Writes beside and renames over: a reader sees the old content or the new, a crash leaves one of them, and neither a link
- * nor a second name of the file is ever written through.
+ * Writes a temporary file and renames it: readers see the old or the new content, a crash leaves one of them, and neither a
+ * symlink nor a hard link is written through.
  */
 export async function replaceContent(
   folder: Folder,
@@ -36,7 +36,7 @@ export async function replaceContent(
     }
     await rename(beside, folder.at(name));
   } catch (thrown) {
-    await unlink(beside).catch(() => {}); // it may never have been made
+    await unlink(beside).catch(() => {}); // it may not exist
     throw explain(thrown, name);
   }
   return bytes.length;

@@ -8,18 +8,18 @@ import type { FilesOptions } from "./options.ts";
 const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const longestPath = 4_096;
 
-/** An open folder below the root. What is opened in it is opened relative to the handle, whatever happens to its path. */
+/** An open folder below the root. Entries are opened relative to its handle, whatever happens to its path. */
 export interface Folder {
   readonly handle: FileHandle;
-  /** Where `name` in this folder is, for a single system call that must not follow it. */
+  /** Path of `name` in this folder, for a single system call that must not follow links. */
   at(name: string): string;
 }
 
 export interface Root {
   readonly options: FilesOptions;
-  /** Opens the folder that holds the path's last component, and hands it over with that component. */
+  /** Opens the folder that contains the path's last component, and passes it on with that component. */
   inside<Result>(path: string, use: (folder: Folder, name: string) => Promise<Result>): Promise<Result>;
-  /** The same, with missing folders made on the way. */
+  /** The same, creating missing folders. */
   making<Result>(path: string, use: (folder: Folder, name: string) => Promise<Result>): Promise<Result>;
   /** Opens the folder itself. */
   folder<Result>(path: string, use: (folder: Folder) => Promise<Result>): Promise<Result>;
@@ -28,8 +28,8 @@ export interface Root {
 }
 
 /**
- * No path is ever resolved by the system as a whole: each component is opened by itself, relative to the folder opened
- * before it, and without following links. So `..`, links and folders swapped in between lead nowhere.
+ * Paths are never resolved by the system as a whole: each component is opened relative to its parent's handle, without
+ * following links. So `..`, symlinks and folders swapped in between cannot escape.
  */
 export async function openRoot(options: FilesOptions, base: string): Promise<Root> {
   const handle = await openTop(resolve(base, options.root));
@@ -84,7 +84,7 @@ export async function openRoot(options: FilesOptions, base: string): Promise<Roo
   };
 }
 
-/** The path's components, or `tool_denied` for anything that is not plainly a path below the root. */
+/** The path's components, or `tool_denied` for anything but a plain path below the root. */
 function split(path: string): string[] {
   if (path.length > longestPath) throw refusal("the path is too long");
   if (hasControlCharacter(path)) throw refusal("the path has a control character in it");
@@ -109,8 +109,8 @@ async function makeFolder(folder: Folder, name: string): Promise<Folder> {
 }
 
 /**
- * Linux reaches an open folder through /proc/self/fd, which makes `at` an openat(2). Elsewhere the path is all there is:
- * each component is still opened without following links, but a folder swapped between two steps would not be noticed.
+ * Linux reaches an open folder through /proc/self/fd, which makes `at` equivalent to openat(2). Elsewhere only the path is
+ * available: components are still opened without following links, but a folder swapped between two steps would go unnoticed.
  */
 function folderOf(handle: FileHandle, path: string): Folder {
   const base = process.platform === "linux" ? `/proc/self/fd/${handle.fd}` : path;
@@ -130,7 +130,7 @@ async function openTop(path: string): Promise<{ handle: FileHandle; path: string
   }
 }
 
-/** What went wrong, in words that give nothing away about what lies outside. */
+/** The failure, worded so that it reveals nothing outside the root. */
 export function explain(thrown: unknown, name: string): VenturiError {
   if (VenturiError.isInstance(thrown)) return thrown;
   const code = codeOf(thrown);

@@ -55,7 +55,7 @@ interface Search {
   readonly matches: Match[];
 }
 
-/** Adds the lines that match, and answers how many bytes were read. Binary and oversized files have no lines. */
+/** Adds matching lines and returns the number of bytes read. Skips binary and oversized files. */
 async function searchIn(entry: Entry, search: Search): Promise<number> {
   const content = await readContent(entry.folder, entry.name, search.root.options.maxFile).catch(() => undefined);
   const text = content === undefined ? undefined : textOf(content.bytes);

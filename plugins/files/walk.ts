@@ -3,21 +3,21 @@ import { readdir } from "node:fs/promises";
 import { codeOf, explain, type Folder, openFolder, type Root } from "./root.ts";
 
 export interface Entry {
-  /** Path below the root. */
+  /** Relative to the root. */
   readonly path: string;
   readonly name: string;
   readonly kind: "file" | "folder" | "link" | "other";
   readonly folder: Folder;
 }
 
-/** Entries below a folder, by name, folders before what is in them; links are named, never followed. */
+/** Entries below a folder by name, parents first; links are listed, never followed. */
 export async function* walk(root: Root, folder: Folder, path: string, depth: number): AsyncGenerator<Entry> {
   for (const entry of await entriesOf(root, folder, path)) {
     const below = path === "" ? entry.name : `${path}/${entry.name}`;
     const kind = kindOf(entry);
     yield { path: below, name: entry.name, kind, folder };
     if (kind !== "folder" || depth <= 1) continue;
-    const inner = await openFolder(folder, entry.name).catch(() => undefined); // gone or closed to us since it was listed
+    const inner = await openFolder(folder, entry.name).catch(() => undefined); // deleted or made inaccessible since it was listed
     if (inner === undefined) continue;
     try {
       yield* walk(root, inner, below, depth - 1);

@@ -7,14 +7,14 @@ interface OpenCall {
   readonly index: number;
   readonly id: string | undefined;
   readonly partial: PartialArguments;
-  /** The arguments came in one piece. */
+  /** The arguments arrived in one piece. */
   whole: boolean;
 }
 
-/** Calls as Gemini makes them: whole in one part, or on Vertex piece by piece until a part that does not go on. */
+/** Gemini's calls: complete in one part, or on Vertex in pieces until a part without `willContinue`. */
 export class Calls {
   readonly #quirks: Quirks;
-  /** The call whose arguments are still coming. */
+  /** The call whose arguments are still arriving. */
   #open: OpenCall | undefined;
   #count = 0;
 
@@ -42,12 +42,12 @@ export class Calls {
     out.push(delta);
   }
 
-  /** Whether this part begins a call; one without a name, or with the open call's id, goes on with the open one. */
+  /** Whether this part begins a call; one without a name, or with the open call's id, continues the open one. */
   #begin(call: Wire): boolean {
     const name = word(call.name);
     const id = word(call.id);
     if (name === undefined || (this.#open !== undefined && id !== undefined && id === this.#open.id)) return false;
-    // A call that was not closed before the next one stays unfinished, and is never run.
+    // A call not closed before the next one stays incomplete and is never run.
     if (this.#open !== undefined) this.#quirks.count("call_not_closed");
     this.#open = { index: this.#count++, id, partial: new PartialArguments(), whole: false };
     return true;

@@ -18,7 +18,9 @@ export const wireName = "gemini";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** streamGenerateContent. There is no end event: the bytes end after a finishReason or a blocked prompt, or they were cut. */
+/**
+ * Decodes streamGenerateContent. There is no end event: the body ends after a finishReason or a blocked prompt, or it was cut.
+ */
 export class GeminiDecoder implements Decoder {
   readonly quirks = new Quirks();
   readonly #calls = new Calls(this.quirks);
@@ -37,7 +39,7 @@ export class GeminiDecoder implements Decoder {
     if (this.#ended) return this.quirks.count("after_end");
     const parsed = parseJson(frame.data);
     if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
-    // An array in one event: a gateway that wrapped the other form of this wire.
+    // An array in one event: a gateway wrapped the other form of this wire.
     if (Array.isArray(parsed)) for (const response of parsed) this.#response(record(response), out);
     else this.#response(record(parsed), out);
   }
@@ -52,7 +54,7 @@ export class GeminiDecoder implements Decoder {
     }
     const raw = this.#raw;
     if (raw !== undefined) out.push({ type: "done", finish: this.#reason(), raw });
-    // A Live session has turns but no end of its own: it is over when its socket closes.
+    // A Live session has turns but no end event: it ends when its socket closes.
     else if (this.#live) out.push({ type: "done", finish: "other", raw: "session closed" });
     else
       out.push({ type: "error", error: broken("the stream ended before a finishReason; what arrived is not whole") });
@@ -132,7 +134,7 @@ export class GeminiDecoder implements Decoder {
     );
   }
 
-  /** Code that Google ran, files, its own tools: not the client's to run, sent back as it came, with its signature. */
+  /** Code executed by Google, files, server-side tools: not the client's to run, sent back verbatim with the signature. */
   #kept(part: Wire, signature: string | undefined, out: Delta[]): void {
     this.#thinking = false;
     for (const key of served) {
@@ -157,7 +159,7 @@ export class GeminiDecoder implements Decoder {
     if (message !== undefined) out.push({ type: "refusal", text: message });
   }
 
-  /** The figures grow with every chunk; they are told first, last, and when the stream fails in between. */
+  /** The figures grow with every chunk; they are emitted first, last, and if the stream fails in between. */
   #count(figures: Wire, out: Delta[]): void {
     const first = this.#figures === undefined;
     this.#figures = figures;
@@ -191,14 +193,14 @@ export class GeminiDecoder implements Decoder {
   }
 }
 
-/** An enum's zero value, which gateways write out where Google leaves the field away. */
+/** An enum's zero value, which gateways write out where Google omits the field. */
 const specified = (reason: unknown): string | undefined =>
   typeof reason === "string" && reason.endsWith("_UNSPECIFIED") ? undefined : word(reason);
 
 const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;
 
-/** The model tried to call a tool and wrote something else: an end without an answer. */
+/** The model tried to call a tool and wrote something invalid: an end without an answer. */
 const failures: ReadonlySet<string> = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
 
 const finishes: ReadonlyMap<string, FinishReason> = new Map([

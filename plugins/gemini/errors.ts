@@ -9,7 +9,7 @@ const codes: ReadonlyMap<string, Code> = new Map([
 
 const passing: ReadonlySet<string> = new Set(["INTERNAL", "DEADLINE_EXCEEDED", "ABORTED"]);
 
-/** Google's `{"error":{code,message,status,details}}` inside a stream that had begun with 200. */
+/** Google's `{"error":{code,message,status,details}}` inside a stream that began with 200. */
 export function errorOf(body: unknown): VenturiError {
   const error = record(record(body).error);
   const status = word(error.status);
@@ -25,7 +25,7 @@ export function errorOf(body: unknown): VenturiError {
   return new VenturiError(op, code, `the provider reported ${status ?? "an error"}: ${message}`, { details });
 }
 
-/** A key that Google does not know is a 400 with this reason, not a 401. */
+/** Google reports an unknown key as 400 with this reason, not as 401. */
 export function keyFailure(body: unknown): VenturiError | undefined {
   const error = record(record(Array.isArray(body) ? body[0] : body).error);
   if (!list(error.details).some((detail) => record(detail).reason === "API_KEY_INVALID")) return undefined;
@@ -35,7 +35,7 @@ export function keyFailure(body: unknown): VenturiError | undefined {
 
 export const broken = (message: string): VenturiError => new VenturiError(op, "stream_error", message);
 
-/** The model wrote a call that is none; the same request often goes well the second time. */
+/** The model wrote an invalid call; a retry of the same request often succeeds. */
 export const malformedCall = (reason: string, message: string | undefined): VenturiError =>
   new VenturiError(
     op,
@@ -46,7 +46,7 @@ export const malformedCall = (reason: string, message: string | undefined): Vent
     },
   );
 
-/** `RetryInfo.retryDelay`, such as "34.07s": Google gives no retry-after header. */
+/** `RetryInfo.retryDelay`, such as "34.07s": Google sends no retry-after header. */
 function retryAfter(details: readonly unknown[]): number | undefined {
   for (const detail of details) {
     const delay = word(record(detail).retryDelay);

@@ -3,24 +3,24 @@ import { list, record } from "venturi/plugin";
 type Segment = string | number;
 
 /**
- * Vertex streams arguments as values at JSON paths. This writes them down as one JSON text, piece by piece, so that they
- * accumulate like any other wire's: a call that is never closed stays an unfinished text, which nobody runs.
+ * Vertex streams arguments as values at JSON paths. This serialises them incrementally as one JSON text, so that they
+ * accumulate like any other wire's: a call that is never closed remains incomplete and is not run.
  */
 export class PartialArguments {
-  /** Containers that are open, outermost (the arguments object) first. */
+  /** Open containers, outermost (the arguments object) first. */
   readonly #open: { readonly key: Segment; readonly array: boolean; count: number }[] = [];
   readonly #written = new Set<string>();
   #string: string | undefined;
   #broken = false;
 
-  /** The text that the pieces add. */
+  /** The text added by these pieces. */
   write(pieces: unknown): string {
     let text = this.#begin();
     for (const piece of list(pieces)) text += this.#piece(record(piece));
     return text;
   }
 
-  /** The text that ends the arguments; nothing when the paths did not make one document, so that it stays unfinished. */
+  /** The text that closes the arguments; empty when the paths did not form one document, so that it stays incomplete. */
   close(): string {
     if (this.#broken) return "";
     return this.#begin() + this.#endString() + this.#closeTo(0);
@@ -54,7 +54,7 @@ export class PartialArguments {
     return text + value.slice(0, -1);
   }
 
-  /** More of the string that is open. Escaping piece by piece is safe: a split surrogate pair joins again when parsed. */
+  /** Continues the open string. Escaping piece by piece is safe: a split surrogate pair is rejoined by the parser. */
   #more(piece: Readonly<Record<string, unknown>>): string {
     const inner = JSON.stringify(piece.stringValue).slice(1, -1);
     if (piece.willContinue === true) return inner;
@@ -68,7 +68,7 @@ export class PartialArguments {
     return '"';
   }
 
-  /** Closes and opens containers until the value at the path can be written. */
+  /** Closes and opens containers to get to the path. */
   #reach(segments: readonly Segment[]): string {
     let shared = 1;
     while (shared < segments.length && this.#open[shared]?.key === segments[shared - 1]) shared++;
@@ -111,12 +111,12 @@ function jsonOf(piece: Readonly<Record<string, unknown>>): string | undefined {
   return "nullValue" in piece ? "null" : undefined;
 }
 
-/** Deeper arguments than any schema has; a bound on the work one path can ask for. */
+/** Deeper than any real schema; bounds the work a path can cause. */
 const deepest = 64;
 
 const step = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/y;
 
-/** `$.a.b[0]['c']` as keys and indexes; undefined when it is no such path or has no step. */
+/** Parses `$.a.b[0]['c']` to keys and indexes; undefined when it is invalid or empty. */
 function segmentsOf(path: string): readonly Segment[] | undefined {
   if (!path.startsWith("$")) return undefined;
   const segments: Segment[] = [];

@@ -12,7 +12,7 @@ import { contentsOf } from "./contents.ts";
 
 type Body = Record<string, unknown>;
 
-/** `models/NAME` below the base URL; a model with slashes (`tunedModels/x`, `publishers/…`) is a path of its own. */
+/** `models/NAME` below the base URL; a model with slashes (`tunedModels/x`, `publishers/…`) is used as the path. */
 export function urlOf(baseUrl: string, model: string, mode: "stream" | "whole"): string {
   return methodOf(baseUrl, model, mode === "stream" ? "streamGenerateContent?alt=sse" : "generateContent");
 }
@@ -73,7 +73,7 @@ function choiceOf(choice: ToolChoice): Body {
   return { mode: choice === "required" ? "ANY" : choice.toUpperCase() };
 }
 
-/** Gemini 3 takes a level, the models before it a budget of tokens. */
+/** Gemini 3 takes a level, earlier models a token budget. */
 function thinkingOf(reasoning: NonNullable<GenerationOptions["reasoning"]>, model: string): Body {
   const { effort, budget } = reasoning;
   if (budget !== undefined) return { includeThoughts: true, thinkingBudget: budget };
@@ -92,7 +92,7 @@ const budgets = {
   max: 24_576,
 } as const satisfies Record<Effort, number>;
 
-/** The later models cannot be kept from thinking. */
+/** Thinking cannot be turned off in later models. */
 const levels = {
   none: "minimal",
   minimal: "minimal",

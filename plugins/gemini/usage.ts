@@ -1,6 +1,6 @@
 import { count, record, type Usage } from "venturi/plugin";
 
-/** Thoughts and tool prompts are counted apart by Google; what was written and what was read are the sums. */
+/** Google counts thoughts and tool prompts separately; output and input are the sums. */
 export function usageOf(figures: unknown, source: "reported" | "partial"): Usage {
   const from = record(figures);
   const usage: Usage = { source };

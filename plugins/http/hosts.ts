@@ -2,13 +2,13 @@ import { Egress, VenturiError } from "venturi/plugin";
 import type { Operation } from "./operation.ts";
 import type { HttpToolOptions } from "./options.ts";
 
-/** The hosts of the config's list, or those that the operations name. */
+/** The config's host list, or the hosts named by the operations. */
 export function egressOf(options: HttpToolOptions, operations: readonly Operation[]): Egress {
   const hosts = options.hosts ?? [...new Set(operations.map(hostOf))];
   return new Egress({ hosts, allowPrivate: options.allowPrivate, nameServers: options.nameServers });
 }
 
-/** The host an operation's address names. One that is filled in by the model needs a list in the config. */
+/** The host in an operation's URL. A host filled in by the model requires a list in the config. */
 function hostOf(operation: Operation): string {
   const authority = /^https?:\/\/([^/?#]*)/.exec(operation.address)?.[1] ?? "";
   if (authority.includes("{")) {

@@ -38,7 +38,7 @@ type Described = z.output<typeof Described>;
 
 const methods: readonly Method[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"];
 
-/** The chosen operations of an OpenAPI 3 document. */
+/** The selected operations of an OpenAPI 3 document. */
 export async function readOpenApi(source: OpenApiSource, folder: string): Promise<Operation[]> {
   const document = await readDocument(resolve(folder, source.file));
   const server = serverOf(document, source);
@@ -136,7 +136,7 @@ function missing(file: string, id: string, document: Record<string, unknown>): n
 }
 
 const recordOf = (value: unknown): Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}; // a document enters here
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}; // untrusted document
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? value : []);
 

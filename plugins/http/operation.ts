@@ -27,7 +27,7 @@ export const OperationOptions = z.strictObject({
 });
 export type OperationOptions = z.output<typeof OperationOptions>;
 
-/** What goes over the wire, before the host rules have been asked. */
+/** The request before the host rules are checked. */
 export interface Prepared {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -40,7 +40,7 @@ export interface Operation {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly effect: Effect;
   readonly method: Method;
-  /** The address with its placeholders, for the list of hosts. */
+  /** The URL with its placeholders, for the host list. */
   readonly address: string;
   prepare(input: Readonly<Record<string, unknown>>): Prepared;
 }

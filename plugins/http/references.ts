@@ -4,14 +4,14 @@ const deepest = 64;
 const most = 20_000;
 
 /**
- * A copy without `$ref`: each is replaced by what it names in the document. One that names itself becomes "anything". A
- * document whose references multiply (each of ten names ten others, and so on) is refused before it fills the memory.
+ * A copy with every `$ref` inlined. A recursive one becomes "anything". A document whose references multiply exponentially is
+ * rejected before it exhausts memory.
  */
 export function deref(document: Readonly<Record<string, unknown>>, value: unknown): unknown {
   return new Copy(document).of(value, []);
 }
 
-/** What the value stands for, itself if it is no reference; nothing inside it is looked at. */
+/** Resolves a reference, not looking inside; anything else is returned as it is. */
 export function named(document: Readonly<Record<string, unknown>>, value: unknown): unknown {
   let found = value;
   for (let hops = 0; hops < deepest && isReference(found); hops++) found = lookUp(document, found.$ref);
@@ -47,7 +47,7 @@ function lookUp(document: Readonly<Record<string, unknown>>, reference: string):
   for (const part of reference.slice(2).split("/")) {
     const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
     const inside = typeof found === "object" && found !== null && Object.hasOwn(found, key);
-    found = inside ? (found as Record<string, unknown>)[key] : undefined; // looked at just before
+    found = inside ? (found as Record<string, unknown>)[key] : undefined; // checked just before
   }
   if (found === undefined) {
     throw invalid(`the reference ${reference} names nothing in the document`);

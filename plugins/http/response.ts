@@ -8,7 +8,7 @@ export interface Answer {
 
 const excerpt = 1_000;
 
-/** What the model is told of an answer: the status and the body, parsed where it is JSON. A status from 400 on throws. */
+/** The response for the model: status and body, parsed if it is JSON. Throws for a status of 400 or more. */
 export function toOutput(answer: Answer, most: number, redact: (text: string) => string): unknown {
   const [type = ""] = (answer.headers["content-type"] ?? "").split(";", 1);
   const cut = answer.body.length > most;
@@ -30,7 +30,7 @@ function parsed(text: string, type: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // it said JSON and is not: the model sees what came
+    return text; // labelled as JSON but invalid: show the text
   }
 }
 

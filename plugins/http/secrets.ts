@@ -3,7 +3,7 @@ import type { HttpToolOptions } from "./options.ts";
 const tellsSecret = /key|token|secret|password|signature|auth|credential/i;
 const harmlessHeader = /^(?:accept|content-type|user-agent|accept-language)$/i;
 
-/** What the config sends along as credentials; a server that echoes it must not thereby show it to the model. */
+/** Credentials from the config; a server that echoes them must not reveal them to the model. */
 export function secretsOf(options: HttpToolOptions): Record<string, string> {
   const secrets: Record<string, string> = {};
   const operations = Object.values(options.operations);

@@ -19,7 +19,7 @@ export interface Sending {
   readonly timeout: number;
 }
 
-/** Sends operations, each hop to a listed host at a public address unless the config says otherwise. */
+/** Sends operations; each hop must go to a listed host, at a public address unless the config allows otherwise. */
 export class Sender {
   readonly #options: HttpToolOptions;
   readonly #egress: Egress;
@@ -96,7 +96,7 @@ export class Sender {
       headers: {
         accept: "application/json, text/*;q=0.9, */*;q=0.5",
         "user-agent": "venturi",
-        // Credentials are for the host they were configured for, not for where it redirects to.
+        // Credentials are for the configured host, not for redirect targets.
         ...(withSecrets ? { ...this.#options.headers, ...prepared.headers } : {}),
         ...(operation.effect === "pure" ? {} : { [this.#options.idempotencyHeader]: call.idempotencyKey }),
         ...traceHeadersIn(call),
@@ -112,10 +112,10 @@ export class Sender {
     return await readAnswer(response, this.#options.maxResponse);
   }
 
-  /** Never the library's own error: that carries the request, and the request carries the credentials. */
+  /** Never the library's error: it contains the request, and that the credentials. */
   #explain(thrown: unknown): VenturiError {
     if (VenturiError.isInstance(thrown)) return thrown;
-    // A refused address comes as the cause of a connection that was not made.
+    // A refused address arrives as the cause of a failed connection.
     if (thrown instanceof Error && VenturiError.isInstance(thrown.cause)) return thrown.cause;
     const message = thrown instanceof Error ? thrown.message : "";
     return new VenturiError(op, "unavailable", this.#redact(`the request failed: ${message || "no connection"}`));
@@ -127,7 +127,7 @@ const agentsFor = (lookup: LookupFunction): Agents => ({
   httpsAgent: new HttpsAgent({ keepAlive: true, lookup }),
 });
 
-/** At most one byte more than the limit is kept, so that the reader can tell that something is missing. */
+/** Keeps at most one byte more than the limit, so that the caller can detect truncation. */
 async function readAnswer(
   response: { status: number; headers: object; data: Readable },
   most: number,
@@ -137,7 +137,7 @@ async function readAnswer(
   for await (const chunk of response.data) {
     chunks.push(chunk as Buffer); // a stream without an encoding yields buffers
     size += (chunk as Buffer).length;
-    if (size > most) break; // leaving the loop destroys the stream, and with it the connection
+    if (size > most) break; // leaving the loop destroys the stream and its connection
   }
   const headers = Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, String(value)]));
   return { status: response.status, headers, body: Buffer.concat(chunks).subarray(0, most + 1) };

@@ -3,15 +3,15 @@ import { VenturiError } from "venturi/plugin";
 type Values = Readonly<Record<string, unknown>>;
 const placeholder = /\{([A-Za-z_][\w-]*)\}/g;
 
-/** Names of the parameters that a template uses, at any depth. */
+/** Names of the parameters used in a template, at any depth. */
 export const placeholdersIn = (template: unknown): string[] =>
   [...(JSON.stringify(template) ?? "").matchAll(placeholder)].map((match) => match[1] ?? "");
 
-/** The address with its placeholders filled: a value is one piece of the path or of the query, whatever is in it. */
+/** Fills the placeholders of a URL: each value is one segment of the path or query, whatever it contains. */
 export function fillUrl(template: string, values: Values): string {
   const filled = template.replace(placeholder, (_, name: string) => encodeURIComponent(textOf(values[name], name)));
   const [path = ""] = filled.split(/[?#]/, 1);
-  // Dots are not escaped by the encoding, and "/../" would be resolved to another path.
+  // Dots are not percent-encoded, and "/../" would resolve to another path.
   if (path.split("/").some((part) => part === "." || part === "..")) {
     throw new VenturiError("tool.call", "tool_denied", "a parameter may not be a step to another path (. or ..)");
   }
@@ -21,7 +21,7 @@ export function fillUrl(template: string, values: Values): string {
   return filled;
 }
 
-/** Adds values to an address as they are: a brace in them is no placeholder. A list is its items, one by one. */
+/** Adds query values literally: a brace in them is not a placeholder. A list adds one pair per item. */
 export function withQuery(address: string, values: Values): string {
   const url = new URL(address);
   for (const [name, value] of Object.entries(values)) {
@@ -34,7 +34,7 @@ export function withQuery(address: string, values: Values): string {
 export const fillText = (template: string, values: Values): string =>
   template.replace(placeholder, (_, name: string) => textOf(values[name], name));
 
-/** In a body, a text that is nothing but a placeholder becomes the value itself; what was left out stays out. */
+/** In a body, a string that is just a placeholder becomes the value itself; omitted values stay absent. */
 export function fillValue(template: unknown, values: Values): unknown {
   if (typeof template === "string") {
     const [, whole] = /^\{([A-Za-z_][\w-]*)\}$/.exec(template) ?? [];

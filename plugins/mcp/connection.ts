@@ -4,7 +4,7 @@ import { messageOf, type PluginContext, VenturiError } from "venturi/plugin";
 import type { McpOptions } from "./options.ts";
 import { openTransport } from "./transport.ts";
 
-/** A client of the server that is made again, with growing pauses, whenever the server goes away. */
+/** A client of the server, reconnected with backoff whenever the server goes away. */
 export class Connection {
   onTools: (tools: readonly RemoteTool[]) => void = () => {};
   readonly #options: McpOptions;
@@ -14,9 +14,9 @@ export class Connection {
   #closed = false;
   #failures = 0;
   #checking = false;
-  /** The server said that its tools changed since they were listed. */
+  /** The server announced changed tools since the last listing. */
   #stale = false;
-  /** Set while it is too soon to list them again. */
+  /** Set during the minimum interval between listings. */
   #stopRefresh: (() => void) | undefined;
   #stopTimer = () => {};
   #waiting: ((client: Client) => void)[] = [];
@@ -43,7 +43,7 @@ export class Connection {
     }
   }
 
-  /** The client, once there is one: a call that comes while the server restarts waits for it. */
+  /** The client, once connected: calls made while the server restarts wait for it. */
   async client(signal: AbortSignal): Promise<Client> {
     signal.throwIfAborted();
     if (this.#client !== undefined) return this.#client;
@@ -71,7 +71,7 @@ export class Connection {
     });
   }
 
-  /** Something failed on the way: asks whether the server is still there, and starts anew if not. */
+  /** After a failure: checks whether the server is still there, and reconnects if not. */
   async suspect(client: Client): Promise<void> {
     if (this.#client !== client || this.#checking || this.#options.url === undefined) return;
     this.#checking = true;
@@ -98,7 +98,7 @@ export class Connection {
       "terminateSession" in transport &&
       typeof transport.terminateSession === "function"
     ) {
-      await transport.terminateSession().catch(() => {}); // the server may be gone already
+      await transport.terminateSession().catch(() => {}); // the server may be gone
     }
     await client.close();
   }
@@ -117,7 +117,7 @@ export class Connection {
       this.#failures = 0;
       this.onTools(tools);
     } catch (thrown) {
-      await client.close().catch(() => {}); // the failure to report is the first one
+      await client.close().catch(() => {}); // report the first failure
       throw thrown;
     }
     client.onclose = () => this.#lost(client, "the server closed the connection");
@@ -126,7 +126,7 @@ export class Connection {
     if (this.#stale) this.#refreshSoon();
   }
 
-  /** However often the server says that its tools changed, they are listed at most once in `refreshEvery`. */
+  /** Lists tools at most once per `refreshEvery`, however often the server announces changes. */
   #refreshSoon(): void {
     this.#stale = true;
     if (this.#stopRefresh === undefined && this.#client !== undefined) void this.#refreshIfStale();
@@ -155,7 +155,7 @@ export class Connection {
     this.#client = undefined;
     client.onclose = () => {};
     client.onerror = () => {};
-    void client.close().catch(() => {}); // it is gone; this only frees what is left on our side
+    void client.close().catch(() => {}); // gone already; this only frees our side
     this.#restartLater(reason);
   }
 

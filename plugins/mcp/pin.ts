@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
 import { type PluginContext, VenturiError } from "venturi/plugin";
 
-/** The hash of everything that a model and the runtime are told of these tools, whatever order they are listed in. */
+/** Hash of everything a model or the runtime learns about these tools, independent of their order. */
 export function pinOf(tools: readonly RemoteTool[]): string {
   const told = tools.map(definitionOf).sort();
   return `sha256:${createHash("sha256").update(JSON.stringify(told)).digest("hex")}`;
@@ -20,8 +20,8 @@ function sorted(value: unknown): unknown {
 }
 
 /**
- * What a server's tools were when a person last looked: the pinned list, or without a pin the first that came. A server may say
- * one thing when it is tried and another later.
+ * The vetted definition of a server's tools: the pinned list, or without a pin the first one received. A server may behave
+ * differently once it is trusted.
  */
 export class Vetted {
   readonly #pin: string | undefined;
@@ -35,7 +35,7 @@ export class Vetted {
     this.#context = context;
   }
 
-  /** The tools to offer. With a pin, none but the pinned ones: another list is refused at first, and later left aside. */
+  /** The tools to offer. With a pin, only the pinned ones: a different list is refused at startup and ignored later. */
   admit(tools: readonly RemoteTool[]): readonly RemoteTool[] {
     const server = this.#context.name;
     const pin = pinOf(tools);
@@ -51,7 +51,7 @@ export class Vetted {
     return this.#known;
   }
 
-  /** Whether the tool is another than the one first seen under its name: a person is asked before it is called. */
+  /** Whether the tool differs from the one first seen under its name: calling it then requires approval. */
   isChanged(tool: RemoteTool): boolean {
     const definition = definitionOf(tool);
     const first = this.#first.get(tool.name);

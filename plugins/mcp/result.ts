@@ -3,9 +3,9 @@ import { RichOutput, type ToolFile, type ToolImage, VenturiError } from "venturi
 
 type Block = CallToolResult["content"][number];
 
-/** What the model is told: the text of the blocks, images and files beside it. An error result throws. */
+/** The result for the model: text of the blocks, plus images and files. Throws for an error result. */
 export function toOutput(answer: object, redact: (text: string) => string): unknown {
-  const result = answer as CallToolResult; // the library checked it against its schema of results
+  const result = answer as CallToolResult; // validated by the library
   const blocks = result.content ?? [];
   const images: ToolImage[] = blocks.flatMap((block) =>
     block.type === "image" ? [{ mediaType: block.mimeType, data: block.data }] : [],
@@ -19,7 +19,7 @@ export function toOutput(answer: object, redact: (text: string) => string): unkn
   return images.length + files.length === 0 ? text : new RichOutput(text, images, files);
 }
 
-/** Resources that models take as files; of any other kind the model is told the address. */
+/** Resources that models accept as files; for other kinds the model gets the URI. */
 function fileOf(block: Block): ToolFile[] {
   if (block.type !== "resource" || !("blob" in block.resource)) return [];
   const { mimeType, blob, uri } = block.resource;

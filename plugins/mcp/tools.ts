@@ -21,10 +21,10 @@ export interface Offer {
   redact(text: string): string;
 }
 
-/** The loop limits the time of a call; the library's own limit of a minute would cut long ones short. */
+/** The loop enforces call timeouts; the library's default of a minute would cut long calls short. */
 const noTimeout = 24 * 3_600_000;
 
-/** The server's tools as ours. Those that only run as background tasks are left out. */
+/** The server's tools as ours. Tools that only run as background tasks are left out. */
 export function toTools(remote: readonly RemoteTool[], offer: Offer): Tool[] {
   const tools = new Map<string, Tool>();
   for (const tool of remote) {
@@ -78,7 +78,7 @@ async function callRemote(
   }
 }
 
-/** The SDK's ErrorCode.ConnectionClosed, by number: its types module is loaded lazily. */
+/** The SDK's ErrorCode.ConnectionClosed, by number because its types module is loaded lazily. */
 const connectionClosed = -32000;
 const isConnectionClosed = (thrown: unknown): boolean =>
   thrown instanceof Error && "code" in thrown && thrown.code === connectionClosed;

@@ -3,7 +3,7 @@ import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { Egress, egressFetch, namesPrivate } from "venturi/plugin";
 import type { McpOptions } from "./options.ts";
 
-/** A fresh transport to the server. The libraries are loaded when the first one is needed. */
+/** A new transport to the server. The libraries are loaded on first use. */
 export async function openTransport(options: McpOptions, folder: string): Promise<Transport> {
   if (options.url !== undefined) {
     const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
@@ -22,14 +22,14 @@ export async function openTransport(options: McpOptions, folder: string): Promis
   return new StdioClientTransport({
     command: options.command ?? "",
     args: options.args,
-    // The library adds PATH, HOME and the like, and nothing else of this process's environment.
+    // The library adds PATH, HOME and the like, and nothing else from this process's environment.
     env: { ...passed(options), ...options.env },
     cwd: options.cwd === undefined ? folder : resolve(folder, options.cwd),
     stderr: "ignore",
   });
 }
 
-/** The server's own host unless the config has a list; at a private address only where the config names one. */
+/** The server's host unless the config has a list; a private address only where the config names one. */
 const egressOf = (options: McpOptions, url: URL): Egress =>
   new Egress({
     hosts: options.hosts ?? [url.host],
@@ -37,7 +37,7 @@ const egressOf = (options: McpOptions, url: URL): Egress =>
     nameServers: options.nameServers,
   });
 
-/** What the config handed to the server; none of it comes back in a result. */
+/** Values the config passes to the server; redacted from results. */
 export const secretsOf = (options: McpOptions): Record<string, string> => ({
   ...passed(options),
   ...options.env,

@@ -1,6 +1,6 @@
 import type { BlobStore } from "venturi/plugin";
 
-/** Images and files of runs, each kept while a run that put it is. */
+/** Images and files of runs, each kept as long as a run that put it. */
 export class MemoryBlobs implements BlobStore {
   readonly #blobs = new Map<string, { readonly bytes: Uint8Array; readonly runs: Set<string> }>();
   readonly #used = new Map<string, Set<string>>();

@@ -35,17 +35,20 @@ export interface MemoryOptions {
   readonly lease: number;
 }
 
-/** Memory is all there is, so the oldest go. */
+/** Everything is in memory, so the oldest are dropped. */
 const mostAudited = 10_000;
 
-/** All of the journal's rules without a disk. Every method does its work in one turn, which is its transaction. */
+/**
+ * The journal's full contract without a disk. Every method does its work in one turn of the event loop, which is its
+ * transaction.
+ */
 export class MemoryJournal implements Journal {
   readonly lease: number;
   readonly #clock: Clock;
   readonly #keep: number;
   /** In order of arrival. */
   readonly #runs = new Map<string, StoredRun>();
-  /** Those that have not ended. */
+  /** Unfinished runs. */
   readonly #open = new Map<string, StoredRun>();
   readonly #keys = new Map<string, string>();
   readonly #workers = new Map<string, number>();
@@ -255,7 +258,7 @@ export class MemoryJournal implements Journal {
     this.#listeners.clear();
   }
 
-  /** Answers whether others may find something to claim after it. */
+  /** Returns whether this may have made another run claimable. */
   #write(stored: StoredRun, item: Append): boolean {
     addEvents(stored, item.events, item.ownership.epoch);
     stored.updatedAt = this.#clock.now();
@@ -299,7 +302,7 @@ export class MemoryJournal implements Journal {
     return false;
   }
 
-  /** Runs of the caller that are under way or in line. */
+  /** The caller's running and queued runs. */
   #openOf(tenant: string, caller: string): number {
     let count = 0;
     for (const { tenant: owner, request, state } of this.#open.values()) {
@@ -315,7 +318,7 @@ export class MemoryJournal implements Journal {
     return this.#isSilentSince(stored.updatedAt) && this.#isSilentSince(this.#workers.get(stored.worker ?? ""));
   }
 
-  /** A clock that jumped back leaves times in the future: those leases count as lost too, or they would last for ever. */
+  /** A clock set back leaves times in the future: such leases count as expired, or they would last for ever. */
   #isSilentSince(time: number | undefined): boolean {
     return time === undefined || Math.abs(this.#clock.now() - time) > this.lease;
   }
@@ -330,7 +333,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** A name within a tenant. Its length keeps ("a", "b c") and ("a b", "c") apart. */
+/** A tenant-scoped name. The length prefix keeps ("a", "b c") and ("a b", "c") apart. */
 const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
 
 function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
@@ -341,9 +344,9 @@ function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number
   }
 }
 
-/** The head an item continues: what must be there, written or taken over by its own epoch, for it to go in. */
+/** The head an item continues, which its own epoch must have written or claimed. */
 const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.ownership.head);
 
-/** The fence: the run is mine, and what I wrote last is what is there. */
+/** The fence: the run is owned by this epoch, and the item continues its head. */
 const mayWrite = (stored: StoredRun, item: Append): boolean =>
   stored.state === "running" && stored.epoch === item.ownership.epoch && stored.events.length === baseOf(item);

@@ -1,7 +1,7 @@
 import { type AuditQuery, type AuditRecord, fitPage, type ListQuery, type RunRow } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
-/** One page of the runs, which are given in order of arrival, and where the next begins. */
+/** One page of the runs, given in order of arrival, and the next cursor. */
 export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: RunRow[]; cursor?: string } {
   const limit = query.limit ?? 50;
   const from = query.cursor === undefined ? undefined : Number(query.cursor);
@@ -26,7 +26,7 @@ const fits = (run: StoredRun, query: ListQuery): boolean =>
 
 const isWaiting = ({ state, asking }: StoredRun): boolean => state === "waiting" || (asking > 0 && state !== "done");
 
-/** One page of the audit, newest first. */
+/** One page of the audit log, newest first. */
 export function auditPage(
   audit: readonly AuditRecord[],
   query: AuditQuery,

@@ -12,7 +12,7 @@ import {
   type Signal,
 } from "venturi/plugin";
 
-/** A run as memory holds it. */
+/** A run in memory. */
 export interface StoredRun {
   readonly run: string;
   readonly tenant: string;
@@ -26,7 +26,7 @@ export interface StoredRun {
   outcome: "finished" | "failed" | undefined;
   epoch: number;
   worker: string | undefined;
-  /** When a parked run can be claimed though no signal came. */
+  /** When a parked run becomes claimable without a signal. */
   wakeAt: number | undefined;
   asking: number;
   readonly events: RunEvent[];
@@ -57,7 +57,7 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   wire: [],
 });
 
-/** Whether the very same item went in before, so that repeating it after a lost answer is no fence. */
+/** Whether this exact item was stored before, so that a retry after a lost response is not fenced. */
 export function isThere(stored: StoredRun, item: Append): boolean {
   const { epoch } = item.ownership;
   if (item.events.length === 0) {
@@ -75,7 +75,7 @@ export const passes = ({ request }: StoredRun, { agents, revisions }: ClaimFilte
   (agents === undefined || agents.includes(request.agent)) &&
   (revisions === undefined || request.revision === undefined || revisions.includes(request.revision));
 
-/** Starts a new epoch. The one place that does. */
+/** Starts a new epoch; the only place that does. */
 export function claimFor(stored: StoredRun, worker: string, now: number): Claim {
   stored.epoch += 1;
   stored.worker = worker;

@@ -5,7 +5,7 @@ import { z } from "zod";
 
 type OwnTool = Omit<Tool, "name">;
 
-/** The tool that a file exports. The file is read anew when it has changed, so a reload of the config sees the change. */
+/** The tool exported by a file. A changed file is loaded again, so a config reload picks the change up. */
 export async function loadTool(file: string, name: string): Promise<OwnTool> {
   const module = await importFresh(file);
   if (!Object.hasOwn(module, name)) {
@@ -23,7 +23,7 @@ async function importFresh(file: string): Promise<Record<string, unknown>> {
     },
   );
   try {
-    // A module is loaded once per address: the time of its last change makes a changed file another address.
+    // Modules are cached by URL: the modification time gives a changed file a new one.
     return (await import(`${pathToFileURL(file).href}?changed=${changed}`)) as Record<string, unknown>;
   } catch (thrown) {
     if (isTakenForCommonJs(thrown)) {
@@ -59,7 +59,7 @@ function checked(file: string, name: string, value: unknown): OwnTool {
   if (tool.effect !== undefined && !effects.includes(String(tool.effect))) {
     throw invalid(file, `${where} has effect "${String(tool.effect)}"; use ${effects.join(", ")}`);
   }
-  return value as OwnTool; // each member was looked at above
+  return value as OwnTool; // each member was checked above
 }
 
 function isSchema(value: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { ToolContext } from "venturi/plugin";
 
-/** The part of a call's context that can be copied into the thread; the rest goes as messages. */
+/** The part of a call's context that can be cloned into the thread; the rest is messages. */
 export type PlainContext = Pick<
   ToolContext,
   "run" | "round" | "call" | "agent" | "attempt" | "idempotencyKey" | "depth"
@@ -21,7 +21,7 @@ export type ToThread =
 export type Level = "debug" | "info" | "warn" | "error";
 
 export type FromThread =
-  /** What the tool says of itself, once it is loaded. `parameters` is a JSON Schema. */
+  /** The tool's description, once loaded. `parameters` is a JSON Schema. */
   | {
       readonly type: "loaded";
       readonly description: string;

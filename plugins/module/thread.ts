@@ -4,7 +4,7 @@ import { z } from "zod";
 import { loadTool } from "./load.ts";
 import type { FromThread, Level, PlainContext, ThreadOptions, ToThread } from "./thread-protocol.ts";
 
-/** The thread that a tool runs in: one call at a time. What it blocks, throws or ends is this thread alone. */
+/** The thread a tool runs in, one call at a time. Blocking, throwing or exiting affects this thread only. */
 async function serve(port: MessagePort, { file, exported }: ThreadOptions): Promise<void> {
   const say = (message: FromThread) => port.postMessage(message);
   const tool = await loadTool(file, exported);
@@ -14,7 +14,7 @@ async function serve(port: MessagePort, { file, exported }: ThreadOptions): Prom
     controller = new AbortController();
     try {
       const parsed = tool.parameters instanceof z.ZodType ? tool.parameters.parse(input) : input;
-      const full = { ...context, signal: controller.signal, log: logTo(say), ...unavailable } as unknown as ToolContext; // completed by the line below
+      const full = { ...context, signal: controller.signal, log: logTo(say), ...unavailable } as unknown as ToolContext; // completed below
       full.progress = (text: string) => say({ type: "progress", text });
       const returned = tool.call(parsed as Record<string, unknown>, full);
       say(outputOf(isAsyncIterable(returned) ? await drain(returned, full) : await returned));
@@ -38,7 +38,7 @@ async function serve(port: MessagePort, { file, exported }: ThreadOptions): Prom
   });
 }
 
-/** What needs the service's own thread. */
+/** Available only in the main thread. */
 const unavailable = {
   ask: () => Promise.reject(new VenturiError("tool.call", "tool_failed", "an isolated tool cannot ask")),
   budget: () => ({ maxToolCalls: 0 }),
@@ -46,7 +46,7 @@ const unavailable = {
 };
 
 function schemaOf(parameters: unknown): Record<string, unknown> {
-  if (!(parameters instanceof z.ZodType)) return parameters as Record<string, unknown>; // loadTool has checked it
+  if (!(parameters instanceof z.ZodType)) return parameters as Record<string, unknown>; // checked by loadTool
   const { $schema: _, ...schema } = z.toJSONSchema(parameters, { io: "input" });
   return schema;
 }
@@ -81,4 +81,4 @@ async function drain(stream: AsyncIterable<string, unknown>, context: ToolContex
 const isAsyncIterable = (value: unknown): value is AsyncIterable<string, unknown> =>
   typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 
-if (parentPort) await serve(parentPort, workerData as ThreadOptions); // what Threads passes
+if (parentPort) await serve(parentPort, workerData as ThreadOptions); // passed by Threads

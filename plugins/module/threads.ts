@@ -4,7 +4,7 @@ import type { FromThread, PlainContext, ThreadOptions, ToThread } from "./thread
 
 export type Loaded = Extract<FromThread, { type: "loaded" }>;
 
-/** How long a cancelled call may go on in its thread before the thread is ended, ms. */
+/** How long a cancelled call may continue before its thread is terminated, ms. */
 const grace = 500;
 const mostIdle = 2;
 const heapMegabytes = 256;
@@ -13,12 +13,12 @@ const heapMegabytes = 256;
 interface Thread {
   readonly worker: Worker;
   readonly loaded: Promise<Loaded>;
-  /** Told what the call under way says, and when the thread has ended. */
+  /** Receives the running call's messages, and the end of the thread. */
   hear: (message: FromThread) => void;
   lost: (reason: string) => void;
 }
 
-/** Threads of one tool: as many as calls under way, a few kept for the next ones. One that blocks or crashes is replaced. */
+/** Threads of one tool: one per running call, with a few kept for reuse. A blocked or crashed thread is replaced. */
 export class Threads {
   readonly #options: ThreadOptions;
   readonly #idle: Thread[] = [];
@@ -28,7 +28,7 @@ export class Threads {
     this.#options = options;
   }
 
-  /** Loads the tool once, to learn what it is; the thread serves the first call. */
+  /** Loads the tool once to get its description; the thread then serves the first call. */
   async describe(): Promise<Loaded> {
     const thread = this.#start();
     const loaded = await thread.loaded;
@@ -74,7 +74,7 @@ export class Threads {
       execArgv: [],
     });
     const loaded = Promise.withResolvers<Loaded>();
-    loaded.promise.catch(() => {}); // told to whoever waits for it
+    loaded.promise.catch(() => {}); // handled by those who await it
     const thread: Thread = { worker, loaded: loaded.promise, hear: () => {}, lost: () => {} };
     this.#all.add(thread);
     worker.on("message", (message: FromThread) => {
@@ -97,7 +97,7 @@ export class Threads {
   }
 }
 
-/** The thread ended, or had to be. */
+/** The thread ended or was terminated. */
 class Gone extends Error {}
 
 function converse(thread: Thread, input: Record<string, unknown>, context: ToolContext): Promise<unknown> {
@@ -109,7 +109,7 @@ function converse(thread: Thread, input: Record<string, unknown>, context: ToolC
     };
     const cancel = () => {
       thread.worker.postMessage({ type: "cancel", reason: messageOf(context.signal.reason) } satisfies ToThread);
-      // A thread that computes hears nothing.
+      // A busy thread does not receive messages.
       timer = setTimeout(() => thread.lost("the tool went on after it was cancelled; its thread was ended"), grace);
     };
     thread.lost = (reason) => {

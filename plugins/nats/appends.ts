@@ -25,7 +25,7 @@ interface Ready {
 
 const op = "journal.append";
 
-/** Appending: at once where the run stands as this process left it, otherwise by looking. */
+/** Appends optimistically where this process knows the run's tail, otherwise reads it first. */
 export class Appends {
   readonly #options: AppendsOptions;
 
@@ -53,7 +53,7 @@ export class Appends {
     return fenced;
   }
 
-  /** Side by side; each is taken or refused by itself. Raft puts them together into shared log writes. */
+  /** In parallel; each is accepted or refused on its own. Raft batches them into shared log writes. */
   async #writeEach(ready: readonly Ready[]): Promise<Item[]> {
     const { store, names } = this.#options;
     const slow: Item[] = [];
@@ -66,7 +66,7 @@ export class Appends {
     return slow;
   }
 
-  /** One server alone syncs each message by itself, but a batch once. A batch with a fenced item is refused whole. */
+  /** A single server syncs per message, but a batch only once. A batch with a fenced item is refused as a whole. */
   async #writeTogether(ready: readonly Ready[]): Promise<Item[]> {
     const { store, names } = this.#options;
     const slow: Item[] = [];
@@ -121,7 +121,7 @@ export class Appends {
     view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time: Date.now(), standing });
   }
 
-  /** Whatever stands in the way: a signal that came between, an answer that was lost, another epoch. Says whether it is in. */
+  /** Resolves a refusal: a signal in between, a lost response, or another epoch. Returns whether the item is stored. */
   async #settle(item: Item): Promise<boolean> {
     const { store, names, tails } = this.#options;
     const deadline = performance.now() + store.timeout;
@@ -143,7 +143,7 @@ export class Appends {
     }
   }
 
-  /** The same events in the same place, by the same epoch: an answer was lost, nothing else. */
+  /** The same events in the same place, by the same epoch: only the response was lost. */
   async #isThere({ append, run, first, text }: Item, tail: Tail): Promise<boolean> {
     const { epoch, head } = append.ownership;
     if (first === 0) return tail.epoch === epoch && tail.head === head && tail.state !== "running";

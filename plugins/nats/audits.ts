@@ -6,7 +6,7 @@ import { bytesOf, type Stored, textOf } from "./stored.ts";
 
 const op = "journal.audit";
 
-/** The server drops a second one with the same id within its window, so a lost answer costs nothing. */
+/** The server deduplicates by id within its window, so a lost response costs nothing. */
 export const addAudit = ({ store, names }: { store: Store; names: Names }, entry: AuditEntry): Promise<void> =>
   store.put(op, {
     subject: names.audit(entry, "-"),
@@ -14,7 +14,7 @@ export const addAudit = ({ store, names }: { store: Store; names: Names }, entry
     data: bytesOf(JSON.stringify(entry)),
   });
 
-/** Newest first. Streams are read forwards only, so in growing windows from the end. */
+/** Newest first. Streams can only be read forwards, so this reads growing windows from the end. */
 export async function listAudits(
   { store, names }: { store: Store; names: Names },
   query: AuditQuery,

@@ -14,15 +14,15 @@ export interface BlobsOptions {
 }
 
 const op = "journal.blob";
-/** So that what has just been put for a run that is about to be enqueued stays, ms. */
+/** Protects content just put for a run that is about to be enqueued, ms. */
 const grace = 3_600_000;
-/** The body of a note whose bytes have been removed. */
+/** Body of a note whose bytes have been removed. */
 const gone = bytesOf("gone");
 const isGone = (note: Stored): boolean => note.data.length > 0;
 
 /**
- * Content by hash, in the stream of the wires. A note says when it was last put; whoever removes the bytes must replace that
- * note first, by comparing its sequence, and then removes only what is older: a put that comes meanwhile brings them anew.
+ * Content by hash, in the wires' stream. A note records when it was last put. To remove the bytes, a process must first replace
+ * that note by compare-and-set on its sequence, and then removes only older messages: a concurrent put stores them anew.
  */
 export class Blobs implements BlobStore {
   readonly #options: BlobsOptions;
@@ -70,7 +70,7 @@ export class Blobs implements BlobStore {
     return [...new Set(found.map(({ subject }) => lastToken(subject)))].sort();
   }
 
-  /** The run is being removed; bytes that nobody else uses go when they have been left alone for an hour. */
+  /** The run is being removed; bytes no other run uses are removed after an hour. */
   async release(run: string): Promise<void> {
     const { names } = this.#options;
     for (const hash of await this.of(run)) {
@@ -80,7 +80,7 @@ export class Blobs implements BlobStore {
     await this.#purge(names.blobUse(run, "*"));
   }
 
-  /** Looks for what no run came to use; once an hour is enough. */
+  /** Looks for content no run refers to; once an hour is enough. */
   async sweep(): Promise<void> {
     if (this.#swept !== 0 && performance.now() - this.#swept < grace) return;
     this.#swept = performance.now();
@@ -119,7 +119,7 @@ export class Blobs implements BlobStore {
     await store.api(op, `STREAM.PURGE.${names.wires}`, { filter, ...(seq !== undefined && { seq }) });
   }
 
-  /** By the clock of the engine. */
+  /** By the engine's clock. */
   async #now(): Promise<number> {
     const { store, names } = this.#options;
     await store.put(op, plain(names.clock));

@@ -11,14 +11,14 @@ export interface CallersOptions {
   readonly tails: Tails;
 }
 
-/** A caller that may have so many runs ready or running. */
+/** A caller with a limit on ready and running runs. */
 export interface LimitedCaller {
   readonly tenant: string;
   readonly id: string;
   readonly most: number;
 }
 
-/** The runs of callers that are limited. Parked ones stay in the list, for they may come back, but do not count. */
+/** Runs of limited callers. Parked ones stay listed because they may come back, but do not count. */
 export class Callers {
   readonly #options: CallersOptions;
 
@@ -26,7 +26,7 @@ export class Callers {
     this.#options = options;
   }
 
-  /** Rejects with `rate_limited` when there is no room. */
+  /** Rejects with `rate_limited` when the limit is reached. */
   async enter(op: string, { tenant, id, most }: LimitedCaller, run: string): Promise<void> {
     const { lines, names } = this.#options;
     await lines.change(op, names.caller(tenant, id), async (line) => {
@@ -34,7 +34,7 @@ export class Callers {
       const open = line.filter(([other]) => this.#options.view.get(other)?.state !== "done");
       const isParked = ([other]: Line[number]) => this.#options.view.get(other)?.state === "waiting";
       if (open.filter((entry) => !isParked(entry)).length < most) return [...open, [run, 0]];
-      // The view may be a little behind: only now is it worth asking.
+      // The view may lag, so check the streams only now.
       const states = await Promise.all(open.map((entry) => this.#stateOf(op, tenant, entry)));
       if (states.filter((state) => state === "ready" || state === "running").length >= most) throw tooManyRuns(most);
       return [...open.filter((_, index) => states[index] !== "done"), [run, 0]];

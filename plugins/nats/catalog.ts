@@ -1,13 +1,13 @@
 import type { Origin, Standing } from "./standing.ts";
 
-/** A run as its changes of state tell it. Events are not looked at: of a run under way `head` and `time` may be older. */
+/** A run derived from its state changes. Events are not read, so `head` and `time` of a running run may be stale. */
 export interface Known extends Standing, Origin {
   readonly run: string;
   readonly shard: number;
-  /** When its request was stored, by the engine's clock, and at which sequence. */
+  /** When and at which sequence its request was stored, by the engine's clock. */
   readonly created: number;
   readonly place: number;
-  /** Sequence and time of its last change of state. */
+  /** Sequence and time of its last state change. */
   readonly seq: number;
   readonly time: number;
 }
@@ -20,16 +20,16 @@ interface Place {
 
 export interface WalkOptions {
   readonly oldestFirst: boolean;
-  /** Where an earlier walk ended: `cursorOf` its last run. */
+  /** Where an earlier page ended: `cursorOf` its last run. */
   readonly cursor?: string | undefined;
 }
 
 export const cursorOf = ({ shard, place, created }: Known): string => `${shard}.${place}.${created}`;
 
-/** Runs in the order they came: exact within a shard, by the engine's time across shards. */
+/** Runs in order of arrival: exact within a shard, by engine time across shards. */
 export class Catalog {
   readonly #runs = new Map<string, Known>();
-  /** By shard, in order of sequence. May name runs that are gone. */
+  /** By shard, in sequence order. May name removed runs. */
   readonly #places: Place[][];
 
   constructor(shards: number) {
@@ -93,11 +93,11 @@ interface Start {
   readonly cursor: string | undefined;
 }
 
-/** The first entry of a shard that comes after the cursor in the order of the walk, which takes lower shards first at a tie. */
+/** A shard's first entry after the cursor in listing order, where lower shards come first on a tie. */
 function startOf({ places, shard, step, cursor }: Start): number {
   if (cursor === undefined) return step === 1 ? 0 : places.length - 1;
   const match = /^(\d+)\.(\d+)\.([\d.]+)$/.exec(cursor);
-  if (!match) return places.length; // nobody's cursor: there is nothing behind it
+  if (!match) return places.length; // an unknown cursor: nothing follows it
   const [ofShard = 0, place = 0, created = 0] = match.slice(1).map(Number);
   const passed = (entry: Place): boolean => {
     if (shard === ofShard) return step === 1 ? entry.place > place : entry.place >= place;
@@ -108,7 +108,7 @@ function startOf({ places, shard, step, cursor }: Start): number {
   return step === 1 ? index : index - 1;
 }
 
-/** Of a sorted list, where `is` begins to hold. */
+/** The index in a sorted list from which `is` holds. */
 function firstIndex<T>(list: readonly T[], is: (item: T) => boolean): number {
   let low = 0;
   let high = list.length;

@@ -5,15 +5,15 @@ import { fence } from "./standing.ts";
 import { batchLimit, type Store } from "./store.ts";
 import { bytesOf, type Stored } from "./stored.ts";
 
-/** The runs of a shard that had not ended after the message `seq`. Whoever starts reads on from there. */
+/** The shard's unfinished runs after message `seq`. A starting process reads on from there. */
 export interface Checkpoint {
   readonly seq: number;
-  /** When that message was stored; a stream that has another one there is not the one this was made of. */
+  /** When that message was stored; detects a stream that was replaced. */
   readonly time: number;
   readonly runs: readonly Known[];
 }
 
-/** The last one that was written, if there is one that fits the stream. */
+/** The last checkpoint, if there is one that matches the stream. */
 export async function readCheckpoint(
   op: string,
   { store, names }: { store: Store; names: Names },
@@ -29,7 +29,7 @@ export async function readCheckpoint(
 }
 
 function parse(parts: readonly Stored[], count: number): Checkpoint | undefined {
-  // Another one may have been written between: its parts carry another sequence.
+  // Another checkpoint may have been written in between: its parts have another sequence.
   const [one] = parts;
   if (!one || parts.length !== count || parts.some((part) => part.header("S") !== one.header("S"))) return undefined;
   const ordered = parts.toSorted((left, right) => partOf(left) - partOf(right));
@@ -46,12 +46,12 @@ async function fits(
 ): Promise<boolean> {
   const there = await store.at(op, stream, checkpoint.seq);
   if (there) return there.time === Math.floor(checkpoint.time);
-  // Pruned since, or never reached: a stream that was put back from a backup may end before it.
+  // Pruned since, or not reached: a stream restored from a backup may end before it.
   const { state } = await store.api<{ state: { last_seq: number } }>(op, `STREAM.INFO.${stream}`, {});
   return state.last_seq >= checkpoint.seq;
 }
 
-/** Of several replicas that write one at the same time the first wins; that is all they need. */
+/** If several replicas write one at the same time the first wins, which is fine. */
 export async function writeCheckpoint(
   op: string,
   { store, names }: { store: Store; names: Names },

@@ -18,24 +18,23 @@ export interface ClaimsOptions {
   readonly lease: number;
 }
 
-/** What a worker asks for. */
 export interface Wanted extends ClaimFilter {
   readonly worker: string;
   readonly limit: number;
 }
 
-/** Whether a worker has lost what it wrote to last at `time`. */
+/** Whether a worker whose last write was at `time` has lost its lease. */
 type Silent = (worker: string, time: number) => boolean;
 
 const op = "journal.claim";
-/** A heartbeat that is left behind goes by itself; a worker without one has lost its lease. */
+/** Stale heartbeats expire; a worker without one has lost its lease. */
 const beatKept = 3_600;
-/** How often parked runs are looked at, ms. */
+/** Interval of checks for parked runs, ms. */
 const wakeEvery = 200;
 
 /**
- * Claims. A claim is a message that begins an epoch, stored right behind the run's last one: of two claimers one is refused.
- * What to try is told by the view; a mistake in it costs a refusal.
+ * A claim is a message that starts an epoch, stored directly after the run's last one: of two claimers one is refused. The view
+ * suggests what to try; if it is wrong the claim is refused.
  */
 export class Claims {
   readonly #options: ClaimsOptions;
@@ -57,12 +56,12 @@ export class Claims {
 
   async claim(wanted: Wanted): Promise<Claim[]> {
     const { view } = this.#options;
-    // Many claims in a row, one for each hint, need not each write to the stream.
+    // Frequent claims, one per hint, need not each write a heartbeat.
     const beaten = this.#beats.get(wanted.worker) ?? Number.NEGATIVE_INFINITY;
     if (performance.now() - beaten > this.#options.lease / 10) await this.beat(op, wanted.worker);
     const claims: Claim[] = [];
     const candidates = [...(await this.#awake(wanted)), ...this.#ready(wanted)];
-    // Some turn out to be another's, or not to have their turn: those behind them get theirs.
+    // Some turn out to be taken or not to be next in their session; the candidates behind them move up.
     while (candidates.length > 0 && claims.length < wanted.limit) {
       const asked = candidates.splice(0, wanted.limit - claims.length).map((known) => this.#claimNext(known, wanted));
       claims.push(...(await Promise.all(asked)).filter((claim) => claim !== undefined));
@@ -74,7 +73,7 @@ export class Claims {
     });
   }
 
-  /** Everything that runs under the worker's name. */
+  /** All runs under the worker's name. */
   async held(operation: string, worker: string): Promise<Ownership[]> {
     const { view, tails } = this.#options;
     const found = await Promise.all(
@@ -87,7 +86,7 @@ export class Claims {
     return found.filter((ownership) => ownership !== undefined);
   }
 
-  /** Runs that are ready and fit, one of each session that is free. */
+  /** Matching ready runs, one per free session. */
   #ready(wanted: Wanted): Known[] {
     const { view } = this.#options;
     const sessions = new Set<string>();
@@ -113,12 +112,12 @@ export class Claims {
     return sleeping.filter(({ time, wake }) => now >= time + wake);
   }
 
-  /** Takes over runs of workers that have not been heard of for a lease. */
+  /** Takes over runs of workers whose lease has expired. */
   async #abandoned(wanted: Wanted, limit: number): Promise<Claim[]> {
     const { view, lease } = this.#options;
     const { worker } = wanted;
     const others = view.workers().filter((other) => other !== worker);
-    // Asking is for nothing most of the time, so once in a part of the lease must do.
+    // Usually there are none, so check only once per fraction of a lease.
     if (others.length === 0 || performance.now() < this.#nobodySilentUntil) return [];
     const silent = await this.#silence(worker, others);
     const lost = others.flatMap((other) => view.heldBy(other).filter(({ time }) => silent(other, time)));
@@ -128,22 +127,22 @@ export class Claims {
     return claims.filter((claim) => claim !== undefined);
   }
 
-  /** The run, or the one of its session whose turn it is: they need not have been stored in the order of the line. */
+  /** Claims the run, or the one whose turn it is in its session: storage order may differ from queue order. */
   async #claimNext(known: Known, wanted: Wanted): Promise<Claim | undefined> {
     const { view, sessions } = this.#options;
     const { tenant, session, run } = known;
-    // One that was parked kept its session's turn.
+    // A parked run kept its session's turn.
     if (session === undefined || known.cancelled || known.state === "waiting") return this.#claim(known, wanted.worker);
     const first = await sessions.first(op, { tenant, session });
     const next = first === undefined || first === run ? known : view.get(first);
     return next?.state === "ready" && passes(next, wanted) ? this.#claim(next, wanted.worker) : undefined;
   }
 
-  /** `silent`: it is taken over from another worker. */
+  /** `silent`: takes it over from another worker. */
   async #claim(known: Known, worker: string, silent?: Silent): Promise<Claim | undefined> {
     const { store, names, view, tails } = this.#options;
     const { run, tenant, session } = known;
-    // Behind the last change of state of a run that is ready there are no events; behind that of one that runs there may be.
+    // No events follow the last state change of a ready run; after that of a running one there may be some.
     const tail: Tail | undefined = silent ? await tails.read(op, run) : known;
     if (!tail) {
       view.forget(run);
@@ -161,7 +160,7 @@ export class Claims {
     };
     const [ack, asked] = await Promise.all([store.write(op, write), readRequest(op, this.#options, run)]);
     if (ack.kind === "stale") await this.#refresh(run);
-    if (ack.kind !== "stored" || !asked) return undefined; // one whose answer was lost is found by `held`
+    if (ack.kind !== "stored" || !asked) return undefined; // a claim whose response was lost is found by `held`
     const time = Date.now();
     view.apply({ run, shard: known.shard, kind: "x", seq: ack.seq, time, standing });
     tails.set(run, { ...next, seq: ack.seq, time });
@@ -169,7 +168,7 @@ export class Claims {
     return { ownership, tenant, ...claimedRequest(asked.request, known.agent), signals };
   }
 
-  /** The view was wrong about the run. */
+  /** Corrects the view after a refused claim. */
   async #refresh(run: string): Promise<void> {
     const { view, tails, names } = this.#options;
     const last = await tails.last(op, run);
@@ -181,7 +180,7 @@ export class Claims {
     view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time, standing: last.header("V") ?? "" });
   }
 
-  /** By the stream's clock: how long ago each worker beat, seen from the asking worker's own beat of just now. */
+  /** By the stream's clock: the age of each worker's heartbeat, relative to the asking worker's own of just now. */
   async #silence(worker: string, others: readonly string[]): Promise<Silent> {
     const { store, names, lease } = this.#options;
     await this.beat(op, worker);
@@ -190,7 +189,7 @@ export class Claims {
     const seen = new Map<string, number>();
     for (let at = 0; at < others.length; at += lastLimit) {
       const subjects = others.slice(at, at + lastLimit).map((other) => names.worker(other));
-      // A replica that has not reached our own beat may not have others' either, and they would look dead.
+      // A replica that has not reached our own heartbeat may lack others' too, and they would look dead.
       for (const beat of await store.lastOfEach(op, names.index, { subjects, atLeast: mine?.seq ?? 0 }))
         seen.set(untoken(beat.subject.split(".").at(-1) ?? ""), beat.time);
     }
@@ -199,7 +198,7 @@ export class Claims {
   }
 }
 
-/** Cancelled runs are for anyone: they only have to end. */
+/** Any worker may claim a cancelled run: it only needs to be ended. */
 const passes = ({ agent, revision, cancelled }: Known, { agents, revisions }: ClaimFilter): boolean =>
   cancelled ||
   ((agents === undefined || agents.includes(agent)) &&

@@ -17,7 +17,7 @@ export const Tls = z.strictObject({
     .describe("Encrypt before the server has said a word; the server needs `handshake_first`."),
 });
 
-/** One way to log in; none where the server asks for none. */
+/** One login method; none if the server requires none. */
 export const login = {
   user: z.string().optional().describe("User name."),
   password: z.string().optional().describe("The user's password."),
@@ -33,7 +33,7 @@ export interface CredentialOptions extends Login {
   readonly tls?: boolean | z.output<typeof Tls> | undefined;
 }
 
-/** Files are read once, at the start: what is wrong with them is a mistake of the configuration. */
+/** Files are read once, at startup: a bad file is a config error. */
 export async function readCredentials(
   options: CredentialOptions,
   folder: string,
@@ -59,7 +59,7 @@ async function authenticatorOf(options: Login, folder: string): Promise<Authenti
 
 async function readTls({ tls, servers }: CredentialOptions, folder: string): Promise<NodeConnectionOptions["tls"]> {
   if (tls === undefined) return undefined;
-  if (tls === false) return null; // not even where the server offers it
+  if (tls === false) return null; // not even if the server offers it
   const options = Tls.parse(tls === true ? {} : tls);
   const { verify, handshakeFirst, servername } = options;
   const files: Record<string, string> = {};
@@ -73,7 +73,7 @@ async function readTls({ tls, servers }: CredentialOptions, folder: string): Pro
     checkServerIdentity: nameCheck(names),
     ...(servername && { servername }),
   };
-  // nats.js hands all of them to `tls.connect`, though its type names some of them only.
+  // nats.js passes all of them to `tls.connect`, although its type names only some.
   return { ...files, ...checked, handshakeFirst } as { handshakeFirst: boolean };
 }
 
@@ -84,8 +84,8 @@ function hostOf(server: string): string {
 }
 
 /**
- * nats.js names the host only where that is no address of numbers, and Node then compares with `localhost`. A certificate
- * must fit the host that is asked for, or where that is not known one of those that the configuration names.
+ * nats.js passes the host only if it is not an IP address, and Node then compares with `localhost`. The certificate must match
+ * the requested host, or if that is unknown, one of those in the config.
  */
 const nameCheck = (names: readonly string[]) => (host: string, certificate: PeerCertificate) => {
   const known = names.includes(host) ? [host] : names;

@@ -5,8 +5,8 @@ const oldest = [2, 12, 2] as const;
 const patience = 2_000;
 
 /**
- * Atomic batches came with 2.12. Before 2.12.2 a server may lock up when a batch is read while something is written
- * (nats-server pull request 7458).
+ * Atomic batches came with 2.12. Before 2.12.2 a server may deadlock when a batch is read during a write (nats-server pull
+ * request 7458).
  */
 export function checkVersion(op: string, server: string, version: string): void {
   const parts = version.split(/[.-]/).map((part) => Number.parseInt(part, 10));
@@ -18,26 +18,26 @@ export function checkVersion(op: string, server: string, version: string): void 
   }
 }
 
-/** What a server says of itself. */
+/** A server's self-description. */
 interface Report {
   readonly name: string;
   readonly id: string;
   readonly version: string;
   readonly syncs: boolean;
-  /** Servers with JetStream in its cluster, those that are down included. */
+  /** Number of JetStream servers in its cluster, including those that are down. */
   readonly clusterSize: number;
 }
 
 export interface DurabilityOptions {
-  /** Monitoring addresses, one for each server. */
+  /** Monitoring URLs, one per server. */
   readonly monitors: readonly string[];
-  /** A connection to the system account, which hears from all servers. */
+  /** A connection to the system account, which reaches all servers. */
   readonly system: (() => Promise<NatsConnection>) | undefined;
 }
 
 /**
- * By default a server acknowledges a message up to two minutes before it has synced it to disk. A plain account cannot see
- * how that is set: the servers' monitoring addresses tell it, or the system account.
+ * By default a server acknowledges a message up to two minutes before it is synced to disk. A plain account cannot see that
+ * setting; the servers' monitoring endpoints or the system account can.
  */
 export async function checkDurability(op: string, options: DurabilityOptions): Promise<void> {
   const { monitors, system } = options;
@@ -61,7 +61,7 @@ export async function checkDurability(op: string, options: DurabilityOptions): P
   const there = Math.max(0, ...reports.map(({ clusterSize }) => clusterSize));
   if (seen < there) {
     const told = system ? "answer" : "are named by journal.monitors";
-    // With the system account a server that is down is waited for; an address that is missing never comes by itself.
+    // With the system account, a server that is down may come back; a missing URL never will.
     throw (system ? failed : unusable)(
       op,
       `${seen} of its ${there} servers ${told}; the sync of the others is unknown`,
@@ -115,7 +115,7 @@ async function askSystem(op: string, connect: () => Promise<NatsConnection>): Pr
       if (server && data?.config) reports.push(reportOf(server.name, server.ver, data));
     }
   } catch {
-    // nobody answers: told below
+    // no answer: reported below
   } finally {
     await connection.close();
   }

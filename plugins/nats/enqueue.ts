@@ -23,8 +23,8 @@ export interface EnqueueingOptions {
 const op = "journal.enqueue";
 
 /**
- * Starting runs. An idempotency key settles the run's id first, in a message of its own: whoever finds the key but no run makes
- * it under that id, so a crash between the two costs nothing.
+ * Starting runs. An idempotency key first reserves the run's id, in a separate message: a process that finds the key but no run
+ * creates it under that id, so a crash in between costs nothing.
  */
 export class Enqueueing {
   readonly #options: EnqueueingOptions;
@@ -69,7 +69,7 @@ export class Enqueueing {
     return { run, existing: false, claim: { ownership, tenant, request, signals: 0 } };
   }
 
-  /** A run that its session refuses gives its caller's place back. */
+  /** A run refused by its session releases its caller's slot. */
   async #enterSession(item: Enqueue, of: SessionName): Promise<boolean> {
     const { sessions, callers } = this.#options;
     try {
@@ -106,7 +106,7 @@ export class Enqueueing {
     };
     for (;;) {
       const ack = await store.write(op, write);
-      // Whether a lost answer was a yes is told by the nonce.
+      // After a lost response the nonce tells whether it was stored.
       const there = ack.kind === "stored" ? undefined : await readRequest(op, this.#options, run);
       if (there && there.nonce !== nonce) return { other: there };
       const seq = ack.kind === "stored" ? ack.seq : there?.seq;
@@ -120,7 +120,7 @@ export class Enqueueing {
     }
   }
 
-  /** The run that has the key for good; unless its id was given up, which only happens to a run that never was. */
+  /** The run that permanently owns the key; unless its id was voided, which only happens to a run that was never created. */
   async #reserve(subject: string, run: string): Promise<{ run: string; existing: boolean }> {
     const { store, names } = this.#options;
     const deadline = performance.now() + store.timeout;

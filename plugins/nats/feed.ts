@@ -4,9 +4,9 @@ import { type Names, runOf } from "./names.ts";
 import { pause, type Store } from "./store.ts";
 import { type Seen, View } from "./view.ts";
 
-/** Changes of state after which a checkpoint is written. */
+/** State changes between checkpoints. */
 const checkpointEvery = 5_000;
-/** How often the streams are asked whether their consumers have fallen silent, ms. */
+/** Interval of checks for stalled consumers, ms. */
 const watchEvery = 5_000;
 const kinds = ["q", "x", "s"] as const;
 
@@ -18,8 +18,8 @@ export interface FeedOptions {
 }
 
 /**
- * Keeps the view: one ordered consumer per stream tells every change of state. It starts from a checkpoint of the runs that
- * had not ended; those that had are read only when someone lists or prunes.
+ * Maintains the view: one ordered consumer per stream delivers every state change. It starts from a checkpoint of the
+ * unfinished runs; ended ones are read only for listing and pruning.
  */
 export class Feed {
   readonly #options: FeedOptions;
@@ -40,17 +40,17 @@ export class Feed {
     }));
   }
 
-  /** How many messages of the streams it has read. */
+  /** Number of messages read from the streams. */
   get read(): number {
     return this.#shards.reduce((sum, { since }) => sum + since, 0);
   }
 
-  /** Resolves when everything that was there has been seen. */
+  /** Resolves when it has caught up with the streams. */
   follow(op: string): Promise<unknown> {
     return Promise.all(this.#shards.map((shard) => this.#followShard(op, shard)));
   }
 
-  /** Resolves when runs that had ended before the checkpoint are in the view, too. */
+  /** Resolves when runs that ended before the checkpoint are in the view as well. */
   history(op: string): Promise<void> {
     this.#loading ??= Promise.all(this.#shards.map((shard) => this.#load(op, shard))).then(
       () => {},
@@ -62,7 +62,7 @@ export class Feed {
     return this.#loading;
   }
 
-  /** Until the streams have told what this process has written itself. */
+  /** Waits until the streams have delivered this process's own writes. */
   async settled(patience: number): Promise<void> {
     const deadline = performance.now() + patience;
     const { applied } = this.#options.view;
@@ -96,17 +96,17 @@ export class Feed {
     await this.#consume(op, shard);
   }
 
-  /** Resolves when it has caught up; goes on until it is closed. */
+  /** Resolves when caught up; continues until closed. */
   async #consume(op: string, shard: Shard): Promise<void> {
     const messages = await this.#catchUp(op, shard, (message) => this.#take(shard, message));
-    const watch = setInterval(() => this.#watch(shard, messages).catch(() => {}), watchEvery).unref(); // asked again
+    const watch = setInterval(() => this.#watch(shard, messages).catch(() => {}), watchEvery).unref(); // checked again later
     messages.closed().then(() => {
       clearInterval(watch);
       return this.#restart(shard);
     });
   }
 
-  /** A consumer that has nothing to say for so long, though its stream has, is made anew. */
+  /** Recreates a consumer that delivers nothing although its stream has advanced. */
   async #watch(shard: Shard, messages: ConsumerMessages): Promise<void> {
     const { store, names } = this.#options;
     const { told } = shard;
@@ -122,14 +122,14 @@ export class Feed {
     }
   }
 
-  /** nats.js makes an ordered consumer anew by itself; this is for what it gives up on. */
+  /** nats.js recreates an ordered consumer itself; this covers the cases it gives up on. */
   async #restart(shard: Shard): Promise<void> {
     for (let wait = 100; !this.#closed; wait = Math.min(2_000, wait * 2)) {
       await pause(wait);
       try {
         if (!this.#closed) return await this.#consume("journal.follow", shard);
       } catch {
-        // tried again
+        // retried
       }
     }
   }
@@ -144,7 +144,7 @@ export class Feed {
   }
 
   async #checkpoint(shard: Shard, { seq, time }: Seen): Promise<void> {
-    // What this process has written itself may be ahead of `seq`; it is told again, and changes nothing then.
+    // This process's own writes may be ahead of `seq`; they are delivered again, with no effect.
     const runs = [...this.#options.view.open()].filter((known) => known.shard === shard.number);
     await writeCheckpoint("journal.checkpoint", this.#options, {
       shard: shard.number,
@@ -152,7 +152,7 @@ export class Feed {
     });
   }
 
-  /** Whatever ended before the checkpoint. Kept aside until its last change of state is known. */
+  /** Runs that ended before the checkpoint. Held back until their last state change is known. */
   async #load(op: string, shard: Shard): Promise<void> {
     if (shard.from === 0) return;
     const { view, names } = this.#options;
@@ -164,7 +164,7 @@ export class Feed {
       if (known.state === "done" && !view.get(known.run)) view.keep(known);
   }
 
-  /** Hands over what the stream has after `told`, and what comes; resolves when nothing is pending. */
+  /** Delivers what the stream has after `told`, then live messages; resolves when nothing is pending. */
   async #catchUp(
     op: string,
     { number, told }: { readonly number: number; readonly told: number },
@@ -197,7 +197,7 @@ export class Feed {
       this.#consuming.delete(messages);
       caughtUp.reject(reason ?? new Error("the consumer was closed"));
     });
-    // What was pending may be pruned before it is delivered.
+    // Pending messages may be pruned before they are delivered.
     const look = setInterval(async () => {
       if (performance.now() - heard < 500) return;
       const info = await consumer.info().catch(() => undefined);
@@ -218,13 +218,13 @@ export class Feed {
 
 interface Shard {
   readonly number: number;
-  /** How far the stream has told. */
+  /** Last delivered sequence. */
   told: number;
   /** The checkpoint it started from. */
   from: number;
-  /** Messages read. */
+  /** Number of messages read. */
   since: number;
-  /** When it was last looked at. */
+  /** Value of `told` at the last check. */
   toldBefore: number;
   following: Promise<void> | undefined;
 }

@@ -3,7 +3,7 @@ import type { Hint } from "venturi/plugin";
 import type { Link } from "./link.ts";
 import { hash, type Names } from "./names.ts";
 
-/** `control`: hints of work or signals only. */
+/** `control`: only hints about work or signals. */
 export interface Listener {
   readonly callback: (hint: Hint) => void;
   readonly only: "control" | undefined;
@@ -13,8 +13,8 @@ const hashes = 256;
 const retry = 500;
 
 /**
- * Wake-ups. Work and signals come from the streams themselves and are not lossy; events of other processes come by core NATS
- * as hashes of their runs, one message per append. Whatever one turn of the event loop brought is one hint.
+ * Wake-ups. Work and signals come from the streams themselves and are not lossy; events of other processes arrive over core
+ * NATS as hashes of their runs, one message per append. Everything from one turn of the event loop is one hint.
  */
 export class Hints {
   readonly #link: Link;
@@ -37,7 +37,7 @@ export class Hints {
     link.onLost(() => this.#wakeAll());
   }
 
-  /** Someone wants to know of events. */
+  /** Whether anyone listens for events. */
   get followed(): boolean {
     for (const { only } of this.#listeners) if (only === undefined) return true;
     return false;
@@ -61,7 +61,7 @@ export class Hints {
     this.#schedule();
   }
 
-  /** Other processes learn of these runs' events. */
+  /** Notifies other processes of these runs' events. */
   tellEvents(runs: readonly string[]): void {
     const list = [...new Set(runs.map(hashOf))].join(",");
     this.#link.tell(this.#names.hints, `${this.#origin}|e|${list}`);

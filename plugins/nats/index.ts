@@ -52,7 +52,7 @@ export default definePlugin({
     try {
       await journal.ping();
     } catch (thrown) {
-      // Servers that cannot be reached now are waited for; those that will never do are told at once.
+      // An unreachable server is retried; a permanent problem is reported at once.
       if (!VenturiError.isInstance(thrown) || thrown.details?.unusable === true) {
         await journal.close();
         throw thrown;

@@ -14,7 +14,7 @@ interface Record {
 export class Item {
   readonly append: Append;
   readonly run: string;
-  /** The seq of its first event; 0 when it has none. */
+  /** Seq of its first event; 0 without events. */
   readonly first: number;
   /** The head it continues. */
   readonly base: number;
@@ -32,12 +32,12 @@ export class Item {
     this.#records = recordsOf({ first: this.first, lines, text: this.text, blocks: append.state === undefined });
   }
 
-  /** The message it would follow is of its own epoch, and ends where it begins. */
+  /** Whether the preceding message has the same epoch and ends where the item begins. */
   fits(tail: Tail): boolean {
     return tail.epoch === this.append.ownership.epoch && tail.state === "running" && tail.head === this.base;
   }
 
-  /** How the run stands after it. */
+  /** The run's state after it. */
   next(tail: Tail): Standing {
     const { ownership, state, seenSignals = 0, wakeAfter = 0, events } = this.append;
     const { epoch } = ownership;
@@ -52,7 +52,7 @@ export class Item {
     return { ...same, state: parked, outcome, wake: parked === "waiting" ? wakeAfter : 0 };
   }
 
-  /** What is to be stored behind `tail`, all of it or nothing. */
+  /** The messages to store after `tail`, atomically. */
   writes(tail: Tail, names: Names): Write[] {
     const next = this.next(tail);
     const filter = names.run(this.run, "*");
@@ -77,7 +77,7 @@ interface Lines {
   readonly blocks: boolean;
 }
 
-/** Mostly one. Events that end a block and those that begin the next are two: each stands under its block's subject. */
+/** Usually one. Events that end a block and those that start the next are two, each under its block's subject. */
 function recordsOf({ first, lines, text, blocks }: Lines): Record[] {
   const last = first + lines.length - 1;
   if (lines.length === 0) return [{ first: 0, last: 0, body: empty }];

@@ -50,13 +50,13 @@ export interface NatsJournalOptions {
   readonly lease: number;
   readonly replicas: number;
   readonly domain: string | undefined;
-  /** Resolves when the servers have been looked at and the streams are there. */
+  /** Resolves when the servers were checked and the streams exist. */
   readonly ready: (op: string) => Promise<void>;
 }
 
 /**
- * The journal in NATS JetStream. A run is the messages under one subject; each carries how the run stands after it, and is
- * stored only right behind the one its writer saw last. There is no other rule: fencing, parking and signals follow from it.
+ * The journal in NATS JetStream. A run is the messages under one subject; each carries the run's state after it, and is stored
+ * only directly after the message its writer saw last. Fencing, parking and signals all follow from that one rule.
  */
 export class NatsJournal implements Journal {
   readonly lease: number;
@@ -103,7 +103,7 @@ export class NatsJournal implements Journal {
     this.#signals = new Signals({ store, names, view, tails });
   }
 
-  /** Messages that were read to know the runs. */
+  /** Messages read to build the view. */
   get messagesRead(): number {
     return this.#feed.read;
   }
@@ -149,7 +149,7 @@ export class NatsJournal implements Journal {
     await Promise.all(
       unknown.map(async ({ run, after }) => {
         const { head = 0, last } = latest.get(run) ?? {};
-        // The one that is missing is mostly the last one.
+        // The missing record is usually the last one.
         const isNext = last !== undefined && last.first <= after + 1;
         if (head <= after || isNext) this.#live.checked(run, head);
         if (head <= after) return;
@@ -266,7 +266,7 @@ export class NatsJournal implements Journal {
     return joinWires(await readWires(op, this.#parts, run));
   }
 
-  /** A write: a cluster without a majority still reads. */
+  /** A write, because a cluster without a majority can still read. */
   async ping(): Promise<void> {
     const op = "journal.ping";
     await this.#usable(op);
@@ -284,12 +284,12 @@ export class NatsJournal implements Journal {
     return { store: this.#store, names: this.#names, view: this.#view, tails: this.#tails };
   }
 
-  /** Someone here follows it, and another process writes it. */
+  /** Followed here and written by another process. */
   #isFollowed(run: string): boolean {
     return this.#hints.followed && this.#tails.get(run) === undefined && this.#view.get(run)?.state !== "done";
   }
 
-  /** The stream told of a change of state, or this process made it. */
+  /** A state change was delivered by the stream, or made by this process. */
   #changed(known: Known, kind: string): void {
     const { run, state, session, epoch } = known;
     this.#tails.delete(run, epoch - 1);

@@ -4,7 +4,7 @@ import { fence, originText, standingText } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
 import { bytesOf, empty, textOf } from "./stored.ts";
 
-/** Runs that may not have ended, in order, and since when each is there (0: since the line was written). */
+/** Runs that may not have ended, in order, each with the time it was seen missing (0: when the list was written). */
 export type Line = (readonly [run: string, since: number])[];
 
 export interface StoredLine {
@@ -12,7 +12,7 @@ export interface StoredLine {
   readonly line: Line;
 }
 
-/** Lists of runs under one subject each, replaced by comparing the sequence. A run is entered before it is created. */
+/** Lists of runs, one per subject, updated by compare-and-set on the sequence. A run is entered before it is created. */
 export class Lines {
   readonly #store: Store;
   readonly #names: Names;
@@ -29,7 +29,7 @@ export class Lines {
     return { seq: there.seq, line: line.map(([run, since]) => [run, since || there.time]) };
   }
 
-  /** Decides what becomes of the line, again whenever someone else was quicker; nothing when it may stay as it is. */
+  /** Updates a list, retrying whenever another writer was faster; nothing when it may stay as it is. */
   async change(op: string, subject: string, decide: (line: Line) => Promise<Line | undefined>): Promise<void> {
     const deadline = performance.now() + this.#store.timeout;
     for (;;) {
@@ -45,7 +45,7 @@ export class Lines {
     }
   }
 
-  /** Takes a run out of a line, and with the last one the line. */
+  /** Removes a run from a list, and the list with its last run. */
   async leave(op: string, subject: string, run: string): Promise<void> {
     let isEmpty = false;
     await this.change(op, subject, async (line) => {
@@ -55,14 +55,14 @@ export class Lines {
     });
     if (!isEmpty) return;
     const { seq, line } = await this.read(op, subject);
-    // Only what is still the empty one: a line that was written meanwhile has a later sequence.
+    // Purges only the empty list: one written in the meantime has a later sequence.
     const request = { filter: subject, seq: seq + 1 };
     if (line.length === 0 && seq > 0) await this.#store.api(op, `STREAM.PURGE.${this.#names.index}`, request);
   }
 
   /**
-   * A run that entered a line and was never created: its process died between. After a while its id is taken by a message that
-   * says so, behind which nothing fits. That message or a late creator's is stored, never both.
+   * A run that entered a list but was never created, because its process died in between. After a while a tombstone takes its
+   * id, after which nothing can be stored. Either the tombstone or a late creator's message is stored, never both.
    */
   async isGivenUp(op: string, tenant: string, [run, since]: Line[number]): Promise<boolean> {
     if ((await this.#now(op)) - since < 2 * this.#store.timeout) return false;
@@ -72,7 +72,7 @@ export class Lines {
     return (await this.#store.write(op, write)).kind === "stored";
   }
 
-  /** By the clock of the engine. */
+  /** By the engine's clock. */
   async #now(op: string): Promise<number> {
     await this.#store.put(op, { subject: this.#names.clock, headers: "", data: empty });
     return (await this.#store.last(op, this.#names.index, this.#names.clock))?.time ?? 0;

@@ -6,21 +6,21 @@ import { type Ack, ackOf, bytesOf } from "./stored.ts";
 
 export interface LinkOptions {
   readonly connect: () => Promise<NatsConnection>;
-  /** How long an operation is tried, ms. */
+  /** How long an operation is retried, ms. */
   readonly timeout: number;
-  /** How long one answer is waited for before it counts as lost, ms. */
+  /** How long a response may take before it counts as lost, ms. */
   readonly requestTimeout: number;
   readonly inbox: string;
 }
 
-/** Called for each message of an answer; true ends the wait. No message: nothing more will come, and why. */
+/** Called for each message of a response; true ends the wait. Without a message: nothing more will arrive, and why. */
 type Receive = (message: Msg | undefined, why: string) => boolean;
 
 const sweepInterval = 50;
 
 /**
- * One connection, with requests of its own: nats.js makes a timer, a promise chain and a header object for each, which costs
- * more than the publish. Here one inbox and one timer serve all.
+ * One connection with its own request handling: nats.js creates a timer, a promise chain and a header object per request, which
+ * costs more than the publish. Here one inbox and one timer serve all.
  */
 export class Link {
   readonly timeout: number;
@@ -44,12 +44,12 @@ export class Link {
     return this.#closed;
   }
 
-  /** Of the server it is connected to. */
+  /** Of the connected server. */
   get maxPayload(): number {
     return this.#connection?.info?.max_payload ?? 1_048_576;
   }
 
-  /** `callback` is called whenever the connection was lost, and with it what core NATS would have delivered. */
+  /** `callback` runs whenever the connection, and with it core NATS messages, was lost. */
   onLost(callback: () => void): void {
     this.#lost.add(callback);
   }
@@ -71,13 +71,13 @@ export class Link {
     return this.#publish([message]);
   }
 
-  /** All messages or none, in one stream; the acknowledgement carries the last one's sequence. */
+  /** Publishes atomically to one stream; the ack carries the last message's sequence. */
   async publishTogether(op: string, messages: readonly Outgoing[]): Promise<Ack> {
     await this.connection(op);
     return this.#publish(messages);
   }
 
-  /** Core NATS: nobody says whether it arrived. */
+  /** Core NATS: fire and forget. */
   tell(subject: string, text: string): void {
     if (this.#up) this.#connection?.publish(subject, text);
   }
@@ -91,7 +91,7 @@ export class Link {
     });
   }
 
-  /** One answer, or why there was none. */
+  /** One response, or why there was none. */
   async ask(op: string, subject: string, request: object): Promise<Msg | string> {
     return new Promise((resolve, reject) => {
       this.stream(op, subject, request, (message, why) => {
@@ -102,7 +102,7 @@ export class Link {
     });
   }
 
-  /** As many answers as `receive` asks for. */
+  /** As many responses as `receive` wants. */
   async stream(op: string, subject: string, request: object, receive: Receive): Promise<void> {
     const connection = await this.connection(op);
     if (!this.#up) {
@@ -124,7 +124,7 @@ export class Link {
 
   #publish(messages: readonly Outgoing[]): Promise<Ack> {
     const connection = this.#connection;
-    // What nats.js would keep until it is connected again would arrive long after its answer was given up.
+    // nats.js would buffer the publish until it reconnects, long after the request has timed out.
     if (!connection || !this.#up) return Promise.resolve({ kind: "lost", why: "the connection is lost" });
     return new Promise((resolve) => {
       const reply = this.#wait((message, why) => {
@@ -175,7 +175,7 @@ export class Link {
       this.#failAll("the connection was lost");
       for (const callback of this.#lost) callback();
     }
-    // Closed for good, such as by a server that no longer takes these credentials: the next operation tries anew.
+    // Closed permanently, for example by a server that revoked the credentials: the next operation reconnects.
     if (this.#closed || this.#connection !== connection) return;
     this.#up = false;
     this.#connecting = undefined;
@@ -204,7 +204,7 @@ export class Link {
     return subject.slice(this.#options.inbox.length + 1);
   }
 
-  /** All wait equally long, so the first that may still wait ends the look. */
+  /** All requests have the same timeout, so the first unexpired one ends the scan. */
   #expire(): void {
     const now = performance.now();
     let late = false;
@@ -214,10 +214,10 @@ export class Link {
       late = true;
       receive(undefined, "no answer in time");
     }
-    // Nothing at all came since it was asked: the connection leads nowhere, and TCP will not say so for long.
+    // Nothing at all was received since the request: the connection is dead, and TCP will not report that for long.
     if (!late || now - this.#heard < this.#options.requestTimeout) return;
     this.#heard = now;
-    this.#connection?.reconnect().catch(() => {}); // reconnecting never ends
+    this.#connection?.reconnect().catch(() => {}); // reconnecting never gives up
   }
 
   #failAll(why: string): void {
@@ -227,6 +227,6 @@ export class Link {
   }
 }
 
-/** nats.js calls nothing but `encode` on the headers of a publish, and building its own costs more than the rest of it. */
+/** nats.js only calls `encode` on the headers of a publish, and building its own is the most expensive part. */
 const rawHeaders = (lines: string): MsgHdrs =>
   ({ encode: () => bytesOf(`NATS/1.0\r\n${lines}\r\n`) }) as unknown as MsgHdrs;

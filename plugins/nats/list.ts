@@ -16,7 +16,7 @@ export interface Listing {
 
 const op = "journal.list";
 
-/** The view says which runs; the streams give their requests, and how far those are that still run. */
+/** The view selects the runs; the streams provide their requests, and the position of running ones. */
 export async function list(options: Listing, query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
   const limit = query.limit ?? 50;
   const page: Known[] = [];
@@ -44,7 +44,7 @@ const fits = (known: Known, { tenant, agent, agents, session, state, outcome }: 
   (state === undefined || known.state === state) &&
   (outcome === undefined || known.outcome === outcome);
 
-/** The view hears of changes of state alone: whether a run under way asks, its last message says. */
+/** The view only knows state changes: whether a running run has open questions is in its last message. */
 async function isWaiting({ tails }: Listing, { run, state }: Known): Promise<boolean> {
   if (state === "done" || state === "waiting") return state === "waiting";
   return ((await tails.read(op, run))?.asking ?? 0) > 0;
@@ -67,7 +67,7 @@ async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<str
         else rows.set(known.run, rowOf(known.run, askedOf(stored), known));
         part.delete(stored.subject);
       }
-      for (const { run } of part.values()) view.forget(run); // pruned by someone else
+      for (const { run } of part.values()) view.forget(run); // pruned by another process
     }
   });
   await Promise.all(asked);

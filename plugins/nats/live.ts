@@ -7,7 +7,7 @@ import { eventsIn, type Record } from "./records.ts";
 import { standingOf } from "./standing.ts";
 import { type Stored, textOf } from "./stored.ts";
 
-/** Core NATS may drop the last record of a burst without anyone noticing: then the stream is asked after this long, ms. */
+/** Core NATS may silently drop the last record of a burst: the stream is checked after this long, ms. */
 const recheck = 900;
 const idle = 10_000;
 const mostEvents = 4_096;
@@ -17,15 +17,15 @@ interface Followed {
   subscription: Subscription | undefined;
   records: Record[];
   events: number;
-  /** Everything up to here is known to be all there was, and what came since follows without a gap. */
+  /** Everything up to here is known to be complete, and later records follow without a gap. */
   head: number | undefined;
   checked: number;
   used: number;
 }
 
 /**
- * Events of runs that other processes write. A stream republishes what it has committed; whoever follows a run subscribes to
- * that and reads nothing. Each record says which event it begins with, so a lost one leaves a gap, which is then read.
+ * Events of runs written by other processes. Streams republish what they commit; followers subscribe to that and need no reads.
+ * Each record states its first event, so a lost one leaves a gap, which is then read.
  */
 export class Live {
   readonly #link: Link;
@@ -43,7 +43,7 @@ export class Live {
     });
   }
 
-  /** Before the run is read, so that nothing falls between. */
+  /** Call before reading the run, so that nothing is missed in between. */
   follow(run: string): void {
     const now = performance.now();
     const there = this.#runs.get(run);
@@ -68,12 +68,12 @@ export class Live {
           if (this.#runs.get(run) === followed) followed.subscription = subscription;
           else subscription.unsubscribe();
         },
-        () => this.#runs.delete(run), // the next one who asks tries again
+        () => this.#runs.delete(run), // the next caller retries
       );
     this.#sweep ??= setInterval(() => this.#leaveIdle(), idle / 4).unref();
   }
 
-  /** What follows `after`, if that is known without asking the stream. */
+  /** The events after `after`, if known without reading the stream. */
   take(run: string, after: number, limit: number): RunEvent[] | undefined {
     const followed = this.#runs.get(run);
     if (followed?.head === undefined) return undefined;
@@ -84,7 +84,7 @@ export class Live {
     return eventsIn(followed.records.slice(from), after, limit);
   }
 
-  /** The stream was asked, and the run had got this far. */
+  /** The stream was read; the run had got this far. */
   checked(run: string, head: number): void {
     const followed = this.#runs.get(run);
     if (!followed) return;
@@ -134,7 +134,7 @@ export class Live {
   }
 }
 
-/** What came by core NATS may have gaps now: the stream must be asked. */
+/** Core NATS may have left a gap: the stream must be read. */
 function forget(followed: Followed): void {
   followed.records = [];
   followed.events = 0;

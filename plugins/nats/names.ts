@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
-/** Events whose records share a subject, so that a page in the middle of a long run is found without reading what precedes it. */
+/** Events whose records share a subject, so that a page in the middle of a long run is found without reading from the start. */
 const eventsPerBlock = 512;
 export const blockOf = (seq: number): number => Math.floor((seq - 1) / eventsPerBlock);
 
-/** `q` the request, `e0`, `e1`, … blocks of events, `x` a change of state (with events, if any), `s` a signal. */
+/** `q` the request, `e0`, `e1`, … blocks of events, `x` a state change (with events, if any), `s` a signal. */
 export type Kind = "q" | "x" | "s" | `e${number}`;
 
-/** Streams and subjects of one journal. A run's messages share a stream, chosen by its id. */
+/** Streams and subjects of one journal. A run's messages share one stream, selected by its id. */
 export class Names {
   readonly space: string;
   readonly shards: number;
@@ -32,15 +32,15 @@ export class Names {
   shardOf(run: string): number {
     return this.shards === 1 ? 0 : hash(run) % this.shards;
   }
-  /** Everything a stream of runs takes. */
+  /** All subjects of a run stream. */
   runs(shard: number, kind: "q" | "x" | "s" | "*"): string {
     return `v.${this.space}.${shard}.r.*.${kind}`;
   }
-  /** `*`: what every write to the run is compared with. All writers must name the same filter, letter by letter. */
+  /** `*`: the filter every write to the run is fenced with. All writers must use exactly the same one. */
   run(run: string, kind: Kind | "*"): string {
     return `v.${this.space}.${this.shardOf(run)}.r.${token(run)}.${kind}`;
   }
-  /** Where the stream republishes what it has stored of a run. */
+  /** Where the stream republishes the run's messages. */
   live(run: string): string {
     return `v.${this.space}.l.${this.shardOf(run)}.${token(run)}.*`;
   }
@@ -78,7 +78,7 @@ export class Names {
   blobUser(hash: string, run: string): string {
     return `v.${this.space}.b.r.${hash}.${run === "*" ? run : token(run)}`;
   }
-  /** Absent parts are any when it is a filter, none when it is written. */
+  /** Absent parts: `*` in a filter, `-` when written. */
   audit({ tenant, action, run }: Audited, absent: "*" | "-"): string {
     const parts = [tenant, action, run].map((part) => (part === undefined ? absent : `_${token(part)}`));
     return `v.${this.space}.a.${parts.join(".")}`;
@@ -94,16 +94,16 @@ interface Audited {
   readonly run?: string | undefined;
 }
 
-/** A name within a tenant. Its length keeps ("a", "b c") and ("a b", "c") apart. */
+/** A tenant-scoped name. The length prefix keeps ("a", "b c") and ("a b", "c") apart. */
 export const within = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
 
-/** Run and kind of a run's subject, as stored or as republished. */
+/** Run and kind of a subject, stored or republished. */
 export function runOf(subject: string): { run: string; kind: string } {
   const [, , , , run = "", kind = ""] = subject.split(".");
   return { run: untoken(run), kind };
 }
 
-/** One token of a subject: ids that fit as they are, others in base64. */
+/** One subject token: valid ids as they are, others in base64. */
 const token = (id: string): string => (/^[A-Za-z0-9_-]+$/.test(id) ? id : `=${Buffer.from(id).toString("base64url")}`);
 export const untoken = (text: string): string =>
   text.startsWith("=") ? Buffer.from(text.slice(1), "base64url").toString() : text;

@@ -22,7 +22,7 @@ export interface OpenOptions extends CredentialOptions {
   readonly domain?: string | undefined;
 }
 
-/** `folder`: what paths of files are relative to. */
+/** `folder`: base of relative file paths. */
 export async function openNats(options: OpenOptions, folder = "."): Promise<NatsJournal> {
   const inbox = `_INBOX.${randomUUID().replaceAll("-", "")}`;
   const connect = await connector(options, await readCredentials(options, folder));

@@ -1,22 +1,22 @@
 import type { Stored } from "./stored.ts";
 
-/** One message as it is sent. `headers`: lines, each ended by CRLF. */
+/** A message as sent. `headers`: lines, each terminated by CRLF. */
 export interface Outgoing {
   readonly subject: string;
   readonly headers: string;
   readonly data: Uint8Array;
 }
 
-/** One message as it is meant, of whatever size. */
+/** A logical message of any size. */
 export interface Write extends Outgoing {
-  /** Only the first part is compared: the parts go in together. */
+  /** Only the first part is fenced: the parts are stored atomically. */
   readonly fence?: string;
 }
 
 /** Protocol line, `NATS/1.0`, the batch headers and the part's own; a server counts headers as payload. */
 const overhead = 512;
 
-/** The messages that a write needs where a message may have `maxPayload` bytes: one, or parts to be stored as one batch. */
+/** Splits a write at `maxPayload`: one message, or parts to be stored as one batch. */
 export function cut({ subject, fence = "", headers, data }: Write, maxPayload: number): Outgoing[] {
   const room = Math.max(1, maxPayload - overhead - fence.length - headers.length);
   if (data.length <= room) return [{ subject, headers: fence + headers, data }];
@@ -28,11 +28,11 @@ export function cut({ subject, fence = "", headers, data }: Write, maxPayload: n
   }));
 }
 
-/** Puts parts together again; they stand next to each other under their subject. */
+/** Reassembles parts, which are adjacent under their subject. */
 export class Joiner {
   #parts: Stored[] = [];
 
-  /** The whole message, once its last part is there. */
+  /** The complete message, once its last part is there. */
   take(message: Stored): Stored | undefined {
     const place = message.header("P");
     if (place === undefined) return message;

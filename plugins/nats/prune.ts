@@ -19,10 +19,10 @@ export interface Pruning {
 }
 
 const op = "journal.prune";
-/** Purges at the same time: each is an entry of a Raft log, and appends want their turn in between. */
+/** Concurrent purges: each is an entry in a Raft log, and appends must get their turn. */
 const atOnce = 16;
 
-/** Removes ended runs, one by one. What a crash leaves of one is found by nobody. */
+/** Removes ended runs, one by one. Remains of one after a crash are unreachable. */
 export async function prune(options: Pruning, { olderThan, keep, runs }: PruneOptions): Promise<number> {
   const { store, names, view } = options;
   await store.put(op, { subject: names.clock, headers: "", data: empty });
@@ -46,7 +46,10 @@ export async function prune(options: Pruning, { olderThan, keep, runs }: PruneOp
   return gone.length;
 }
 
-/** Out of its lines first, where a run that is not there would look like one still to come; then nothing leads to the rest. `wires`: messages in the stream of wires and blobs. */
+/**
+ * Removed from its lists first, where a missing run would look like one still to be created; then the rest is unreachable.
+ * `wires`: number of messages in the stream of wires and blobs.
+ */
 async function remove(options: Pruning, known: Known, wires: number): Promise<void> {
   const { store, names, view, sessions, callers, blobs, pruned } = options;
   const { run, tenant, key, session, caller, shard } = known;

@@ -6,7 +6,7 @@ import { lastLimit, type Store } from "./store.ts";
 import { textOf } from "./stored.ts";
 import type { View } from "./view.ts";
 
-/** What one message holds of a run's events. */
+/** The events of one message. */
 export interface Record {
   readonly first: number;
   readonly head: number;
@@ -18,17 +18,17 @@ export interface Page {
   readonly run: string;
   readonly after: number;
   readonly limit: number;
-  /** The sequence of the run's last message. */
+  /** Sequence of the run's last message. */
   readonly upTo: number;
 }
 
-/** What a run had when it was last looked at; `last` holds the record that ends it, if that is one message. */
+/** A run's position when last checked; `last` is its final record, if that is one message. */
 export interface Latest {
   readonly head: number;
   readonly last?: Record;
 }
 
-/** Reading events. A run's event is under the subject of its block, or in a change of state. */
+/** Reading events. An event is under the subject of its block, or in a state change. */
 export class Records {
   readonly #store: Store;
   readonly #names: Names;
@@ -40,7 +40,7 @@ export class Records {
     this.#view = view;
   }
 
-  /** The records that hold any of the wanted events. */
+  /** The records that hold any of the requested events. */
   async read(op: string, { run, after, limit, upTo }: Page): Promise<Record[]> {
     const records: Record[] = [];
     const seq = await this.#start(op, run, after + 1);
@@ -55,7 +55,7 @@ export class Records {
     return records;
   }
 
-  /** How far many runs are, by one request for hundreds of them. */
+  /** The positions of many runs, hundreds per request. */
   async latest(op: string, cursors: readonly Cursor[]): Promise<Map<string, Latest>> {
     const found = new Map<string, Latest>();
     const asked: Promise<void>[] = [];
@@ -89,20 +89,20 @@ export class Records {
     return [this.#names.run(run, `e${blockOf(seq)}`), this.#names.run(run, "x")];
   }
 
-  /** A sequence at or before the message that holds the event: the first of its block, or of an earlier one. */
+  /** A sequence at or before the message with the event: the first of its block, or of an earlier one. */
   async #start(op: string, run: string, wanted: number): Promise<number> {
     const stream = this.#names.streamOf(run);
     for (let block = blockOf(wanted); block > 0; block--) {
       const subject = this.#names.run(run, `e${block}`);
       const message = await this.#store.next(op, stream, { subject, seq: 1 });
-      // Later than wanted: what precedes it in the block came with a change of state.
+      // Past the wanted event: the earlier part of the block came with a state change.
       if (message && standingOf(message.header("V") ?? "").first <= wanted) return message.seq;
     }
     return 1;
   }
 }
 
-/** Of what the records hold, exactly the events after `after`, at most `limit`. */
+/** Exactly the events after `after` in the records, at most `limit`. */
 export function eventsIn(records: readonly Pick<Record, "first" | "body">[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
   for (const { first, body } of records) {

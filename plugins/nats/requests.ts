@@ -6,7 +6,7 @@ import { type Origin, originOf, type Tail } from "./standing.ts";
 import type { Store } from "./store.ts";
 import { type Stored, textOf } from "./stored.ts";
 
-/** What a run was asked, and by which enqueue: only that one knows the nonce. */
+/** A run's request and the nonce of the enqueue that stored it. */
 export interface Asked {
   readonly origin: Origin;
   /** The request as JSON. */

@@ -24,7 +24,7 @@ export interface Restoring {
 
 const op = "journal.restore";
 
-/** One atomic batch, so that nobody sees a part of the run. */
+/** One atomic batch, so that the run is never partially visible. */
 export async function restore(options: Restoring, recording: Recording): Promise<void> {
   const { store, names, view, tails, sessions } = options;
   const { run, tenant, session, wires } = recording;
@@ -32,11 +32,11 @@ export async function restore(options: Restoring, recording: Recording): Promise
   const nonce = randomUUID();
   const { writes, done } = writesOf(names, recording, nonce);
   const messages = store.messagesOf(op, writes);
-  // A run that has ended holds nobody up, and needs no place in the line.
+  // An ended run blocks nothing and needs no place in the queue.
   if (session !== undefined && !done) await sessions.enter(op, { tenant, session }, { run, whenBusy: "conflict" });
   else if (session !== undefined && (await sessions.first(op, { tenant, session })) !== undefined)
     throw busy(op, session);
-  // Of no use to anyone before the run is there.
+  // Useless until the run exists, so stored after it.
   for (const wire of wires) await keepWire("journal.keepWire", options, { run, wire });
   const deadline = performance.now() + store.timeout;
   let asked: Asked | undefined;

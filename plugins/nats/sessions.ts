@@ -4,7 +4,7 @@ import type { Names } from "./names.ts";
 import type { Tails } from "./tails.ts";
 import type { View } from "./view.ts";
 
-/** The same name of two tenants is two sessions. */
+/** Scoped to a tenant. */
 export interface SessionName {
   readonly tenant: string;
   readonly session: string;
@@ -17,7 +17,10 @@ export interface SessionsOptions {
   readonly tails: Tails;
 }
 
-/** The line of each session. A run may start when all before it have ended; ended stays ended, so an old answer is still right. */
+/**
+ * The queue of each session. A run may start when all before it have ended; that never reverts, so a stale answer is still
+ * right.
+ */
 export class Sessions {
   readonly #options: SessionsOptions;
 
@@ -25,11 +28,11 @@ export class Sessions {
     this.#options = options;
   }
 
-  /** Puts the run at the end of its session's line; says whether others stand before it. Ended ones leave the line here. */
+  /** Appends the run to its session's queue; returns whether others are before it. Drops ended runs. */
   async enter(op: string, of: SessionName, { run, whenBusy }: Pick<Enqueue, "run" | "whenBusy">): Promise<boolean> {
     let isBusy = false;
     await this.#options.lines.change(op, this.#subject(of), async (line) => {
-      // One that is there already, by another enqueue with the same key or by an answer that was lost, keeps its place.
+      // One already queued, by another enqueue with the same key or after a lost response, keeps its place.
       const place = line.findIndex(([other]) => other === run);
       const before = await this.#unfinished(op, of, place < 0 ? line : line.slice(0, place));
       isBusy = before.length > 0;
@@ -39,7 +42,7 @@ export class Sessions {
     return isBusy;
   }
 
-  /** The run of the session whose turn it is. */
+  /** The run whose turn it is. */
   async first(op: string, of: SessionName): Promise<string | undefined> {
     const { line } = await this.#options.lines.read(op, this.#subject(of));
     const [first] = await this.#unfinished(op, of, line);
@@ -59,7 +62,7 @@ export class Sessions {
         if (known?.state === "done") return false;
         const tail = await tails.read(op, run);
         if (!tail) return !(await lines.isGivenUp(op, of.tenant, entry));
-        // An id that another session's run had already was refused after it had entered the line.
+        // An id already used by another session's run was refused after it had entered the queue.
         const isOther = known !== undefined && (known.session !== of.session || known.tenant !== of.tenant);
         return tail.state !== "done" && !isOther;
       }),

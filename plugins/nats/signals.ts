@@ -8,7 +8,7 @@ import { bytesOf, type Stored, textOf } from "./stored.ts";
 
 type Body = Omit<Signal, "number">;
 
-/** Signals are messages of the run: one that comes while the run is parked, claimed or ended is stored before or after that. */
+/** Signals are messages of the run, so they are ordered before or after any park, claim or end. */
 export class Signals {
   readonly #options: Changing;
 
@@ -27,7 +27,7 @@ export class Signals {
       if (tail.signals > 0) {
         const before = await this.#stored(op, run, tail.signals);
         const same = before.find((message) => signalOf(message).id === signal.id);
-        mine = same?.header("N") === nonce; // stored by the try before, whose answer was lost
+        mine = same?.header("N") === nonce; // stored by the previous attempt, whose response was lost
         if (same) return undefined;
       }
       if (tail.state === "done") return undefined;
@@ -55,7 +55,7 @@ export class Signals {
     return found;
   }
 
-  /** How many signals each run has, by one request for hundreds of them. */
+  /** The signal counts of many runs, hundreds per request. */
   async #counts(op: string, cursors: readonly Cursor[]): Promise<Map<string, number>> {
     const { store, names, view } = this.#options;
     const counts = new Map<string, number>();
@@ -70,7 +70,7 @@ export class Signals {
     return counts;
   }
 
-  /** All signals of a run, of which there are at least so many. */
+  /** All signals of a run, at least `count` of them. */
   async #stored(op: string, run: string, count: number): Promise<Stored[]> {
     const { store, names } = this.#options;
     const subject = names.run(run, "s");
@@ -85,7 +85,7 @@ export class Signals {
   }
 }
 
-/** Apart from the body: what a signal is must be known even if what it says cannot be read. */
+/** Separate from the body: the kind must be known even if the body cannot be read. */
 export const signalHeader = ({ id, kind }: Pick<Body, "id" | "kind">): string =>
   `S: ${kind} ${encodeURIComponent(id)}\r\n`;
 

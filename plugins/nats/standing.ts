@@ -1,7 +1,7 @@
 import type { RunState } from "venturi/plugin";
 import type { Stored } from "./stored.ts";
 
-/** How a run stands after a message. Every message of a run carries it, so the last one is the run's row. */
+/** A run's state after a message. Every message carries it, so the last one serves as the run's row. */
 export interface Standing {
   readonly epoch: number;
   readonly head: number;
@@ -10,9 +10,9 @@ export interface Standing {
   readonly cancelled: boolean;
   readonly outcome: "finished" | "failed" | undefined;
   readonly worker: string;
-  /** Questions to people that are open. */
+  /** Number of open questions. */
   readonly asking: number;
-  /** A parked run can be claimed so many ms after this message; 0: only a signal wakes it. */
+  /** A parked run becomes claimable this many ms after this message; 0: only a signal wakes it. */
   readonly wake: number;
 }
 
@@ -22,7 +22,7 @@ export interface Tail extends Standing {
   readonly time: number;
 }
 
-/** What one message adds: the seq of its first event (0: it has none), and whether it starts an epoch. */
+/** What a message adds: the seq of its first event (0: none), and whether it starts an epoch. */
 export interface Step {
   readonly first: number;
   readonly claim: boolean;
@@ -30,7 +30,7 @@ export interface Step {
 
 const none: Step = { first: 0, claim: false };
 
-/** The value of the header `V`. The epoch in it is the writer's own, never a copied one: an audit goes by it. */
+/** Value of the header `V`. Its epoch is the writer's own, never copied: fencing audits rely on that. */
 export function standingText(standing: Standing, { first, claim }: Step = none): string {
   const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = standing;
   const flags = `${cancelled ? 1 : 0} ${outcome ?? "-"} ${claim ? "c" : "-"}`;
@@ -55,7 +55,7 @@ export function standingOf(text: string): Standing & Step {
   };
 }
 
-/** A standing alone, of something that has more. */
+/** Picks the standing out of a larger object. */
 export const standingIn = (from: Standing): Standing => {
   const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = from;
   return { epoch, head, state, signals, cancelled, outcome, worker, asking, wake };
@@ -67,21 +67,21 @@ export const tailOf = (stored: Stored): Tail => ({
   time: stored.time,
 });
 
-/** What never changes about a run. `void`: an id that was announced to a session and given up; nothing but the id exists. */
+/** A run's immutable properties. `void`: an id that was reserved and given up; nothing but the id exists. */
 export interface Origin {
   readonly agent: string;
   readonly tenant: string;
   readonly revision?: string | undefined;
   readonly session?: string | undefined;
   readonly key?: string | undefined;
-  /** Who started it, if that one may have so many runs only. */
+  /** Its caller, if that one has a run limit. */
   readonly caller?: string | undefined;
   readonly void?: true | undefined;
 }
-/** The value of the header `Q`. */
+/** Value of the header `Q`. */
 export const originText = (origin: Origin): string => encodeURIComponent(JSON.stringify(origin));
 export const originOf = (text: string): Origin => JSON.parse(decodeURIComponent(text)) as Origin; // written from one
 
-/** The fence: the message is stored only if the last one under `filter` has this sequence. */
+/** The fence: stored only if the last message under `filter` has this sequence. */
 export const fence = (seq: number, filter: string): string =>
   `Nats-Expected-Last-Subject-Sequence: ${seq}\r\nNats-Expected-Last-Subject-Sequence-Subject: ${filter}\r\n`;

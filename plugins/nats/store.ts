@@ -3,11 +3,11 @@ import type { Link } from "./link.ts";
 import { cut, Joiner, type Outgoing, type Write } from "./parts.ts";
 import { type Ack, type LeaderMessage, type Stored, storedByLeader, storedByReplica } from "./stored.ts";
 
-/** The most messages an atomic batch may have. */
+/** Maximum messages in an atomic batch. */
 export const batchLimit = 1_000;
 const pageSize = 256;
 const pageBytes = 4 * 1_048_576;
-/** Subjects that one `multi_last` may name. */
+/** Maximum subjects of one `multi_last`. */
 export const lastLimit = 1_000;
 
 interface ApiError {
@@ -16,10 +16,10 @@ interface ApiError {
   readonly description: string;
 }
 
-/** `JSStreamReplicasNotSupportedErr` is a server error by its code, but no other answer will come from a server alone. */
+/** `JSStreamReplicasNotSupportedErr` has a server error code, but a single server will never answer otherwise. */
 const isFinal = ({ code, err_code }: ApiError): boolean => code < 500 || err_code === 10074;
 
-/** Reads and writes of JetStream as the journal needs them. */
+/** JetStream reads and writes for the journal. */
 export class Store {
   readonly link: Link;
   readonly #api: string;
@@ -33,7 +33,7 @@ export class Store {
     return this.link.timeout;
   }
 
-  /** One write, in parts if it is large. Asked once: what a lost answer means is for the caller to find out. */
+  /** One write, split if large. Not retried: the caller must find out what a lost response means. */
   write(op: string, write: Write): Promise<Ack> {
     return this.writeTogether(op, [write]);
   }
@@ -54,7 +54,7 @@ export class Store {
     return only && messages.length === 1 ? this.link.publish(op, only) : this.link.publishTogether(op, messages);
   }
 
-  /** Something that nothing depends on, tried until it is stored. */
+  /** An unconditional write, retried until it is stored. */
   async put(op: string, write: Write): Promise<void> {
     const deadline = performance.now() + this.timeout;
     for (;;) {
@@ -65,7 +65,7 @@ export class Store {
     }
   }
 
-  /** From the stream's leader: what was acknowledged to anyone is there. */
+  /** From the stream's leader: sees everything acknowledged. */
   async last(op: string, stream: string, subject: string): Promise<Stored | undefined> {
     return this.#fromLeader(op, stream, { last_by_subj: subject });
   }
@@ -74,7 +74,7 @@ export class Store {
     return this.#fromLeader(op, stream, { seq });
   }
 
-  /** A request of the JetStream API, repeated while nobody can answer it. */
+  /** A JetStream API request, retried while no server can answer. */
   async api<T extends object>(op: string, subject: string, request: object): Promise<T> {
     const answer = await this.tryApi<T>(op, subject, request);
     if ("error" in answer) throw failed(op, answer.error.description);
@@ -98,7 +98,7 @@ export class Store {
     }
   }
 
-  /** The last message under each of these subjects, from a replica that has reached `atLeast`. */
+  /** The last message under each subject, from a replica that has reached `atLeast`. */
   async lastOfEach(op: string, stream: string, request: { subjects: readonly string[]; atLeast: number }) {
     const { subjects, atLeast } = request;
     const deadline = performance.now() + this.timeout;
@@ -111,15 +111,15 @@ export class Store {
     }
   }
 
-  /** The first message under the subject at or after `seq`, as some replica has it. */
+  /** The first message under the subject at or after `seq`, from any replica. */
   async next(op: string, stream: string, request: { subject: string; seq: number }): Promise<Stored | undefined> {
     const [found] = await this.#page(op, stream, { seq: request.seq, next_by_subj: request.subject, batch: 1 });
     return found;
   }
 
   /**
-   * Messages under `filter` from `seq` to `upTo`, which is the sequence of one of them, whole. A replica may be behind: it is
-   * asked until it has got there.
+   * Messages under `filter` from `seq` to `upTo`, which is the sequence of one of them, reassembled. A replica may lag: retried
+   * until it has caught up.
    */
   async *scan(
     op: string,
@@ -140,7 +140,7 @@ export class Store {
         if (whole) yield whole;
       }
       if (messages.length > 0) continue;
-      // Behind, or the messages have been removed meanwhile.
+      // Lagging, or the messages were removed in the meantime.
       if (!(await this.at(op, stream, upTo))) return;
       if (performance.now() > deadline) throw failed(op, "its replicas are behind");
       await pause(5);
@@ -151,7 +151,7 @@ export class Store {
     const subject = `STREAM.MSG.GET.${stream}`;
     const answer = await this.tryApi<{ message?: LeaderMessage }>(op, subject, request);
     if ("error" in answer) {
-      if (answer.error.err_code === 10037) return undefined; // there is no such message
+      if (answer.error.err_code === 10037) return undefined; // message not found
       throw failed(op, answer.error.description);
     }
     if (!answer.message) throw failed(op, "it answered without a message");

@@ -4,13 +4,13 @@ import type { Msg, MsgHdrs } from "@nats-io/transport-node";
 export interface Stored {
   readonly subject: string;
   readonly seq: number;
-  /** By the clock of the stream's leader, ms. */
+  /** By the stream leader's clock, ms. */
   readonly time: number;
   readonly header: (name: string) => string | undefined;
   readonly data: Uint8Array;
 }
 
-/** What became of a publish. `stale`: the expected sequence is not the last one. `lost`: nobody knows. */
+/** Outcome of a publish. `stale`: the expected sequence is not the last one. `lost`: unknown. */
 export type Ack =
   | { readonly kind: "stored"; readonly seq: number }
   | { readonly kind: "stale" }
@@ -22,7 +22,7 @@ const decoder = new TextDecoder();
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text);
 export const textOf = (bytes: Uint8Array): string => decoder.decode(bytes);
 
-/** As `STREAM.MSG.GET` answers. */
+/** Response of `STREAM.MSG.GET`. */
 export interface LeaderMessage {
   readonly subject: string;
   readonly seq: number;
@@ -46,7 +46,7 @@ export const storedByReplica = (message: Msg, headers: MsgHdrs): Stored => ({
 });
 
 const wrongLastSequence = 10071;
-/** Another message for the same subject is being replicated. */
+/** Another message for the subject is being replicated. */
 const sequenceInFlight = 10164;
 
 export function ackOf(message: Msg): Ack {

@@ -2,7 +2,7 @@ import { failed, unusable } from "./failures.ts";
 import type { Names } from "./names.ts";
 import type { Store } from "./store.ts";
 
-/** Grows when messages change in a way that older versions would misread. */
+/** Incremented when older versions would misread messages. */
 const format = 1;
 
 interface StreamConfig {
@@ -13,10 +13,10 @@ interface StreamConfig {
 }
 
 const nameInUse = 10058;
-/** Too few servers are up, or their disks are full: that may pass. */
+/** Too few servers are up, or disks are full: transient. */
 const wait: ReadonlySet<number> = new Set([10005, 10023, 10047]);
 
-/** Makes the streams that are not there, and looks at those that are. */
+/** Creates missing streams and checks existing ones. */
 export async function prepareStreams(
   op: string,
   store: Store,
@@ -37,7 +37,7 @@ async function prepareStream(
   const { err_code: code, description } = made.error;
   if (code !== nameInUse)
     throw (wait.has(code) ? failed : unusable)(op, `its stream ${name} cannot be made: ${description}`);
-  // Made by someone who set more than is asked here, such as placement or limits.
+  // Created by an operator with additional settings, such as placement or limits.
   const { config } = await store.api<{ config: StreamConfig }>(op, `STREAM.INFO.${name}`, {});
   const shards = config.metadata?.["venturi.shards"];
   if (shards !== undefined && shards !== String(names.shards))
@@ -48,7 +48,7 @@ async function prepareStream(
   compare(op, wanted, config);
 }
 
-/** A stream that keeps less than it is told to, or lets others take from it, is refused. */
+/** Refuses a stream that retains less than required, or lets others remove messages. */
 function compare(op: string, wanted: StreamConfig, found: StreamConfig): void {
   const { name } = wanted;
   const version = Number(found.metadata?.["venturi.format"] ?? format);
@@ -82,7 +82,7 @@ function streamsOf({ names, replicas }: { names: Names; replicas: number }): Str
     subjects: [names.runs(shard, "*")],
     republish: { src: names.runs(shard, "*"), dest: names.liveOf(shard) },
   }));
-  // Only the last message under a subject counts; heartbeats go by themselves when a worker is gone.
+  // Only the last message under a subject counts; heartbeats of dead workers expire.
   const index = { ...common, discard: "old", max_msgs_per_subject: 1, allow_msg_ttl: true };
   return [
     ...shards,

@@ -3,7 +3,7 @@ import { type Tail, tailOf } from "./standing.ts";
 import type { Store } from "./store.ts";
 import type { Stored } from "./stored.ts";
 
-/** Last messages of runs: those that this process has written, and any other by asking the stream's leader. */
+/** Last messages of runs: cached for this process's own writes, otherwise read from the stream's leader. */
 export class Tails {
   readonly #store: Store;
   readonly #names: Names;
@@ -14,7 +14,7 @@ export class Tails {
     this.#names = names;
   }
 
-  /** Where a run stands that this process owns. */
+  /** The tail of a run this process owns. */
   get(run: string): Tail | undefined {
     return this.#own.get(run);
   }
@@ -23,7 +23,7 @@ export class Tails {
     if ((this.#own.get(run)?.epoch ?? 0) <= tail.epoch) this.#own.set(run, tail);
   }
 
-  /** The ownership of this epoch, or of an earlier one, has ended. */
+  /** Ownership with this epoch or an earlier one has ended. */
   delete(run: string, epoch: number): void {
     if ((this.#own.get(run)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#own.delete(run);
   }

@@ -2,30 +2,30 @@ import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
 import { within } from "./names.ts";
 import { type Origin, originOf, standingIn, standingOf } from "./standing.ts";
 
-/** A change of state as a stream tells it, or as this process has just written it. */
+/** A state change, delivered by a stream or just written by this process. */
 export interface Seen {
   readonly run: string;
   readonly shard: number;
   readonly kind: string;
   readonly seq: number;
   readonly time: number;
-  /** The headers `V` and, of a request, `Q`. */
+  /** The headers `V` and, for a request, `Q`. */
   readonly standing: string;
   readonly origin?: string | undefined;
 }
 
-/** Runs as their changes of state tell it: what can be claimed, and what can be listed. */
+/** Runs derived from their state changes: what can be claimed and listed. */
 export class View {
   readonly #runs: Catalog;
   readonly #ready = new Map<string, Known>();
   readonly #running = new Map<string, Map<string, Known>>();
-  /** How many runs of a tenant's session run or are parked. */
+  /** Running and parked runs per tenant and session. */
   readonly #busy = new Map<string, number>();
   readonly #waiting = new Map<string, Known>();
   readonly #sleeping = new Map<string, Known>();
   readonly #texts = new Map<string, string>();
   readonly #changed: (known: Known, kind: string) => void;
-  /** By shard, the last sequence this process has applied, whoever told it. */
+  /** By shard, the last sequence applied, whether delivered or written here. */
   readonly applied: number[];
 
   constructor(shards: number, changed: (known: Known, kind: string) => void) {
@@ -42,12 +42,12 @@ export class View {
     return this.#runs.walk(options);
   }
 
-  /** Runs that wait to be claimed, in order. */
+  /** Claimable runs, in order. */
   ready(): Known[] {
     return [...this.#ready.values()].sort(inOrder);
   }
 
-  /** Whether another run of its session runs or is parked. */
+  /** Whether another run of its session is running or parked. */
   isBusy({ tenant, session }: Known): boolean {
     return session !== undefined && this.#busy.has(within(tenant, session));
   }
@@ -56,17 +56,17 @@ export class View {
     return [...(this.#running.get(worker)?.values() ?? [])].sort(inOrder);
   }
 
-  /** Parked runs that wake by themselves. */
+  /** Parked runs with a wake-up time. */
   sleeping(): Known[] {
     return [...this.#sleeping.values()];
   }
 
-  /** Workers that have runs. */
+  /** Workers that own runs. */
   workers(): string[] {
     return [...this.#running.keys()];
   }
 
-  /** Runs that have not ended. */
+  /** Unfinished runs. */
   *open(): Generator<Known> {
     yield* this.#ready.values();
     yield* this.#waiting.values();
@@ -119,7 +119,7 @@ export class View {
     this.#runs.delete(run);
   }
 
-  /** What this process wrote itself is known before the stream tells when that was. */
+  /** This process's own writes are applied before the stream delivers their time. */
   #correct(before: Known, { seq, time }: Seen): void {
     if (before.seq !== seq && before.place !== seq) return;
     const created = before.place === seq ? time : before.created;
@@ -133,7 +133,7 @@ export class View {
     return { ...origin, agent, tenant, created: seen.time, place: seen.seq };
   }
 
-  /** Few agents and workers, many runs: one string each. */
+  /** Interned: few agents and workers, many runs. */
   #shared(text: string): string {
     const there = this.#texts.get(text);
     if (there !== undefined) return there;
@@ -171,6 +171,6 @@ export class View {
   }
 }
 
-/** As they came: exact within a shard, by the engine's time across shards. */
+/** Order of arrival: exact within a shard, by engine time across shards. */
 export const inOrder = (left: Known, right: Known): number =>
   left.shard === right.shard ? left.place - right.place : left.created - right.created || left.shard - right.shard;

@@ -3,13 +3,13 @@ import type { KeptWire } from "venturi/plugin";
 import type { Names } from "./names.ts";
 import type { Store } from "./store.ts";
 
-/** Raw provider bytes, in parts where a message cannot hold them. */
+/** Raw provider bytes, split where a message cannot hold them. */
 export async function keepWire(
   op: string,
   { store, names }: { store: Store; names: Names },
   { run, wire }: { run: string; wire: KeptWire },
 ): Promise<void> {
-  // A write that is repeated because its answer was lost may be stored twice; the nonce tells.
+  // A retry after a lost response may store them twice; the nonce identifies duplicates.
   const headers = `W: ${wire.round} ${wire.attempt} ${encodeURIComponent(wire.wire)}\r\nN: ${randomUUID()}\r\n`;
   await store.put(op, { subject: names.wire(run), headers, data: wire.bytes });
 }

@@ -19,10 +19,10 @@ export const wireName = "ollama";
 
 type Wire = Readonly<Record<string, unknown>>;
 
-/** What changes from line to line. */
+/** Values that vary from line to line. */
 const changing = varying([["message", "content"], ["message", "thinking"], ["response"]], [["created_at"]]);
 
-/** One JSON object a line, from /api/chat (`message`) and /api/generate (`response`); the last has `done: true`. */
+/** One JSON object per line, from /api/chat (`message`) and /api/generate (`response`); the last has `done: true`. */
 export class OllamaDecoder implements Decoder {
   readonly quirks = new Quirks();
   readonly #json = new RepeatedJson(changing);
@@ -71,7 +71,7 @@ export class OllamaDecoder implements Decoder {
       this.quirks.count("unknown_event");
   }
 
-  /** Calls come whole, in order of appearance; `function.index` is missing on the first, so it decides nothing. */
+  /** Calls arrive complete and in order; `function.index` is missing on the first, so it is ignored. */
   #call(call: Wire, out: Delta[]): void {
     const inner = record(call.function ?? call);
     const name = word(inner.name);
@@ -96,7 +96,7 @@ export class OllamaDecoder implements Decoder {
     const output = count(line.eval_count);
     if (input !== undefined) usage.inputTokens = input;
     if (output !== undefined) usage.outputTokens = output;
-    // A prompt that was in the cache is not counted again by older builds.
+    // Older builds do not count a cached prompt again.
     if (input === undefined || output === undefined) usage.source = "partial";
     if (input !== undefined || output !== undefined) out.push({ type: "usage", usage });
     const raw = word(line.done_reason);

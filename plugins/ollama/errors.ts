@@ -2,7 +2,7 @@ import { codeInBody, count, record, VenturiError, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
-/** `{"error":"text"}`, as a line of a stream that had begun; models that run in Ollama's cloud add a status. */
+/** `{"error":"text"}`, as a line of a started stream; models in Ollama's cloud add a status. */
 export function errorOf(body: unknown): VenturiError {
   const outer = record(body);
   const message = word(outer.error) ?? word(record(outer.error).message) ?? "no message was given";

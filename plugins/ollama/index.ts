@@ -23,7 +23,7 @@ export default definePlugin({
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true },
       wire,
       options,
-      // It loads the model when it is first asked.
+      // The model is loaded on first use.
       firstChunk: 300_000,
       request: (request, mode) => ({
         url: `${options.baseUrl.replace(/\/+$/, "")}/api/chat`,

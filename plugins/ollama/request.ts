@@ -13,7 +13,7 @@ import {
 
 type Body = Record<string, unknown>;
 
-/** The body of /api/chat. Keys that are not ours go beside `model` (`keep_alive`, …); the model's own into `options`. */
+/** The body of /api/chat. Unknown keys go beside `model` (`keep_alive`, …); model settings into `options`. */
 export function bodyOf(request: GenerationRequest): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, options: own, ...rest } = request.options;
   const options: Body = {};
@@ -35,7 +35,7 @@ export function bodyOf(request: GenerationRequest): Body {
   };
 }
 
-/** Ollama has no tool choice: what must not be called is not offered. */
+/** Ollama has no tool choice: forbidden tools are simply not offered. */
 function offered(request: GenerationRequest): readonly ToolSpec[] {
   const choice = request.toolChoice;
   if (choice === "none") return [];
@@ -47,7 +47,7 @@ const toolOf = (tool: ToolSpec): Body => ({
   function: { name: tool.name, description: tool.description, parameters: tool.parameters },
 });
 
-/** gpt-oss grades its thinking; other models only think or do not. */
+/** gpt-oss has levels of thinking; other models only on or off. */
 function thinkOf(model: string, effort: string | undefined): string | boolean {
   if (effort === "none") return false;
   if (effort === undefined || !model.includes("gpt-oss")) return true;
@@ -88,7 +88,7 @@ function results(message: Message): Body[] {
   return out;
 }
 
-/** Ollama has no files: text is told as text, and nothing else gets past the check of capabilities. */
+/** Ollama has no files: text is sent as text, and the capability check rejects anything else. */
 function textIn(part: FilePart): string {
   const text = fileAsText(part);
   if (text !== undefined) return text;

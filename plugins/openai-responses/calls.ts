@@ -4,11 +4,11 @@ import type { Output } from "./outputs.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** The calls of a response: functions as they stream, and calls of the vendor's own kinds, told at the end. */
+/** The calls of a response: functions as they stream, vendor calls at the end. */
 export class Calls {
   readonly #quirks: Quirks;
   readonly #ids = new Set<string>();
-  /** Until the end the vendor may have carried them out itself. */
+  /** The vendor may still execute them itself until the end. */
   readonly #clientCalls: ClientCall[] = [];
   readonly #answered = new Set<string>();
   #count = 0;
@@ -49,14 +49,14 @@ export class Calls {
     out.push({ type: "tool_call", index, arguments: piece });
   }
 
-  /** The arguments' own end counts, whatever the pieces were: some servers send none, some send them enciphered. */
+  /** The final arguments override the fragments: some servers send no fragments, some send them encrypted. */
   whole(output: Output, value: unknown, out: Delta[]): void {
     const whole = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
     if (typeof whole !== "string") return;
     const index = output.call ?? this.open(output, {}, out);
     const given = output.arguments;
     output.done = true;
-    // Some servers leave the arguments out of the item that ends the call.
+    // Some servers omit the arguments from the item that ends the call.
     if (whole === given || whole === "") {
       out.push({ type: "tool_call", index, sealed: true });
       return;
@@ -76,14 +76,14 @@ export class Calls {
     if (name !== undefined) out.push({ type: "tool_call", index, name, ...(id !== undefined && { id }) });
   }
 
-  /** Takes an item that asks the client for something; false when it is none. */
+  /** Takes an item the client must execute; false when it is not one. */
   takeClientCall(item: Json): boolean {
     const call = clientCallOf(item);
     if (call !== undefined) this.#clientCalls.push(call);
     return call !== undefined;
   }
 
-  /** The vendor has carried the call out. */
+  /** The vendor has executed the call. */
   answered(call: string | undefined): void {
     if (call !== undefined) this.#answered.add(call);
   }

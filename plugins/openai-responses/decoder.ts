@@ -24,12 +24,12 @@ export const wireName = "openai-responses";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What changes from event to event of one kind. */
+/** Values that vary between events of one kind. */
 const changing = varying([["delta"]], [["sequence_number"], ["obfuscation"]]);
 
 /**
- * The Responses API. Pieces are given out as they arrive; what an item's own end says counts more than the sum of its
- * pieces, so whatever is missing is given then, and arguments that differ are replaced.
+ * Decodes the Responses API. Deltas are emitted as they arrive; an item's final content overrides them, so missing text is
+ * emitted then, and arguments that differ are replaced.
  */
 export class ResponsesDecoder implements Decoder {
   readonly quirks = new Quirks();
@@ -110,7 +110,7 @@ export class ResponsesDecoder implements Decoder {
     }
   }
 
-  /** Progress of what the vendor runs itself is told by its items; the rest is not known here, or not yet invented. */
+  /** Vendor tool progress is covered by its items; other events are unknown. */
   #other(type: string, event: Json, out: Delta[]): void {
     if (type === "" && event.error) return this.#fail(out, errorOf(event));
     if (event.object === "response") return this.#terminal(event, out);
@@ -154,7 +154,7 @@ export class ResponsesDecoder implements Decoder {
     this.#complete(output, item, out);
   }
 
-  /** The item as it is in the end. */
+  /** The final item. */
   #complete(output: Output, item: Json, out: Delta[]): void {
     const type = word(item.type) ?? output.type;
     if (type === "function_call") return this.#calls.complete(output, item, out);
@@ -196,7 +196,7 @@ export class ResponsesDecoder implements Decoder {
     this.#fillIn(response, out);
     const reason = word(record(response.incomplete_details).reason);
     const cut = status === "incomplete" || reason !== undefined ? cutFinish(reason) : undefined;
-    // After these two the accumulator knows that such calls are short; otherwise nobody would.
+    // With these two the accumulator treats open calls as truncated; otherwise nothing would.
     const unfinished = this.#outputs.all.some((output) => output.call !== undefined && !output.done);
     if (unfinished && cut !== "length" && cut !== "content_filter") {
       return this.#fail(out, broken(`the response was ${status} with a call that is not finished`), usage);
@@ -207,7 +207,7 @@ export class ResponsesDecoder implements Decoder {
     out.push({ type: "done", finish: cut ?? this.#goodFinish(), raw: reason ?? status });
   }
 
-  /** What was never streamed stands in the final response, unless that is left empty, as some back ends do. */
+  /** The final response has whatever was never streamed, unless it is empty, as with some backends. */
   #fillIn(response: Json, out: Delta[]): void {
     const streamed = this.#outputs.all.length;
     for (const [index, item] of list(response.output).map(record).entries()) {
@@ -253,6 +253,6 @@ function placeOf(type: string, event: Json): Place {
 const cutFinish = (reason: string | undefined): FinishReason =>
   reason === "max_output_tokens" ? "length" : reason === "content_filter" ? "content_filter" : "other";
 
-/** Events whose outcome the item's end tells again. */
+/** Events whose outcome the final item repeats. */
 const progress =
   /^(keepalive|ping)$|^response\.(content_part|reasoning_part|reasoning_summary_part|custom_tool_call_input|mcp_call|mcp_call_arguments|mcp_list_tools|web_search_call|file_search_call|code_interpreter_call|code_interpreter_call_code|image_generation_call|shell_call_command|shell_call_output_content|apply_patch_call_operation_diff|compaction|audio)\./;

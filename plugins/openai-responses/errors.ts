@@ -3,8 +3,8 @@ import { type Code, codeInBody, record, VenturiError, vendorWords, word } from "
 const op = "provider.stream";
 
 /**
- * An error told in a stream: flat as documented (`code`, `message`), nested under `error` as the real wire has it, or the
- * `error` of a response that failed. The message may be empty.
+ * An error in a stream: flat as documented (`code`, `message`), nested under `error` as really sent, or the `error` of a failed
+ * response. The message may be empty.
  */
 export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError {
   const nested = record(event.error);

@@ -6,12 +6,12 @@ import { outputItem } from "./vendor-outputs.ts";
 type Body = Record<string, unknown>;
 
 export interface Input {
-  /** What a client of this wire called so. */
+  /** The client's `instructions` on this wire. */
   readonly instructions?: string;
   readonly input: readonly Body[];
 }
 
-/** The conversation as input items, in the order in which things were said and done. */
+/** The conversation as input items, in chronological order. */
 export function inputOf(messages: readonly Message[], store: boolean): Input {
   const called = new Map<string, Body>();
   const told = messages.find(isInstructions);
@@ -26,7 +26,7 @@ export function inputOf(messages: readonly Message[], store: boolean): Input {
 
 const isInstructions = ({ native }: Message): boolean => native?.fields.type === "instructions";
 
-/** A text that no client wrote as a list of one is sent as it is. */
+/** Plain text is sent as a string, unless a client wrote it as a list of one. */
 function contentOf(message: Message): unknown {
   const [part, ...others] = message.parts;
   if (part?.type === "text" && part.native === undefined && others.length === 0) return part.text;
@@ -55,7 +55,7 @@ function assistantItem(part: Part, store: boolean, called: Map<string, Body>): B
   }
 }
 
-/** A stored item is found by its id; one that is not has to come along enciphered, or it is refused. */
+/** A stored item is found by its id; otherwise it must be included encrypted, or it is rejected. */
 function reasoningItem(part: Extract<Part, { type: "reasoning" }>, store: boolean): Body[] {
   const { id, encrypted, text } = part;
   if (encrypted === undefined && (id === undefined || !store)) return [];
@@ -69,7 +69,7 @@ function reasoningItem(part: Extract<Part, { type: "reasoning" }>, store: boolea
   ];
 }
 
-/** A call of the vendor's own kind goes back as the item it was; a function call with what it carried. */
+/** A vendor call is sent back as the original item; a function call with its native fields. */
 function callItem(part: Extract<Part, { type: "tool_call" }>, called: Map<string, Body>): Body {
   const item = part.signature === undefined ? {} : record(parseJson(part.signature));
   called.set(part.call, item);
@@ -85,7 +85,7 @@ function resultItem(part: Part, called: ReadonlyMap<string, Body>): Body[] {
   const text = part.output === "" ? [] : [{ type: "input_text", text: part.output }];
   const output = shown.length === 0 ? part.output : [...text, ...shown];
   const item = called.get(part.call) ?? {};
-  // A call that was sent back as it came has the vendor's id, whatever this run calls it.
+  // A call sent back verbatim has the vendor's id, whatever this run calls it.
   const id = item.type === undefined || item.type === "function_call" ? part.call : String(item.call_id ?? part.call);
   return [withNative(outputItem(item, id, { ok: part.ok, output }), part.native)];
 }

@@ -2,7 +2,7 @@ import { record, word } from "venturi/plugin";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Calls that the client is asked to carry out, though it did not offer them as functions: what each is called. */
+/** Calls the client must execute although it did not offer them as functions, and their tool names. */
 const clientCalls: ReadonlyMap<string, string> = new Map([
   ["custom_tool_call", ""],
   ["local_shell_call", "local_shell"],
@@ -11,7 +11,7 @@ const clientCalls: ReadonlyMap<string, string> = new Map([
   ["computer_call", "computer"],
 ]);
 
-/** Whether the item asks the client for something that it did not offer as a function. */
+/** Whether the client must execute the item although it did not offer it as a function. */
 export const isClientCall = (item: Json): boolean => clientCalls.has(word(item.type) ?? "") && !isHosted(item);
 
 export interface ClientCall {
@@ -19,11 +19,11 @@ export interface ClientCall {
   readonly call: string | undefined;
   readonly name: string;
   readonly arguments: string;
-  /** Needed to send the call back as the item it was. */
+  /** Needed to send the call back as the original item. */
   readonly signature: string;
 }
 
-/** The call in an item that is done; undefined when it is not the client's to carry out. */
+/** The call in a finished item; undefined when the client need not execute it. */
 export function clientCallOf(item: Json): ClientCall | undefined {
   const kind = word(item.type) ?? "";
   if (!isClientCall(item)) return undefined;
@@ -38,5 +38,5 @@ export function clientCallOf(item: Json): ClientCall | undefined {
   };
 }
 
-/** A shell in a container of the vendor's is run by the vendor. */
+/** The vendor runs a shell in its own container. */
 const isHosted = (item: Json): boolean => (word(record(item.environment).type) ?? "local") !== "local";

@@ -1,4 +1,4 @@
-/** One item of the output while it arrives. */
+/** An output item while it arrives. */
 export interface Output {
   /** Position among all items, in order of appearance. */
   readonly position: number;
@@ -9,14 +9,14 @@ export interface Output {
   call: number | undefined;
   /** The call's arguments so far. */
   arguments: string;
-  /** What was given out so far, by kind and part: `text 0`, `refusal 0`, `summary 1`. */
+  /** Text emitted so far, by kind and part: `text 0`, `refusal 0`, `summary 1`. */
   readonly given: Map<string, string>;
   annotations: number;
 }
 
 /**
- * Which item an event is about. The output index says it: some servers (GitHub Copilot) give every event a new item id.
- * Others count wrongly and use one index for several items; then an id that is known says it.
+ * Maps events to items, by output index: some servers (GitHub Copilot) use a new item id for every event. Others use one index
+ * for several items; then a known id decides.
  */
 export class Outputs {
   readonly all: Output[] = [];

@@ -14,12 +14,12 @@ import type { ResponsesOptions } from "./options.ts";
 
 type Body = Record<string, unknown>;
 
-/** Models that think: only they take `include: reasoning.encrypted_content`. */
+/** Reasoning models: only they accept `include: reasoning.encrypted_content`. */
 const thinking = /^(o\d|gpt-5|gpt-6|codex|computer-use)/;
 
 /**
- * The body of /responses. Keys that are not ours go in as they are and win over what we made of the others; `tools`
- * among them (the vendor's own) come after the agent's.
+ * The body of /responses. Unknown keys are added unchanged and override ours; `tools` among them (the vendor's own) come after
+ * the agent's.
  */
 export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mode: "stream" | "whole"): Body {
   const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, tools: more, ...rest } = request.options;
@@ -44,7 +44,7 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
     body.reasoning = { ...(reasoning?.effort && { effort: reasoning.effort }), ...(summary && { summary }) };
   }
   const thinks = body.reasoning !== undefined || thinking.test(request.model.replace(/^.*\//, ""));
-  // Without a stored response the model's thinking survives to the next round only if it comes along enciphered.
+  // Without a stored response, reasoning survives to the next round only if it is included encrypted.
   const key = cacheKeyOf(request, options);
   if (key !== undefined) body.prompt_cache_key = key;
   const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
@@ -53,7 +53,7 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   return include.size === 0 ? asked : { ...asked, include: [...include] };
 }
 
-/** The fields that tokens are counted by; the API refuses the others. */
+/** The fields the token counting endpoint accepts; it rejects others. */
 export function countedBody(body: Body): Body {
   return Object.fromEntries(Object.entries(body).filter(([key]) => counted.has(key)));
 }
@@ -70,7 +70,7 @@ const counted: ReadonlySet<string> = new Set([
   "truncation",
 ]);
 
-/** For OpenAI itself; elsewhere only when the operator asked for caching, since a server may refuse what it does not know. */
+/** For OpenAI itself; elsewhere only if the operator enabled caching, since a server may reject unknown fields. */
 function cacheKeyOf({ cache }: GenerationRequest, { baseUrl }: ResponsesOptions): string | undefined {
   if (cache === undefined || cache.mode === "off") return undefined;
   return cache.mode !== "auto" || openAi.test(new URL(baseUrl).hostname) ? cache.key : undefined;
@@ -78,7 +78,7 @@ function cacheKeyOf({ cache }: GenerationRequest, { baseUrl }: ResponsesOptions)
 
 const openAi = /(^|\.)openai\.com$|\.azure\.com$/;
 
-/** A client of this wire has said itself whether its schema is strict. */
+/** A client of this wire has stated whether its schema is strict. */
 function formatOf({ name, schema, native }: OutputFormat): Body {
   if (schema === undefined) return { type: "json_object" };
   const strict = native === undefined ? { strict: isStrictSchema(schema) } : {};

@@ -4,13 +4,13 @@ import type { Output } from "./outputs.ts";
 type Json = Readonly<Record<string, unknown>>;
 export type TextKind = "text" | "refusal" | "summary" | "thought";
 
-/** Which part of an item a text is, as the events name it. */
+/** Position of a text within an item, as named by events. */
 export interface Place {
   readonly kind: TextKind;
   readonly part: unknown;
 }
 
-/** Text, refusals and reasoning: given piece by piece, and what is missing in the end once more, never twice. */
+/** Text, refusals and reasoning: emitted as deltas, plus whatever is missing at the end, never twice. */
 export class Texts {
   hasText = false;
   hasRefusal = false;
@@ -32,13 +32,13 @@ export class Texts {
       this.hasRefusal = true;
       out.push({ type: "refusal", text });
     } else {
-      // Several summaries of one item are paragraphs of one reasoning.
+      // Several summaries of one item are paragraphs of one reasoning part.
       const gap = before === undefined && output.given.size > 1 ? "\n\n" : "";
       out.push({ type: "reasoning", text: gap + text, part: output.position });
     }
   }
 
-  /** Gives what of the whole part was not given piece by piece. */
+  /** Emits the part's text that was not streamed. */
   whole(output: Output, place: Place, text: unknown, out: Delta[]): void {
     if (typeof text !== "string") return;
     const given = output.given.get(`${place.kind} ${place.part ?? 0}`) ?? "";
@@ -57,8 +57,8 @@ export class Texts {
   }
 
   /**
-   * Gives what of all the item's parts was not given yet. They are compared as one text: a part's place in the item is not
-   * always its `content_index` (Bedrock counts on from the reasoning before).
+   * Emits the item's text that was not streamed. All parts are compared as one text: a part's position is not always its
+   * `content_index` (Bedrock continues counting from the reasoning).
    */
   #complete(output: Output, kind: TextKind, texts: readonly string[], out: Delta[]): void {
     let given = "";

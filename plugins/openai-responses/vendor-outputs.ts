@@ -7,7 +7,7 @@ export interface Result {
   readonly output: unknown;
 }
 
-/** The item that answers a call, in the form of the item that was the call. */
+/** The item that answers a call, in the call's own format. */
 export function outputItem(called: Json, call: string, { ok, output }: Result): Json {
   const type = word(called.type) ?? "function_call";
   const text = typeof output === "string" ? output : JSON.stringify(output);
@@ -37,7 +37,7 @@ export function outputItem(called: Json, call: string, { ok, output }: Result): 
   }
 }
 
-/** What each command did, if the tool told it as `{ exit, stdout, stderr }`, or several of them as `results`. */
+/** Output per command, if the tool returned `{ exit, stdout, stderr }`, or several of them as `results`. */
 function commandsIn(text: string, ok: boolean): Json[] {
   const told = record(parseJson(text));
   const results = list(told.results ?? [told]).map(record);
@@ -49,7 +49,7 @@ function commandsIn(text: string, ok: boolean): Json[] {
 const isCommand = (value: Json): boolean =>
   typeof value.stdout === "string" && typeof value.stderr === "string" && "exit" in value;
 
-/** A command that a signal ended has no exit status; a shell says 128 and more. */
+/** A command killed by a signal has no exit status; shells report 128 and more. */
 const commandOutput = ({ stdout, stderr, exit, timedOut }: Json): Json => ({
   stdout,
   stderr,

@@ -5,9 +5,9 @@ type Body = Record<string, unknown>;
 export const imageOf = (part: ImagePart): Body =>
   withNative({ type: "image_url", image_url: { url: part.url ?? dataUrl(part) } }, part.native);
 
-/** Audio has a part of its own; text goes as text, since the API takes PDFs alone as files. */
+/** Audio has its own part type; text is sent as text, since the API accepts only PDFs as files. */
 export function fileOf(part: FilePart): Body {
-  // A client of this wire sent it as a file, so the server it means takes it as one.
+  // A client of this wire sent it as a file, so its target server accepts it as one.
   const text = part.native === undefined ? fileAsText(part) : undefined;
   if (text !== undefined) return { type: "text", text };
   if (part.data === undefined) {
@@ -21,13 +21,13 @@ export function fileOf(part: FilePart): Body {
   return withNative({ type: "file", file: { ...nameOf(part), file_data: dataUrl(part) } }, part.native);
 }
 
-/** The API wants a name; a client of this wire that gave none has its reasons. */
+/** The API requires a name; a client of this wire that omitted it is not overruled. */
 const nameOf = ({ name, native }: FilePart): Body =>
   name === undefined && native !== undefined ? {} : { filename: name ?? "file" };
 
 const dataUrl = ({ mediaType, data }: ImagePart | FilePart): string => `data:${mediaType};base64,${data ?? ""}`;
 
-/** `audio/mpeg` is MP3; of the others the name is the format. */
+/** `audio/mpeg` is MP3; for others the subtype is the format. */
 const audioFormat = (mediaType: string): string => {
   const name = mediaType.slice("audio/".length).replace(/^x-|;.*$/g, "");
   return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;

@@ -3,12 +3,12 @@ import type { OpenAiOptions } from "./options.ts";
 
 export type IdOf = (call: string) => string;
 
-/** OpenAI refuses longer ones. */
+/** OpenAI rejects longer ids. */
 const longest = 40;
 
 /**
- * How calls are called in a request. A conversation may hold ids of other vendors or of this run's own making; the same id
- * always becomes the same one, so that a call and its result still find each other.
+ * Maps call ids for a request. A conversation may hold ids of other vendors or generated ones; the mapping is deterministic, so
+ * that calls and results still match.
  */
 export function callIds({ callIds, baseUrl }: OpenAiOptions): IdOf {
   const short = callIds === "short" || (callIds === undefined && /(^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname));

@@ -1,6 +1,6 @@
 import { type Delta, list, record } from "venturi/plugin";
 
-/** Content as a list of parts (Mistral): text, thinking, references. True when there was text among them. */
+/** Content as a list of parts (Mistral): text, thinking, references. True when there was text. */
 export function contentParts(content: readonly unknown[], out: Delta[]): boolean {
   let hasText = false;
   for (const entry of content) {

@@ -25,7 +25,7 @@ export const wireName = "openai-chat";
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What changes from chunk to chunk of a usual stream, or from stream to stream and is known from its first chunk. */
+/** Values that vary between chunks, or between streams and are known from the first chunk. */
 const changing = varying(
   [
     ["choices", 0, "delta", "content"],
@@ -38,15 +38,15 @@ const changing = varying(
 const forms = new SharedForms();
 
 /**
- * Chat Completions as OpenAI and everybody who says so writes it. The stream is complete when a finish reason was seen for
- * every choice that began, and then `[DONE]` or the end of the bytes; `[DONE]` alone proves nothing.
+ * Chat Completions as OpenAI and all compatible servers write it. The stream is complete after a finish reason for every
+ * started choice, and then `[DONE]` or the end of the body; `[DONE]` alone proves nothing.
  */
 export class ChatDecoder implements Decoder {
   readonly quirks = new Quirks();
   readonly #json = new RepeatedJson(changing, forms);
   readonly #calls = new ToolCalls(this.quirks);
   readonly #details = new ReasoningDetails();
-  /** Choices by index: the finish reason, undefined while there is none. The first one seen is the one that is decoded. */
+  /** Finish reasons by choice index; undefined while open. Only the first choice seen is decoded. */
   readonly #choices = new Map<number, string | undefined>();
   #choice: number | undefined;
   #id = "";
@@ -67,7 +67,7 @@ export class ChatDecoder implements Decoder {
     const introduced = this.#id !== "" && this.#model !== "";
     const chunk = introduced ? this.#json.parse(data) : parseJson(data);
     if (typeof chunk !== "object" || chunk === null) return this.#noObject(chunk, frame, out);
-    this.#chunk(chunk as Json, frame.event, out); // an object can be read by any key
+    this.#chunk(chunk as Json, frame.event, out); // any key may be read
   }
 
   end(out: Delta[]): void {
@@ -76,14 +76,14 @@ export class ChatDecoder implements Decoder {
     if (out.at(-1)?.type === "done") this.quirks.count("done_missing");
   }
 
-  /** Handles payloads that are no JSON; true when there is nothing more to do. */
+  /** Handles payloads that are not JSON; true when there is nothing more to do. */
   #sentinel(data: string, out: Delta[]): boolean {
     if (data === "") return true;
     if (data === "[DONE]") {
       this.#finish(out);
       return true;
     }
-    // A proxy wrapped a comment into an event (OpenRouter's keep-alive behind a gateway).
+    // A proxy wrapped a comment in an event (OpenRouter's keep-alive behind a gateway).
     if (data.startsWith(":")) this.quirks.count("comment_as_data");
     return data.startsWith(":");
   }
@@ -138,7 +138,7 @@ export class ChatDecoder implements Decoder {
     }
     if (index === this.#choice) this.#pushDelta(choice, out);
     else this.quirks.count("other_choice");
-    // Only where they were asked for.
+    // Present only if requested.
     if (choice.logprobs)
       out.push({ type: "activity", kind: "part", wire: wireName, data: { logprobs: choice.logprobs } });
     const finish = choice.finish_reason;
@@ -156,7 +156,7 @@ export class ChatDecoder implements Decoder {
   #pushDelta(choice: Json, out: Delta[]): void {
     const delta = choice.delta;
     if (typeof delta !== "object" || delta === null) return this.#withoutDelta(choice, out);
-    const content = (delta as Json).content; // an object can be read by any key
+    const content = (delta as Json).content; // any key may be read
     if (typeof content === "string") {
       if (content !== "") this.#text(content, out);
     } else if (typeof content === "object" && content !== null) {
@@ -204,13 +204,13 @@ export class ChatDecoder implements Decoder {
       break;
     }
     if (text === "") return;
-    // The part remembers the field it came in: a vendor that wants its reasoning back wants it there.
+    // Remembers the field: a vendor that requires its reasoning back expects it there.
     if (this.#hasReasoning || field === undefined) out.push({ type: "reasoning", text });
     else out.push({ type: "reasoning", text, id: field });
     this.#hasReasoning = true;
   }
 
-  /** A whole message instead of a delta, as non-streaming answers have it; one that is repeated grows. */
+  /** A complete message in place of a delta, as in non-streamed answers; repeated ones grow. */
   #withoutDelta(choice: Json, out: Delta[]): void {
     const message = choice.message;
     if (typeof message !== "object" || message === null) {
@@ -218,7 +218,7 @@ export class ChatDecoder implements Decoder {
       return this.quirks.count("delta_missing");
     }
     this.quirks.count("message_for_delta");
-    const { content, ...rest } = message as Json; // an object can be read by any key
+    const { content, ...rest } = message as Json; // any key may be read
     if (typeof content !== "string") return this.#pushDelta({ delta: message }, out);
     const more = content.startsWith(this.#message) ? content.slice(this.#message.length) : content;
     this.#message = content;
@@ -239,7 +239,7 @@ export class ChatDecoder implements Decoder {
     out.push({ type: "done", finish: this.#normalised(raw), raw });
   }
 
-  /** What has to go back with the message, and where the answer was found. */
+  /** Data that must be sent back with the message, and the answer's sources. */
   #keep(out: Delta[]): void {
     const data: Record<string, unknown> = {};
     if (!this.#details.empty) data.reasoning_details = this.#details.whole();
@@ -268,7 +268,7 @@ export class ChatDecoder implements Decoder {
 
 const reasoningFields = ["reasoning_content", "reasoning", "reasoning_text"] as const;
 
-/** `error` in any form, a body that is an error itself (Mistral, vLLM, xAI), or an event that is named so (LM Studio). */
+/** `error` in any form, a body that is itself an error (Mistral, vLLM, xAI), or an event named so (LM Studio). */
 function isError(chunk: Json, event: string): boolean {
   if (chunk.error) return true;
   if (event === "error") return true;

@@ -1,12 +1,12 @@
 import { isIP } from "node:net";
 
-/** How servers that speak Chat Completions differ where it matters. */
+/** Relevant differences between Chat Completions servers. */
 export interface Dialect {
-  /** The name of the limit of output tokens. Servers ignore the one they do not know, and with it the limit. */
+  /** Name of the output token limit. Servers silently ignore the one they do not know. */
   readonly maxTokens: "max_completion_tokens" | "max_tokens";
-  /** Takes `prompt_cache_key`; some others refuse what they do not know. */
+  /** Accepts `prompt_cache_key`; some servers reject unknown fields. */
   readonly cacheKey: boolean;
-  /** How long the first chunk may take when the config does not say, ms: local servers load the model when it is asked. */
+  /** Default first-chunk timeout, ms: local servers load the model on first use. */
   readonly firstChunk?: number;
 }
 
@@ -25,9 +25,9 @@ export const dialects = {
 } satisfies Record<string, Dialect>;
 export type DialectName = keyof typeof dialects;
 
-export const dialectNames = Object.keys(dialects) as [DialectName, ...DialectName[]]; // the keys are the names
+export const dialectNames = Object.keys(dialects) as [DialectName, ...DialectName[]]; // keys are the names
 
-/** By the host: the vendors that are known, and whatever runs on this machine or in its private network. */
+/** By host: known vendors, and anything on this machine or its private network. */
 export function dialectOf(name: DialectName | "auto", baseUrl: string): Dialect {
   if (name !== "auto") return dialects[name];
   const { hostname } = new URL(baseUrl);
@@ -42,7 +42,7 @@ const vendors: readonly [RegExp, DialectName][] = [
   [/(^|\.)mistral\.ai$/, "mistral"],
 ];
 
-/** Loopback, private addresses, and names without a domain, as containers have them. */
+/** Loopback, private addresses, and names without a domain, as containers have. */
 function isNear(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");
   if (isIP(host) === 4) return /^(127|10|192\.168|172\.(1[6-9]|2\d|3[01])|169\.254)\./.test(host);

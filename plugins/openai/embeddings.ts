@@ -1,6 +1,6 @@
 import { type Embeddings, type EmbedRequest, list, record, VenturiError, withNative } from "venturi/plugin";
 
-/** Vectors as numbers: half the servers that call themselves compatible know no other encoding. */
+/** Vectors as numbers: half the compatible servers support no other encoding. */
 export function embeddingsBody({ model, input, dimensions, native }: EmbedRequest): Record<string, unknown> {
   const body = { model, input, ...(dimensions === undefined ? {} : { dimensions }) };
   return { ...withNative(body, native), encoding_format: "float" };

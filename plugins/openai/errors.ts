@@ -14,7 +14,7 @@ import {
 
 const op = "provider.stream";
 
-/** An error that the server told inside a stream, or inside a body that came with 200. */
+/** An error inside a stream, or inside a body sent with 200. */
 export function errorIn(payload: unknown): VenturiError {
   const body = record(payload);
   const said = errorText(body) || "no reason was given";
@@ -27,13 +27,13 @@ export function errorIn(payload: unknown): VenturiError {
   return new VenturiError(op, code, `the provider reported an error: ${said}`, { details });
 }
 
-/** Answers of 400 that are no fault of the request. */
+/** Responses with 400 that are not the request's fault. */
 export function failureOf(failure: HttpFailure): VenturiError | undefined {
   if (failure.status === 400 && modelsFault.test(errorCode(failure.body) ?? "")) return errorIn(failure.body);
   return refusedKey(failure);
 }
 
-/** xAI answers 400 to a wrong key. */
+/** xAI responds with 400 to a wrong key. */
 function refusedKey(failure: HttpFailure): VenturiError | undefined {
   if (failure.status !== 400 || !/incorrect api key|invalid api key/i.test(errorText(failure.body))) return undefined;
   return httpFailure(op, { ...failure, status: 401 });
@@ -54,7 +54,7 @@ const kinds: readonly (readonly [RegExp, Code])[] = [
   [/invalid_request|bad.?request|context.?length|invalid_prompt/i, "invalid_input"],
 ];
 
-/** Groq says this of a model that wrote a call wrongly, and calls it an invalid request. */
+/** Groq reports a malformed call by the model as an invalid request. */
 const modelsFault = /tool_use_failed/;
 
 function codeOf(words: string, body: unknown): Code {

@@ -21,7 +21,7 @@ const reasons: ReadonlyMap<string, FinishReason> = new Map([
 
 export const finishOf = (raw: string): FinishReason => reasons.get(raw.toLowerCase()) ?? "other";
 
-/** Servers say a finish reason twice and not always the same: what tells of something missing is the one that counts. */
+/** Servers may send several, different finish reasons: one that indicates missing output wins. */
 export function strongerFinish(earlier: string | undefined, later: string): string {
   if (earlier === undefined) return later;
   const cut = finishOf(later) === "length" || finishOf(later) === "content_filter";

@@ -6,7 +6,7 @@ import type { OpenAiOptions } from "./options.ts";
 
 type Body = Record<string, unknown>;
 
-/** The conversation in this wire's form. */
+/** The conversation in this wire's format. */
 export function messagesOf(messages: readonly Message[], options: OpenAiOptions): Body[] {
   const idOf = callIds(options);
   return messages.flatMap<Body>((message) => {
@@ -19,7 +19,7 @@ export function messagesOf(messages: readonly Message[], options: OpenAiOptions)
   });
 }
 
-/** Plain text stays a string, which every server takes; a list only where there is something else, or a client wrote one. */
+/** Plain text stays a string, which every server accepts; a list only for other content, or if a client wrote one. */
 function contentOf(parts: readonly Part[]): unknown {
   const content = parts.flatMap(itemOf);
   const plain = content.every((item) => item.type === "text") && !parts.some(isListed);
@@ -55,7 +55,7 @@ function callOf(part: Extract<Part, { type: "tool_call" }>, idOf: IdOf): Body {
     type: "function",
     function: { name: part.name, arguments: argumentsText(part) },
   };
-  // Gemini's compatible endpoint signs calls there and refuses the next turn without it.
+  // Gemini's compatible endpoint signs calls there and rejects the next turn without the signature.
   const signed =
     part.signature === undefined ? {} : { extra_content: { google: { thought_signature: part.signature } } };
   return withNative({ ...call, ...signed }, part.native);
@@ -63,10 +63,10 @@ function callOf(part: Extract<Part, { type: "tool_call" }>, idOf: IdOf): Body {
 
 const fields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "reasoning_text"]);
 
-/** Reasoning goes back where it came from: in OpenRouter's list when there was one, else in the field of that vendor. */
+/** Reasoning goes back to where it came from: OpenRouter's list if there was one, else the vendor's field. */
 function addReasoning(body: Body, parts: readonly Part[]): void {
   for (const part of parts) {
-    // With a type it is an item of the content.
+    // With a type it is a content item.
     if (isOwn(part) && record(part.data).type === undefined) Object.assign(body, record(part.data));
   }
   if (body.reasoning_details !== undefined) return;
@@ -76,7 +76,7 @@ function addReasoning(body: Body, parts: readonly Part[]): void {
   }
 }
 
-/** A tool's images can't stand in its result on this wire, so they follow in a message of the user's. */
+/** Tool results cannot hold images on this wire, so they follow in a user message. */
 function results(message: Message, idOf: IdOf): Body[] {
   const out: Body[] = [];
   const images: Body[] = [];

@@ -3,8 +3,8 @@ import { list, record } from "venturi/plugin";
 type Detail = Record<string, unknown>;
 
 /**
- * OpenRouter's `reasoning_details`: reasoning in pieces, some of it signed or encrypted, that has to go back as one list.
- * Pieces with the same index and type belong together; their texts join, everything else is kept as it came.
+ * OpenRouter's `reasoning_details`: fragments of reasoning, some signed or encrypted, that must be sent back as one list.
+ * Fragments with the same index and type are merged: texts are joined, everything else is kept as it is.
  */
 export class ReasoningDetails {
   readonly #details = new Map<string, Detail>();
@@ -13,7 +13,7 @@ export class ReasoningDetails {
     return this.#details.size === 0;
   }
 
-  /** Returns the text that the pieces add. */
+  /** Returns the text added by the fragments. */
   push(pieces: unknown): string {
     let added = "";
     for (const [position, entry] of list(pieces).entries()) {

@@ -20,8 +20,8 @@ export interface Asking {
 }
 
 /**
- * The body of /chat/completions. Keys that are not ours go in as they are and win over what we made of the others; `tools`
- * among them (the vendor's own) come after the agent's. A client's own fields of this wire go over everything.
+ * The body of /chat/completions. Unknown keys are added unchanged and override ours; `tools` among them (the vendor's own) come
+ * after the agent's. A client's native fields override everything.
  */
 export function bodyOf(request: GenerationRequest, { options, dialect, mode }: Asking): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, tools: more, ...rest } = request.options;
@@ -43,11 +43,11 @@ export function bodyOf(request: GenerationRequest, { options, dialect, mode }: A
   return withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
 }
 
-/** An operator who asked for caching knows that the server has it. */
+/** An operator who enabled caching knows that the server supports it. */
 const cacheKeyOf = ({ cache }: GenerationRequest, { cacheKey }: Dialect): string | undefined =>
   cache === undefined || cache.mode === "off" || (cache.mode === "auto" && !cacheKey) ? undefined : cache.key;
 
-/** A client of this wire has said itself whether its schema is strict. */
+/** A client of this wire has stated whether its schema is strict. */
 function formatOf({ name, schema, native }: OutputFormat): Body {
   if (schema === undefined) return { type: "json_object" };
   const format = { name, schema, ...(native === undefined && { strict: isStrictSchema(schema) }) };

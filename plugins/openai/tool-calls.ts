@@ -1,15 +1,15 @@
 import { type Delta, JsonScanner, list, type Quirks, record, word } from "venturi/plugin";
 
-/** What the wire calls a call: its index, the old single `function_call`, or nothing at all. */
+/** The wire's identification of a call: its index, the legacy `function_call`, or nothing. */
 type Key = number | "function_call" | undefined;
 
 interface Fragment {
   readonly key: Key;
   readonly id: string | undefined;
   readonly name: string | undefined;
-  /** The next piece of the arguments' JSON text. */
+  /** The next fragment of the arguments' JSON text. */
   readonly piece: string;
-  /** The piece is the whole of it. */
+  /** The fragment is the complete text. */
   readonly whole: boolean;
   readonly custom: boolean;
   readonly signature: string | undefined;
@@ -23,18 +23,18 @@ interface Call {
   name: string | undefined;
   text: string;
   scanner: JsonScanner;
-  /** The model has spoken of something else since. */
+  /** The model has moved on since. */
   passed: boolean;
 }
 
 /**
- * Decides which call each fragment belongs to. Servers leave out indexes and ids, use one index for several calls, give a
- * new id with every fragment, repeat names, and send what they sent before once more; the rules below fit all that was seen
- * and never join two calls that a server meant to be two.
+ * Assigns fragments to calls. Servers omit indexes and ids, reuse one index for several calls, send a new id with every
+ * fragment, repeat names, and resend earlier fragments; these rules cover everything observed and never merge two calls that a
+ * server meant as two.
  */
 export class ToolCalls {
   readonly #quirks: Quirks;
-  /** Calls begun so far. A field, since every chunk of text looks at it. */
+  /** Number of calls so far. A field, since every text chunk reads it. */
   count = 0;
   readonly #calls: Call[] = [];
   readonly #byKey = new Map<Key, Call>();
@@ -51,7 +51,7 @@ export class ToolCalls {
     for (const entry of list(toolCalls)) {
       const fragment = this.#read(entry);
       const known = this.#find(fragment, touched);
-      // Calls that begin in one chunk may get their arguments after it, in turns.
+      // Calls started in one chunk may get their arguments afterwards, in turns.
       if (known === undefined && touched === undefined) this.moveOn(out);
       const call = known ?? this.#open(fragment);
       touched = call;
@@ -59,7 +59,7 @@ export class ToolCalls {
     }
   }
 
-  /** The old `delta.function_call`. */
+  /** The legacy `delta.function_call`. */
   pushFunctionCall(functionCall: unknown, out: Delta[]): void {
     this.#quirks.count("function_call");
     const fragment: Fragment = { ...this.#read({ function: functionCall }), key: "function_call" };
@@ -67,8 +67,8 @@ export class ToolCalls {
   }
 
   /**
-   * The model speaks of something else: the last call has no arguments, or `{}` was no placeholder. Should arguments come all
-   * the same, they replace these.
+   * The model has moved on: the last call has no arguments, or `{}` was not a placeholder. If arguments arrive after all, they
+   * replace these.
    */
   moveOn(out: Delta[]): void {
     const call = this.#last;
@@ -80,7 +80,7 @@ export class ToolCalls {
     else out.push({ type: "tool_call", index: call.index, sealed: true });
   }
 
-  /** The generation has ended: free text that was wrapped in JSON gets its closing quote. */
+  /** End of the generation: closes the quote of free text wrapped in JSON. */
   close(out: Delta[]): void {
     for (const call of this.#calls) {
       if (call.custom) this.#append(call, call.text === "" ? '{"input":""}' : '"}', out);
@@ -96,7 +96,7 @@ export class ToolCalls {
     if (isObject) this.#quirks.count("arguments_object");
     const name = word(body.name);
     return {
-      key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // a safe integer is a number
+      key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // a safe integer
       id: this.#id(id),
       name,
       piece: isObject ? JSON.stringify(content) : typeof content === "string" ? content : "",
@@ -111,13 +111,13 @@ export class ToolCalls {
     return entry;
   }
 
-  /** Devstral behind Mistral writes the id of a continuation as the string "null". */
+  /** Devstral behind Mistral sends the id of a continuation as the string "null". */
   #id(id: unknown): string | undefined {
     if (id === "null") this.#quirks.count("id_null");
     return id === "null" ? undefined : word(id);
   }
 
-  /** The call that the fragment goes on with; undefined = it opens a new one. `touched`: had a fragment in this chunk. */
+  /** The call a fragment continues; undefined: it starts a new one. `touched`: had a fragment in this chunk. */
   #find(fragment: Fragment, touched: Call | undefined): Call | undefined {
     if (fragment.key === undefined) return this.#findUnindexed(fragment, touched);
     const call = this.#byKey.get(fragment.key);
@@ -132,7 +132,7 @@ export class ToolCalls {
     if (id !== undefined) {
       const known = this.#byId.get(id);
       if (known !== undefined) return known;
-      // An id that comes late belongs to the open call, unless the fragment starts a call by its name.
+      // A late id belongs to the open call, unless the fragment starts a call by its name.
       return this.#last !== undefined && this.#last.id === undefined && name === undefined ? this.#last : undefined;
     }
     const last = this.#last;
@@ -183,7 +183,7 @@ export class ToolCalls {
     out.push(delta);
   }
 
-  /** Cerebras sends the whole arguments again at the end; gateways send `{}` before the real ones. */
+  /** Cerebras resends the complete arguments at the end; gateways send `{}` before the real ones. */
   #isResent(call: Call, fragment: Fragment): boolean {
     const { piece } = fragment;
     if (piece === "" || call.text === "" || call.custom) return false;
@@ -203,9 +203,9 @@ export class ToolCalls {
 type ToolCall = Extract<Delta, { type: "tool_call" }>;
 
 /**
- * Whether a fragment under an index that is in use starts another call: another id or none, a name, and a call before it
- * that is complete (Ollama's /v1 gives every call index 0) or has another name. An id alone proves nothing: Oracle's
- * gateway gives every continuation a new one, with an empty name.
+ * Whether a fragment with a used index starts another call: a different or missing id, a name, and a previous call that is
+ * complete (Ollama's /v1 gives every call index 0) or has another name. An id alone proves nothing: Oracle's gateway sends a
+ * new one with every continuation, and an empty name.
  */
 function isAnother(call: Call, fragment: Fragment): boolean {
   const { id, name, piece } = fragment;
@@ -219,7 +219,7 @@ function isAnother(call: Call, fragment: Fragment): boolean {
 
 const startsObject = (piece: string): boolean => /^\s*\{/.test(piece);
 
-/** Free text of a custom tool as the arguments object `{"input": "…"}`, piece by piece. */
+/** Free text of a custom tool as the arguments object `{"input": "…"}`, incrementally. */
 function wrapped(before: string, piece: string): string {
   const escaped = JSON.stringify(piece).slice(1, -1);
   return before === "" ? `{"input":"${escaped}` : escaped;

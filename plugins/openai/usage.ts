@@ -1,6 +1,6 @@
 import { count, record, type Usage } from "venturi/plugin";
 
-/** The counts of a `usage` object, under the names that vendors give them. Null and missing ones are left out. */
+/** The counts of a `usage` object, under any vendor's names. Null and missing ones are left out. */
 export function usageOf(value: unknown): Usage {
   const usage = record(value);
   const input = record(usage.prompt_tokens_details);
