@@ -1,4 +1,4 @@
-/** The face for programs that hold agents in their own process. */
+/** The public API for programs that embed agents. */
 
 import "./host/refuse-old-node.ts"; // first: on an old Node the rest may not even load
 import type { Telemetry } from "./core/telemetry.ts";
@@ -21,7 +21,7 @@ export interface Venturi extends Pick<Host, "runs" | "reload" | "close"> {
   agent(name: string): Agent;
 }
 
-/** Measurement with span processors of one's own, to hand to `openVenturi`. What is not set has the config's default. */
+/** Telemetry with custom span processors, to pass to `openVenturi`. Unset options have the config's defaults. */
 export async function createTelemetry(settings: Partial<TelemetrySettings>, parts: TelemetryParts): Promise<Telemetry> {
   const { createTelemetry: create } = await import("./telemetry/index.ts");
   return create({ ...defaultSettings, ...settings }, parts);

@@ -1,4 +1,4 @@
-/** The face for plugin authors: everything a plugin may import from Venturi. */
+/** The public API for plugin authors: everything a plugin may import from Venturi. */
 export type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 export * from "./core/call-settings.ts";
 export * from "./core/channel.ts";

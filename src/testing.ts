@@ -1,4 +1,4 @@
-/** The face for plugin authors' tests: contract suites as mocha cases, a scripted model, a virtual clock. */
+/** The public API for plugin tests: contract suites as mocha cases, a scripted model, a virtual clock. */
 
 export * from "./testing/agent.ts";
 export * from "./testing/box.ts";

@@ -1,7 +1,7 @@
 const shape = /^([a-z]+:\/\/(?:[^/?#]*@)?)([^/?#@]*)([^?]*)(?:\?(.*))?$/;
 const tlsParameters = ["ssl", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
-/** `postgres://user@a:5432,b:5433/database` as one address for each server. What `tls` says counts more than the URL. */
+/** Expands `postgres://user@a:5432,b:5433/database` to one URL per server. `tls` overrides the URL. */
 export function addressesOf(url: string, options: { readonly tls: boolean }): string[] {
   const [, start, hosts, path = "", query = ""] = shape.exec(url) ?? [];
   if (start === undefined || hosts === undefined) return [url];
@@ -12,7 +12,7 @@ export function addressesOf(url: string, options: { readonly tls: boolean }): st
   return hosts.split(",").map((host) => `${start}${host}${rest}`);
 }
 
-/** What `pg` means by these today; its next version will check less, and it warns of that. */
+/** Pins `pg`'s current meaning of these: its next version will check less, and it warns about that. */
 function verifyFully(parameters: URLSearchParams): void {
   const mode = parameters.get("sslmode");
   if (parameters.has("uselibpqcompat") || mode === null) return;

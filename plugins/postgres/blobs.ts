@@ -2,7 +2,7 @@ import type { BlobStore } from "venturi/plugin";
 import type { Database } from "./database.ts";
 import type { Statements } from "./sql.ts";
 
-/** Images and files of runs, in the database that all replicas share. */
+/** Images and files of runs, in the database shared by all replicas. */
 export const blobStore = (database: Database, sql: Statements): BlobStore => ({
   async put(run, hash, bytes) {
     const op = "journal.blob";

@@ -15,12 +15,12 @@ const transientTries = 5;
 const goodbye = 500;
 
 /**
- * The connections. They are opened when first needed, the schema is brought up to date before the first question, and when
- * one connection is lost all are replaced: the others lead to the same dead end.
+ * The connection pool. Opened on first use; migrates the schema before the first query. When one connection is lost all are
+ * replaced, since the others lead to the same dead server.
  */
 export class Database {
   readonly schema: string;
-  /** Told whenever the connections were lost, so that others can look at theirs. */
+  /** Called whenever the connections were lost, so that others can check theirs. */
   readonly lost = new Set<() => void>();
   readonly #options: DatabaseOptions;
   readonly #servers: Servers;
@@ -34,12 +34,12 @@ export class Database {
     this.#servers = new Servers(options);
   }
 
-  /** Whether it would take a write: a standby that answers is of no use. */
+  /** Whether it accepts writes: a standby that responds is of no use. */
   async ping(op: string): Promise<void> {
     await this.#retrying(op, (pool) => refuseReadOnly(pool));
   }
 
-  /** One statement, which is one transaction. Deadlocks and the like are tried again. */
+  /** One statement in its own transaction. Deadlocks and serialisation failures are retried. */
   async query<Row extends QueryResultRow>(op: string, text: string, values: Values): Promise<Row[]> {
     return this.#retrying(op, async (pool) => {
       const { rows } = await pool.query<Row>(this.#statement(text, values));
@@ -67,7 +67,7 @@ export class Database {
     });
   }
 
-  /** A connection apart from the pool, to listen on. Its owner ends it. */
+  /** A connection outside the pool, for LISTEN. Its owner closes it. */
   connect(): Promise<Opened<Client>> {
     return this.#servers.openClient();
   }
@@ -88,7 +88,7 @@ export class Database {
         const { link } = await opening;
         return await work(link);
       } catch (thrown) {
-        if (VenturiError.isInstance(thrown)) throw thrown; // an answer of ours, not of the connection
+        if (VenturiError.isInstance(thrown)) throw thrown; // our own error, not the connection's
         if (isConnectionLost(thrown)) this.#drop(opening);
         if (isTransient(thrown) && tries < transientTries) continue;
         const { message, unusable } = explain(thrown);
@@ -112,7 +112,7 @@ export class Database {
     if (this.#pool !== pool) return;
     this.#pool = undefined;
     this.#servers.lost();
-    // Those under way have until their own timeout.
+    // Running queries have until their timeout.
     pool.then((opened) => opened.end(this.#options.timeout)).catch(() => {});
     for (const tell of this.lost) tell();
   }

@@ -1,6 +1,6 @@
 import { UnusableDatabase } from "./schema.ts";
 
-/** SQLSTATE classes and codes that a person can do something about. */
+/** SQLSTATE classes and codes with actionable advice. */
 const advice: readonly (readonly [prefix: string, what: string])[] = [
   ["28", "it refuses the user or the password; check journal.url"],
   ["3D", "the database does not exist; create it, or check journal.url"],
@@ -14,22 +14,22 @@ const advice: readonly (readonly [prefix: string, what: string])[] = [
   ["57P", "it is shutting down or starting up"],
 ];
 
-/** The same statement may go through when it is simply asked again: serialisation failure, deadlock. */
+/** Safe to retry: serialisation failure, deadlock. */
 const transient: ReadonlySet<string> = new Set(["40001", "40P01"]);
 
 export const isTransient = (thrown: unknown): boolean => transient.has(stateOf(thrown));
 
-/** A value that no retry will make acceptable: not storable as text, out of range, larger than the server can hold. */
+/** A value no retry will make acceptable: not storable as text, out of range, too large. */
 export const isPermanent = (thrown: unknown): boolean => /^(22|54)/.test(stateOf(thrown));
 
-/** Anything the server did not say in so many words came from the connection; and some of what it says ends it. */
+/** Anything without a SQLSTATE came from the connection; some SQLSTATEs also end it. */
 export function isConnectionLost(thrown: unknown): boolean {
   if (thrown instanceof UnusableDatabase || isPermanent(thrown)) return false;
   const state = stateOf(thrown);
   return state === "" || state.startsWith("08") || state.startsWith("57P") || state === "25006";
 }
 
-/** It will not do however often it is tried; of several servers, none will. */
+/** Permanent: no retry helps; with several servers, none of them is usable. */
 function isUnusable(thrown: unknown): boolean {
   if (thrown instanceof AggregateError) return thrown.errors.every(isUnusable);
   if (thrown instanceof UnusableDatabase || setupAdvice(thrown) !== undefined) return true;
@@ -52,7 +52,7 @@ function tell(thrown: unknown): string {
   return `the journal's database failed: ${said} (${state})`;
 }
 
-/** What keeps a connection from being made at all: mostly what OpenSSL and Node find wrong with a certificate. */
+/** Why a connection cannot be made at all: mostly certificate errors from OpenSSL and Node. */
 function setupAdvice(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const code = "code" in thrown ? String(thrown.code) : "";
@@ -73,7 +73,7 @@ function setupAdvice(thrown: unknown): string | undefined {
   return undefined;
 }
 
-/** A five-letter SQLSTATE; Node's own codes (ECONNRESET, EPIPE) are not. */
+/** A five-character SQLSTATE; Node's codes (ECONNRESET, EPIPE) are not. */
 function stateOf(thrown: unknown): string {
   const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "";
   return /^(?!E)[0-9A-Z]{5}$/.test(code) ? code : "";

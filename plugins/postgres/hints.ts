@@ -10,14 +10,14 @@ const firstRetry = 250;
 const lastRetry = 5_000;
 const goodbye = 500;
 
-/** What one transaction changed, as others are told of it: shard numbers, since ids would not fit into a notification. */
+/** What a transaction changed, for notifications: shard numbers, since ids would not fit. */
 export interface Change {
   readonly work?: boolean;
   readonly events?: readonly string[];
   readonly signals?: readonly string[];
 }
 
-/** Wake-ups between replicas: LISTEN where the connection is our own, polling behind a pooler. */
+/** Wake-ups between replicas: LISTEN on a dedicated connection, polling behind a pooler. */
 export class Hints {
   readonly channel: string;
   readonly #database: Database;
@@ -29,7 +29,7 @@ export class Hints {
   #running = false;
   #retry = firstRetry;
 
-  /** With `poll` it never listens, but wakes everyone that often. */
+  /** With `poll` it never listens, but wakes everyone at that interval. */
   constructor(database: Database, poll: number | undefined) {
     this.#database = database;
     this.#poll = poll;
@@ -48,7 +48,7 @@ export class Hints {
     return [this.#origin, change.work ? "w" : "", shardsOf(change.events), shardsOf(change.signals)].join("|");
   }
 
-  /** Tells the listeners of this process at once, without the way through the database. */
+  /** Notifies listeners in this process at once, without a round trip through the database. */
   tell(change: Change): void {
     const { work = false, events = [], signals = [] } = change;
     this.#emit({
@@ -86,7 +86,7 @@ export class Hints {
       opened.link.on("notification", ({ payload }) => this.#receive(payload ?? ""));
       await opened.link.query(`LISTEN ${this.channel}`);
       this.#retry = firstRetry;
-      // Whatever came while nobody listened.
+      // Covers whatever happened while not listening.
       this.#emit(everything);
       this.#check(opened, checkEvery);
     } catch {
@@ -94,7 +94,7 @@ export class Hints {
     }
   }
 
-  /** A connection whose other end has vanished stays silent for ever; asking it something shows that. */
+  /** A connection whose peer has vanished stays silent for ever; a query detects that. */
   #check(opened: Opened<Client>, wait: number): void {
     if (opened !== this.#opened) return;
     clearTimeout(this.#timer);
@@ -106,7 +106,7 @@ export class Hints {
     }, wait);
   }
 
-  /** What made the others fail may have made this one deaf. */
+  /** What broke the other connections may have broken this one silently. */
   readonly #suspect = () => {
     if (this.#opened) this.#check(this.#opened, 0);
   };
@@ -116,7 +116,7 @@ export class Hints {
     this.#opened = undefined;
     clearTimeout(this.#timer);
     opened?.link.removeAllListeners("end").removeAllListeners("notification");
-    opened?.end(0).catch(() => {}); // it is given up either way
+    opened?.end(0).catch(() => {}); // abandoned either way
     if (!this.#running) return;
     this.#timer = setTimeout(() => this.#listen(), this.#retry);
     this.#retry = Math.min(lastRetry, this.#retry * 2);

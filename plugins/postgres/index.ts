@@ -56,7 +56,7 @@ export default definePlugin({
     try {
       await journal.ping();
     } catch (thrown) {
-      // A database that cannot be reached now is waited for; one that will never do is told at once.
+      // An unreachable database is retried; a permanent problem is reported at once.
       if (!VenturiError.isInstance(thrown) || thrown.details?.unusable === true) {
         await journal.close();
         throw thrown;
@@ -86,7 +86,7 @@ async function readTls(
   }
 }
 
-/** pg always asks for the host's name, so the certificate is compared here. */
+/** pg always checks the host's name, so a configured name is compared here. */
 const nameCheck = (name: string | undefined) =>
   name === undefined
     ? {}

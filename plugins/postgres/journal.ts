@@ -118,12 +118,12 @@ export class PostgresJournal implements Journal {
         ? await this.#enqueue(item, change, (text, values) => this.#database.query(op, text, values))
         : await this.#database.transaction(op, async (ask) => {
             const { schema } = this.#database;
-            // Always in this order, or two could wait for each other.
+            // Always in this order, to avoid deadlock.
             if (limited) await ask(this.#sql.lockSession, [nameLock(schema, tenant, "caller", caller.id)]);
             if (session !== undefined) await ask(this.#sql.lockSession, [nameLock(schema, tenant, "session", session)]);
             return this.#enqueue(item, change, ask);
           });
-    // Only now can a claim of this process see it.
+    // Only now is it visible to a claim by this process.
     if (change.work) this.#hints.tell(change);
     return enqueued;
   }
@@ -195,7 +195,7 @@ export class PostgresJournal implements Journal {
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const runs = page.map(toRow);
-    // Found, but left out: past the limit, or past what a page may weigh.
+    // Found but left out: past the limit or the page size.
     return last && last.found > page.length ? { runs, cursor: last.id } : { runs };
   }
 
@@ -216,7 +216,7 @@ export class PostgresJournal implements Journal {
     const values = [options.olderThan ?? null, options.keep ?? null, pruneStep, options.runs ?? []];
     let count = 0;
     for (;;) {
-      // A few runs a transaction, so that appends get their turn in between.
+      // A few runs per transaction, so that appends get their turn.
       const gone = await this.#database.query(op, this.#sql.prune, values);
       if (gone.length === 0) break;
       count += gone.length;
@@ -286,7 +286,7 @@ export class PostgresJournal implements Journal {
     return { run, existing: false };
   }
 
-  /** Nothing was added: another enqueue with the key came first, the id is taken, or the session is busy. */
+  /** Nothing was inserted: another enqueue with the key came first, the id is taken, or the session is busy. */
   async #refused(item: Enqueue, ask: Ask): Promise<{ run: string; existing: boolean }> {
     const op = "journal.enqueue";
     const { tenant, key } = item;
@@ -300,7 +300,7 @@ export class PostgresJournal implements Journal {
     return taken.length > 0 ? `the run ${run} is already there` : `the session ${session} has a run under way`;
   }
 
-  /** Parked runs whose time has come. A claim that follows at once another need not look again. */
+  /** Wakes parked runs whose time has come. Claims in quick succession skip this. */
   async #wake(): Promise<void> {
     const now = performance.now();
     if (now - this.#wokenAt < wakeEvery) return;
@@ -308,7 +308,7 @@ export class PostgresJournal implements Journal {
     await this.#database.query("journal.claim", this.#sql.wake, []);
   }
 
-  /** A statement that two replicas may both try: the one that comes second has nothing to do. */
+  /** A statement that two replicas may race on: the second has nothing to do. */
   async #once<Row extends object>(op: string, text: string, values: readonly unknown[]): Promise<Row[]> {
     try {
       return await this.#database.query<Row>(op, text, values);
@@ -321,7 +321,7 @@ export class PostgresJournal implements Journal {
 
 const nameLock = (...names: readonly string[]): string => JSON.stringify(names);
 
-/** Whether others may find something to claim after it. */
+/** Whether this may make another run claimable. */
 const mayFreeWork = ({ state, ownership }: Append): boolean =>
   state === "ready" || state === "waiting" || (state === "done" && ownership.session !== undefined);
 

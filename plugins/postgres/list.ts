@@ -1,6 +1,6 @@
 import type { ListQuery } from "venturi/plugin";
 
-/** The WHERE of a list; its values come after the limit. Only what is asked is compared, so that indexes are used. */
+/** WHERE clause of a list; its values come after the limit. Only requested filters are compared, so that indexes are used. */
 export function listConditions(query: ListQuery): { conditions: string; values: unknown[] } {
   const { tenant, agent, agents, session, state, outcome, cursor } = query;
   const values: unknown[] = [];

@@ -2,10 +2,10 @@ import { encodeEvent, questionsOpened, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
 import type { Statements } from "./sql.ts";
 
-/** Events of one record: a page of a long run is read without the rest of it. */
+/** Events per record: a page of a long run is read without the rest of it. */
 const recordSize = 256;
 
-/** Puts a run in with everything it has, within a transaction. False when its id is taken or its session busy. */
+/** Inserts a complete run within a transaction. False when its id is taken or its session busy. */
 export async function restore(ask: Ask, sql: Statements, recording: Recording): Promise<boolean> {
   const { run, tenant, session = null, request, signals, wires, events } = recording;
   const last = events.at(-1)?.type;

@@ -65,10 +65,13 @@ export interface StoredRow {
   readonly request: string;
 }
 
-/** What stands between two bodies; JSON escapes it wherever it occurs inside one. */
+/** Separates two bodies; JSON escapes it inside one. */
 const separator = "\u001e";
 
-/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake, questions opened. */
+/**
+ * One array per column in PostgreSQL's format: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake,
+ * questions opened.
+ */
 export function toColumns(batch: readonly Append[]): string[] {
   const runs: string[] = [];
   const epochs: number[] = [];
@@ -102,7 +105,7 @@ export function toColumns(batch: readonly Append[]): string[] {
 const array = (elements: readonly unknown[]): string => `{${elements.join(",")}}`;
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, "\\$&")}"`;
 
-/** Of what the records hold, exactly the events after `after`, at most `limit`. */
+/** Exactly the events after `after` in the records, at most `limit`. */
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
   for (const { first, body } of records) {

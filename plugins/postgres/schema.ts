@@ -1,14 +1,14 @@
 import type { ClientBase } from "pg";
 
-/** How often an event of an approval stands in a record's body; a quote inside of a value would be escaped. */
+/** Counts the approval events in a record's body; a quote inside a value would be escaped. */
 function occurrences(action: string): string {
   const mark = `"type":"approval.${action}"`;
   return `(length(c.body) - length(replace(c.body, '${mark}', ''))) / ${mark.length}`;
 }
 
 /**
- * Each entry takes the schema from the version before it (its index) to the next. Entries are only ever added: a database
- * in the field may be of any earlier version. `$` stands for the schema's name.
+ * Each entry migrates the schema from version index to index + 1. Append only: databases in the field may be at any earlier
+ * version. `$` is the schema's name.
  */
 export const migrations: readonly string[] = [
   `
@@ -66,16 +66,16 @@ export const migrations: readonly string[] = [
   );
   CREATE INDEX wires_run ON $.wires (run);
   `,
-  // Put before the run that uses them is there, so by its name.
+  // Put before the run exists, so keyed by the run's name.
   `
   CREATE TABLE $.blobs (hash text PRIMARY KEY, put_at timestamptz NOT NULL, bytes bytea NOT NULL);
   ALTER TABLE $.blobs ALTER COLUMN bytes SET STORAGE EXTERNAL;
   CREATE TABLE $.blob_uses (run text NOT NULL, hash text NOT NULL, PRIMARY KEY (run, hash));
   CREATE INDEX blob_uses_hash ON $.blob_uses (hash);
   `,
-  // Every run has an owner, and sessions and keys are names of its own. Before, keys began with the id of the caller's key,
-  // which tells the owner; the others belong to "default", as do those that replicas of an older version still add. Keys of
-  // sub-runs ("agent:") had no such beginning.
+  // Every run gets an owner, and sessions and keys are scoped to it. Until now keys began with the id of the caller's API key,
+  // which identifies the owner; the others belong to "default", as do those that older replicas still add. Keys of sub-runs
+  // ("agent:") had no such prefix.
   `
   ALTER TABLE $.runs ADD COLUMN tenant text NOT NULL DEFAULT 'default', ADD COLUMN revision text,
     ADD COLUMN caller text, ADD COLUMN wake_at timestamptz;
@@ -104,7 +104,7 @@ export const migrations: readonly string[] = [
   CREATE TRIGGER audit_kept BEFORE UPDATE OR DELETE OR TRUNCATE ON $.audit
     FOR EACH STATEMENT EXECUTE FUNCTION $.audit_kept();
   `,
-  // Open questions are counted with the run, so that those who wait for people can be listed.
+  // Open questions are counted with the run, so that runs waiting for approval can be listed.
   `
   ALTER TABLE $.runs ADD COLUMN asking integer NOT NULL DEFAULT 0;
   UPDATE $.runs r SET asking = greatest(0, (
@@ -115,10 +115,10 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** Thrown for a database that will not do however often it is tried; the message is for people. */
+/** A permanently unusable database; the message is for people. */
 export class UnusableDatabase extends Error {}
 
-/** "vntr": keeps two replicas from migrating at the same time. */
+/** "vntr": advisory lock against concurrent migrations. */
 const lock = 0x766e7472;
 
 export async function migrate(client: ClientBase, schema: string): Promise<void> {
@@ -126,7 +126,7 @@ export async function migrate(client: ClientBase, schema: string): Promise<void>
   await client.query("BEGIN");
   try {
     await client.query("SELECT pg_advisory_xact_lock($1)", [lock]);
-    // Again, now that no other replica can migrate at the same time.
+    // Checked again under the lock.
     const version = await versionOf(client, schema);
     if (version < 0) await prepare(client, schema);
     for (const migration of migrations.slice(Math.max(0, version))) {
@@ -140,9 +140,9 @@ export async function migrate(client: ClientBase, schema: string): Promise<void>
   }
 }
 
-/** -1 when nothing is there yet. */
+/** -1 when there is no schema yet. */
 async function versionOf(client: ClientBase, schema: string): Promise<number> {
-  // Not to_regclass: it may answer from a cache that has not heard of what another replica has just made.
+  // Not to_regclass: it may use a cache that does not include what another replica just created.
   const there = await client.query(
     "SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = 'journal'",
     [schema],

@@ -5,7 +5,7 @@ import { addressesOf } from "./address.ts";
 import { UnusableDatabase } from "./schema.ts";
 
 export interface ServerOptions {
-  /** Several hosts, separated by commas, are tried one after the other. */
+  /** Several hosts, separated by commas, are tried in order. */
   readonly url: string;
   readonly pool: number;
   readonly ssl?: boolean | ConnectionOptions | undefined;
@@ -14,14 +14,14 @@ export interface ServerOptions {
   readonly pooler: boolean;
 }
 
-/** Connections that can be ended even when the other end no longer answers. */
+/** Connections that can be closed even if the peer no longer responds. */
 export interface Opened<Link> {
   readonly link: Link;
-  /** Says goodbye, and after `grace` ms closes what is still open. */
+  /** Closes gracefully, and after `grace` ms forcibly. */
   end(grace: number): Promise<void>;
 }
 
-/** A primary and its standbys: connections lead to the one that takes writes. */
+/** A primary and its standbys: connects to the one that accepts writes. */
 export class Servers {
   readonly #options: ServerOptions;
   readonly #addresses: readonly string[];
@@ -32,7 +32,7 @@ export class Servers {
     this.#addresses = addressesOf(options.url, { tls: options.ssl !== undefined });
   }
 
-  /** `prepare` is done on its first connection; a server that fails it is not taken. */
+  /** `prepare` runs on the first connection; a server that fails it is skipped. */
   openPool(prepare: (client: ClientBase) => Promise<void>): Promise<Opened<Pool>> {
     return this.#find((address) => this.#openPool(address, prepare));
   }
@@ -41,7 +41,7 @@ export class Servers {
     return this.#find((address) => this.#openClient(address));
   }
 
-  /** The server in use failed: one that hangs may still call itself the primary, so another is asked first. */
+  /** The current server failed: one that hangs may still claim to be the primary, so another is tried first. */
   lost(): void {
     this.#first += 1;
   }
@@ -56,7 +56,7 @@ export class Servers {
         this.#first = index;
         return opened;
       } catch (thrown) {
-        // This is the primary, and what it holds will not do; anything else may be that one server's own trouble.
+        // This is the primary, and its contents are unusable; any other failure may be specific to that server.
         if (thrown instanceof UnusableDatabase) throw thrown;
         failures.push(thrown);
       }
@@ -73,8 +73,8 @@ export class Servers {
       idleTimeoutMillis: 60_000,
       verify: (client, done) => this.#greet(client).then(() => done(), done),
     });
-    pool.on("error", () => {}); // an idle connection that breaks is replaced when it is next needed
-    // One that breaks while it is out tells so by an event as well, which would end the process if nobody listened.
+    pool.on("error", () => {}); // a broken idle connection is replaced on next use
+    // A checked-out connection that breaks also emits an error event, which would crash the process without a listener.
     pool.on("connect", (client) => client.on("error", () => {}));
     const opened = { link: pool, end: (grace: number) => sockets.closeAfter(grace, pool.end()) };
     try {
@@ -86,7 +86,7 @@ export class Servers {
       }
       return opened;
     } catch (thrown) {
-      opened.end(0).catch(() => {}); // it is the connecting that failed, and that is told
+      opened.end(0).catch(() => {}); // report the failure to connect
       throw thrown;
     }
   }
@@ -95,7 +95,7 @@ export class Servers {
     const { default: pg } = await import("pg");
     const sockets = new Sockets();
     const client = new pg.Client(this.#settings(address, sockets));
-    client.on("error", () => {}); // what is asked of it fails by itself; its owner listens for its end
+    client.on("error", () => {}); // queries fail on their own; the owner listens for the end
     const opened = { link: client, end: (grace: number) => sockets.closeAfter(grace, client.end()) };
     try {
       await client.connect();
@@ -109,9 +109,9 @@ export class Servers {
 
   async #greet(client: ClientBase): Promise<void> {
     await refuseReadOnly(client);
-    if (this.#options.pooler) return; // the session is everyone's
-    // Sooner than we give up, or each statement given up while it waits for a lock would leave a connection behind.
-    // Not as a parameter of the connection, since poolers refuse those they do not know.
+    if (this.#options.pooler) return; // the session is shared
+    // Shorter than our own timeout, or each statement abandoned while it waits for a lock would leak a connection. Not a
+    // connection parameter, since poolers reject unknown ones.
     await client.query(`SET lock_timeout = ${Math.ceil(this.#options.timeout * 0.8)}`);
   }
 
@@ -120,7 +120,7 @@ export class Servers {
     return {
       connectionString: address,
       stream: () => sockets.make(),
-      // A copy, since pg changes what it is given.
+      // A copy, because pg mutates it.
       ...(ssl === undefined ? {} : { ssl: typeof ssl === "object" ? { ...ssl } : ssl }),
       connectionTimeoutMillis: connectTimeout,
       query_timeout: timeout,
@@ -130,18 +130,18 @@ export class Servers {
   }
 }
 
-/** A standby answers questions well enough to be taken for the primary. */
+/** A standby answers queries and could be mistaken for the primary. */
 export async function refuseReadOnly(client: Pick<ClientBase, "query">): Promise<void> {
   const { rows } = await client.query("SELECT current_setting('transaction_read_only') AS value");
   if (rows[0]?.value === "on") throw new ReadOnlyServer("the server is read-only");
 }
 
-/** As the server itself says it when something is to be written. */
+/** Same message as the server's on a write. */
 class ReadOnlyServer extends Error {
   readonly code = "25006";
 }
 
-/** The sockets beneath, since a goodbye that nobody answers would keep them open for hours. */
+/** The underlying sockets, since an unanswered graceful close would keep them open for hours. */
 class Sockets {
   readonly #open = new Set<Socket>();
 

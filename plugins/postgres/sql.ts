@@ -5,17 +5,17 @@ const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::floa
 const row = `id::text, run, tenant, agent, session, state, outcome, head, asking, epoch, request,
   ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
 
-/** A time in the future was left by a clock that has jumped back; it counts as past, or leases would last for ever. */
+/** A time in the future was left by a clock that was set back; it counts as past, or leases would last for ever. */
 const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2::float8)`;
 
-/** As one text with separators, which costs a fraction of an array's quoting on both sides. JSON never holds this byte. */
+/** One text with separators costs a fraction of an array's quoting on both sides. JSON never contains this byte. */
 const bodies = "string_to_array($5::text, chr(30))";
 
 export type Statements = ReturnType<typeof statements>;
 
-/** All statements, for one schema. Each is a transaction of its own, so a transaction pooler is no obstacle. */
+/** All statements for one schema. Each is its own transaction, so they work behind a transaction pooler. */
 export const statements = (schema: string) => ({
-  /** The fence, the step past it, the record and the one notification, in one statement. */
+  /** Fence, head update, record and notification in one statement. */
   append: `WITH item AS (
       SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[], $9::float8[], $10::int[])
         WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, wake, asks, place)
@@ -33,7 +33,7 @@ export const statements = (schema: string) => ({
     SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
       CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`,
 
-  /** Which appends whose place is taken were the very same ones: their answer was lost, they were not. */
+  /** Of the refused appends, those already stored identically: only their response was lost. */
   settle: `SELECT coalesce(array_agg(i.place::int), '{}') AS places
     FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies})
       WITH ORDINALITY AS i (run, epoch, base, head, body, place)
@@ -42,7 +42,7 @@ export const statements = (schema: string) => ({
       OR EXISTS (SELECT 1 FROM ${schema}.records c
         WHERE c.run = r.id AND i.head > i.base AND c.first = i.base + 1 AND c.epoch = i.epoch AND c.body = i.body)`,
 
-  /** Seqs have no gaps, so a page is a range: from the record that holds the first wanted event to the last one's. */
+  /** Seqs have no gaps, so a page is a range: from the record with the first wanted event to that with the last. */
   read: `SELECT run, first, body FROM (SELECT i.run, c.first, c.body,
       sum(octet_length(c.body)) OVER (PARTITION BY i.run ORDER BY c.first) - octet_length(c.body) AS before
     FROM unnest($1::text[], $2::int[]) AS i (run, after)
@@ -54,11 +54,11 @@ export const statements = (schema: string) => ({
 
   findKey: `SELECT run FROM ${schema}.runs WHERE tenant = $1 AND key = $2`,
   findRun: `SELECT state FROM ${schema}.runs WHERE run = $1`,
-  /** With `lock` on the caller, or two enqueues at once would both find room. */
+  /** Needs `lock` on the caller, or two concurrent enqueues would both find room. */
   countOpen: `SELECT count(*)::int AS open FROM ${schema}.runs
     WHERE tenant = $1 AND caller = $2 AND state <> 'done' AND state <> 'waiting'`,
   wake: `UPDATE ${schema}.runs SET state = 'ready', wake_at = NULL WHERE wake_at <= ${now} AND state = 'waiting'`,
-  /** Enqueues of one session go one after the other, so that each sees those before it. */
+  /** Serialises enqueues of one session, so that each sees those before it. */
   lockSession: "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
   enqueue: `WITH busy AS (
       SELECT EXISTS (SELECT 1 FROM ${schema}.runs WHERE tenant = $10 AND session = $3 AND state <> 'done') AS busy
@@ -74,8 +74,8 @@ export const statements = (schema: string) => ({
     FROM added CROSS JOIN busy`,
 
   /**
-   * The only other statement that starts an epoch. A run that has just moved is not free, whatever the workers say: of two
-   * who claim at once, the second may see the first's claim but not yet its heartbeat.
+   * The only other statement that starts an epoch. A run that was just updated is not free, whatever the workers table says: of
+   * two concurrent claimers, the second may see the first's claim but not yet its heartbeat.
    */
   claim: `WITH beat AS (
       INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
@@ -125,7 +125,7 @@ export const statements = (schema: string) => ({
       FROM (SELECT * FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1) runs
     ) p WHERE before < ${pageBytes} ORDER BY place ${query.order}`,
 
-  /** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
+  /** Under an epoch without an owner: it was written elsewhere. */
   restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, asking, ended_at)
     SELECT $1::text, $10::text, $11::text, $12::text, $2::text, $3::text, $4::text, $5::text, $6::text, 1, $7::int, $8::int, $9::boolean, $13::int,
       CASE WHEN $5::text = 'done' THEN ${now} END
@@ -146,10 +146,10 @@ export const statements = (schema: string) => ({
     ), signals AS (DELETE FROM ${schema}.signals s USING old WHERE s.run = old.id
     ), wires AS (DELETE FROM ${schema}.wires w USING old WHERE w.run = old.id
     ) DELETE FROM ${schema}.runs r USING old WHERE r.id = old.id RETURNING 1`,
-  /** Long enough that no lease hangs on them. */
+  /** Long after any lease has expired. */
   forgetWorkers: `DELETE FROM ${schema}.workers WHERE seen_at < ${now} - interval '1 day'`,
 
-  /** Whether the bytes are there already; then they need not travel. */
+  /** Whether the bytes are stored already, so that they need not be sent. */
   useBlob: `WITH touched AS (UPDATE ${schema}.blobs SET put_at = ${now} WHERE hash = $2 RETURNING hash
     ), used AS (INSERT INTO ${schema}.blob_uses (run, hash) SELECT $1, hash FROM touched ON CONFLICT DO NOTHING
     ) SELECT 1 AS there FROM touched`,
@@ -158,7 +158,7 @@ export const statements = (schema: string) => ({
     ) INSERT INTO ${schema}.blob_uses (run, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
   blob: `SELECT bytes FROM ${schema}.blobs WHERE hash = $1`,
   blobsOf: `SELECT hash FROM ${schema}.blob_uses WHERE run = $1 ORDER BY hash`,
-  /** An hour, so that what has just been put for a run that is about to be enqueued stays. */
+  /** An hour, to protect content just put for a run that is about to be enqueued. */
   forgetUses: `DELETE FROM ${schema}.blob_uses u USING ${schema}.blobs b
     WHERE b.hash = u.hash AND b.put_at < ${now} - interval '1 hour'
       AND NOT EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.run = u.run)`,

@@ -8,7 +8,7 @@ import { isHarmless, isKnown } from "./guard.ts";
 
 const name = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._+-]*$/, { error: "expected the plain name of a program" });
 
-/** A program's name, or a command spelled out: fixed leading arguments, and what the model may add to them. */
+/** A program's name, or a full command: fixed leading arguments, and what the model may add. */
 export const CommandOptions = z.union([
   name,
   z.strictObject({
@@ -50,7 +50,7 @@ function checkChecked(program: string, prefix: readonly string[]): void {
       `"${program}" is none of the programs whose options are known; give it a fixed argv, or arguments: any in a sandbox`,
     );
   }
-  // An operand may still be missing; the model gives it.
+  // An operand may still be missing; the model supplies it.
   if (prefix.some((argument) => argument.startsWith("-")) && !isHarmless(program, [...prefix, "x", "x"])) {
     throw invalid(`"${[program, ...prefix].join(" ")}" has options that are not among those that can be checked`);
   }

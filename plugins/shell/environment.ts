@@ -3,7 +3,7 @@ import { redactor } from "venturi/plugin";
 import type { Jail } from "./jail.ts";
 import type { ShellOptions } from "./options.ts";
 
-/** Nothing of the service's own environment but what the config passes on. */
+/** Nothing of the service's environment except what the config passes on. */
 export function childEnvironment(
   options: ShellOptions,
   jail: Jail,
@@ -17,13 +17,13 @@ export function childEnvironment(
     GIT_CEILING_DIRECTORIES: dirname(jail.root),
     ...passed(options),
     ...options.env,
-    ...own, // last: what makes a program harmless is not up to anyone's environment
+    ...own, // last: settings that make a program safe must not be overridden
   };
 }
 
 const harmless = /^(?:PATH|HOME|LANG|LANGUAGE|LC_.*|TZ|TERM|USER|LOGNAME|SHELL|PWD)$/;
 
-/** Takes the values the config handed to the commands out of what the commands print. */
+/** Redacts the values the config passes to commands from their output. */
 export function outputRedactor(options: ShellOptions): (text: string) => string {
   const given = Object.entries({ ...passed(options), ...options.env });
   return redactor(Object.fromEntries(given.filter(([name]) => !harmless.test(name))));

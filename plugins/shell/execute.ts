@@ -34,7 +34,7 @@ export interface Executed {
   readonly truncated?: true;
 }
 
-/** Runs one command to its end. Whatever ends the call, nothing it started is left running. */
+/** Runs one command to its end. However the call ends, nothing it started keeps running. */
 export async function execute(launch: Launch, bounds: Bounds): Promise<Executed> {
   const mark = `VENTURI_CALL=${randomUUID()}`;
   const child = start(launch, mark);
@@ -67,18 +67,18 @@ function start(launch: Launch, mark: string): ChildProcess {
   const child = spawn(program, argv, {
     cwd: launch.directory.startFrom,
     env: { ...launch.environment, PWD: launch.directory.path, [name]: value },
-    detached: true, // a process group of its own, to be killed as one
+    detached: true, // its own process group, to be killed as one
     shell: false,
     stdio: ["pipe", "pipe", "pipe"],
   });
-  child.stdin?.on("error", () => {}); // the command may end without reading what it was sent
+  child.stdin?.on("error", () => {}); // the command may exit without reading its input
   child.stdin?.end(launch.stdin ?? "");
   return child;
 }
 
 type Ending = "exited" | "cancelled" | "timeout";
 
-/** SIGTERM to the group, SIGKILL after a while or once its leader is gone, then a look for what left the group. */
+/** SIGTERM to the group, SIGKILL after a delay or once its leader is gone, then kills what left the group. */
 async function supervise(child: ChildProcess, mark: string, bounds: Bounds): Promise<Ending> {
   let ending: Ending = "exited";
   let killer: NodeJS.Timeout | undefined;
@@ -114,7 +114,7 @@ const exited = (child: ChildProcess): Promise<void> =>
     });
   });
 
-/** With everything that could hold them dead, the pipes end once they are read; if not, they are closed on it. */
+/** With all holders dead the pipes end once drained; if not, they are closed. */
 async function closed(child: ChildProcess): Promise<void> {
   const pipes = [child.stdout, child.stderr].filter((pipe) => pipe !== null && !pipe.closed);
   const patience = setTimeout(() => {

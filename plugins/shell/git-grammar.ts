@@ -1,8 +1,8 @@
 import { type Grammar, grammar, type Operands } from "./grammar.ts";
 
-/** A subcommand of git that runs no other program, given a repository that checkRepository let pass. */
+/** A git subcommand that runs no other program, in a repository accepted by checkRepository. */
 export interface GitGrammar extends Grammar {
-  /** Looks at or changes the working tree, and would do the same in submodules, with their own configs. */
+  /** Reads or changes the working tree, and would recurse into submodules with their own configs. */
   readonly worktree: boolean;
 }
 
@@ -37,7 +37,7 @@ const change = (options: string, operands: Partial<Operands> = anything): GitGra
   worktree: true,
 });
 
-/** The options are those of parse-options and diff; each was looked up for what it opens or starts. */
+/** The options of parse-options and diff; each was reviewed for what it opens or starts. */
 export const gitSubcommands: ReadonlyMap<string, GitGrammar> = new Map<string, GitGrammar>([
   [
     "status",

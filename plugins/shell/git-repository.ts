@@ -7,7 +7,7 @@ import { isInside, type Jail } from "./jail.ts";
 
 const run = promisify(execFile);
 
-/** Settings that outrank the repository's: no hook, pager, editor, monitor, signature program or transport is started. */
+/** Override the repository's settings: no hook, pager, editor, monitor, signature program or transport is started. */
 const settings: readonly (readonly [string, string])[] = [
   ["safe.bareRepository", "explicit"],
   ["core.hooksPath", "/dev/null"],
@@ -55,7 +55,7 @@ export const gitEnvironment: Readonly<Record<string, string>> = {
   ),
 };
 
-/** What a repository's own config may set: nothing that names a program, a file or another place. */
+/** What a repository's config may set: nothing that names a program, a file or another location. */
 const harmless = [
   /^core\.(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|eol|safecrlf)$/,
   /^core\.(?:quotepath|abbrev|compression|untrackedcache|preloadindex|checkstat|trustctime|whitespace|commentchar|sparsecheckout.*)$/,
@@ -70,13 +70,15 @@ const harmless = [
 ];
 
 export interface Repository {
-  /** Names the repository, so that git looks for no other: a bare one among the files, or one above the workspace. */
+  /**
+   * Names the repository, so that git does not discover another one: a bare one among the files, or one above the workspace.
+   */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * Finds the repository of a folder of the workspace and makes sure that nothing in it starts a program or leads out:
- * config, links, other repositories' objects. `worktree` says that the subcommand would go into submodules too.
+ * Finds the repository of a workspace folder and verifies that nothing in it starts a program or leads outside: config, links,
+ * alternates. `worktree`: the subcommand would recurse into submodules.
  */
 export async function openRepository(
   git: string,
@@ -113,7 +115,7 @@ async function findRepository(jail: Jail, directory: string): Promise<string> {
   throw new Refusal("there is no git repository in this folder of the workspace");
 }
 
-/** Git writes through links in its folder. Objects are only looked at two levels deep: they are never opened for writing. */
+/** Git writes through links in its folder. Objects are checked only two levels deep: they are never opened for writing. */
 async function refuseLinks(folder: string, depth = Number.POSITIVE_INFINITY): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     if (entry.isSymbolicLink()) throw new Refusal(`the repository has a link among its own files: ${entry.name}`);

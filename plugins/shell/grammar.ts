@@ -1,6 +1,6 @@
 /**
- * What a value is for, and so how it is checked. `text` goes nowhere but into the program; `number` and `word` are plain;
- * `format` is text that git expands; the rest are paths, checked against the workspace (see paths.ts).
+ * What a value means, and so how it is checked. `text` stays within the program; `number` and `word` are plain; `format` is
+ * expanded by git; the rest are paths, checked against the workspace (see paths.ts).
  */
 export type Kind = "text" | "number" | "word" | "format" | "date" | PathKind;
 export type PathKind = "path" | "file" | "write" | "newFile" | "prefix" | "revision";
@@ -10,45 +10,45 @@ interface Option {
   readonly kind: Kind;
 }
 
-/** The options and operands a program may be given. What is not in it is refused: there is no list of bad options. */
+/** The options and operands allowed for a program. Anything else is refused: an allowlist, not a denylist. */
 export interface Grammar {
   readonly options: ReadonlyMap<string, Option>;
   readonly operands: Operands;
-  /** Inserted before what is given; the program needs them to be harmless. */
+  /** Inserted before the given arguments; required to make the program safe. */
   readonly always: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** Options such as `-5`. */
   readonly digits: boolean;
-  /** Long options with one dash, as `find` has them; they don't cluster. */
+  /** Long options with one dash, as in `find`; they do not cluster. */
   readonly words: boolean;
-  /** Every system has the same one, so it is certain which options take a value. */
+  /** Identical on every system, so it is certain which options take a value. */
   readonly portable: boolean;
 }
 
 export interface Operands {
   readonly first: readonly Kind[];
-  /** What follows `first`; absent when nothing may. */
+  /** Kind of the operands after `first`; absent when there may be none. */
   readonly rest?: Kind;
   readonly min: number;
-  /** The option that takes the place of the first operand, such as grep's `-e`. */
+  /** The options that replace the first operand, such as grep's `-e`. */
   readonly replacedBy?: readonly string[];
 }
 
-/** One value of a command line, with the place it was found at. */
+/** One value of a command line and its position. */
 export interface Value {
   readonly kind: Kind;
   readonly text: string;
   readonly index: number;
-  /** Another system's program of that name may take the value for an operand, so it has to be harmless as one. */
+  /** On another system the program may take the value for an operand, so it must be safe as one too. */
   readonly ambiguous?: boolean;
 }
 
 export class Refusal extends Error {}
 
 /**
- * Reads a command line as getopt does, but exactly: an option is spelled as in the grammar or refused, so abbreviations
- * never reach the program. A value in an argument of its own may not begin with a dash: a program that reads the option
- * differently would take it for another option.
+ * Parses a command line like getopt, but strictly: options must be spelled as in the grammar, so abbreviations never reach the
+ * program. A separate value must not begin with a dash: a program that parses the option differently would take it for another
+ * option.
  */
 export function readArguments(grammar: Grammar, argv: readonly string[]): Value[] {
   const values: Value[] = [];
@@ -117,8 +117,8 @@ function kindsOf(expected: Operands, operands: readonly Value[], used: ReadonlyS
 }
 
 /**
- * Writes a grammar down: `-a` is a flag, `-n:number` takes a value, `--color?:word` may take one; `-#` stands for options
- * such as `-5`.
+ * Grammar notation: `-a` is a flag, `-n:number` takes a value, `--color?:word` may take one; `-#` stands for options such as
+ * `-5`.
  */
 export function grammar(options: string, operands: Partial<Operands>, more: Partial<Grammar> = {}): Grammar {
   const map = new Map<string, Option>();
@@ -127,7 +127,7 @@ export function grammar(options: string, operands: Partial<Operands>, more: Part
     const [, name = "", optional, kind] = /^([^:?]+)(\?)?(?::(\w+))?$/.exec(word) ?? [];
     if (name === "-#") digits = true;
     else if (kind === undefined) map.set(name, { value: "none", kind: "text" });
-    else map.set(name, { value: optional === undefined ? "required" : "optional", kind: kind as Kind }); // spelled in this folder
+    else map.set(name, { value: optional === undefined ? "required" : "optional", kind: kind as Kind }); // literals in this folder
   }
   return {
     options: map,

@@ -13,13 +13,13 @@ export interface Place {
   readonly directory: string;
 }
 
-/** What is started: the program's arguments and what its environment has besides the common one. */
+/** What is started: the program's arguments and its additional environment. */
 export interface Checked {
   readonly argv: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Throws `tool_denied` for arguments that the command's config and the program's grammar do not allow. */
+/** Throws `tool_denied` for arguments that the config or the program's grammar does not allow. */
 export async function checkArguments(command: Command, given: readonly string[], place: Place): Promise<Checked> {
   for (const argument of given) {
     if (argument.includes("\0")) throw denied("an argument has a NUL in it");
@@ -38,10 +38,10 @@ export async function checkArguments(command: Command, given: readonly string[],
   }
 }
 
-/** Whether something is known of the program by which its arguments can be judged. */
+/** Whether there is a grammar to check the program's arguments with. */
 export const isKnown = (program: string): boolean => program === "git" || programs.has(program);
 
-/** Whether a fixed command line is one that could be given as checked arguments; its paths are the config's own business. */
+/** Whether a fixed command line would pass the argument check; its paths are up to the config. */
 export function isHarmless(program: string, argv: readonly string[]): boolean {
   try {
     const { grammar, rest } = grammarOf(program, argv);
@@ -64,7 +64,7 @@ async function checkHarmless(command: Command, argv: readonly string[], place: P
   return {
     argv: [...leading, ...grammar.always, ...rest],
     environment: {
-      HOME: "/nonexistent", // no file of the workspace is a program's config
+      HOME: "/nonexistent", // no workspace file can act as a program's config
       ...grammar.environment,
       ...(repository === undefined ? {} : { ...gitEnvironment, ...repository.environment }),
     },

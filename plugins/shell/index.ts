@@ -26,7 +26,7 @@ export default definePlugin({
 
     return defineTool({
       ...fromToolOptions(options),
-      // The command is ended and its output cut here; the loop's own limits are only there in case that fails.
+      // The command is stopped and its output truncated here; the loop's limits are only a backstop.
       timeout: options.timeout + options.killAfter + 1_000,
       maxOutput: 2 * options.maxOutput + 1_000,
       name: context.name,

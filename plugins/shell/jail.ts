@@ -3,7 +3,7 @@ import { type FileHandle, open, readlink, realpath } from "node:fs/promises";
 import { isAbsolute, resolve, sep } from "node:path";
 import { messageOf, VenturiError } from "venturi/plugin";
 
-/** The folder commands run in, with its links resolved. */
+/** The folder commands run in, with links resolved. */
 export interface Jail {
   readonly root: string;
 }
@@ -16,10 +16,10 @@ export async function openJail(cwd: string, folder: string): Promise<Jail> {
   }
 }
 
-/** A folder of the jail, held open so that it cannot be swapped between the check and the start of the command. */
+/** A folder of the jail, held open so that it cannot be swapped between check and start. */
 export interface Directory extends AsyncDisposable {
   readonly path: string;
-  /** What a new process can change to. */
+  /** Path a new process can chdir to. */
   readonly startFrom: string;
 }
 
@@ -32,7 +32,7 @@ export async function openDirectory(jail: Jail, path: string): Promise<Directory
     const real = onLinux ? await readlink(`/proc/self/fd/${handle.fd}`) : await realpath(resolve(jail.root, path));
     if (!isInside(jail, real)) throw denied(`"${path}" is outside the workspace`);
     const opened = handle;
-    // The child inherits the number until it executes the program, which is after it changed its folder.
+    // The child keeps the inherited descriptor until exec, which is after it changed its folder.
     return {
       path: real,
       startFrom: onLinux ? `/proc/self/fd/${opened.fd}` : real,

@@ -1,6 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 
-/** Keeps the first and the last bytes of a stream, however long it is. */
+/** Keeps the first and last bytes of a stream of any length. */
 export class HeadAndTail {
   readonly #half: number;
   readonly #head: Buffer[] = [];
@@ -52,7 +52,7 @@ export class HeadAndTail {
 
 const longestLine = 8_192;
 
-/** Hands on whole lines, all that one read brought at once, up to a number of characters in total. */
+/** Emits complete lines, batched per read, up to a total number of characters. */
 export class Lines {
   readonly #decoder = new StringDecoder("utf8");
   readonly #emit: (text: string) => void;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** A command, and perhaps others after it. */
+/** A command, optionally followed by others. */
 export function parametersOf(names: readonly string[]) {
   const step = {
     command: z.enum(names as [string, ...string[]]), // at least one, by the options' schema

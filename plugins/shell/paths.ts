@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { type Kind, Refusal, type Value } from "./grammar.ts";
 import { isInside, type Jail } from "./jail.ts";
 
-/** Throws a Refusal for a value that is not what its kind says. Paths are checked with the links that are there now. */
+/** Throws a Refusal for a value that does not match its kind. Paths are checked with the links that exist now. */
 export async function checkValue(value: Value, jail: Jail, directory: string): Promise<void> {
   checkPlain(value);
   if (value.ambiguous && !isPath(value.kind)) await checkPath({ kind: "path", text: value.text }, jail, directory);
@@ -23,7 +23,7 @@ export function checkPlain({ kind, text }: Value): void {
 
 const isPath = (kind: Kind): boolean => !["text", "number", "word", "format", "date"].includes(kind);
 
-/** Git's operands are revisions, ranges, `revision:path`, pathspecs and paths; whichever it is, it stays inside. */
+/** Git's operands are revisions, ranges, `revision:path`, pathspecs and paths; all of them must stay inside. */
 async function checkRevision(text: string, jail: Jail, directory: string): Promise<void> {
   for (const part of new Set([text, ...text.split(":")])) {
     if (part !== "" && !part.startsWith("(")) await checkPath({ kind: "path", text: part }, jail, directory);
@@ -43,14 +43,14 @@ async function checkPath({ kind, text }: Pick<Value, "kind" | "text">, jail: Jai
   );
   if ((kind === "file" || kind === "newFile") && isFolder) throw refused(text, "is a folder; name a file");
   if (kind === "file") return;
-  // A repository's own files decide what git runs.
+  // A repository's own files control what git runs.
   if (relative(jail.root, real).toLowerCase().split(sep).includes(".git")) {
     throw refused(text, "git's own files are not written to");
   }
   if (kind === "prefix") await checkPrefix(text, real);
 }
 
-/** Files are made whose names begin like this: none may be there, since what is there may be a link. */
+/** A prefix for files to be created: none may exist yet, since it could be a link. */
 async function checkPrefix(text: string, real: string): Promise<void> {
   const names = await readdir(dirname(real)).catch(() => []);
   if (names.some((name) => name.startsWith(basename(real)))) {
@@ -58,7 +58,7 @@ async function checkPrefix(text: string, real: string): Promise<void> {
   }
 }
 
-/** Where a path leads, with the links in the part of it that exists resolved; undefined for a dangling link. */
+/** Resolves the links in the existing part of a path; undefined for a dangling link. */
 async function realPlace(path: string): Promise<string | undefined> {
   const missing: string[] = [];
   for (let at = path; ; at = dirname(at)) {

@@ -1,6 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** Signals a process group; one that is gone already is fine. */
+/** Signals a process group; ignores one that is gone. */
 export function signalGroup(leader: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-leader, signal);
@@ -10,12 +10,12 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
 }
 
 /**
- * Kills every process that carries the mark in its environment: what left the group (a daemon, a new session) still does.
- * Linux only; elsewhere the group is all that can be found.
+ * Kills every process with the mark in its environment, including those that left the group (a daemon, a new session). Linux
+ * only; elsewhere only the group can be found.
  */
 export async function killMarked(mark: string): Promise<void> {
   if (process.platform !== "linux") return;
-  // They may fork while they are being found, so it ends when a look finds none.
+  // They may fork meanwhile, so repeat until a scan finds none.
   for (let look = 0; look < 10; look++) {
     const found = await findMarked(mark);
     if (found.length === 0) return;

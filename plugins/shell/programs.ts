@@ -9,8 +9,8 @@ const upTo = (...first: Kind[]): Partial<Operands> => ({ first });
 const sums = grammar(`${help} -b --binary -t --text --tag -z --zero`, files);
 
 /**
- * Programs that cannot run another one, with the options that neither follow links, nor write where no operand says so, nor
- * take the names of files from a file. The long names are GNU's; a program that does not know one says so itself.
+ * Programs that cannot run another one, with the options that neither follow links, nor write anywhere but to an operand, nor
+ * read file names from a file. Long names are GNU's; a program that does not know one reports it.
  */
 export const programs: ReadonlyMap<string, Grammar> = new Map<string, Grammar>([
   [
@@ -65,7 +65,7 @@ export const programs: ReadonlyMap<string, Grammar> = new Map<string, Grammar>([
       min: 1,
     }),
   ],
-  // A second operand would be the file to write to.
+  // A second operand would be the output file.
   [
     "uniq",
     grammar(
@@ -80,7 +80,7 @@ export const programs: ReadonlyMap<string, Grammar> = new Map<string, Grammar>([
       files,
     ),
   ],
-  // Files only: between folders, diff opens what the links in them point to.
+  // Files only: between folders, diff opens the targets of links in them.
   [
     "diff",
     grammar(
@@ -194,7 +194,7 @@ export const programs: ReadonlyMap<string, Grammar> = new Map<string, Grammar>([
     }),
   ],
   ["mv", grammar(`${help} -f -n -u -v --force --no-clobber --update --verbose`, { rest: "write", min: 2 })],
-  // One file to one file: into a folder, cp writes through the links it finds there.
+  // One file to one file: into a folder, cp writes through links it finds there.
   [
     "cp",
     grammar(

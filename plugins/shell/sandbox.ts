@@ -8,7 +8,7 @@ import { findProgram } from "./commands.ts";
 import type { Jail } from "./jail.ts";
 import type { ShellOptions } from "./options.ts";
 
-/** Turns a program and its arguments into bubblewrap's. */
+/** Wraps a program and its arguments in bubblewrap. */
 export type Sandbox = (
   program: string,
   argv: readonly string[],
@@ -22,8 +22,8 @@ interface Setting {
 }
 
 /**
- * The workspace and the system's programs, and nothing else: no other files, no other processes, no network unless asked
- * for. Everything in it dies with it. Where it can't be had, only commands that cannot run code are left.
+ * The workspace and the system's programs, and nothing else: no other files, no other processes, no network unless requested.
+ * Everything inside dies with it. Where it is unavailable, only commands that cannot run code are offered.
  */
 export async function findSandbox(options: ShellOptions, setting: Setting): Promise<Sandbox | undefined> {
   const dangerous = setting.commands.filter((command) => command.canRunCode).map((command) => command.name);
@@ -49,7 +49,7 @@ export async function findSandbox(options: ShellOptions, setting: Setting): Prom
   }
 }
 
-/** With a /proc of its own where that is allowed; a service's or a container's masked /proc forbids another one. */
+/** With its own /proc where permitted; a service's or container's masked /proc prevents mounting another. */
 async function probe(options: ShellOptions, jail: Jail): Promise<Sandbox> {
   const bubblewrap = await findProgram("bwrap", options.path);
   const mounts = await mountsOf(options, jail);

@@ -56,7 +56,7 @@ type StepResult =
   | Executed
   | { readonly exit: null; readonly timedOut: true; readonly stdout: ""; readonly stderr: string };
 
-/** Several commands share one call's time and output. None is run when one of them may not be. */
+/** Several commands share one call's time and output limits. None runs unless all are allowed. */
 export async function runSteps(runner: Runner, steps: readonly Step[], { input, call }: Asked): Promise<StepResult[]> {
   const { options, jail } = runner;
   for (const step of steps) {

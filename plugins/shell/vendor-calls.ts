@@ -3,7 +3,7 @@ import { splitWords } from "./words.ts";
 
 type Json = Record<string, unknown>;
 
-/** What OpenAI's Responses API calls a shell of the client's: `local_shell_call` and `shell_call`. */
+/** OpenAI's Responses API's names for a client-side shell: `local_shell_call` and `shell_call`. */
 export const vendorNames = ["local_shell", "shell"];
 
 /**
@@ -38,7 +38,7 @@ export interface Step {
   readonly directory?: string;
 }
 
-/** `["bash", "-lc", "ls -la"]` is how models write what they would type: the text is what counts. */
+/** Models write `["bash", "-lc", "ls -la"]` for what they would type: only the text matters. */
 function fromArgv(argv: readonly string[]): Step {
   const [first = "", flags = "", text, ...more] = argv;
   const isShell = /^(?:\/(?:usr\/)?bin\/)?(?:ba|z|da)?sh$/.test(first) && /^-[el]*c$/.test(flags);
@@ -46,7 +46,7 @@ function fromArgv(argv: readonly string[]): Step {
   return { command: first, arguments: argv.slice(1) };
 }
 
-/** One plain command, perhaps after a `cd`; all else is for the command `sh`, if the config has one. */
+/** One plain command, optionally after a `cd`; anything else is for the command `sh`, if configured. */
 function fromText(text: string): Step {
   const [, directory, after] = /^\s*cd\s+([\w./-]+)\s*&&\s*(.*)$/s.exec(text) ?? [];
   const words = splitWords(after ?? text);
@@ -55,7 +55,7 @@ function fromText(text: string): Step {
   return { command, arguments: rest, ...(directory === undefined ? {} : { directory }) };
 }
 
-/** The vendor sends `env: {}` and `user: null` where nothing is asked. */
+/** The vendor sends `env: {}` and `user: null` when nothing is requested. */
 const withoutEmpty = (values: Json): Json =>
   Object.fromEntries(
     Object.entries(values).filter(

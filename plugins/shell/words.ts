@@ -1,9 +1,8 @@
-/** Signs that only a shell can carry out: pipes, lists, redirections, expansions, globs, comments, assignments. */
+/** Syntax only a shell can execute: pipes, lists, redirections, expansions, globs, comments, assignments. */
 const needsShell = /[|&;<>()$`*?[\]{}~#!\n\r]/;
 
 /**
- * The words of a plain command with its quotes taken off, as a POSIX shell would pass them on; undefined for anything that a
- * shell would do more with.
+ * Splits a plain command into words and removes quotes, as a POSIX shell would; undefined if a shell would do more than that.
  */
 export function splitWords(text: string): string[] | undefined {
   const words: string[] = [];

@@ -1,12 +1,12 @@
 import type { Piece } from "./turn.ts";
 
-/** A stretch of an answer that some wires open and close in so many words: a text, a thought, a refusal, a call. */
+/** A part of an answer that some wires open and close explicitly: a text, a thought, a refusal, a call. */
 export interface Block {
   readonly position: number;
   readonly kind: "text" | "reasoning" | "refusal" | "call";
   readonly id: string;
   readonly name: string;
-  /** Whole once the block is closed. */
+  /** Complete once the block is closed. */
   text: string;
 }
 
@@ -16,7 +16,7 @@ export interface Step {
   readonly text: string;
 }
 
-/** The pieces as openings, deltas and closings. Calls may be open side by side; everything else is one at a time. */
+/** The pieces as open, delta and close steps. Calls may be open concurrently; everything else is sequential. */
 export function blockSteps(pieces: readonly Piece[]): Step[] {
   const steps: Step[] = [];
   const last = lastPieces(pieces);
@@ -52,7 +52,7 @@ export function blockSteps(pieces: readonly Piece[]): Step[] {
   return steps;
 }
 
-/** Where each call's last piece stands, so that it is closed there. */
+/** Position of each call's last piece, where it is closed. */
 function lastPieces(pieces: readonly Piece[]): Map<number, number> {
   const last = new Map<number, number>();
   pieces.forEach((piece, position) => {

@@ -8,15 +8,15 @@ export interface Body {
   readonly frames: readonly WireFrame[];
   readonly pace: number;
   readonly plan: Plan;
-  /** Set before the simulator itself breaks the connection off. */
+  /** Set before the simulator itself cuts the connection. */
   readonly ending: { byServer: boolean };
 }
 
 const resetPause = 25;
 
 /**
- * Writes a body: as much as is due in one write, so a pace of 0 is a single one. Returns when all is handed over or the
- * client has gone; a stalled body returns only then.
+ * Writes a body: everything due in one write, so a pace of 0 is a single one. Returns when all is written or the client has
+ * gone; a stalled body returns only then.
  */
 export async function deliver(response: ServerResponse, body: Body): Promise<void> {
   const { plan, frames } = body;
@@ -35,7 +35,7 @@ export async function deliver(response: ServerResponse, body: Body): Promise<voi
   }
   if (writer.gone) return;
   if (writer.full) {
-    // A reset throws away what the client's system has received and the client has not read yet.
+    // A reset discards data the client's kernel has received but the client has not read.
     if (plan.ending?.how === "reset") await writer.wait(resetPause);
     return breakOff(response, body);
   }
@@ -55,7 +55,7 @@ async function send(writer: Writer, { frames, from, to, pace }: Stretch): Promis
   else await writer.write(bytesOf(frames, from, to));
 }
 
-/** Chunk k is due at k times the pace from the start; a late timer brings all that is due by then. */
+/** Chunk k is due at k times the pace; a late timer sends everything due by then. */
 async function paced(writer: Writer, frames: readonly WireFrame[], pace: number): Promise<void> {
   const start = performance.now();
   let step = 0;
@@ -77,7 +77,7 @@ async function paced(writer: Writer, frames: readonly WireFrame[], pace: number)
 
 const whole = new WeakMap<readonly WireFrame[], Buffer>();
 
-/** The bytes of some frames. Those of all frames are kept with them, for the next time they are sent. */
+/** The encoded bytes of some frames; cached when they are all of them. */
 function bytesOf(frames: readonly WireFrame[], from: number, to: number): Buffer {
   const all = from === 0 && to === frames.length;
   const known = all ? whole.get(frames) : undefined;
@@ -101,12 +101,12 @@ function breakOff(response: ServerResponse, { plan, ending }: Body): void {
   else socket?.resetAndDestroy();
 }
 
-/** The client's side of a response: how much it still gets, and whether it is still there. */
+/** The client's side of a response: how much it still gets, and whether it is connected. */
 class Writer {
   #response: ServerResponse;
   #splitting: Plan["splitting"];
   #left: number;
-  /** Ends the one wait there is. A promise of the close to race against would gather a reaction per chunk. */
+  /** Ends the single pending wait. Racing against a promise for the close would add a reaction per chunk. */
   #wake: (() => void) | undefined;
   gone: boolean;
 
@@ -121,12 +121,12 @@ class Writer {
     });
   }
 
-  /** Everything up to the place where the body is to end has been written. */
+  /** Everything up to the planned end of the body has been written. */
   get full(): boolean {
     return this.#left <= 0;
   }
 
-  /** Resolves when the client has gone. */
+  /** Resolves when the client has disconnected. */
   closed(): Promise<void> {
     return this.#until(() => {});
   }
@@ -139,7 +139,7 @@ class Writer {
     clearTimeout(timer);
   }
 
-  /** Resolves when the kernel has it, so that what is cut afterwards comes after it. */
+  /** Resolves when the kernel has taken it, so that a later cut comes after it. */
   async write(given: Buffer): Promise<void> {
     const bytes = given.length > this.#left ? given.subarray(0, this.#left) : given;
     this.#left -= bytes.length;
@@ -150,7 +150,7 @@ class Writer {
     });
   }
 
-  /** Starts something and resolves when it is done or the client has gone. */
+  /** Starts something and resolves when it is done or the client has disconnected. */
   #until(start: (done: () => void) => void): Promise<void> {
     if (this.gone) return Promise.resolve();
     return new Promise((resolve) => {
@@ -166,7 +166,7 @@ interface Split {
   readonly done: () => void;
 }
 
-/** Each write is an HTTP chunk of its own, which clients hand on one by one whatever TCP makes of them. */
+/** Each write is a separate HTTP chunk, which clients deliver one by one whatever TCP does. */
 function writeSplit(response: ServerResponse, { bytes, splitting, done }: Split): void {
   let from = 0;
   for (let position = 0; position < bytes.length; position++) {

@@ -7,7 +7,7 @@ export interface Disturbance {
   readonly route: Route;
 }
 
-/** The frames with what the plan breaks in them. Chunks are counted from 1, as they were before anything was put in. */
+/** Applies the plan's faults to the frames. Chunks count from 1, before any insertions. */
 export function disturb(frames: readonly WireFrame[], { plan, wire, route }: Disturbance): readonly WireFrame[] {
   const { malformed, error, unknown } = plan;
   let result = frames;

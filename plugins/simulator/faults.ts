@@ -1,10 +1,10 @@
 import { VenturiError } from "venturi/plugin";
 
-/** `name[=value][@position][~probability]`; several are separated by commas or blanks. */
+/** `name[=value][@position][~probability]`; separated by commas or spaces. */
 export interface Fault {
   readonly name: FaultName;
   readonly value: string | undefined;
-  /** Undefined = not given; "?" = drawn from the seed and the request. */
+  /** Undefined: not given; "?": drawn from the seed and the request. */
   readonly position: number | "?" | undefined;
   readonly probability: number;
 }
@@ -15,7 +15,7 @@ interface Rule {
   readonly meaning: string;
 }
 
-/** Every fault there is. `docs/simulator.md` lists the same. */
+/** All faults. `docs/simulator.md` lists the same. */
 export const faultRules = {
   delay: { value: "required", meaning: "ms before the response's headers" },
   first: { value: "required", meaning: "ms between the headers and the first chunk" },

@@ -28,7 +28,7 @@ export interface Parts {
 const wires: readonly Wire[] = [openai, openaiResponses, anthropic, gemini, ollama];
 const maxBody = 64 * 1024 * 1024;
 
-/** What the server does with a request. Whatever is wrong with one is told to its client and to nobody else. */
+/** Serves requests. Errors are reported to the client only. */
 export function handlerOf(parts: Parts): Handler {
   return (request, response) => {
     const ending = { byServer: false };
@@ -47,7 +47,7 @@ interface Served extends Parts {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly entry: SimulatedRequest;
-  /** Set before the simulator itself breaks the connection off. */
+  /** Set before the simulator itself cuts the connection. */
   readonly ending: { byServer: boolean };
 }
 
@@ -77,7 +77,7 @@ async function serve(served: Served): Promise<void> {
 
 const questions = /embeddings$|:batchEmbedContents$|\/api\/embed$|_tokens$/;
 
-/** The answer to a request that is no generation. */
+/** The response to a request that is not a generation. */
 async function asked({ request, entry }: Served, path: string): Promise<unknown | undefined> {
   if (!questions.test(path)) return undefined;
   entry.body = JSON.parse(await readBody(request));
@@ -109,7 +109,7 @@ interface Task {
   readonly decision: Decision;
 }
 
-/** Whatever keeps a request from being answered; says whether it still is to be. */
+/** Applies faults that prevent a response; returns whether one is still to be sent. */
 async function survives(served: Served, { wire, decision }: Task): Promise<boolean> {
   const { response, entry, ending } = served;
   const { plan, failure } = decision;

@@ -28,7 +28,7 @@ const options = z.strictObject({
 });
 type Options = z.output<typeof options>;
 
-/** A model server inside the process, and the real provider of the wire pointed at it: tokens go over real HTTP. */
+/** An in-process model server, and the wire's real provider pointed at it: tokens travel over real HTTP. */
 export default definePlugin({
   name: "simulator",
   kind: "provider",
@@ -72,7 +72,7 @@ async function create({ wire, ...settings }: Options, context: PluginContext): P
   }
 }
 
-/** What each wire's provider puts its own path behind. */
+/** Base paths that each wire's provider appends its own to. */
 const bases: Readonly<Record<Options["wire"], string>> = {
   openai: "/v1",
   "openai-responses": "/v1",
@@ -86,5 +86,5 @@ async function providerOf(plugin: AnyPlugin, baseUrl: string, context: PluginCon
     throw new VenturiError("simulator.create", "plugin_failed", `"${plugin.name}" is a ${plugin.kind}, not a provider`);
   }
   const parsed = await plugin.options.parseAsync({ baseUrl, apiKey: "simulated-0000" });
-  return (await plugin.create(parsed, context)) as Instance<Provider>; // its kind says so
+  return (await plugin.create(parsed, context)) as Instance<Provider>; // its kind is provider
 }

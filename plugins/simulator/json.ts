@@ -1,4 +1,4 @@
-/** Reads of JSON that came over the network: a wrong type reads as empty, so a wire needs no checks of its own. */
+/** Accessors for untrusted JSON: a wrong type reads as empty, so wires need no checks. */
 export type JsonRecord = Readonly<Record<string, unknown>>;
 
 export const isRecord = (value: unknown): value is JsonRecord =>
@@ -10,7 +10,7 @@ export const record = (value: unknown): JsonRecord => (isRecord(value) ? value :
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
-/** Arguments as a client sends them back: an object, or the JSON text of one. */
+/** Arguments sent back by a client: an object, or its JSON text. */
 export function argumentsOf(value: unknown): JsonRecord {
   if (typeof value !== "string") return record(value);
   try {
@@ -20,7 +20,7 @@ export function argumentsOf(value: unknown): JsonRecord {
   }
 }
 
-/** Text of a content that is a string or a list of parts. */
+/** Text of content given as a string or a list of parts. */
 export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   return list(content)

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import { messageOf, VenturiError } from "venturi/plugin";
 
-/** The listening side of the server, which can be taken away and put back while connections go on. */
+/** The listening side of the server, which can be removed and restored while connections continue. */
 export class Listener {
   #server: Server;
   #host: string;
@@ -29,7 +29,7 @@ export class Listener {
     });
   }
 
-  /** `close` calls back only when the last connection ends, but the listener is gone at once. */
+  /** `close` calls back when the last connection ends, but listening stops at once. */
   refuse(): void {
     if (this.#server.listening) this.#server.close();
   }
@@ -38,7 +38,7 @@ export class Listener {
     if (!this.#server.listening && !this.closed) await this.open(this.#port);
   }
 
-  /** Someone else's connection may hold the port for a moment, so it tries until it has it back. */
+  /** Another connection may briefly hold the port, so binding is retried. */
   refuseFor(ms: number): void {
     this.refuse();
     setTimeout(() => {

@@ -1,7 +1,7 @@
 import { modelNames } from "./models.ts";
 import { created } from "./wire.ts";
 
-/** What is answered to anything that is no generation: the models, in each wire's way, and a word of help. */
+/** Response to anything that is not a generation: the models, in each wire's format, and a hint. */
 export function describe(method: string, path: string): { status: number; body: unknown } {
   if (method === "GET" || method === "HEAD") {
     if (path === "/api/tags")

@@ -6,7 +6,7 @@ import type { Random } from "./random.ts";
 import { stampMark } from "./stamp.ts";
 import type { Piece, Turn } from "./turn.ts";
 
-/** Names that `GET /v1/models` lists; every other name is the built-in model too. */
+/** Names listed by `GET /v1/models`; every other name is the built-in model too. */
 export const modelNames = [
   "small",
   "echo",
@@ -49,7 +49,7 @@ const counted = (count: number): Piece[] =>
 const stamped = (count: number): Piece[] =>
   Array.from({ length: count }, () => ({ type: "text", text: `${stampMark} ` }));
 
-/** One call whose arguments are exactly as many bytes long as the name says, in fragments of 16. */
+/** One call with exactly as many bytes of arguments as the name says, in fragments of 16. */
 function longArguments({ prompt, id, numbers: [bytes = 0, size] }: Asked): Turn {
   if (exchangeOf(prompt).results.length > 0) return done;
   const { name, property } = target(prompt.tools[0]);
@@ -71,7 +71,7 @@ function calling({ prompt, id }: Asked, { calls, rounds }: { calls: number; roun
 
 const done: Turn = { pieces: textPieces("The tools have answered."), finish: "stop" };
 
-/** A tool and a property of it that takes a string, so that the call passes its schema. */
+/** A tool and one of its string properties, so that the call passes its schema. */
 function target(tool: PromptTool | undefined): { name: string; property: string } {
   const properties = Object.entries(record(tool?.parameters.properties));
   const property = properties.find(([, schema]) => record(schema).type === "string")?.[0] ?? properties[0]?.[0];

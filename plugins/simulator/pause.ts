@@ -1,4 +1,4 @@
-/** Resolves after `ms`, or before when `ended` does. */
+/** Resolves after `ms`, or when `ended` does. */
 export async function pause(ms: number, ended: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const elapsed = new Promise<void>((resolve) => {

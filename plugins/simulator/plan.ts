@@ -3,14 +3,14 @@ import type { Random } from "./random.ts";
 import type { Failure } from "./turn.ts";
 import type { Shape } from "./wire.ts";
 
-/** What faults make of one response: drawn once, then only followed. */
+/** The effect of faults on one response: drawn once, then only followed. */
 export interface Plan {
   readonly delay: number;
   readonly first: number;
   readonly pace: number | undefined;
   readonly stall: Place | undefined;
   readonly pause: { readonly ms: number; readonly at: Place } | undefined;
-  /** How and where the body ends before its time. */
+  /** How and where the body ends early. */
   readonly ending: { readonly how: "cut" | "drop" | "reset"; readonly at: Place } | undefined;
   readonly malformed: Place | undefined;
   readonly error: { readonly failure: Failure; readonly at: Place } | undefined;
@@ -24,7 +24,7 @@ export interface Plan {
   readonly refuse: number | undefined;
 }
 
-/** A number of chunks or bytes, once it is known how many there are. */
+/** A number of chunks or bytes, once the total is known. */
 export type Place = (total: number) => number;
 
 export function planOf(faults: readonly Fault[], random: Random): Plan {

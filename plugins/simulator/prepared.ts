@@ -10,11 +10,14 @@ export interface Ready {
 const most = 8;
 const longestBody = 16_384;
 
-/** Answers of the last few plain requests: a load test asks the same again and again, and means to measure something else. */
+/**
+ * Cached responses to the last few plain requests: a load test repeats the same request and does not want to measure the
+ * simulator.
+ */
 export class Prepared {
   #ready = new Map<string, Ready>();
 
-  /** Undefined for a request that must be decided anew each time. */
+  /** Undefined for a request that cannot be cached. */
   key(request: IncomingMessage, body: string): string | undefined {
     if (body.length > longestBody) return undefined;
     if (Object.keys(request.headers).some((name) => name.startsWith("x-simulate-"))) return undefined;

@@ -1,15 +1,15 @@
-/** A request, whatever wire it came in on. */
+/** A request, independent of the wire. */
 export interface Prompt {
   readonly model: string;
   readonly streaming: boolean;
   readonly messages: readonly PromptMessage[];
   readonly tools: readonly PromptTool[];
   readonly toolChoice: "auto" | "none" | "required" | { readonly name: string };
-  /** JSON Schema the text must fit. */
+  /** JSON Schema for the answer. */
   readonly schema: Readonly<Record<string, unknown>> | undefined;
-  /** The client wants to see reasoning. */
+  /** The client requested reasoning. */
   readonly reasoning: boolean;
-  /** The client wants a usage frame (Chat Completions sends one only on request). */
+  /** The client requested a usage frame (optional in Chat Completions). */
   readonly usage: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface PromptCall {
 
 export interface PromptResult {
   readonly id: string;
-  /** The wire may not say; then it is found by the id of the call. */
+  /** Some wires omit it; then it is found by call id. */
   readonly name: string;
   readonly text: string;
 }
@@ -50,10 +50,10 @@ export const message = (
   more: Partial<Pick<PromptMessage, "calls" | "results">> = {},
 ): PromptMessage => ({ role, text, calls: more.calls ?? [], results: more.results ?? [] });
 
-/** The exchange under way: the last thing the user said, and what has been called and answered since. */
+/** The current exchange: the last user message, and the calls and results since. */
 export interface Exchange {
   readonly text: string;
-  /** Answers of the model since then. */
+  /** Model answers since then. */
   readonly rounds: number;
   readonly results: readonly AnsweredCall[];
 }
@@ -70,19 +70,19 @@ export function exchangeOf(prompt: Prompt): Exchange {
   };
 }
 
-/** Some wires split one answer over several assistant messages, so neighbours count once. */
+/** Some wires split an answer into several assistant messages, so adjacent ones count once. */
 function countRounds(since: readonly PromptMessage[]): number {
   return since.filter((entry, position) => entry.role === "assistant" && since[position - 1]?.role !== "assistant")
     .length;
 }
 
-/** By id where the wire has one, else by its place. */
+/** By id where the wire has one, else by position. */
 function answered(result: PromptResult, calls: readonly PromptCall[], position: number): AnsweredCall {
   const call = calls.find((candidate) => candidate.id !== "" && candidate.id === result.id) ?? calls[position];
   return { ...result, name: result.name || (call?.name ?? ""), call };
 }
 
-/** Roughly four characters a token, as the vendors' own rule of thumb has it. */
+/** About four characters per token, the vendors' own rule of thumb. */
 export const tokens = (characters: number): number => Math.max(1, Math.ceil(characters / 4));
 
 export function inputTokens(prompt: Prompt): number {
@@ -98,7 +98,7 @@ export function inputTokens(prompt: Prompt): number {
 
 const anyObject = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
 
-/** JSON without a schema: clients that ask for it so often write their schema into the words. */
+/** JSON mode without a schema: such clients often put their schema into the prompt. */
 export function schemaInWords(messages: readonly PromptMessage[]): Readonly<Record<string, unknown>> {
   for (const { text } of messages) {
     for (let start = text.indexOf("{"); start >= 0; start = text.indexOf("{", start + 1)) {
@@ -116,7 +116,7 @@ function schemaAt(text: string, start: number): Readonly<Record<string, unknown>
       if (typeof value === "object" && value !== null && "properties" in value) return value as Record<string, unknown>; // an object
       return undefined;
     } catch {
-      // Not JSON up to there; perhaps up to an earlier brace.
+      // Not JSON up to here; try an earlier brace.
     }
   }
   return undefined;

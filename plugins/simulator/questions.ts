@@ -4,7 +4,7 @@ import { tokens } from "./prompt.ts";
 
 const usual = 32;
 
-/** Answers to what is no generation but asked of a model all the same: embeddings, and how many tokens something is. */
+/** Answers model requests other than generations: embeddings and token counts. */
 export function answerTo(path: string, body: unknown): unknown | undefined {
   const request = record(body);
   if (path.endsWith("/v1/embeddings")) return openaiEmbeddings(request);
@@ -55,7 +55,7 @@ function inputsOf(input: unknown): string[] {
 const textOf = (input: unknown): string =>
   typeof input === "string" || isRecord(input) ? String(input) : JSON.stringify(input);
 
-/** Of length one, the same for the same text, and near to nothing else. */
+/** A unit vector, deterministic per text, unrelated between texts. */
 function vector(said: string, size: number): number[] {
   const values: number[] = [];
   for (let block = 0; values.length < size; block++) {

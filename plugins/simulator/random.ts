@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A stream of numbers in [0, 1) that depends on nothing but the seed (mulberry32). */
+/** Random numbers in [0, 1), determined by the seed (mulberry32). */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {
@@ -13,7 +13,7 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** 24 hex digits made from the seed and the words of a request. */
+/** 24 hex digits derived from the seed and the request's text. */
 export const digest = (seed: number, words: string): string =>
   createHash("sha1").update(`${seed}\n`).update(words).digest("hex").slice(0, 24);
 

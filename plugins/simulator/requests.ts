@@ -2,29 +2,29 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:
 import { performance } from "node:perf_hooks";
 import type { WireName } from "./wire.ts";
 
-/** What the simulator saw of one request; it fills up while the request is served. */
+/** One received request; filled in while it is served. */
 export interface SimulatedRequest {
   /** Epoch ms. */
   readonly at: number;
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** Which connection brought it: requests that share one have the same number. */
+  /** Number of its connection; requests on one connection share it. */
   readonly connection: number;
   wire: WireName | undefined;
   model: string | undefined;
-  /** The parsed body; undefined when there was none or it was no JSON. */
+  /** The parsed body; undefined when missing or not JSON. */
   body: unknown;
   status: number | undefined;
-  /** ms from `at` until the response was handed over whole. */
+  /** ms from `at` until the response was complete. */
   endedAfter: number | undefined;
-  /** ms from `at` until the client closed the connection on an answer that was not over. */
+  /** ms from `at` until the client closed the connection early. */
   closedByClient: number | undefined;
-  /** Resolves when the response is over, whoever ended it. */
+  /** Resolves when the response has ended, whichever side ended it. */
   readonly done: Promise<void>;
 }
 
-/** Keeps what was received, oldest first, and tells whoever waits for it. */
+/** Keeps received requests, oldest first, and notifies waiters. */
 export class RequestLog {
   readonly all: SimulatedRequest[] = [];
   #limit: number;
@@ -32,7 +32,7 @@ export class RequestLog {
   #connections = new WeakMap<object, number>();
   #connection = 0;
 
-  /** A server that runs for days must not keep every body it ever saw. */
+  /** Bounded: a server that runs for days must not keep every body. */
   constructor(limit: number) {
     this.#limit = limit;
   }

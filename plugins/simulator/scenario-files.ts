@@ -4,7 +4,7 @@ import { Scenario, type ScenarioInput } from "./scenario.ts";
 
 const op = "simulator.scenario";
 
-/** Reads scenarios from YAML files; every problem is told with its file, line and column, all at once. */
+/** Reads scenarios from YAML files; reports all problems at once with file, line and column. */
 export async function readScenarios(files: readonly string[]): Promise<Scenario[]> {
   const found = await Promise.all(files.map(readScenarioFile));
   const problems = found.flatMap((file) => file.problems);
@@ -55,7 +55,7 @@ async function read(file: string): Promise<string> {
   }
 }
 
-/** A document is one scenario, or a list of them under `scenarios`. */
+/** A document is one scenario, or a list under `scenarios`. */
 function entries(content: unknown): { value: unknown; path: PropertyKey[] }[] {
   const found = (content as { scenarios?: unknown } | null)?.scenarios; // YAML enters here
   if (!Array.isArray(found)) return [{ value: content, path: [] }];
@@ -66,7 +66,7 @@ interface Located {
   getIn(path: Iterable<unknown>, keepScalar: true): unknown;
 }
 
-/** The place of the value at the path, or of the nearest one around it: what is missing has no place of its own. */
+/** Location of the value at the path, or of its nearest existing ancestor. */
 function nearest(document: Located, path: readonly PropertyKey[]): number {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? undefined : document.getIn(path.slice(0, length), true);

@@ -74,7 +74,7 @@ export const ScenarioTurn = z.strictObject({
 });
 export type ScenarioTurn = z.output<typeof ScenarioTurn>;
 
-/** A conversation written beforehand. */
+/** A scripted conversation. */
 export const Scenario = z.strictObject({
   name: z.string().min(1),
   match: z

@@ -6,13 +6,13 @@ import { stampMark } from "./stamp.ts";
 import type { Piece, Turn } from "./turn.ts";
 
 export interface Choice {
-  /** Header `x-simulate-scenario`; "" when it is not there. */
+  /** Header `x-simulate-scenario`; "" when absent. */
   readonly name: string;
   readonly key: string;
   readonly id: string;
 }
 
-/** Chooses the scenario that fits a request, and of it the turn whose time it is. */
+/** Selects the scenario for a request, and its current turn. */
 export class Scenarios {
   #all: readonly Scenario[];
   #requests = new Map<string, number>();

@@ -8,30 +8,29 @@ import { parseScenarios, readScenarios } from "./scenario-files.ts";
 import { Simulation } from "./simulation.ts";
 
 export interface SimulatorOptions {
-  /** 0 = any free port. */
+  /** 0: any free port. */
   readonly port?: number;
   readonly host?: string;
   readonly seed?: number;
   readonly pace?: number;
-  /** Faults of every request, in the grammar of the header `x-simulate-fault`. */
+  /** Faults for every request, in the grammar of the header `x-simulate-fault`. */
   readonly faults?: string;
-  /** How many requests `requests` holds; a server that nobody asks for them keeps none. */
+  /** Number of requests kept in `requests`; by default a standalone server keeps none. */
   readonly keep?: number;
-  /** Paths of YAML files, or scenarios themselves. */
+  /** Paths of YAML files, or scenarios as objects. */
   readonly scenarios?: readonly (string | ScenarioInput)[];
 }
 
 export interface Simulator {
   readonly url: string;
   readonly port: number;
-  /** What was received, oldest first. */
+  /** Received requests, oldest first. */
   readonly requests: readonly SimulatedRequest[];
-  /** The next request that arrives. */
   next(): Promise<SimulatedRequest>;
   /** Refuses new connections until `accept`. */
   refuse(): Promise<void>;
   accept(): Promise<void>;
-  /** Ends every connection and stops listening. */
+  /** Closes all connections and stops listening. */
   close(): Promise<void>;
 }
 

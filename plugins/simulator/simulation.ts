@@ -10,14 +10,14 @@ import type { Failure, Turn, TurnUsage } from "./turn.ts";
 
 export interface SimulationOptions {
   readonly seed: number;
-  /** ms between pieces, where neither the turn nor a fault says otherwise. */
+  /** ms between pieces, unless the turn or a fault sets another pace. */
   readonly pace: number;
-  /** Faults of every request. */
+  /** Faults for every request. */
   readonly faults: string;
   readonly scenarios: readonly Scenario[];
 }
 
-/** What is to be answered to one request, and how. */
+/** The response to one request, and how to deliver it. */
 export interface Decision {
   readonly turn: Turn;
   readonly plan: Plan;
@@ -26,11 +26,11 @@ export interface Decision {
   readonly failure: Failure | undefined;
   readonly id: string;
   readonly prompt: Prompt;
-  /** Nothing but the request decided it: no scenario, no fault. */
+  /** Determined by the request alone: no scenario, no fault. */
   readonly plain: boolean;
 }
 
-/** The simulator without its sockets: a request in, a decision out. */
+/** The simulator without sockets: a request in, a decision out. */
 export class Simulation {
   #options: SimulationOptions;
   #faults: readonly Fault[];
@@ -51,7 +51,7 @@ export class Simulation {
     const key = header(headers, "x-simulate-key");
     const played = this.#scenarios.turn(prompt, { name: header(headers, "x-simulate-scenario"), key, id });
     const turn = played ?? modelTurn(prompt, seeded(seedOf(id)), id);
-    // Each request draws anew, so that a retry of the same words may fare better; the order of requests decides.
+    // Each request draws anew, so that a retry may succeed; the order of requests decides.
     const random = seeded(this.#options.seed + this.#requests++);
     const faults = [
       ...this.#faults,

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-/** Replaced by the time of writing (epoch, µs), so that a reader can tell how long a piece was under way. */
+/** Replaced by the time of writing (epoch, µs), so that a reader can measure latency. */
 export const stampMark = "{{now}}";
 
 export function stampNow(text: string): string {

@@ -1,12 +1,12 @@
-/** What the simulator says in one answer, whatever wire it goes out on. */
+/** One answer of the simulator, independent of the wire. */
 export interface Turn {
   readonly pieces: readonly Piece[];
   readonly finish: Finish;
-  /** Absent = counted from the prompt and the pieces; null = not reported at all. */
+  /** Absent: counted from the prompt and the pieces; null: not reported. */
   readonly usage?: TurnUsage | null;
-  /** Milliseconds between pieces; absent = the server's own. */
+  /** Milliseconds between pieces; absent: the server's default. */
   readonly pace?: number;
-  /** Faults that this turn brings with it, in the header's grammar. */
+  /** Faults of this turn, in the header's grammar. */
   readonly faults?: readonly string[];
   /** An HTTP error in place of an answer. */
   readonly failure?: Failure;
@@ -14,7 +14,7 @@ export interface Turn {
 
 export type Finish = "stop" | "tool_calls" | "length" | "content_filter" | "refusal";
 
-/** One piece becomes one content-bearing frame of the wire, except where the wire only knows whole calls. */
+/** One piece becomes one content frame, except on wires that only send complete calls. */
 export type Piece =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "reasoning"; readonly text: string }
@@ -35,7 +35,7 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A call with its arguments put together, for wires and answers that only know whole calls. */
+/** A call with assembled arguments, for wires and answers that only have complete calls. */
 export interface WholeCall {
   readonly index: number;
   readonly id: string;
@@ -56,7 +56,7 @@ export function joined(pieces: readonly Piece[], type: "text" | "reasoning" | "r
   return pieces.map((piece) => (piece.type === type ? piece.text : "")).join("");
 }
 
-/** The arguments as a wire with objects sends them; text that is no JSON goes out as it is. */
+/** Arguments for a wire that sends objects; invalid JSON goes out as text. */
 export function argumentsValue(text: string): unknown {
   if (text === "") return {};
   try {

@@ -1,9 +1,9 @@
 import type { Piece, WholeCall } from "./turn.ts";
 
-/** A piece for wires that only know whole calls. */
+/** A piece for wires that only send complete calls. */
 export type WholePiece = Exclude<Piece, { type: "call" | "arguments" }> | ({ readonly type: "call" } & WholeCall);
 
-/** Each call stands where its last fragment stood. */
+/** Each call takes the position of its last fragment. */
 export function wholePieces(pieces: readonly Piece[]): WholePiece[] {
   const open = new Map<number, { id: string; name: string; texts: string[]; place: number }>();
   pieces.forEach((piece, place) => {

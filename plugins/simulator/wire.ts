@@ -4,19 +4,19 @@ import type { Failure, Turn, TurnUsage } from "./turn.ts";
 /** One frame of a wire: an SSE event or an NDJSON line, line ends included. */
 export interface WireFrame {
   readonly text: string;
-  /** Carries content, so it waits for its time when there is a pace. */
+  /** Carries content, so it is subject to pacing. */
   readonly paced: boolean;
 }
 
-/** What the path says: the wire is known, and on some wires the model and whether to stream. */
+/** What the path determines: the wire, and on some wires the model and whether to stream. */
 export interface Route {
   readonly model?: string;
   readonly streaming?: boolean;
-  /** Gemini without `alt=sse`: one JSON array, piece by piece. */
+  /** Gemini without `alt=sse`: one JSON array, streamed. */
   readonly array?: boolean;
 }
 
-/** Deviations that are in the words themselves; those of their delivery are no concern of a wire. */
+/** Deviations in the content; a wire is not concerned with those in delivery. */
 export interface Shape {
   readonly duplicateIndex: boolean;
   readonly missingId: boolean;
@@ -29,12 +29,12 @@ export interface Answer {
   readonly prompt: Prompt;
   readonly turn: Turn;
   readonly usage: TurnUsage | undefined;
-  /** Made from the seed and the request, so the same request gets the same bytes. */
+  /** Derived from the seed and the request, so that the same request gets the same bytes. */
   readonly id: string;
   readonly shape: Shape;
 }
 
-/** A wire format from the server's side. Pure: no I/O, no clock. */
+/** The server side of a wire format. Pure: no I/O, no clock. */
 export interface Wire {
   readonly name: WireName;
   contentType(route: Route): string;
@@ -46,9 +46,9 @@ export interface Wire {
   failure(failure: Failure): unknown;
   /** A frame that reports a failure after 200. */
   broken(failure: Failure, route: Route): string;
-  /** A frame of a kind that no client knows. */
+  /** A frame of an unknown type. */
   readonly unknown: string;
-  /** A frame whose payload is no JSON. */
+  /** A frame whose payload is not JSON. */
   readonly malformed: string;
 }
 
@@ -57,5 +57,5 @@ export type WireName = (typeof wireNames)[number];
 
 export const eventStream = () => "text/event-stream; charset=utf-8";
 
-/** A fixed point in time: the same request gives the same bytes, whenever it is sent. */
+/** A fixed time: the same request gives the same bytes, whenever it is sent. */
 export const created = 1_767_225_600;

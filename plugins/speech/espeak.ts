@@ -18,7 +18,7 @@ export const EspeakOptions = z.strictObject({
 });
 type EspeakOptions = z.output<typeof EspeakOptions>;
 
-/** One process a sentence: it starts in a few milliseconds and ends with a kill. */
+/** One process per sentence: it starts in a few milliseconds and can be killed. */
 export async function espeakVoice(options: EspeakOptions): Promise<Voice> {
   await mustRun(options.program);
   const argv = [
@@ -39,14 +39,14 @@ export async function espeakVoice(options: EspeakOptions): Promise<Voice> {
       if (words === "") return undefined;
       signal.throwIfAborted();
       const child = spawn(options.program, argv, { stdio: ["pipe", "pipe", "pipe"], signal, killSignal: "SIGKILL" });
-      child.stdin.on("error", () => {}); // it may end without reading
+      child.stdin.on("error", () => {}); // it may exit without reading
       child.stdin.end(words);
       return await fromWav(output(child));
     },
   };
 }
 
-/** What the program writes; throws when it fails, with what it said. */
+/** The program's output; throws with its stderr when it fails. */
 async function* output(child: ChildProcess): AsyncGenerator<Uint8Array> {
   let said = "";
   child.stderr?.setEncoding("utf8").on("data", (data: string) => {
@@ -56,7 +56,7 @@ async function* output(child: ChildProcess): AsyncGenerator<Uint8Array> {
     child.once("error", reject);
     child.once("close", resolve);
   });
-  closed.catch(() => {}); // heard below, or not needed any more
+  closed.catch(() => {}); // awaited below, or no longer needed
   try {
     for await (const chunk of child.stdout ?? []) yield chunk;
     const status = await closed;

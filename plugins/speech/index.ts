@@ -21,7 +21,7 @@ const options = z.strictObject({
 });
 type Options = z.output<typeof options>;
 
-/** The WebSocket channel with a voice: it does all that one does, and speaks what agents say. */
+/** The WebSocket channel with a voice: the same, plus speech output. */
 export default definePlugin({
   name: "speech",
   kind: "channel",
@@ -31,7 +31,7 @@ export default definePlugin({
     const voice = await voiceOf(engine);
     const websocket = await context.plugin("channel-websocket");
     const defaults: object = websocket.options.parse(socket);
-    // The voice is no option that a config can write; that plugin takes it from whoever builds upon it.
+    // A voice cannot be written in a config; the plugin takes it from those that build on it.
     return (await websocket.create({ ...defaults, voice } as never, context)) as Channel<FastifyInstance>;
   },
 });

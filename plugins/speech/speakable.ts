@@ -1,6 +1,6 @@
 const code = /^\s*(?:```|~~~)/;
 
-/** What is to be said of a sentence: no code, no marks of Markdown, addresses by their host. */
+/** The speakable part of a sentence: no code, no Markdown, URLs by host. */
 export function speakable(sentence: string): string {
   if (code.test(sentence)) return "";
   const words = sentence

@@ -1,11 +1,11 @@
 import type { AudioFormat, Utterance } from "venturi/plugin";
 
-/** Longest header read before the samples begin. */
+/** Maximum header size before the samples. */
 const longest = 4_096;
-/** Of one frame: 93 ms at 22,050 Hz. A frame is what a barge-in has to wait for. */
+/** Bytes per frame: 93 ms at 22,050 Hz, the granularity of a barge-in. */
 const frameBytes = 4_096;
 
-/** Reads a WAV stream: waits for its header, then gives its samples as they come. */
+/** Reads a WAV stream: parses its header, then yields samples as they arrive. */
 export async function fromWav(stream: AsyncIterable<Uint8Array>): Promise<Utterance> {
   const chunks = stream[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -25,7 +25,7 @@ export const fromPcm = (stream: AsyncIterable<Uint8Array>, format: AudioFormat):
   frames: frames(Buffer.alloc(0), stream[Symbol.asyncIterator]()),
 });
 
-/** Where the samples begin. Streams don't know their length yet, so the sizes in the header are not believed. */
+/** Offset of the samples. A stream's header has no valid sizes, so they are ignored. */
 function headerIn(bytes: Buffer): { format: AudioFormat; samples: number } | undefined {
   if (bytes.length < 12) return undefined;
   if (bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.toString("latin1", 8, 12) !== "WAVE") {
@@ -54,7 +54,7 @@ function formatIn(chunk: Buffer): AudioFormat {
   return { encoding: "pcm_s16le", channels: chunk.readUInt16LE(2), sampleRate: chunk.readUInt32LE(4) };
 }
 
-/** Cut to whole samples and a size that a barge-in can wait for; the network cuts anywhere. */
+/** Re-chunks to whole samples and frames short enough for barge-in; the network splits anywhere. */
 async function* frames(first: Buffer, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   let held = first;
   try {

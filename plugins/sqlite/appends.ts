@@ -14,10 +14,10 @@ interface Row {
 const mostIds = 50_000;
 const stays = { freed: false };
 
-/** What comes with every commit. Its caller has a transaction open. */
+/** Statements of every commit. The caller has a transaction open. */
 export class Appends {
   readonly #ask: Statements;
-  /** Of runs that this process appends to. Ids are never given twice, so one that is out of date finds nothing. */
+  /** Row ids of runs this process appends to. Ids are never reused, so a stale one matches nothing. */
   readonly #ids = new Map<string, number>();
 
   constructor(ask: Statements) {
@@ -39,7 +39,7 @@ export class Appends {
     return { fenced, work };
   }
 
-  /** Whether it freed something to claim; undefined when the fence held it off. */
+  /** Whether it freed something to claim; undefined when it was fenced. */
   #put({ base, head, epoch, body, asks, end }: Row, id: number, now: number): { freed: boolean } | undefined {
     if (head > base) {
       const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
@@ -52,7 +52,7 @@ export class Appends {
     return left && { freed: left.state === "ready" || (left.state === "done" && left.session !== null) };
   }
 
-  /** An append whose answer was lost is settled by what stands there. */
+  /** Whether an append whose response was lost is already stored. */
   #isThere({ base, head, epoch, body }: Row, id: number): boolean {
     if (head === base) return this.#ask.get(sql.findLeft, id, epoch, base) !== undefined;
     return this.#ask.all(sql.findRecord, { id, after: base, limit: head - base, epoch, body }).length > 0;

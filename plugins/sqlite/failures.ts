@@ -1,7 +1,7 @@
 import { FileGone } from "./identity.ts";
 import { UnusableFile } from "./schema.ts";
 
-/** SQLite's primary result codes that say what a person can do. https://www.sqlite.org/rescode.html */
+/** SQLite's primary result codes with actionable advice. https://www.sqlite.org/rescode.html */
 const advice: Readonly<Record<number, string>> = {
   5: "another process keeps it locked; if it is no longer running, nothing needs doing",
   6: "another process keeps it locked; if it is no longer running, nothing needs doing",
@@ -32,6 +32,6 @@ export const needsReopening = (thrown: unknown): boolean => broken.has(codeOf(th
 export const isPermanent = (thrown: unknown): boolean =>
   ofValue.has(codeOf(thrown)) || thrown instanceof RangeError || thrown instanceof TypeError;
 
-/** Extended codes carry the primary one in their low byte. */
+/** The low byte of an extended code is the primary one. */
 const codeOf = (thrown: unknown): number =>
   thrown instanceof Error && "errcode" in thrown ? Number(thrown.errcode) & 0xff : 0;

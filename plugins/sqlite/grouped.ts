@@ -4,7 +4,7 @@ interface Waiting<Item, Answer> {
   readonly reject: (error: unknown) => void;
 }
 
-/** One question in flight: what is asked meanwhile goes together into the next. An answer for each, in order. */
+/** One request in flight: items that arrive meanwhile are grouped into the next. Answers are per item, in order. */
 export class Grouped<Item, Answer> {
   readonly #ask: (items: Item[]) => Promise<Answer[]>;
   #waiting: Waiting<Item, Answer>[] = [];

@@ -1,11 +1,11 @@
 import { statSync } from "node:fs";
 
-/** Thrown when the file that the connection writes to is no longer the one at its path. */
+/** The file at the path is no longer the one the connection writes to. */
 export class FileGone extends Error {}
 
 /**
- * Whether the files at the journal's path are still those that were opened. On Unix a file can be removed while it is written
- * to: every write succeeds, and all of it is lost with the process.
+ * Detects that the files at the journal's path were replaced. On Unix a file can be deleted while open: every write succeeds,
+ * and all of it is lost with the process.
  */
 export class FileIdentity {
   readonly #files: readonly string[];
@@ -15,7 +15,7 @@ export class FileIdentity {
     this.#files = file === ":memory:" ? [] : [file, `${file}-wal`];
   }
 
-  /** Files that are seen for the first time are those to compare with. */
+  /** Records files seen for the first time. */
   learn(): void {
     for (const file of this.#files) {
       if (this.#known.has(file)) continue;
@@ -24,13 +24,13 @@ export class FileIdentity {
     }
   }
 
-  /** The connection is closed, and SQLite may have removed the log that belonged to it. */
+  /** The connection is closed, and SQLite may have removed its WAL. */
   forgetLog(): void {
     const [, log] = this.#files;
     if (log !== undefined) this.#known.delete(log);
   }
 
-  /** What has become of a file that was known, if anything has. */
+  /** What happened to a known file, if anything. */
   get loss(): string | undefined {
     for (const [file, known] of this.#known) {
       const now = identityOf(file);

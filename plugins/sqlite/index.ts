@@ -25,7 +25,7 @@ export default definePlugin({
     if (file !== ":memory:") await makeFolder(dirname(file));
     const journal = new SqliteJournal({ ...options, file }, context.log);
     try {
-      // Reads: a file that another process has locked at this moment is waited for later.
+      // A read: a file locked by another process right now can be waited for later.
       await journal.read("", 0, 1);
     } catch (thrown) {
       await journal.close();

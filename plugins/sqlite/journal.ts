@@ -41,7 +41,7 @@ import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;
 
-/** The journal in one SQLite file, whose connection lives in a thread of its own. */
+/** The journal in one SQLite file, whose connection lives in a separate thread. */
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: StoreThread;
@@ -178,7 +178,7 @@ export class SqliteJournal implements Journal {
 
   async prune(options: PruneOptions): Promise<number> {
     let count = 0;
-    // A few runs a transaction, so that appends get their turn in between.
+    // A few runs per transaction, so that appends get their turn.
     for (let gone = -1; gone !== 0; count += gone) gone = await this.#thread.ask("pruneSome", options, pruneStep);
     return count;
   }

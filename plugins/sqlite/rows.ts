@@ -89,7 +89,7 @@ const recordSize = 256;
 const outcomeOf = (last: RunEvent | undefined): "finished" | "failed" | null =>
   last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
 
-/** Of what the records hold, exactly the events after `after`, at most `limit`. */
+/** Exactly the events after `after` in the records, at most `limit`. */
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
   for (const { first, body } of records) {

@@ -1,14 +1,13 @@
 import type { DatabaseSync } from "node:sqlite";
 
-/** How often an event of an approval stands in a record's body; a quote inside of a value would be escaped. */
+/** Counts the approval events in a record's body; a quote inside a value would be escaped. */
 function occurrences(action: string): string {
   const mark = `"type":"approval.${action}"`;
   return `(length(r.body) - length(replace(r.body, '${mark}', ''))) / ${mark.length}`;
 }
 
 /**
- * Each entry takes the file from the version before it (its index) to the next. Entries are only ever added: a file in the
- * field may be of any earlier version.
+ * Each entry migrates the file from version index to index + 1. Append only: files in the field may be at any earlier version.
  */
 export const migrations: readonly string[] = [
   `
@@ -68,8 +67,8 @@ export const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX wires_run ON wires (run);
   `,
-  // An index of all records has a page of its own for each long run, and writes them all anew with every commit. So each
-  // record names the one before it, a run its last one, and the index holds those alone that reach a multiple of 64.
+  // An index over all records would have a page per long run and rewrite them all with every commit. So each record refers to
+  // the previous one and a run to its last, and the index holds only those that reach a multiple of 64.
   `
   ALTER TABLE runs ADD COLUMN tail INTEGER NOT NULL DEFAULT 0;
   UPDATE runs SET tail = coalesce((SELECT id FROM records WHERE run = runs.id ORDER BY first DESC LIMIT 1), 0);
@@ -90,14 +89,14 @@ export const migrations: readonly string[] = [
   ALTER TABLE chain RENAME TO records;
   CREATE UNIQUE INDEX records_marks ON records (run, last) WHERE (first - 1) / 64 <> last / 64;
   `,
-  // Put before the run that uses them is there, so by its name.
+  // Put before the run exists, so keyed by the run's name.
   `
   CREATE TABLE blobs (id INTEGER PRIMARY KEY, hash TEXT NOT NULL UNIQUE, put_at INTEGER NOT NULL, bytes BLOB NOT NULL) STRICT;
   CREATE TABLE blob_uses (run TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (run, hash)) STRICT, WITHOUT ROWID;
   CREATE INDEX blob_uses_hash ON blob_uses (hash);
   `,
-  // Every run has an owner, and sessions and keys are names of its own. Before, keys began with the id of the caller's key,
-  // which tells the owner; the others belong to "default". Keys of sub-runs ("agent:") had no such beginning.
+  // Every run gets an owner, and sessions and keys are scoped to it. Until now keys began with the id of the caller's API key,
+  // which identifies the owner; the others belong to "default". Keys of sub-runs ("agent:") had no such prefix.
   `
   CREATE TABLE owned (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -153,7 +152,7 @@ export const migrations: readonly string[] = [
   CREATE TRIGGER audit_unchanged BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
   CREATE TRIGGER audit_kept BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
   `,
-  // Open questions are counted with the run, so that those who wait for people can be listed.
+  // Open questions are counted with the run, so that runs waiting for approval can be listed.
   `
   ALTER TABLE runs ADD COLUMN asking INTEGER NOT NULL DEFAULT 0;
   UPDATE runs SET asking = max(0, (
@@ -167,17 +166,17 @@ export const migrations: readonly string[] = [
   `,
 ];
 
-/** "vntr": says that a file is a journal of ours before anything is written into it. */
+/** "vntr": identifies a file as our journal before anything is written to it. */
 const applicationId = 0x766e7472;
 
-/** Thrown for a file that is not ours to use; the message is for people. */
+/** A file that is not ours to use; the message is for people. */
 export class UnusableFile extends Error {}
 
 export function migrate(database: DatabaseSync): void {
   if (versionOf(database) === migrations.length) return;
   database.exec("BEGIN IMMEDIATE");
   try {
-    // Again, now that no other process can migrate at the same time.
+    // Checked again under the lock.
     const version = versionOf(database);
     for (const migration of migrations.slice(version)) database.exec(migration);
     database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${migrations.length}`);
@@ -189,7 +188,7 @@ export function migrate(database: DatabaseSync): void {
 }
 
 function versionOf(database: DatabaseSync): number {
-  // In one statement: another process may be migrating between two.
+  // In one statement: another process may migrate between two.
   const row = database.prepare(state).get();
   const version = Number(row?.version);
   if (Number(row?.application) !== applicationId && (row?.application !== 0 || version !== 0 || row?.tables !== 0)) {

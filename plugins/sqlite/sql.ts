@@ -1,6 +1,6 @@
 import type { ListQuery } from "venturi/plugin";
 
-/** Time is the engine's: the one clock that all processes of the file share. */
+/** The engine's clock: the only one all processes of the file share. */
 const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const runId = "(SELECT id FROM runs WHERE run = :run)";
 const row =
@@ -8,28 +8,30 @@ const row =
 
 export const readClock = `SELECT ${now} AS now`;
 
-/** The fence and the step past it, in one statement. */
+/** Fence and insert, in one statement. */
 export const insertRecord = `INSERT INTO records (run, first, last, epoch, previous, body)
   SELECT id, ?1 + 1, ?2, ?3, tail, ?4 FROM runs WHERE id = ?5 AND epoch = ?3 AND head = ?1 AND state = 'running'`;
 
-/** For a run that has just been added. */
+/** For a run that was just inserted. */
 export const restoreRecord = `INSERT INTO records (run, first, last, epoch, previous, body)
   SELECT id, ?, ?, epoch, tail, ? FROM runs WHERE id = ?`;
 export const restoreTail = "UPDATE runs SET tail = last_insert_rowid() WHERE id = ?";
 
-/** After `insertRecord`, in its transaction. By id and with the time bound, as it comes with every record. */
+/** After `insertRecord`, in its transaction. By id and with a bound time, because it runs for every record. */
 export const advance = "UPDATE runs SET head = ?, tail = ?, updated_at = ? WHERE id = ?";
 
-/** Apart from `advance`: only this one touches the index of runs that ask. */
+/** Separate from `advance`, because it touches the index of runs with open questions. */
 export const ask = "UPDATE runs SET asking = asking + ? WHERE id = ?";
 
-/** Parking compares the signals in the same statement, or a signal that comes between would wake nobody. */
+/** Parking compares the signal count in the same statement, or a signal in between would be lost. */
 export const leave = `UPDATE runs SET updated_at = ${now},
     state = CASE WHEN :state = 'waiting' AND signals > :seenSignals THEN 'ready' ELSE :state END,
     outcome = :outcome, ended_at = CASE :state WHEN 'done' THEN ${now} END, wake_at = ${now} + :wakeAfter
   WHERE id = :id AND epoch = :epoch AND head = :head AND state = 'running' RETURNING session, state`;
 
-/** Seqs have no gaps: from the first marked record at or past the wanted ones, or from the last, back to where they begin. */
+/**
+ * Seqs have no gaps: walks back from the first marked record at or past the wanted ones, or from the last, to where they begin.
+ */
 const back = (run: string) => `WITH RECURSIVE back (id, first, last, epoch, previous) AS (
     SELECT id, first, last, epoch, previous FROM records WHERE last > :after AND id = coalesce(
       (SELECT id FROM records WHERE run = ${run} AND last >= :after + :limit AND (first - 1) / 64 <> last / 64
@@ -58,7 +60,7 @@ export const countOpen = `SELECT count(*) AS open FROM runs
   WHERE tenant = ? AND caller = ? AND state <> 'done' AND state <> 'waiting'`;
 export const insertRequest = "INSERT INTO requests (run, request) VALUES (?, ?)";
 
-/** Under an epoch that nobody has: whoever wrote it did so elsewhere. */
+/** Under an epoch without an owner: it was written elsewhere. */
 export const restoreRun = `INSERT INTO runs
     (run, tenant, session, agent, caller, revision, state, outcome, epoch, head, asking, signals, cancelled, created_at, updated_at, ended_at)
   VALUES (:run, :tenant, :session, :agent, :caller, :revision, :state, :outcome, 1, :head, :asking, :signals, :cancelled, ${now}, ${now},
@@ -70,7 +72,7 @@ export const claimRun = `UPDATE runs SET epoch = epoch + 1, worker = ?, state = 
 
 export const wake = `UPDATE runs SET state = 'ready', wake_at = NULL WHERE wake_at <= ${now} AND state = 'waiting'`;
 
-/** A lease seen in the future was left by a clock that has jumped back; it counts as lost, or it would last for ever. */
+/** A lease in the future was left by a clock that was set back; it counts as expired, or it would last for ever. */
 export const findClaimable = `SELECT r.id, q.request FROM runs r JOIN requests q ON q.run = r.id
   WHERE r.state IN ('ready', 'running')
     AND (r.state = 'ready' OR abs(${now} - r.updated_at) > :lease AND NOT EXISTS (
@@ -101,7 +103,7 @@ export const findRow = `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.i
 
 const waits = "(r.state = 'waiting' OR r.asking > 0)";
 
-/** Only what is asked is compared, so that indexes are used; there are few combinations, each prepared once. */
+/** Only requested filters are compared, so that indexes are used; there are few combinations, each prepared once. */
 export function listRuns(query: ListQuery): string {
   const conditions = [
     query.tenant !== undefined && "r.tenant = :tenant",
@@ -139,7 +141,7 @@ export const deleteRun = [
   "DELETE FROM blob_uses WHERE run = (SELECT run FROM runs WHERE id = ?)",
   "DELETE FROM runs WHERE id = ?",
 ];
-/** Long enough that no lease hangs on them. */
+/** Long after any lease has expired. */
 export const forgetWorkers = `DELETE FROM workers WHERE seen_at < ${now} - 86400000`;
 
 export const insertWire = `INSERT INTO wires (round, attempt, wire, bytes, run)
@@ -151,7 +153,7 @@ export const insertBlob = `INSERT INTO blobs (hash, put_at, bytes) VALUES (?, ${
 export const useBlob = "INSERT OR IGNORE INTO blob_uses (run, hash) VALUES (?, ?)";
 export const readBlob = "SELECT bytes FROM blobs WHERE hash = ?";
 export const listBlobs = "SELECT hash FROM blob_uses WHERE run = :run ORDER BY hash";
-/** An hour, so that what has just been put for a run that is about to be enqueued stays. */
+/** An hour, to protect content just put for a run that is about to be enqueued. */
 export const forgetBlobs = [
   `DELETE FROM blob_uses WHERE run NOT IN (SELECT run FROM runs)
     AND hash IN (SELECT hash FROM blobs WHERE put_at < ${now} - 3600000)`,

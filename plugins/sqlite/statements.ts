@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 
-/** One connection's statements, each prepared when it is first asked. */
+/** One connection's statements, prepared on first use. */
 export class Statements {
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, StatementSync>();
@@ -24,7 +24,7 @@ export class Statements {
     return this.#statement(text).all(values) as T[]; // the statement's columns are T's fields
   }
 
-  /** Row by row, for a reader that may stop before the end. */
+  /** Row by row, for a reader that may stop early. */
   each<T>(text: string, values: Record<string, SQLInputValue>): Iterable<T> {
     return this.#statement(text).iterate(values) as Iterable<T>; // the statement's columns are T's fields
   }

@@ -10,11 +10,11 @@ interface Pending {
 
 export interface ThreadListener {
   changed(change: { work: boolean; signals: boolean }): void;
-  /** The file is no longer the one that is written to, and why; undefined when it is again. */
+  /** Why the file is no longer the open one; undefined when it is again. */
   loss(reason: string | undefined): void;
 }
 
-/** The thread from outside: questions go in, answers come out. A thread that dies is replaced at the next question. */
+/** The thread from outside: requests in, responses out. A dead thread is replaced at the next request. */
 export class StoreThread {
   readonly #options: ThreadOptions;
   readonly #listener: ThreadListener;
@@ -31,7 +31,7 @@ export class StoreThread {
   ask<O extends Operation>(operation: O, ...args: Parameters<Operations[O]>): Promise<ReturnType<Operations[O]>> {
     const op = `journal.${operation}`;
     if (this.#closed) return Promise.reject(new VenturiError(op, "journal_failed", "the journal has been closed"));
-    return this.#send(op, operation, args) as Promise<ReturnType<Operations[O]>>; // the thread answers by Operations
+    return this.#send(op, operation, args) as Promise<ReturnType<Operations[O]>>; // typed by Operations
   }
 
   async close(): Promise<void> {
@@ -48,7 +48,7 @@ export class StoreThread {
     return new Promise((resolve, reject) => {
       const id = ++this.#next;
       this.#worker ??= this.#start();
-      // Throws for what cannot be copied over, before anything waits for its answer.
+      // Throws for what cannot be cloned, before anything waits for a response.
       this.#worker.postMessage({ id, operation, args });
       this.#pending.set(id, { op, resolve, reject });
     });
@@ -57,7 +57,7 @@ export class StoreThread {
   #start(): Worker {
     const worker = new Worker(new URL("./thread.js", import.meta.url), {
       workerData: this.#options,
-      // Not those of this process: some (--input-type) make no sense for a file.
+      // Not this process's: some (--input-type) make no sense for a file.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });
     worker.on("message", (reply: Reply) => this.#receive(reply));

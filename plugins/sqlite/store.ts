@@ -18,7 +18,7 @@ import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
 
-/** The journal's rules on one connection. Every method is one transaction, taken for writing from its start. */
+/** The journal's rules on one connection. Every method is one transaction, begun IMMEDIATE. */
 export class Store implements Omit<Operations, "close"> {
   readonly #database: DatabaseSync;
   readonly #lease: number;
@@ -197,7 +197,7 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.all<{ hash: string }>(sql.listBlobs, { run }).map(({ hash }) => hash);
   }
 
-  /** Asks to write: a file that another process has locked can still be read. */
+  /** A write transaction: a file locked by another process can still be read. */
   ping(): void {
     this.#write(() => {});
   }
@@ -237,7 +237,7 @@ export class Store implements Omit<Operations, "close"> {
       this.#ask.run("COMMIT");
       return value;
     } catch (thrown) {
-      // Some failures (a full disk) have rolled back already.
+      // Some failures (a full disk) have already rolled back.
       if (this.#database.isTransaction) this.#ask.run("ROLLBACK");
       throw thrown;
     }

@@ -6,12 +6,12 @@ import type { Operation, Reply, Request, ThreadOptions } from "./protocol.ts";
 import { migrate } from "./schema.ts";
 import { Store } from "./store.ts";
 
-/** How often the file at the path is compared with the one that is open, ms. */
+/** Interval of checks that the file at the path is the open one, ms. */
 const guardEvery = 250;
-/** What is read is still there, wherever the file is. */
+/** Reads still work wherever the file is now. */
 const reads: ReadonlySet<Operation> = new Set(["read", "readMany", "held", "signalsMany", "get", "list", "wire"]);
 
-/** The thread that owns the connection: a commit waits for the disk, and only this thread waits with it. */
+/** The thread that owns the connection: a commit waits for the disk, and blocks only this thread. */
 function serve(port: MessagePort, options: ThreadOptions): void {
   let open: { database: DatabaseSync; store: Store } | undefined;
   let version: unknown;
@@ -20,7 +20,7 @@ function serve(port: MessagePort, options: ThreadOptions): void {
   let loss: string | undefined;
 
   const store = (): Store => {
-    // Before a file is opened anew, which would make an empty one in its place.
+    // Before reopening, which would create an empty file in its place.
     if (!open) identity.check();
     open ??= connect(options);
     return open.store;
@@ -49,7 +49,7 @@ function serve(port: MessagePort, options: ThreadOptions): void {
       identity.learn();
       return { id: request.id, value };
     } catch (thrown) {
-      // A connection that has seen a broken file is of no use even after someone has mended the file.
+      // A connection that has seen a corrupt file is unusable even after the file is repaired.
       if (needsReopening(thrown)) shut();
       if (thrown instanceof FileGone) watchFile();
       return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
@@ -65,7 +65,7 @@ function serve(port: MessagePort, options: ThreadOptions): void {
       port.postMessage({ changed: { work: changes.work, signals: changes.lastSignal > lastSignal } } satisfies Reply);
       lastSignal = changes.lastSignal;
     } catch {
-      // a wake-up that is lost costs its reader a second; whatever is wrong is told to the next request
+      // a lost wake-up costs its reader a second; the next request reports the error
     }
   };
 
@@ -83,7 +83,7 @@ function serve(port: MessagePort, options: ThreadOptions): void {
 function connect(options: ThreadOptions): { database: DatabaseSync; store: Store } {
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
-    // A page of runs is rewritten with every append, so checkpoints should be few; a commit waits for one, so not too few.
+    // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
     database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 2000");
     database.exec("PRAGMA journal_size_limit = 67108864");
     if (options.maxSize !== undefined) {
@@ -98,4 +98,4 @@ function connect(options: ThreadOptions): { database: DatabaseSync; store: Store
   }
 }
 
-if (parentPort) serve(parentPort, workerData as ThreadOptions); // what SqliteJournal passes
+if (parentPort) serve(parentPort, workerData as ThreadOptions); // passed by SqliteJournal

@@ -4,8 +4,8 @@ import { isLocked } from "./failures.ts";
 const shortWait = 50;
 
 /**
- * Begins transactions that write. Whoever waits for another process's lock keeps everyone behind it waiting, too: so it is
- * waited for once, and from then on the others are told at once, until it is gone.
+ * Begins write transactions. Waiting for another process's lock blocks everyone queued behind: so it is waited for once, and
+ * from then on further requests fail immediately until it is released.
  */
 export class WriteLock {
   readonly #database: DatabaseSync;

@@ -14,7 +14,7 @@ interface Options extends ServiceOptions {
 
 type Open = PendingApproval & { readonly run: string; readonly agent: string };
 
-/** `venturi approvals`: what waits for a person; with a run and a call, the answer. */
+/** `venturi approvals`: lists open questions; with a run and a call, answers one. */
 export function configure(command: Command): void {
   addServiceOptions(
     command

@@ -8,13 +8,13 @@ export interface Answer {
   readonly reason?: string;
 }
 
-/** How often an answer that is neither the number nor a no is asked about again. */
+/** How often an unclear answer is asked again. */
 const tries = 3;
 
 /**
- * Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. Yes is a number that
- * is made up for each question: whatever a model or a tool has written above, it can't have known it, so nobody is led to
- * answer this question by reading another one.
+ * Asks at the terminal. Without one nobody can answer, so the call is refused rather than left waiting. The answer for yes is a
+ * random number per question: no text that a model or tool printed earlier can contain it, so it cannot trick the user into
+ * approving.
  */
 export async function askApproval(event: EventOf<"approval.requested">): Promise<Answer> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
@@ -22,7 +22,7 @@ export async function askApproval(event: EventOf<"approval.requested">): Promise
   }
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
-  // Readline takes Ctrl-C for itself; the run is to hear of it.
+  // Readline captures Ctrl-C; the run must get it.
   ask.on("SIGINT", () => {
     interrupted.abort();
     process.emit("SIGINT");
@@ -42,14 +42,14 @@ export async function askApproval(event: EventOf<"approval.requested">): Promise
   }
 }
 
-/** Undefined for what is neither: it may have been meant for something else. */
+/** Undefined for anything else: it may have been typed for something else. */
 export function verdictOf(answer: string, number: string): Answer | undefined {
   const said = answer.trim();
   if (said === number) return { approved: true };
   return /^(?:no?)?$/i.test(said) ? { approved: false, reason: "refused at the terminal" } : undefined;
 }
 
-/** What is asked, with everything that is not ours on lines of its own. */
+/** The question, with all untrusted text on separate lines. */
 export function questionOf(event: EventOf<"approval.requested">, number: string): string {
   const { name, arguments: input, reason, origin } = event;
   const color = wantsColor(process.stderr);

@@ -13,7 +13,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `venturi audit`: who did what, newest first, of all tenants. */
+/** `venturi audit`: who did what, newest first, for all tenants. */
 export function configure(command: Command): void {
   command
     .option("--tenant <name>", "what was done in this tenant")

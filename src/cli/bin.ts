@@ -3,7 +3,7 @@ import module from "node:module";
 import { tooOld } from "../host/node-version.ts";
 import { printVersion } from "./version.ts";
 
-// Asking for the version loads nothing: people and scripts do it all the time.
+// `--version` loads nothing: people and scripts call it often.
 const first = process.argv[2];
 const complaint = tooOld(process.versions.node);
 if (first === "--version" || first === "-V") {
@@ -12,7 +12,7 @@ if (first === "--version" || first === "-V") {
   process.stderr.write(`${complaint}\n`);
   process.exitCode = 1;
 } else {
-  // Compiled code is kept between starts, which makes the next one quicker.
+  // Caches compiled code, for a faster next start.
   module.enableCompileCache();
   const { main } = await import("./main.ts");
   await main(process.argv);

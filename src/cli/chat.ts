@@ -70,7 +70,10 @@ async function converse(chat: Chat, json: boolean): Promise<void> {
 
 let piped: AsyncIterator<string> | undefined;
 
-/** The next line; undefined at the end. On a terminal readline lives for one line alone, so that Ctrl-C is the run's meanwhile. */
+/**
+ * The next line; undefined at the end. On a terminal readline lives for one line only, so that Ctrl-C belongs to the run in
+ * between.
+ */
 async function ask({ agent, historyFile }: Chat, interactive: boolean): Promise<string | undefined> {
   if (!interactive) {
     piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
@@ -90,7 +93,7 @@ async function ask({ agent, historyFile }: Chat, interactive: boolean): Promise<
 
 const closed = (line: Interface): Promise<string | undefined> =>
   new Promise((resolve) => {
-    // Ctrl-C takes a half-typed line back, as a shell does; on an empty one it leaves.
+    // Ctrl-C clears a half-typed line, as in a shell; on an empty one it exits.
     line.on("SIGINT", () => {
       if (line.line === "") return resolve(undefined);
       show(process.stderr, "^C\n");
@@ -124,7 +127,7 @@ function mustExist(host: Host, name: string): void {
   throw new VenturiError("cli.chat", "not_found", `there is no agent "${name}"; the agents are: ${names.join(", ")}`);
 }
 
-/** Newest first, as readline wants it. */
+/** Newest first, as readline expects. */
 const historyOf = (file: string): string[] =>
   existsSync(file) ? readFileSync(file, "utf8").split("\n").filter(Boolean).slice(-500).map(forOneLine).reverse() : [];
 

@@ -5,7 +5,7 @@ import { example, loadOptionsOf } from "./globals.ts";
 import { commandFlags, commandNames } from "./main.ts";
 import { show } from "./screen.ts";
 
-/** `venturi completion SHELL`: a script for the shell. The names of agents are asked for when they are needed. */
+/** `venturi completion SHELL`: a completion script. Agent names are looked up at completion time. */
 export function configure(command: Command): void {
   command
     .argument("<shell>", "bash, zsh or fish")

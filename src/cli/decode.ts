@@ -23,7 +23,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** What the file says, as one object. A stream that failed is told in `error`, beside what came before it. */
+/** The decoded file as one object. A failed stream is reported in `error`, beside what came before. */
 async function decodeFile(file: string, wire: Wire): Promise<Record<string, unknown>> {
   const pipeline = new Pipeline("provider.stream", wire);
   const transcript = new Transcript();
@@ -68,7 +68,7 @@ function describeCall(call: OpenCall): Record<string, unknown> {
   return { id, name, arguments: { __invalid_json: result.raw }, error: result.error };
 }
 
-/** The wire among those that the plugins in the box speak. */
+/** The wire, among those of built-in plugins. */
 async function findWire(name: string): Promise<Wire> {
   const loader = new PluginLoader();
   const known: string[] = [];

@@ -3,7 +3,7 @@ import { examine, type Finding } from "../host/doctor.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { type Shown, show, showJson, styled, wantsColor } from "./screen.ts";
 
-/** `venturi doctor`: what would keep the service from working, before it is started. */
+/** `venturi doctor`: what would prevent the service from working, before it is started. */
 export function configure(command: Command): void {
   command
     .option("--json", "one JSON line a finding")

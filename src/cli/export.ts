@@ -7,7 +7,7 @@ import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { showData } from "./screen.ts";
 
-/** `venturi export RUN`: the run as one file of JSON lines. */
+/** `venturi export RUN`: the run as JSON Lines. */
 export function configure(command: Command): void {
   command
     .argument("<run>", "the run's id")
@@ -26,7 +26,7 @@ export function configure(command: Command): void {
     );
 }
 
-/** As they are into a pipe. */
+/** Unmodified into a pipe. */
 async function printed(lines: Readable): Promise<void> {
   if (process.stdout.isTTY !== true) return await pipeline(lines, process.stdout, { end: false });
   for await (const line of lines) showData(process.stdout, String(line));

@@ -29,8 +29,8 @@ export function globalsOf(command: Command): Globals {
 }
 
 /**
- * The same for commands that only try an agent: where there is no configuration and none is named, the one of the box
- * serves, with its data in the working folder. A service never starts on a configuration that nobody chose.
+ * The same for commands that only try an agent: without a configuration, the built-in one is used, with its data in the working
+ * directory. A service never starts on a configuration that was not chosen.
  */
 export function globalsOrBox(command: Command): Globals {
   const { config, set } = globalsOf(command);

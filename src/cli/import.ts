@@ -6,7 +6,7 @@ import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 import { readInput } from "./terminal.ts";
 
-/** `venturi import FILE`: takes in what `venturi export` wrote. */
+/** `venturi import FILE`: imports what `venturi export` wrote. */
 export function configure(command: Command): void {
   command
     .argument("<file>", "what `venturi export` wrote; - reads standard input")

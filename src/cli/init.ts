@@ -9,7 +9,7 @@ import { show } from "./screen.ts";
 const files = ["venturi.yaml", "venturi.schema.json", "prompts/assistant.md"];
 export const boxConfigFolder = fileURLToPath(new URL("../../../config/", import.meta.url));
 
-/** `venturi init`: a configuration to begin with, the very one of the box. */
+/** `venturi init`: writes a starter configuration, a copy of the built-in one. */
 export function configure(command: Command): void {
   command
     .argument("[folder]", "where the configuration goes", "config")
@@ -32,7 +32,7 @@ function copy(file: string, folder: string): void {
   const target = join(folder, file);
   mkdirSync(dirname(target), { recursive: true });
   const text = readFileSync(join(boxConfigFolder, file), "utf8");
-  // The box's configuration stands in a folder of the project; in the project itself its data would be outside of it.
+  // The built-in configuration is in a subfolder of the project; in the project root its data paths would point outside.
   const inside = resolve(folder) === process.cwd() && file.endsWith(".yaml");
   writeFileSync(target, inside ? text.replaceAll("../data", "./data") : text);
 }

@@ -4,7 +4,7 @@ import { addGlobals, example } from "./globals.ts";
 import { show } from "./screen.ts";
 import { printVersion } from "./version.ts";
 
-/** A command of the command line. Its module is loaded only when it is called. */
+/** A command. Its module is loaded only when it is called. */
 interface Entry {
   readonly name: string;
   readonly summary: string;
@@ -112,7 +112,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Which command is meant, without its options: `--config FILE run`, `help run`, `run --help`. */
+/** The command's name among the arguments: `--config FILE run`, `help run`, `run --help`. */
 function calledName(words: readonly string[]): string | undefined {
   const names: string[] = [];
   for (let at = 0; at < words.length; at++) {
@@ -124,7 +124,7 @@ function calledName(words: readonly string[]): string | undefined {
 }
 
 function report(thrown: unknown): number {
-  // Commander has told the user already; asking for help is no mistake.
+  // Commander has already reported it; asking for help is not an error.
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : usage;
   const error = wrap("cli.run", thrown);
   const isConfig = error.code === "config_invalid";

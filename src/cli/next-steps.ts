@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { Host } from "../host/open.ts";
 
-/** What a newcomer can do now, with lines that work as they stand. */
+/** Next steps for a newcomer, as commands that work as printed. */
 export function nextSteps(host: Host, url: string): string {
   const [agent] = host.runs.agents();
   if (agent === undefined) return "\nThere are no agents yet: add one under `agents:` in the config.\n";
@@ -37,20 +37,20 @@ export function nextSteps(host: Host, url: string): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** What makes another command read the same configuration. */
+/** The option that makes another command read the same configuration. */
 function chosen({ config: { file } }: Host): string {
   if (file === resolve("config/venturi.yaml") || file === resolve(process.env.VENTURI_CONFIG ?? "")) return "";
   const short = relative(process.cwd(), file);
   return ` --config ${short.startsWith("..") ? file : short}`;
 }
 
-/** Variables with keys that the configuration takes; others would change nothing. */
+/** Key variables the configuration reads; others would have no effect. */
 function keysRead({ config: { file } }: Host): string[] {
   const names = [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w+_API_KEY)/g)].map(([, name = ""]) => name);
   return [...new Set(names)].slice(0, 3);
 }
 
-/** How this very program is called again: `npx` finds it in a checkout and where it is a dependency. */
+/** How to call this program again: `npx` finds it in a checkout and as a dependency. */
 function ownCommand(): string {
   return (process.argv[1] ?? "").startsWith(process.cwd()) ? "npx venturi" : "venturi";
 }

@@ -5,18 +5,18 @@ export interface Printer {
   print(event: RunEvent): void;
 }
 
-/** One JSON line an event, for programs. */
+/** One JSON line per event, for programs. */
 export const jsonPrinter = (write: (json: string) => void): Printer => ({
   print: (event) => write(encodeEvent(event)),
 });
 
 export interface Streams {
-  /** Data: what the agent says. */
+  /** The agent's answer (stdout). */
   readonly out: Show;
-  /** Words: what it does, and how long that took. */
+  /** Activity and timings (stderr). */
   readonly words: Show;
   readonly color: boolean;
-  /** Tools, reasoning and a closing line are shown. */
+  /** Show tools, reasoning and a closing line. */
   readonly verbose: boolean;
 }
 
@@ -24,9 +24,9 @@ export interface Streams {
 export class TextPrinter implements Printer {
   readonly #streams: Streams;
   readonly #arguments = new Map<string, string>();
-  /** The last line of each tool's progress, while it is not whole. */
+  /** The incomplete last line of each tool's progress. */
   readonly #outputs = new Map<string, string>();
-  /** What the cursor stands after: nothing on its line, the answer, or reasoning. */
+  /** What precedes the cursor: nothing on its line, the answer, or reasoning. */
   #line: "start" | "answer" | "reasoning" = "start";
 
   constructor(streams: Streams) {
@@ -80,7 +80,7 @@ export class TextPrinter implements Printer {
     this.#line = "reasoning";
   }
 
-  /** Progress comes in pieces of any size; it is shown line by line. */
+  /** Progress arrives in arbitrary pieces; it is shown line by line. */
   #output({ call, text }: EventOf<"tool.output">): void {
     const lines = ((this.#outputs.get(call) ?? "") + text).split("\n");
     this.#outputs.set(call, lines.pop() ?? "");
@@ -141,7 +141,7 @@ export const duration = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)}
 
 const oneLine = (text: string): string => forOneLine(text.replaceAll(/\s+/g, " ").trim());
 
-/** One line of it. */
+/** Shortened to one line. */
 const brief = (text: string): string => {
   const line = oneLine(text);
   return line.length > 100 ? `${line.slice(0, 99)}…` : line;

@@ -11,7 +11,7 @@ interface Options {
   readonly json?: true;
 }
 
-/** `venturi prune`: removes ended runs, a few at a time, beside a running service or without one. */
+/** `venturi prune`: removes ended runs, a few at a time, with or without a running service. */
 export function configure(command: Command): void {
   command
     .option("--older-than <duration>", "remove runs that ended longer ago than this, such as 30d")

@@ -6,7 +6,7 @@ import { show } from "./screen.ts";
 
 export function configure(command: Command): void {
   command.addHelpText("after", example("venturi reload")).action(async () => {
-    // What is wrong is told here, where someone is looking, and not only in the service's log.
+    // Errors are shown here, where the user looks, and not only in the service's log.
     const config = await loadConfig(loadOptionsOf(command));
     for (const pid of runningPids(config)) {
       process.kill(pid, "SIGHUP");

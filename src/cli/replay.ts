@@ -18,7 +18,7 @@ interface Options {
   readonly serve?: string;
 }
 
-/** `venturi replay RUN`: a recorded run once more, as it was. */
+/** `venturi replay RUN`: replays a recorded run. */
 export function configure(command: Command): void {
   command
     .argument("<run>", "the run's id")

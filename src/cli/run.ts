@@ -67,7 +67,7 @@ async function drawTrace(document: unknown): Promise<void> {
 
 const collect = (value: string, before: readonly string[]) => [...before, value];
 
-/** Values are JSON where they can be read as such, text otherwise. */
+/** Values are parsed as JSON where possible, text otherwise. */
 function assignment(text: string): [string, unknown] {
   const at = text.indexOf("=");
   if (at < 1) throw new VenturiError("cli.run", "invalid_input", `"${text}" is no name=value`);

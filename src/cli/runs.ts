@@ -99,7 +99,7 @@ function lineOf(row: RunRow): string {
   return `${at}  ${row.run}  ${statusOf(row).padEnd(8)}  ${took.padStart(9)}  ${forOneLine(row.agent)}\n`;
 }
 
-/** Whether Ctrl-C came while it waited. */
+/** Whether Ctrl-C was pressed during the wait. */
 function interruptedWithin(ms: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const done = (interrupted: boolean) => {

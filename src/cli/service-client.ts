@@ -9,7 +9,7 @@ export interface ServiceOptions {
   readonly key?: string;
 }
 
-/** Options of commands that ask the running service. */
+/** Options of commands that query the running service. */
 export const addServiceOptions = (command: Command): Command =>
   command
     .option("--url <url>", "the service; by default where the configuration has it listen")
@@ -20,7 +20,7 @@ export interface ServiceRequest extends ServiceOptions {
   readonly body?: unknown;
 }
 
-/** What the running service answers. Rejects with `unavailable` when none runs, else with the service's own error. */
+/** The running service's response. Rejects with `unavailable` when none is running, else with the service's error. */
 export async function askService<Answer>(command: Command, request: ServiceRequest): Promise<Answer> {
   const op = "cli.ask";
   const url = request.url ?? (await serviceUrl(command));
@@ -37,7 +37,7 @@ export async function askService<Answer>(command: Command, request: ServiceReque
   } catch (cause) {
     throw new VenturiError(op, "unavailable", `no service answers at ${url}; is \`venturi start\` running?`, { cause });
   }
-  const body = (await response.json().catch(() => ({}))) as { error?: { code?: unknown; err?: string } }; // the service's own
+  const body = (await response.json().catch(() => ({}))) as { error?: { code?: unknown; err?: string } }; // the service's error format
   if (response.ok) return body as Answer;
   const { code, err } = body.error ?? {};
   throw new VenturiError(op, isCode(code) ? code : "unavailable", err ?? `the service answered ${response.status}`);
@@ -46,7 +46,7 @@ export async function askService<Answer>(command: Command, request: ServiceReque
 async function serviceUrl(command: Command): Promise<string> {
   const { server } = await loadConfig(loadOptionsOf(command));
   const { host, port } = server.listen;
-  // Where it listens on every address it can be asked on this machine's own.
+  // A service on the wildcard address is reached through loopback.
   const reached = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "[::1]" : host.includes(":") ? `[${host}]` : host;
   return `http://${reached}:${port}`;
 }

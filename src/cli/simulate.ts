@@ -14,7 +14,7 @@ interface Flags {
   readonly fault: readonly string[];
 }
 
-/** What this needs of the simulator. It is a plugin, so it is found beside this code at run time and not imported. */
+/** The simulator's API used here. It is a plugin, so it is loaded at run time and not imported. */
 interface Face {
   startSimulator(options: {
     port: number;
@@ -66,7 +66,7 @@ function numberOf(flag: string, value: string): number {
 const curlLine = (url: string): string =>
   `curl -N ${url}/v1/chat/completions -d '{"model":"small","stream":true,"messages":[{"role":"user","content":"hello"}]}'`;
 
-/** Stopping is how this command is meant to end, so it ends well. */
+/** A signal is the normal end of this command, so it exits with 0. */
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
     process.once("SIGINT", resolve);

@@ -26,7 +26,7 @@ export interface SpanTree {
   readonly roots: readonly SpanNode[];
 }
 
-/** The spans of an OTLP JSON document as a forest: a resumed run has a root for every attempt. */
+/** The spans of an OTLP JSON document as a forest: a resumed run has one root per owner. */
 export function spanTree(document: unknown): SpanTree {
   const spans = spansIn(document).sort((left, right) => (begin(left) < begin(right) ? -1 : 1));
   const origin = spans[0] === undefined ? 0n : begin(spans[0]);

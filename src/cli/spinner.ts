@@ -3,9 +3,9 @@ import type { Printer } from "./printer.ts";
 import { drawn, emptyLine, type Show } from "./screen.ts";
 
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
-/** A wait shorter than this is not worth a sign. */
+/** Shorter waits show no spinner. */
 const patience = 300;
-/** Events that show nothing, so the wait goes on. */
+/** Events without output, so the wait continues. */
 const silent = new Set<RunEvent["type"]>([
   "run.started",
   "round.started",
@@ -14,7 +14,7 @@ const silent = new Set<RunEvent["type"]>([
   "tool.started",
 ]);
 
-/** Turns on a terminal while nothing is to be seen. It is gone before anything is printed. */
+/** Spins on a terminal while nothing is shown. Removed before anything is printed. */
 export function withSpinner(printer: Printer, write: Show): Printer {
   let timer: NodeJS.Timeout | undefined;
   let frame = 0;

@@ -9,7 +9,7 @@ import { example, globalsOf } from "./globals.ts";
 import { nextSteps } from "./next-steps.ts";
 import { show } from "./screen.ts";
 
-/** `venturi start`: the service, until a signal ends it. */
+/** `venturi start`: runs the service until a signal. */
 export function configure(command: Command): void {
   command
     .option("-q, --quiet", "do not tell what to do next")
@@ -18,7 +18,7 @@ export function configure(command: Command): void {
       const { config, set } = globalsOf(command);
       const service = await openService({ configFile: config, set });
       const { host, url } = service;
-      // Whoever is told that the service is up may signal it at once.
+      // Installed before readiness is announced, because a signal may follow at once.
       process.on("SIGHUP", () => void reload(service));
       const stopped = firstSignal();
       watchUncaught(host.log, (thrown) => {
@@ -43,11 +43,11 @@ export function configure(command: Command): void {
 
 async function reload({ host }: Service): Promise<void> {
   await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
-  await host.reload(); // logs how it went
+  await host.reload(); // logs the outcome
   await notifySystemd("READY=1");
 }
 
-/** Resolves at the first signal to stop; a second one ends the process at once, whatever is under way. */
+/** Resolves at the first stop signal; a second one exits immediately. */
 function firstSignal(): Promise<void> {
   return new Promise((resolve) => {
     let stopping = false;

@@ -33,7 +33,7 @@ export function printTrace(document: unknown, to: NodeJS.WriteStream, options: {
   show(to, drawn(waterfall(tree, { ...options, width: to.columns || 120, color: wantsColor(to) })));
 }
 
-/** Spans live in the service's memory and go with it; the journal's events stay, and tell the same to the millisecond. */
+/** Spans live in the service's memory; the journal's events remain and give the same picture at millisecond resolution. */
 async function fromJournal(command: Command, run: string, thrown: unknown): Promise<unknown> {
   const error = wrap("cli.trace", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;

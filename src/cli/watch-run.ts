@@ -6,11 +6,11 @@ import type { Printer } from "./printer.ts";
 export interface Watch {
   readonly runs: Runs;
   readonly printer: Printer;
-  /** Asked when a tool needs a person's word; without anyone to ask it is refused. */
+  /** Called when a tool needs approval; without a terminal it is refused. */
   readonly approve: (event: EventOf<"approval.requested">) => Promise<{ approved: boolean; reason?: string }>;
 }
 
-/** Starts a run and prints it. Ctrl-C cancels the run; pressed again it ends the command at once. */
+/** Starts a run and prints it. Ctrl-C cancels the run; a second one exits immediately. */
 export async function watchRun({ runs, printer, approve }: Watch, request: RunRequest): Promise<TerminalEvent> {
   const { run } = await runs.start(request, { paced: false });
   let stopping = false;

@@ -5,7 +5,7 @@ export interface WaterfallOptions {
   /** Columns of the terminal. */
   readonly width: number;
   readonly color: boolean;
-  /** A line for each chunk and each append, instead of one for all. */
+  /** A line per chunk and append, instead of one for all. */
   readonly everything: boolean;
 }
 
@@ -20,7 +20,7 @@ const widestLabel = 40;
 const timeWidth = 10;
 const numerous = new Set(["venturi.chunk", "venturi.journal.append"]);
 
-/** The spans as a tree with bars, each where and as long as it was, and below it where the time went. */
+/** The spans as a tree with bars to scale, and a time breakdown below it. */
 export function waterfall(tree: SpanTree, options: WaterfallOptions): string {
   const labels = Math.min(widestLabel, Math.max(12, Math.floor(options.width * 0.4)));
   const scale = new Scale(Math.max(10, options.width - labels - timeWidth - 3), tree.duration);
@@ -59,7 +59,7 @@ function linesOf(span: SpanNode, branch: string, below: string, drawing: Drawing
   return [own, ...lines];
 }
 
-/** The many small ones of a name become one line, where the first of them stood. */
+/** Collapses many small spans of one name into a line, at the position of the first. */
 function grouped(children: readonly SpanNode[]): SpanNode[][] {
   const groups: SpanNode[][] = [];
   const byName = new Map<string, SpanNode[]>();
@@ -137,7 +137,7 @@ class Scale {
     return `0${right.padStart(this.#cells - 1)}`;
   }
 
-  /** Whatever is too short to be seen is shown all the same. */
+  /** At least one character wide, however short. */
   bar(start: number, end: number): string {
     const from = this.#cell(start);
     const length = ((end - start) / this.#duration) * this.#cells;
@@ -161,7 +161,7 @@ export function milliseconds(value: number): string {
 }
 
 const fit = (label: string, width: number): string => {
-  const text = forOneLine(label); // names of models and tools are others' words
+  const text = forOneLine(label); // model and tool names are untrusted
   return text.length > width ? `${text.slice(0, width - 1)}…` : text.padEnd(width);
 };
 

@@ -6,7 +6,7 @@ import { example, loadOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
 
-/** `venturi why RUN`: what made a run slow or fail. */
+/** `venturi why RUN`: explains why a run was slow or failed. */
 export function configure(command: Command): void {
   addServiceOptions(command.argument("<run>", "the run's id"))
     .option("--json", "the answer as JSON")
@@ -19,7 +19,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** Without a service the journal tells the same, but for what only spans know. */
+/** Without a service the journal gives the same answer, except for what only spans record. */
 async function fromJournal(command: Command, run: string, thrown: unknown): Promise<Why> {
   const error = wrap("cli.why", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;

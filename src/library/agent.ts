@@ -6,24 +6,24 @@ import type { Message } from "../core/messages.ts";
 import type { Runs } from "../core/runs.ts";
 import { type Action, type Chunk, Chunks, type Finish, isWhole, type ToolCall } from "./chunk.ts";
 
-/** Text, or text with values for the agent's inputs, or a conversation so far. */
+/** Text, text with values for the agent's inputs, or a conversation so far. */
 export type Inputs = string | RunInput;
 
-/** `model`, `options`, `tools` and `toolChoice` hold for this call alone, over what the config says. */
+/** `model`, `options`, `tools` and `toolChoice` apply to this call only and override the config. */
 export interface ExecuteOptions extends CallSettings {
   readonly signal?: AbortSignal;
   readonly session?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A step already taken, for `streamPlan`: what was called and what came of it. */
+/** A completed step, for `streamPlan`: the call and its result. */
 export interface PlanStep {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly observation: string;
 }
 
-/** What `execute` returns: the last chunk's `finish`, and every call that was made. */
+/** Result of `execute`: the last chunk's `finish`, and every call that was made. */
 export interface Result extends Finish {
   readonly run: string;
   readonly toolCalls: readonly ToolCall[];
@@ -40,14 +40,14 @@ export class Agent {
   }
 
   /**
-   * Runs the agent and yields what happens, in order. Bad inputs reject before anything streams; any later failure is the last
-   * chunk's `err`. The run waits for its reader, and breaking out of the loop cancels it.
+   * Runs the agent and yields chunks in order. Bad inputs reject before anything streams; any later failure is the last chunk's
+   * `err`. The reader applies backpressure, and breaking out of the loop cancels the run.
    */
   streamExecute(inputs: Inputs, options: ExecuteOptions = {}): AsyncIterable<Chunk> {
     return this.#stream(inputOf(inputs), options);
   }
 
-  /** One generation that decides the next action from earlier steps. Runs no tool. */
+  /** One generation that decides the next action from earlier steps. Executes no tool. */
   async *streamPlan(steps: readonly PlanStep[], inputs: Inputs, options: ExecuteOptions = {}): AsyncIterable<Chunk> {
     const input = planInput(steps, inputOf(inputs));
     let call: ToolCall | undefined;
@@ -79,9 +79,9 @@ export class Agent {
     }
     const request = { agent: this.name, input, limits, ...requestOf(settings) };
     const { run } = await this.#runs.start({ ...request, onDisconnect: "cancel" }, { paced: true });
-    const cancel = () => this.#runs.cancel(run, "the caller went away").catch(() => {}); // the run has ended by itself
+    const cancel = () => this.#runs.cancel(run, "the caller went away").catch(() => {}); // the run has already ended
     signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted) void cancel(); // while the run was being started
+    if (signal?.aborted) void cancel(); // aborted while the run was being started
     const chunks = new Chunks();
     let ended = false;
     try {
@@ -94,7 +94,7 @@ export class Agent {
       }
     } catch (thrown) {
       ended = true;
-      void cancel(); // nobody reads the run any more; a journal that cannot be read may not take this either
+      void cancel(); // nobody reads the run any more; a journal that cannot be read may not accept this either
       yield { err: wrap("agent.execute", thrown), metadata: { ...metadata, run } };
     } finally {
       signal?.removeEventListener("abort", cancel);
@@ -111,7 +111,7 @@ const requestOf = ({ session, metadata, ...settings }: Omit<ExecuteOptions, "sig
   ...(metadata === undefined ? {} : { metadata }),
 });
 
-/** Blank input stays as it is, for the run's own check to refuse it. */
+/** Blank input is passed on, for the run's own validation to reject. */
 function planInput(steps: readonly PlanStep[], input: RunInput): RunInput {
   const { text, messages = [], ...rest } = input;
   if (steps.length === 0 || (!text?.trim() && messages.length === 0)) return input;
@@ -127,7 +127,10 @@ function stepMessages({ name, arguments: input, observation }: PlanStep, index: 
   ];
 }
 
-/** How the plan ended, if this chunk is its good end. The limit that keeps its call from being executed is one, whatever `onLimit` says. */
+/**
+ * The plan's finish, if this chunk ends it successfully. The limit that prevents executing its call counts as success, whatever
+ * `onLimit` says.
+ */
 function planFinish({ finish, err, action }: Chunk, call: ToolCall | undefined): Finish | undefined {
   const reason = call === undefined ? finish?.reason : "tool_calls";
   if (reason === undefined) return undefined;

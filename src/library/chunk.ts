@@ -1,32 +1,32 @@
 import { fromJson, type VenturiError } from "../core/errors.ts";
 import type { EventBody, EventOf, RunEvent } from "../core/events.ts";
 
-/** One piece of an agent's stream. The last one has `finish` or `err`, and no other has. */
+/** One item of an agent's stream. Only the last one has `finish` or `err`. */
 export interface Chunk {
   readonly content?: string;
-  /** Calls as they stream: pieces of the arguments first, then each call once more, whole. */
+  /** Calls as they stream: fragments of the arguments first, then each call once more, complete. */
   readonly toolCalls?: readonly (PartialCall | ToolCall)[];
-  /** Everything else that happens, as its event tells it; in a plan's last chunk, what was decided. */
+  /** Any other event; in a plan's last chunk, the decision. */
   readonly action?: Action;
-  /** How the run ended, and all that it returns. */
+  /** How the run ended, with everything it returns. */
   readonly finish?: Finish;
-  /** Why it failed. What it had said and used until then is in `action`, the `run.failed` event. */
+  /** Why it failed. Output and usage up to then are in `action`, the `run.failed` event. */
   readonly err?: VenturiError;
   readonly metadata: ChunkMetadata;
 }
 
-/** A call whose arguments have not all arrived. The first piece comes with the name and may be empty. */
+/** A call whose arguments are incomplete. The first fragment comes with the name and may be empty. */
 export interface PartialCall {
-  /** Counts the calls of a round from 0. */
+  /** Index of the call within its round, from 0. */
   readonly index: number;
   readonly id: string;
   readonly name: string;
-  /** The next piece of the arguments' JSON text. */
+  /** The next fragment of the arguments' JSON text. */
   readonly argumentsDelta: string;
   readonly partial: true;
 }
 
-/** A call with its arguments complete, parsed and checked against the tool's schema. */
+/** A call with complete arguments, parsed and validated against the tool's schema. */
 export interface ToolCall {
   readonly index: number;
   readonly id: string;
@@ -47,26 +47,25 @@ export interface Finish extends Pick<EventOf<"run.finished">, "output" | "object
 }
 
 export interface ChunkMetadata {
-  /** Empty when the call was cancelled before it began. */
+  /** Empty when the call was cancelled before it started. */
   readonly run: string;
-  /** The event's place in the run. */
   readonly seq: number;
   readonly round?: number;
   /** When it happened, epoch ms. */
   readonly at: number;
-  /** Between the start of the run and this, ms. */
+  /** Since the start of the run, ms. */
   readonly sinceStartMs: number;
-  /** Between the chunk before and this one, ms. */
+  /** Since the previous chunk, ms. */
   readonly gapMs: number;
 }
 
-/** Makes the chunks of one run of its events. */
+/** Turns the events of one run into chunks. */
 export class Chunks {
   readonly #calls = new Map<string, { readonly index: number; readonly name: string }>();
   #start: number | undefined;
   #last = 0;
 
-  /** The chunk that tells of an event; none for those that a later one tells whole. */
+  /** The chunk for an event; none for events that a later one includes. */
   of(event: RunEvent): Chunk | undefined {
     this.#start ??= this.#last = event.at;
     const told = this.#told(event);

@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 
-/** What the suite needs of a chunk; Venturi's own `Chunk` fits. */
+/** What the suite needs of a chunk; Venturi's `Chunk` satisfies it. */
 export interface AgentChunk {
   readonly content?: string;
   readonly toolCalls?: readonly (
@@ -23,18 +23,18 @@ export interface OpenedAgents {
   readonly agent: AgentUnderTest;
   /** An agent whose provider fails in the middle of its stream. */
   readonly failing: AgentUnderTest;
-  /** Provider requests that are open now, seen from the provider's side. */
+  /** Open provider requests, as seen by the provider. */
   openRequests(): number;
   close(): Promise<void>;
 }
 
 export interface AgentSubject {
   open(): Promise<OpenedAgents>;
-  /** A prompt that is answered with text in several chunks. */
+  /** A prompt answered with text in several chunks. */
   readonly plain: string;
   /** A prompt that makes the model call a tool, and the tool's name. */
   readonly tool: { readonly prompt: string; readonly name: string };
-  /** A prompt whose answer takes long enough to be cancelled in the middle. */
+  /** A prompt whose answer takes long enough to be cancelled midway. */
   readonly long: string;
 }
 
@@ -43,10 +43,10 @@ export interface AgentCase {
   check(opened: OpenedAgents, subject: AgentSubject): Promise<void>;
 }
 
-/** Time to the first chunk, ms, whatever the model does. */
+/** Maximum time to the first chunk, ms, whatever the model does. */
 const firstChunkWithin = 200;
 
-/** What every agent owes its caller, for any test runner: `check` rejects when the agent breaks it. */
+/** The contract of every agent, for any test runner: `check` rejects when the agent breaks it. */
 export const agentCases: readonly AgentCase[] = [
   {
     name: "chunks arrive in order and the stream closes, the last chunk alone with finish",
@@ -140,7 +140,7 @@ export const agentCases: readonly AgentCase[] = [
     name: `the first chunk comes within ${firstChunkWithin} ms`,
     async check({ agent }, { long }) {
       const times: number[] = [];
-      // The best of three: the machine may be busy once, an agent that waits for its model is late each time.
+      // The best of three: a busy machine is late once, an agent that waits for its model every time.
       for (let turn = 0; turn < 3; turn++) {
         const start = performance.now();
         for await (const _chunk of agent.streamExecute(long)) break;

@@ -10,7 +10,7 @@ import type { AnyPlugin } from "../core/plugin.ts";
 import type { Runs } from "../core/runs.ts";
 import { ScriptedRuns } from "./scripted-runs.ts";
 
-/** What the channel's client was told: all of the text, or why it got none. */
+/** What the channel's client received: all of the text, or the error. */
 export interface Told {
   readonly text: string;
   readonly error?: string;
@@ -20,13 +20,13 @@ export interface ChannelCase {
   readonly plugin: unknown;
   readonly options?: Readonly<Record<string, unknown>>;
   /**
-   * Asks the agent "hello" as a client of this channel does, and resolves with what it got. When `signal` aborts it goes away
-   * in the middle, and may reject. `onText` is called with each piece of text as it comes.
+   * Sends "hello" to the agent as a client of this channel would, and resolves with what it received. When `signal` aborts it
+   * disconnects midway, and may reject. `onText` is called with each piece of text.
    */
   ask(url: string, agent: string, watch: { signal: AbortSignal; onText(text: string): void }): Promise<Told>;
 }
 
-/** What every channel owes its clients, as mocha cases over a real socket. */
+/** The contract of every channel, as mocha cases over a real socket. */
 export function channelContract(name: string, { plugin, options = {}, ask }: ChannelCase): void {
   describe(`channel contract: ${name}`, () => {
     let host: TestHost;
@@ -120,12 +120,12 @@ class CountedRuns extends ScriptedRuns {
 interface TestHost {
   readonly url: string;
   readonly runs: CountedRuns;
-  /** Bytes sent to all clients so far. */
+  /** Total bytes sent to clients. */
   sent(): number;
   close(): Promise<void>;
 }
 
-/** A bare server with the one channel on it. Its caller may use every agent but "secret". */
+/** A bare server with one channel. Its caller may use every agent but "secret". */
 async function openTestHost(
   plugin: AnyPlugin,
   options: Readonly<Record<string, unknown>>,

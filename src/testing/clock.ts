@@ -6,7 +6,7 @@ interface Timer {
   readonly callback: () => void;
 }
 
-/** Time that moves only when told to. */
+/** A clock that advances only on request. */
 export class VirtualClock implements Clock {
   #time: number;
   #timers: Timer[] = [];
@@ -36,7 +36,7 @@ export class VirtualClock implements Clock {
     return this.#timers.length;
   }
 
-  /** Moves on by `ms`, firing what falls due in order, with the event loop drained before, between and after. */
+  /** Advances by `ms`, firing due timers in order, with the event loop drained before, between and after. */
   async advance(ms: number): Promise<void> {
     const target = this.#time + ms;
     await settle();
@@ -49,7 +49,7 @@ export class VirtualClock implements Clock {
     this.#time = target;
   }
 
-  /** Moves on to the next timer, if there is one. */
+  /** Advances to the next timer, if there is one. */
   async next(): Promise<boolean> {
     await settle();
     const next = this.#due(Number.POSITIVE_INFINITY);
@@ -69,7 +69,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets promises and immediates that are already under way finish. */
+/** Lets pending promises and immediates finish. */
 const settle = async () => {
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
 };

@@ -4,7 +4,7 @@ import { claimed, claimWhenFree, end, eventsAfter, finish, type JournalBench, pu
 const asked = (call: string) => ({ type: "approval.requested" as const, round: 1, call, name: "pay", arguments: {} });
 const answered = (call: string) => ({ type: "approval.resolved" as const, round: 1, call, approved: true });
 
-/** Appending: the fence, its atomicity, and what a lost answer leaves. */
+/** Appending: the fence, its atomicity, and retries after a lost response. */
 export function appendCases(bench: JournalBench): void {
   describe("append", () => {
     it("keeps events as they were, in order", async () => {

@@ -2,9 +2,9 @@ import type { EventBody, RunEvent } from "../core/events.ts";
 import { type Append, type Claim, defaultTenant, type Enqueue, type Journal, type Ownership } from "../core/journal.ts";
 
 export interface JournalSubject {
-  /** A journal that holds nothing yet. */
+  /** An empty journal. */
   open(options: { readonly lease: number }): Promise<Journal>;
-  /** Another connection to what was opened last, as another replica has it. Absent when the engine lives in one process. */
+  /** Another connection to the last opened journal, as a second replica. Absent when the engine lives in one process. */
   reopen?(options: { readonly lease: number }): Promise<Journal>;
 }
 
@@ -26,7 +26,7 @@ export class JournalBench {
     return journal;
   }
 
-  /** A second replica of what was opened last; the same object where the engine lives in one process. */
+  /** A second replica of the last opened journal; the same object where the engine lives in one process. */
   async reopen(lease = 30_000): Promise<Journal> {
     const journal = await this.#subject.reopen?.({ lease });
     if (journal) this.#open.push(journal);
@@ -50,7 +50,7 @@ export const enqueueing = (rest: Partial<Enqueue> = {}): Enqueue => ({
   ...rest,
 });
 
-/** A run that this worker has just started. */
+/** A run just started by this worker. */
 export async function claimed(journal: Journal, rest: Partial<Enqueue> = {}): Promise<Claim> {
   const worker = rest.claimFor ?? "worker-1";
   await journal.heartbeat(worker);
@@ -59,11 +59,11 @@ export async function claimed(journal: Journal, rest: Partial<Enqueue> = {}): Pr
   return claim;
 }
 
-/** Events that continue the ownership; what is appended moves it on. */
+/** Events that continue the ownership; appending advances it. */
 export function eventsAfter(ownership: Ownership, bodies: readonly EventBody[]): RunEvent[] {
   return bodies.map((body, index) => {
     const event = { ...body, run: ownership.run, seq: ownership.head + 1 + index, at: 1_700_000_000_000 + index };
-    return event as RunEvent; // a body with its place is an event
+    return event as RunEvent; // completed above
   });
 }
 
@@ -80,7 +80,7 @@ const timing = {
 };
 export const end: EventBody = { type: "run.finished", finish: "stop", output: "", usage: {}, rounds: 1, timing };
 
-/** Appends and, unless fenced, moves the ownership on; says whether it went in. */
+/** Appends and, unless fenced, advances the ownership; returns whether it was stored. */
 export async function put(
   journal: Journal,
   ownership: Ownership,
@@ -97,7 +97,7 @@ export async function put(
 export const finish = (journal: Journal, ownership: Ownership): Promise<boolean> =>
   put(journal, ownership, [end], { state: "done" });
 
-/** Claims until something comes: leases run out by the engine's clock, which a test cannot move. */
+/** Claims until there is something: leases expire by the engine's clock, which a test cannot move. */
 export async function claimWhenFree(journal: Journal, worker: string): Promise<Claim> {
   for (;;) {
     const [claim] = await journal.claim(worker, 1);

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { BlobStore, Journal } from "../core/journal.ts";
 import { claimed, finish, freshName, type JournalBench } from "./journal-bench.ts";
 
-/** Content beside the events, where the engine has a place for it. */
+/** Blobs, where the engine supports them. */
 export function blobCases(bench: JournalBench): void {
   describe("blobs", () => {
     let journal: Journal;

@@ -127,7 +127,7 @@ export function claimCases(bench: JournalBench): void {
         }),
       );
       const claims = asked.flat();
-      // A claimer skips rows that another has locked, so a last look is due.
+      // Claimers skip rows that another has locked, so a final claim is needed.
       claims.push(...(await journal.claim("last", 30)));
       assert.deepEqual(new Set(claims.map(({ ownership }) => ownership.run)), runs);
       assert.equal(claims.length, 30);

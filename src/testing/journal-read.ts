@@ -2,7 +2,7 @@ import { strict as assert } from "node:assert";
 import type { Append, Hint } from "../core/journal.ts";
 import { claimed, enqueueing, eventsAfter, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
 
-/** Reading, listing, hints and forgetting. */
+/** Reading, listing, hints and pruning. */
 export function readCases(bench: JournalBench): void {
   describe("read", () => {
     it("gives exactly the events after a place, at most so many, however they were grouped", async () => {
@@ -230,7 +230,7 @@ export function readCases(bench: JournalBench): void {
   });
 }
 
-/** Resolves at the first hint that fits. */
+/** Resolves at the first matching hint. */
 function hinted(
   journal: { onHint(callback: (hint: Hint) => void): () => void },
   fits: (hint: Hint) => boolean,

@@ -12,7 +12,7 @@ import {
   text,
 } from "./journal-bench.ts";
 
-/** Taking in what was recorded elsewhere. */
+/** Restoring recorded runs. */
 export function restoreCases(bench: JournalBench): void {
   describe("restore", () => {
     it("an open run that waits for an answer is listed among those that wait", async () => {

@@ -108,7 +108,7 @@ export function signalCases(bench: JournalBench): void {
       const claim = await claimWhenFree(journal, "w");
       assert.ok(Date.now() - since >= 390);
       assert.deepEqual([claim.ownership.run, claim.ownership.head, claim.ownership.epoch], [ownership.run, 1, 2]);
-      // The second parking has no time of its own: the first one's is forgotten.
+      // The second park sets no wake-up time: the first one's must not survive.
       await put(journal, claim.ownership, [], { state: "waiting", seenSignals: 0 });
       await new Promise((resolve) => setTimeout(resolve, 450));
       assert.deepEqual(await journal.claim("w", 10), []);

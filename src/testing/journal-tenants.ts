@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { claimed, enqueueing, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
 
-/** Whose a run is: the same name of two tenants is two sessions, and two idempotency keys. */
+/** Tenancy: the same name in two tenants is two sessions, and two idempotency keys. */
 export function tenantCases(bench: JournalBench): void {
   describe("tenants", () => {
     it("are told with a claim, a row and a page", async () => {

@@ -8,7 +8,7 @@ import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
 import { claimFilterCases, tenantCases } from "./journal-tenants.ts";
 
-/** What every journal owes the runs in it, as mocha cases. Each rule was a bug in some journal before it was a rule. */
+/** The contract of every journal, as mocha cases. Each rule was a bug in some journal before it was a rule. */
 export function journalContract(name: string, subject: JournalSubject): void {
   describe(`journal contract: ${name}`, () => {
     const bench = new JournalBench(subject);

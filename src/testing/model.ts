@@ -12,24 +12,24 @@ import type {
 import type { Usage } from "../core/usage.ts";
 import { generationOf } from "../provider/collect.ts";
 
-/** One batch of a scripted generation, as one network read would bring it. */
+/** One batch of a scripted generation, like one network read. */
 export type Scripted =
   | { readonly deltas: readonly Delta[] }
   | { readonly wait: number }
   | { readonly until: (signal: AbortSignal) => Promise<unknown> }
   | { readonly fail: VenturiError };
 
-/** Pieces to write a generation with; strings are text. */
+/** Building blocks of a generation; strings are text. */
 export const say = {
   text: (text: string): Scripted => ({ deltas: [{ type: "text", text }] }),
   reasoning: (text: string, more: { signature?: string; part?: number } = {}): Scripted => ({
     deltas: [{ type: "reasoning", text, ...more }],
   }),
-  /** A whole call at once. */
+  /** A complete call at once. */
   call: (index: number, name: string, input: unknown, id = `call-${name}-${index}`): Scripted => ({
     deltas: [{ type: "tool_call", index, id, name, arguments: JSON.stringify(input), sealed: true }],
   }),
-  /** A call in pieces of `size` characters, one batch each. */
+  /** A call in fragments of `size` characters, one batch each. */
   fragments(index: number, name: string, input: unknown, size: number, id = `call-${name}-${index}`): Scripted[] {
     const text = JSON.stringify(input);
     const pieces: Scripted[] = [{ deltas: [{ type: "tool_call", index, id, name }] }];
@@ -41,7 +41,7 @@ export const say = {
   usage: (usage: Usage): Scripted => ({ deltas: [{ type: "usage", usage }] }),
   done: (finish: FinishReason = "stop"): Scripted => ({ deltas: [{ type: "done", finish }] }),
   wait: (ms: number): Scripted => ({ wait: ms }),
-  /** Says nothing more until told to; ends at once when the generation is cancelled. */
+  /** Pauses until the promise resolves; ends at once when the generation is cancelled. */
   until: (promise: (signal: AbortSignal) => Promise<unknown>): Scripted => ({ until: promise }),
   silence: (): Scripted => ({ until: () => new Promise(() => {}) }),
   fail: (code: Code, message = "scripted", details?: Record<string, unknown>): Scripted => ({
@@ -53,13 +53,13 @@ export type Generation = readonly (Scripted | string)[];
 
 export interface ScriptedOptions {
   readonly clock?: Clock;
-  /** False: a provider that has `generate` alone and answers each generation whole. */
+  /** False: a provider with `generate` only, which returns complete answers. */
   readonly streaming?: boolean;
 }
 
 /**
- * A provider that says what it is told, generation by generation, and remembers what it was asked. A generation without a
- * `done`, `fail` or silence at its end gets a `done` that fits.
+ * A provider that plays a script, generation by generation, and records its requests. A generation without a final `done`,
+ * `fail` or pause gets a suitable `done`.
  */
 export class ScriptedModel implements Provider {
   readonly capabilities: Capabilities;
@@ -79,12 +79,12 @@ export class ScriptedModel implements Provider {
     else this.generate = (request, context) => this.#whole(request, context);
   }
 
-  /** Generations that are being read right now. */
+  /** Generations being read right now. */
   get open(): number {
     return this.#open;
   }
 
-  /** Throws unless every generation of the script was asked for. */
+  /** Throws unless every scripted generation was requested. */
   assertUsed(): void {
     if (this.#script.length > 0) throw new Error(`${this.#script.length} scripted generations were not asked for`);
   }

@@ -9,28 +9,28 @@ import type { Instance } from "../core/plugin.ts";
 import type { GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
 import { Transcript } from "../provider/transcript.ts";
 
-/** Bodies as the vendor's server sends them, with what they mean. */
+/** Bodies as the vendor's server sends them, with their meaning. */
 export interface ProviderSamples {
   readonly contentType: string;
-  /** A streamed answer. `complete`: from which byte on it counts as complete; by default only the whole of it does. */
+  /** A streamed answer. `complete`: from which byte on it counts as complete; by default only as a whole. */
   readonly text: { readonly body: string; readonly text: string; readonly complete?: number };
   /** A streamed answer with one tool call. */
   readonly toolCall: { readonly body: string; readonly name: string; readonly arguments: Record<string, unknown> };
-  /** A stream that tells of an error after it has begun. */
+  /** A stream that reports an error after it has begun. */
   readonly failure?: { readonly body: string; readonly code: string };
-  /** An answer in one piece, for `generate`. */
+  /** A non-streamed answer, for `generate`. */
   readonly whole?: { readonly body: string; readonly text: string };
 }
 
 export interface ProviderSubject {
-  /** A fresh provider that asks the server at `baseUrl` with the key `key`. */
+  /** A new provider for the server at `baseUrl` with the key `key`. */
   create(settings: { baseUrl: string; key: string }): Promise<Instance<Provider>> | Instance<Provider>;
   readonly samples: ProviderSamples;
 }
 
 const key = "key-that-nobody-may-see";
 
-/** What every provider owes the loop, as mocha cases, over real HTTP on loopback. */
+/** The contract of every provider, as mocha cases, over real HTTP on loopback. */
 export function providerContract(name: string, subject: ProviderSubject): void {
   const { samples } = subject;
   describe(`provider contract: ${name}`, () => {
@@ -209,7 +209,7 @@ async function collect(provider: Provider): Promise<Delta[]> {
   return deltas;
 }
 
-/** The deltas before a failure, and the failure, whether it was thrown or told as a delta. */
+/** The deltas before a failure, and the failure, whether thrown or sent as a delta. */
 async function outcome(provider: Provider, signal?: AbortSignal): Promise<{ deltas: Delta[]; error?: VenturiError }> {
   const deltas: Delta[] = [];
   try {

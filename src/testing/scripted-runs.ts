@@ -27,11 +27,11 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Writes events; those of one call reach followers as one batch. */
   emit(...events: EventBody[]): void;
-  /** The next signal of this kind that was sent into the run. */
+  /** The next signal of this kind sent to the run. */
   received(kind: Signal["kind"]): Promise<Signal>;
 }
 
-/** What an agent does. What it returns goes into the terminal event; what it throws becomes `run.failed`. */
+/** An agent's behaviour. The return value goes into the terminal event; an exception becomes `run.failed`. */
 export type Script = (turn: Turn) => Promise<Partial<EventOf<"run.finished">> | undefined>;
 
 interface Entry {
@@ -43,13 +43,13 @@ interface Entry {
   output: string;
 }
 
-/** Runs without a model: each agent is a script. For tests of channels, over real sockets. */
+/** Runs without a model: each agent is a script. For tests of channels over real sockets. */
 export class ScriptedRuns implements Runs {
   readonly #scripts: Readonly<Record<string, Script>>;
   readonly #entries = new Map<string, Entry>();
   readonly #keys = new Map<string, string>();
   readonly #onEdge: { begin?(run: string): void; end?(run: string): void };
-  /** Followers that have not ended. */
+  /** Active followers. */
   following = 0;
 
   constructor(

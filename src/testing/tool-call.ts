@@ -5,7 +5,7 @@ import { silentLog } from "../core/log.ts";
 import type { PluginContext } from "../core/plugin.ts";
 import { isToolSource, type Tool, type ToolContext, type ToolOutput, type ToolSource } from "../core/tool.ts";
 
-/** A plugin context for tests; what is not given is harmless, or throws when used. */
+/** A plugin context for tests; omitted members are harmless, or throw when used. */
 export function testPluginContext(given: Partial<PluginContext> = {}): PluginContext {
   return {
     name: "test",
@@ -32,7 +32,7 @@ export interface ToolTrial {
 
 let calls = 0;
 
-/** Calls a tool as the loop does: arguments checked against the schema, progress collected, a stream run to its end. */
+/** Calls a tool as the loop does: arguments validated, progress collected, a stream run to its end. */
 export async function callTool(
   tool: Tool,
   input: Readonly<Record<string, unknown>>,

@@ -5,19 +5,19 @@ import { isToolSource, type Tool, type ToolSource } from "../core/tool.ts";
 import { callTool, jsonSchemaOf, schemaOf, toolNamed } from "./tool-call.ts";
 
 export interface ToolSample {
-  /** Which tool of the source. */
+  /** Name of the tool in the source. */
   readonly tool: string;
   readonly input: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolSubject {
-  /** A fresh instance, as `create` gives it. */
+  /** A new instance, as returned by `create`. */
   create(): Promise<Instance<Tool | ToolSource>> | Instance<Tool | ToolSource>;
   /** Calls that succeed. */
   readonly samples: readonly ToolSample[];
-  /** Arguments that do not fit the schema. */
+  /** Arguments that do not match the schema. */
   readonly misfits?: readonly ToolSample[];
-  /** Calls that are well-formed and fail. */
+  /** Well-formed calls that fail. */
   readonly failures?: readonly ToolSample[];
   /** A call that would outlast the test, to be cancelled. */
   readonly endless?: ToolSample;
@@ -25,7 +25,7 @@ export interface ToolSubject {
 
 const modelName = /^[a-zA-Z0-9_-]{1,64}$/;
 
-/** What every tool owes the loop, as mocha cases. */
+/** The contract of every tool, as mocha cases. */
 export function toolContract(name: string, subject: ToolSubject): void {
   describe(`tool contract: ${name}`, () => {
     let source: Instance<Tool | ToolSource>;

@@ -1,4 +1,4 @@
-/** The first thing to calculate in a text, written as an expression, or undefined when there is none. */
+/** The first calculation in a text, as an expression; undefined when there is none. */
 export function expressionIn(text: string): string | undefined {
   const plain = spellOut(text);
   for (const match of plain.matchAll(runs)) {
@@ -39,7 +39,7 @@ function spellOut(text: string): string {
   );
 }
 
-/** Without what a sentence leaves hanging at the end: an operator, a full stop, a bracket that was never opened. */
+/** Strips what a sentence leaves at the end: an operator, a full stop, an unmatched bracket. */
 function balanced(run: string): string {
   let result = run.replace(/[\s.+\-*/^(]+$/, "");
   while (count(result, ")") > count(result, "(")) {

@@ -3,7 +3,7 @@ import type { PromptTool } from "../prompt.ts";
 import { finderFor, type Source } from "./finders.ts";
 import { topicsOf, wordsOf } from "./words.ts";
 
-/** Arguments for a tool, taken from the words that asked for it, by the tool's JSON Schema. */
+/** Derives a tool's arguments from the user's words, by its JSON Schema. */
 export function fillArguments(tool: PromptTool, text: string): Record<string, unknown> {
   const commands = new Set([...topicsOf(tool.name)]);
   const source: Source = {
@@ -17,7 +17,7 @@ export function fillArguments(tool: PromptTool, text: string): Record<string, un
 
 const mainNames = new Set(["query", "text", "q", "term", "keyword", "keywords", "question", "contains", "prompt"]);
 
-/** A tool that needs nothing still wants to know what to look for. */
+/** A tool without required parameters still needs its subject. */
 function mainArgument(schema: JsonRecord, source: Source): Record<string, unknown> {
   const [name, property] = Object.entries(record(schema.properties)).find(([key]) => mainNames.has(key)) ?? [];
   if (name === undefined || typeOf(record(property)) !== "string") return {};
@@ -40,7 +40,7 @@ function fillObject(schema: JsonRecord, source: Source): Record<string, unknown>
   return filled;
 }
 
-/** Only what the words clearly name: a value of an enum, something of an unmistakable form, a number beside the name. */
+/** Only what is clearly named: an enum value, an unmistakable format, a number beside the name. */
 function optional(name: string, schema: JsonRecord, source: Source): unknown {
   const choice = namedChoice(schema, source);
   if (choice !== undefined) return choice;
@@ -98,7 +98,7 @@ function numberBeside(name: string, text: string): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Gemini spells types in capitals. */
+/** Gemini writes types in upper case. */
 function typeOf(schema: JsonRecord): string {
   const named = Array.isArray(schema.type) ? schema.type.find((type) => type !== "null") : schema.type;
   if (typeof named === "string") return named.toLowerCase();

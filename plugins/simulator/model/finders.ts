@@ -3,15 +3,15 @@ import { expressionIn } from "./arithmetic.ts";
 import { small, stem, wordsOf } from "./words.ts";
 import { zoneIn } from "./zones.ts";
 
-/** What arguments are taken from. `numbers` are used up in order. */
+/** Source of arguments. `numbers` are consumed in order. */
 export interface Source {
   readonly text: string;
-  /** Topics of the tool's own name, which are the command and not its object. */
+  /** Topics in the tool's own name, which are the command rather than its object. */
   readonly commands: ReadonlySet<string>;
   readonly numbers: number[];
 }
 
-/** How a string property is found in the words: by its unmistakable form, or else from what is left. */
+/** How to find a string property: by its unmistakable format, or from what is left. */
 export interface Finder {
   find(source: Source): string | undefined;
   otherwise(source: Source): string;
@@ -52,7 +52,7 @@ function pathIn({ text }: Source): string | undefined {
   return /(?:\.{0,2}\/)?(?:[\w.-]+\/)+[\w.-]*\w|\b[\w-]+\.[a-z][a-z0-9]{0,5}\b/i.exec(text)?.[0];
 }
 
-/** An id has a digit in it: A-17, #1234, ORD_99. */
+/** An id contains a digit: A-17, #1234, ORD_99. */
 function idIn({ text }: Source): string | undefined {
   return /#?\b(?=[\w-]*\d)[\w-]+/.exec(text)?.[0].replace(/^#/, "");
 }
@@ -62,7 +62,7 @@ function placeIn({ text }: Source): string | undefined {
   return match?.[1];
 }
 
-/** What the sentence is about, when nothing more exact is known: its quotation, or what follows its command. */
+/** The sentence's subject, failing anything more exact: its quotation, or what follows the command. */
 function subject({ text, commands }: Source): string {
   const inside = quotedIn(text);
   if (inside !== undefined) return inside;

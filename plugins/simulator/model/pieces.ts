@@ -1,6 +1,6 @@
 import type { Piece, WholeCall } from "../turn.ts";
 
-/** Word by word, each with the blanks that follow it. */
+/** Word by word, with trailing whitespace. */
 export const wordPieces = (text: string): string[] => text.match(/\s*\S+\s*?(?=\s|$)|\s+$/gu) ?? [];
 
 export const textPieces = (text: string): Piece[] => wordPieces(text).map((word) => ({ type: "text", text: word }));
@@ -8,14 +8,14 @@ export const textPieces = (text: string): Piece[] => wordPieces(text).map((word)
 export const reasoningPieces = (text: string): Piece[] =>
   wordPieces(text).map((word) => ({ type: "reasoning", text: word }));
 
-/** A call and its arguments in fragments of `size` characters; the default is about what real models send. */
+/** A call with its arguments in fragments of `size` characters; the default is typical of real models. */
 export function callPieces(call: WholeCall, size = 8): Piece[] {
   const pieces: Piece[] = [{ type: "call", index: call.index, id: call.id, name: call.name }];
   for (const text of fragmentsOf(call.text, size)) pieces.push({ type: "arguments", index: call.index, text });
   return pieces;
 }
 
-/** Never cuts a character in two: a lone surrogate cannot be sent as JSON. */
+/** Never splits a surrogate pair: a lone half cannot be sent as JSON. */
 export function fragmentsOf(text: string, size: number): string[] {
   const result: string[] = [];
   for (let from = 0; from < text.length; ) {

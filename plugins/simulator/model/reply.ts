@@ -1,7 +1,7 @@
 import type { Prompt } from "../prompt.ts";
 import type { Random } from "../random.ts";
 
-/** An answer without tools. The first rule that fits speaks. */
+/** An answer without tools. The first matching rule wins. */
 export function plainReply(prompt: Prompt, text: string, random: Random): string {
   for (const [pattern, reply] of rules) {
     const match = pattern.exec(text);

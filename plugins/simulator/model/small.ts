@@ -8,8 +8,8 @@ import { tellResults } from "./tell.ts";
 import { type Wanted, wantedCalls } from "./wanted.ts";
 
 /**
- * The built-in model. It understands next to nothing and says so, but it calls the tools that the words ask for and tells
- * what they said, so that everything around a model can be seen at work without one.
+ * The built-in model. It understands next to nothing and says so, but calls the tools that the words ask for and reports their
+ * results, so that everything around a model can be exercised without one.
  */
 export function smallModel(prompt: Prompt, random: Random, id: string): Turn {
   const exchange = exchangeOf(prompt);
@@ -23,7 +23,7 @@ export function smallModel(prompt: Prompt, random: Random, id: string): Turn {
     return said(prompt, plainReply(prompt, exchange.text, random), "No tool is needed. I answer myself.");
   const pieces: Piece[] = [
     ...thinking(prompt, `The words ask for ${names(wanted)}. I call ${wanted.length === 1 ? "it" : "them"}.`),
-    // What comes after the tools have answered is a paragraph of its own.
+    // The text after the tool results starts a new paragraph.
     ...textPieces(`${opening(wanted, random)}\n\n`),
     ...wanted.flatMap((call, index) =>
       callPieces({

@@ -2,7 +2,7 @@ import { isRecord } from "../json.ts";
 import type { AnsweredCall, PromptCall } from "../prompt.ts";
 import { topicsOf } from "./words.ts";
 
-/** An answer that quotes what the tools said, one sentence a result. */
+/** An answer that quotes the tool results, one sentence each. */
 export function tellResults(results: readonly AnsweredCall[]): string {
   return results.map(tell).join(" ");
 }
@@ -32,7 +32,7 @@ function about(call: PromptCall | undefined): string {
 
 const sentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** JSON as a person would say it; anything else as it is, cut to a length that can be read aloud. */
+/** JSON in readable form; anything else as it is, cut to a length that can be read aloud. */
 function readable(text: string): string {
   const trimmed = text.trim();
   if (!/^[[{"]/.test(trimmed)) return shorten(trimmed, 600);

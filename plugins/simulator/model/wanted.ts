@@ -3,13 +3,13 @@ import { expressionIn } from "./arithmetic.ts";
 import { fillArguments } from "./fill.ts";
 import { topicsOf } from "./words.ts";
 
-/** A call that the words ask for. */
+/** A call the words ask for. */
 export interface Wanted {
   readonly tool: PromptTool;
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** The calls that a text asks for, in the order it asks for them, each once. */
+/** The calls a text asks for, in order, without duplicates. */
 export function wantedCalls(text: string, prompt: Prompt): Wanted[] {
   if (prompt.toolChoice === "none" || prompt.tools.length === 0) return [];
   const { toolChoice, tools } = prompt;
@@ -38,8 +38,8 @@ interface Clause {
 const borders = /([.?!;]\s+|\n+|,?\s+(?:and then|then|and also|also|and|plus)\s+(?!\d)|,\s+)/i;
 
 /**
- * Splits where a sentence may turn to something else. A piece that asks for no tool belongs to the piece before it, unless
- * it is a bare name or number ("the weather in Paris and London"): that asks the same of something else.
+ * Splits where a sentence may change its subject. A piece that matches no tool belongs to the one before, unless it is a bare
+ * name or number ("the weather in Paris and London"): that repeats the request for another object.
  */
 function clausesOf(text: string, tools: readonly PromptTool[]): Clause[] {
   const clauses: Clause[] = [];
@@ -68,7 +68,7 @@ function toolFor(piece: string, tools: readonly PromptTool[]): PromptTool | unde
     const clock = best(tools, "time");
     if (clock !== undefined) return clock;
   }
-  // Time is spoken of all the time; only a question for it is one.
+  // "time" occurs in many sentences; only a question for it counts.
   return best(tools, /\bclock\b/i.test(piece) ? piece : piece.replaceAll(/\b(time|date|today|hour)s?\b/gi, ""));
 }
 
@@ -86,7 +86,7 @@ const signs: readonly (readonly [string, string])[] = [
 const operations = (expression: string): string =>
   signs.map(([sign, words]) => (expression.includes(sign) ? words : "")).join(" ");
 
-/** A word of the name counts three times, of the description or a parameter once; less than two is a coincidence. */
+/** A word of the name scores three, of the description or a parameter one; less than two is a coincidence. */
 function best(tools: readonly PromptTool[], words: string): PromptTool | undefined {
   const topics = topicsOf(words);
   let chosen: PromptTool | undefined;

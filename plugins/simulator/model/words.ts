@@ -1,10 +1,10 @@
-/** Words of a text, in lower case. Names such as `orderStatus` and `order_status` fall into their words. */
+/** Words of a text, in lower case. `orderStatus` and `order_status` are split. */
 export function wordsOf(text: string): string[] {
   const parted = text.replaceAll(/(\p{Ll})(\p{Lu})/gu, "$1 $2").toLowerCase();
   return parted.match(/[\p{L}\p{N}]+/gu) ?? [];
 }
 
-/** What a text is about: stems of its words without the small ones, each once. */
+/** Topics of a text: unique stems without stop words. */
 export function topicsOf(text: string): Set<string> {
   const topics = new Set<string>();
   for (const word of wordsOf(text)) {
@@ -13,7 +13,7 @@ export function topicsOf(text: string): Set<string> {
   return topics;
 }
 
-/** Good enough to bring "orders", "ordered" and "ordering" together; never shorter than three letters. */
+/** Good enough to match "orders", "ordered" and "ordering"; never shorter than three letters. */
 export function stem(word: string): string {
   const known = synonyms.get(word);
   if (known !== undefined) return known;
@@ -33,7 +33,7 @@ export const small = new Set(
   ),
 );
 
-/** Words that mean the same to a tool, each group under its first. */
+/** Synonyms, each group under its first word. */
 const synonyms = new Map(
   [
     "search find lookup look seek query google",

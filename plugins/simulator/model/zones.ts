@@ -1,4 +1,4 @@
-/** A time zone named in a text, by its own name or by a well-known city. */
+/** A time zone in a text, by its name or a well-known city. */
 export function zoneIn(text: string): string | undefined {
   const named = /\b(?:Africa|America|Antarctica|Asia|Atlantic|Australia|Europe|Indian|Pacific|Etc)\/\w+(?:\/\w+)?/.exec(
     text,

@@ -51,7 +51,7 @@ function read(body: unknown): Prompt {
   };
 }
 
-/** Results and words may share a message; the words come after the results. */
+/** Results and text may share a message; the text comes after the results. */
 function readMessage(value: unknown): PromptMessage[] {
   const { role, content } = record(value);
   const blocks = list(content).map(record);

@@ -82,7 +82,7 @@ function readContent(value: unknown): PromptMessage[] {
   return [...(results.length === 0 ? [] : [message("tool", "", { results })]), ...said];
 }
 
-/** Gemini wants an object, so clients wrap what they have as `output`, `result` or `error`. */
+/** Gemini requires an object, so clients wrap results as `output`, `result` or `error`. */
 function outputText(response: Readonly<Record<string, unknown>>): string {
   const inner = response.output ?? response.result;
   if (inner === undefined) return JSON.stringify(response);

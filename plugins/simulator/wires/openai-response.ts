@@ -4,7 +4,7 @@ import { type Answer, created } from "../wire.ts";
 
 type When = "started" | "done";
 
-/** The response object of the Responses wire, as it is at the start and at the end. */
+/** The response object of the Responses wire, at the start and at the end. */
 export function responseJson(answer: Answer, when: When) {
   const { prompt, turn, usage, id } = answer;
   const reason = { length: "max_output_tokens", content_filter: "content_filter" }[turn.finish as string];

@@ -162,7 +162,7 @@ const callName = (block: Block) => (block.kind === "call" ? { name: block.name }
 
 interface Names {
   readonly text: string;
-  /** What the whole text is called in the closing event. */
+  /** Field of the complete text in the closing event. */
   readonly field: string;
   readonly part?: { readonly name: string; readonly index: string };
 }

@@ -11,7 +11,7 @@ const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
   journal: (name) => `journal: { type: ${name} }`,
 };
 
-/** What every plugin's package has, whatever its kind. */
+/** Files every plugin package has, whatever its kind. */
 export function packageFiles(name: string, kind: PluginKind): PluginFiles {
   const { version, dependencies, devDependencies } = ownPackage();
   const description = {
@@ -26,7 +26,7 @@ export function packageFiles(name: string, kind: PluginKind): PluginFiles {
       "@types/node": devDependencies["@types/node"],
       mocha: devDependencies.mocha,
       typescript: devDependencies.typescript,
-      // Wherever this Venturi is: a checkout may be ahead of what is published, if anything is.
+      // The path of this Venturi: a checkout may be ahead of the published version, or there may be none.
       venturi: `file:${root}`,
       zod: dependencies.zod,
     },
@@ -70,5 +70,5 @@ interface OwnPackage {
 
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
 
-/** A new plugin starts with the very versions that this Venturi is built and tested with. */
+/** A new plugin starts with the same versions this Venturi is built and tested with. */
 const ownPackage = (): OwnPackage => JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as OwnPackage; // our own file
