@@ -19,5 +19,5 @@ export const Options = z.strictObject({
     .describe("messages and pings of one socket that are read in a second; what comes faster waits"),
   subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
 });
-/** A channel that is built upon this one brings a voice. */
+/** A channel built on this one supplies a voice. */
 export type Options = z.output<typeof Options> & { readonly voice?: Voice };

@@ -51,7 +51,7 @@ export class Speech {
     if (session !== undefined) this.#kept.set(session, { run, heard });
   }
 
-  /** Metadata of a run that starts now. */
+  /** Metadata of a run about to start. */
   metadata(
     session: string | undefined,
     given: Record<string, unknown> | undefined,

@@ -1,7 +1,7 @@
 import { Size, toolOptions } from "venturi/plugin";
 import { z } from "zod";
 
-/** Names that hold secrets or that other programs execute; a folder that matches hides all that is in it. */
+/** Names that hold secrets or that other programs execute; a matching folder hides everything below it. */
 const denied = [".env*", ".git", ".ssh", ".npmrc", ".netrc", "*.pem", "*.key", "*.p12", "id_rsa*", "id_ed25519*"];
 
 export const FilesOptions = z.strictObject({

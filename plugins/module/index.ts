@@ -43,7 +43,7 @@ export default definePlugin({
   async check(options, { folder }) {
     const file = resolve(folder, options.path);
     try {
-      // One that is to be kept apart is not loaded here: it may block or crash.
+      // An isolated tool is not loaded here: it may block or crash.
       if (!options.isolate) await loadTool(file, options.export);
       else if (!existsSync(file)) return [{ path: ["path"], message: `${file} does not exist` }];
       return [];

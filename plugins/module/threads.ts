@@ -9,7 +9,7 @@ const grace = 500;
 const mostIdle = 2;
 const heapMegabytes = 256;
 
-/** One thread with the tool in it. */
+/** One thread with the tool loaded. */
 interface Thread {
   readonly worker: Worker;
   readonly loaded: Promise<Loaded>;
@@ -79,7 +79,7 @@ export class Threads {
     this.#all.add(thread);
     worker.on("message", (message: FromThread) => {
       if (message.type === "loaded") {
-        // Only a thread that loads or works keeps the process alive.
+        // Only a thread that is loading or working keeps the process alive.
         worker.unref();
         loaded.resolve(message);
       } else thread.hear(message);

@@ -4,7 +4,7 @@ import { fence, originText, standingText } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
 import { bytesOf, empty, textOf } from "./stored.ts";
 
-/** Runs that may not have ended, in order, each with the time it was seen missing (0: when the list was written). */
+/** Runs that may not have ended, in order, each with the time it entered (0: when the list was written). */
 export type Line = (readonly [run: string, since: number])[];
 
 export interface StoredLine {

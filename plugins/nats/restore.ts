@@ -36,7 +36,7 @@ export async function restore(options: Restoring, recording: Recording): Promise
   if (session !== undefined && !done) await sessions.enter(op, { tenant, session }, { run, whenBusy: "conflict" });
   else if (session !== undefined && (await sessions.first(op, { tenant, session })) !== undefined)
     throw busy(op, session);
-  // Useless until the run exists, so stored after it.
+  // Unreachable until the run exists, so they can be stored first.
   for (const wire of wires) await keepWire("journal.keepWire", options, { run, wire });
   const deadline = performance.now() + store.timeout;
   let asked: Asked | undefined;

@@ -1,14 +1,14 @@
-/** A command that the model may run, found and vetted at the start. */
+/** A command the model may run, resolved and vetted at startup. */
 export interface Command {
   readonly name: string;
   readonly description: string | undefined;
-  /** Absolute, found once at the start: what a PATH or a workspace says later does not matter. */
+  /** Absolute, resolved once at startup: later changes of PATH or the workspace do not matter. */
   readonly program: string;
   readonly prefix: readonly string[];
   readonly arguments: "none" | "checked" | "any";
-  /** The program's plain name, by which its grammar is found. */
+  /** The program's plain name, which selects its grammar. */
   readonly known: string;
-  /** Its arguments are not judged, or say what to run: only a sandbox holds it. */
+  /** Its arguments are not checked, or name what to run: only a sandbox contains it. */
   readonly canRunCode: boolean;
   readonly allow: readonly RegExp[] | undefined;
   readonly deny: readonly RegExp[];

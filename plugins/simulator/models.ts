@@ -18,7 +18,7 @@ export const modelNames = [
   "rounds-3",
 ];
 
-/** The answer of the model that the prompt names. */
+/** The answer of the model named by the prompt. */
 export function modelTurn(prompt: Prompt, random: Random, id: string): Turn {
   for (const [pattern, model] of models) {
     const match = pattern.exec(prompt.model);

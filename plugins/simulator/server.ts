@@ -15,7 +15,7 @@ export interface SimulatorOptions {
   readonly pace?: number;
   /** Faults for every request, in the grammar of the header `x-simulate-fault`. */
   readonly faults?: string;
-  /** Number of requests kept in `requests`; by default a standalone server keeps none. */
+  /** Number of requests kept in `requests`, 1000 by default; 0 where nothing reads them. */
   readonly keep?: number;
   /** Paths of YAML files, or scenarios as objects. */
   readonly scenarios?: readonly (string | ScenarioInput)[];

@@ -69,7 +69,7 @@ export interface Overrides {
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string | undefined;
-  /** Other names that clients may call it by. */
+  /** Other names clients may use for it. */
   readonly aliases: readonly string[];
   readonly instructions: string;
   /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */

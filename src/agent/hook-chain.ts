@@ -7,7 +7,7 @@ import type { Stalls } from "../core/stalls.ts";
 import { orAborted } from "./or-aborted.ts";
 import { inScope } from "./plugin-scope.ts";
 
-/** The run that the hooks belong to. */
+/** The run the hooks belong to. */
 export interface HookOwner {
   readonly clock: Clock;
   readonly stalls?: Stalls | undefined;

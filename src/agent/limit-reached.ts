@@ -2,7 +2,7 @@ import { VenturiError } from "../core/errors.ts";
 
 export type LimitName = "max_rounds" | "max_tool_calls" | "max_tokens" | "max_output" | "max_time" | "repeated_calls";
 
-/** A limit was reached. Depending on `onLimit` it ends the run well, with this as its finish, or as an error. */
+/** A limit was reached. Depending on `onLimit` the run ends normally with this as its finish reason, or with an error. */
 export class LimitReached extends VenturiError {
   readonly limit: LimitName;
   constructor(limit: LimitName, message: string) {
@@ -12,7 +12,7 @@ export class LimitReached extends VenturiError {
   }
 }
 
-/** The limit behind an error, if it was one of this run's own; another run's is an error like any other. */
+/** The limit behind an error if it is this run's own; another run's limit is an ordinary error. */
 export function limitIn(error: VenturiError): LimitName | undefined {
   for (let at: unknown = error; VenturiError.isInstance(at); at = at.cause)
     if (at instanceof LimitReached) return at.limit;

@@ -136,7 +136,7 @@ export class Loop {
     }
   }
 
-  /** Generates, runs the tools that were called, closes the round. */
+  /** Generates, runs the requested tools, closes the round. */
   async #round(tools: ToolTable): Promise<RoundState> {
     if (this.#run.state.round?.generated === undefined) await this.#generate(tools);
     else this.#resumeTools(tools);

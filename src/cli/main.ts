@@ -69,7 +69,7 @@ const entries: readonly Entry[] = [
 ];
 export const commandNames: readonly string[] = entries.map((entry) => entry.name);
 
-/** The options of each command, such as `--json`, for completion. */
+/** Each command's options, such as `--json`, for completion. */
 export async function commandFlags(): Promise<Map<string, string[]>> {
   const flags = new Map<string, string[]>();
   for (const { name, load } of entries) {
@@ -135,7 +135,7 @@ function report(thrown: unknown): number {
   return error.exit;
 }
 
-/** `venturi … | head` ends quietly. */
+/** `venturi … | head` exits quietly. */
 function stopOnClosedPipe(): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code === "EPIPE") process.exit(0);

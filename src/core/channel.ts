@@ -11,7 +11,7 @@ export interface Caller {
   readonly agents: readonly string[] | undefined;
 }
 
-/** What a channel mounts on. `Server` is the HTTP server's type; `venturi/plugin` names it. */
+/** What channels are mounted on. `Server` is the HTTP server's type; `venturi/plugin` names it. */
 export interface ChannelHost<Server = unknown> {
   readonly server: Server;
   readonly log: Log;
@@ -42,7 +42,7 @@ export interface Channel<Server = unknown> {
   mount(host: ChannelHost<Server>): void | Promise<void>;
 }
 
-/** Fastify's type provider for routes whose schemas are zod's: `host.server.withTypeProvider<ZodRoutes>()`. */
+/** Fastify's type provider for routes with zod schemas: `host.server.withTypeProvider<ZodRoutes>()`. */
 export interface ZodRoutes {
   readonly schema: unknown;
   readonly validator: this["schema"] extends z.ZodType ? z.output<this["schema"]> : unknown;

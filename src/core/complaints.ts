@@ -76,12 +76,12 @@ export const everyBranch = (issue: Issue): Issue[] =>
     ? issue.errors.flat().flatMap((inner) => everyBranch({ ...inner, path: [...issue.path, ...inner.path] }))
     : [issue];
 
-/** Fields by which people and vendors say which form an object has. */
+/** Fields that commonly discriminate between forms of an object. */
 const tags: ReadonlySet<PropertyKey> = new Set(["type", "role", "kind"]);
 
 const isTag = ({ path }: Issue): boolean => path.length === 1 && tags.has(path[0] ?? "");
 
-/** No branch has the tag that was written: one complaint, with all that there are. */
+/** No branch accepts the given tag: one complaint that lists all known tags. */
 function unknownTag(issue: Issue, branches: readonly (readonly Issue[])[]): Issue | undefined {
   const wrong = branches.map((branch) => branch.find(isTag));
   const [first] = wrong;
@@ -97,7 +97,7 @@ function unknownTag(issue: Issue, branches: readonly (readonly Issue[])[]): Issu
   };
 }
 
-/** Of a union's branches, the complaints of the one that was probably meant: whose tag and own type fit, then the fewest. */
+/** For a union, the issues of the branch that was probably meant: first by matching tag and type, then by fewest issues. */
 export function flatten(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union" || issue.errors.length === 0) return [issue];
   const branches = issue.errors.filter((branch) => !branch.some(refusesWhole));

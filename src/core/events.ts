@@ -83,7 +83,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     input: RunInput,
     config: z.string().exactOptional(),
     trace: z.string().exactOptional(),
-    /** The run that called this one as a tool, and its depth below the first. */
+    /** The run that called this one as a tool, and the depth below the root run. */
     parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
     metadata: z.record(z.string(), z.unknown()).exactOptional(),
   }),

@@ -6,7 +6,7 @@ import { token } from "./token.ts";
 
 export interface AgentInfo {
   readonly name: string;
-  /** Other names that clients may call it by; a run keeps the agent's own. */
+  /** Other names clients may use for it; a run stores the agent's own name. */
   readonly aliases: readonly string[];
   readonly description: string | undefined;
   readonly model: string;

@@ -7,19 +7,19 @@ type Place = Pick<Config, "folder" | "dataFolder">;
 
 export const pidFile = ({ folder, dataFolder }: Place): string => resolve(folder, dataFolder, "venturi.pid");
 
-/** A process that serves: a line `PID CONFIG-FILE` of the file, since several may share a data folder. */
+/** A serving process: a line `PID CONFIG-FILE` of the file, since several processes may share a data folder. */
 interface Served {
   readonly pid: number;
-  /** Undefined when whoever wrote the line did not say. */
+  /** Undefined when the line has no config file. */
   readonly config: string | undefined;
 }
 
-/** Says that this process serves this config, for `venturi reload`; the result takes it back. */
+/** Records that this process serves this config, for `venturi reload`; the returned function removes the line. */
 export function writePidFile(config: Place & Pick<Config, "file">): () => void {
   const file = pidFile(config);
   mkdirSync(dirname(file), { recursive: true });
   const others = readAll(file);
-  // Lines of processes that were killed; those that live are left alone, also by others that start at this moment.
+  // Removes lines of killed processes only; live ones stay, even if others start at the same moment.
   if (others.some(({ pid }) => !isAlive(pid)))
     writeAll(
       file,
@@ -64,7 +64,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (thrown) {
-    // Somebody else's process lives, too.
+    // EPERM: alive, but owned by another user.
     return thrown instanceof Error && "code" in thrown && thrown.code === "EPERM";
   }
 }

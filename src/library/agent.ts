@@ -29,7 +29,7 @@ export interface Result extends Finish {
   readonly toolCalls: readonly ToolCall[];
 }
 
-/** An agent of the config, as async iterables. */
+/** An agent of the config, exposed as async iterables. */
 export class Agent {
   readonly name: string;
   readonly #runs: Runs;

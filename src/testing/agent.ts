@@ -21,7 +21,7 @@ export interface AgentUnderTest {
 
 export interface OpenedAgents {
   readonly agent: AgentUnderTest;
-  /** An agent whose provider fails in the middle of its stream. */
+  /** An agent whose provider fails mid-stream. */
   readonly failing: AgentUnderTest;
   /** Open provider requests, as seen by the provider. */
   openRequests(): number;

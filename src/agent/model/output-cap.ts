@@ -5,10 +5,10 @@ import { LimitReached } from "../limit-reached.ts";
 /** Overhead counted per event, so that a stream of empty fragments reaches the limit too. */
 const perEvent = 64;
 
-/** What the cap needs of its run. */
+/** The cap's view of its run. */
 export interface CappedRun {
   readonly agent: { readonly limits: Pick<Limits, "generationBytes" | "outputBytes"> };
-  /** Characters that generations before this one produced. */
+  /** Characters produced by earlier generations. */
   produced: number;
   abort(reason: LimitReached): void;
   throwIfAborted(): void;

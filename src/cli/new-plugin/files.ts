@@ -1,2 +1,2 @@
-/** Texts by path within the plugin's folder. */
+/** File contents by path within the plugin's folder. */
 export type PluginFiles = Readonly<Record<string, string>>;

@@ -16,7 +16,7 @@ export interface AgentParts {
   readonly log: Log;
 }
 
-/** The agents of the config, ready to run. */
+/** Builds the config's agents. */
 export function buildAgents(parts: AgentParts): ReadonlyMap<string, AgentDefinition> {
   const agents = Object.entries(parts.config.agents);
   return new Map(agents.map(([name, settings]) => [name, buildAgent(name, settings, parts)]));
@@ -50,7 +50,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
   };
 }
 
-/** `reference` is an entry of `models` or `provider/model`; the config has checked that it is one of them. */
+/** `reference` is an entry of `models` or `provider/model`, already validated. */
 function buildChain(reference: string, { config, providers }: AgentParts): ModelChain {
   const model = config.models[reference] ?? { ...defaultModel, chain: [reference] };
   const targets = model.chain.flatMap((name) => {

@@ -13,7 +13,7 @@ export async function configSchema(loader: PluginLoader): Promise<JsonSchema> {
   replaceEntries(properties.tools, of("tool").map(entrySchema));
   replaceChannels(properties.channels, of("channel"));
   properties.journal = { ...described(properties.journal), anyOf: of("journal").map(entrySchema) };
-  const { $schema, ...rest } = allowReferences(schema) as JsonSchema; // a schema goes in, a schema comes out
+  const { $schema, ...rest } = allowReferences(schema) as JsonSchema; // a schema maps to a schema
   const reference = { type: "string", pattern: "\\$\\{(env|file):", description: "A variable or a file." };
   return { $schema, title: "Venturi configuration", ...rest, $defs: { reference } };
 }
@@ -68,7 +68,7 @@ const described = (schema: JsonSchema | undefined): JsonSchema => {
 function allowReferences(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(allowReferences);
   if (typeof value !== "object" || value === null) return value;
-  const schema = value as JsonSchema; // by the walk below, only schemas come here
+  const schema = value as JsonSchema; // the walk below passes schemas only
   if (isNarrowScalar(schema)) {
     const { description, default: fallback, ...narrow } = schema;
     return {

@@ -67,7 +67,7 @@ export const entryKeys = {
 
 const name = (pattern: RegExp, what: string) =>
   z.string().regex(pattern, `this name has characters other than ${what}`);
-/** Clients use an agent's name as a model's, and those have slashes, colons and versions. */
+/** Clients use an agent's name as a model name, and those contain slashes, colons and versions. */
 const agentName = name(/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/, "letters, digits, _, ., @, :, / and -");
 const entryName = name(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, "letters, digits, _, . and -");
 // Tool names reach models; every vendor accepts this pattern.

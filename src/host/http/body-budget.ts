@@ -1,10 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { VenturiError } from "../../core/errors.ts";
 
-/** Bounds what all request bodies together may hold in memory while they are being received. */
+/** Limits the total memory held by request bodies while they are received. */
 export class BodyBudget {
   readonly #total: number;
-  /** Counted for a body that does not say how long it is. */
+  /** Assumed size of a body without a Content-Length. */
   readonly #largest: number;
   #held = 0;
 
@@ -13,11 +13,14 @@ export class BodyBudget {
     this.#largest = largest;
   }
 
-  /** Makes room for a body; call what is returned once it has been read. Throws `unavailable` when there is none. */
+  /**
+   * Reserves room for a body; call the returned function once it has been read. Throws `unavailable` when the budget is used
+   * up.
+   */
   take(headers: IncomingHttpHeaders): () => void {
     const said = Number(headers["content-length"]);
     const size = headers["transfer-encoding"] === undefined ? said || 0 : this.#largest;
-    // One body alone always fits, however small the budget.
+    // A single body always fits, however small the budget.
     if (this.#held > 0 && this.#held + size > this.#total) {
       const message = "too much is being received at the moment; try again";
       throw new VenturiError("request.read", "unavailable", message, { details: { retryAfterMs: 1_000 } });

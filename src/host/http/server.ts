@@ -186,7 +186,7 @@ async function guard(app: FastifyInstance, { settings, audit, clock, log }: Serv
   };
 }
 
-/** The caller's own id where it has one that can stand in a header, so that both sides' logs find each other. */
+/** The caller's request id if it is valid in a header, so that both sides' logs can be correlated. */
 const requestIdOf = (asked: unknown): string =>
   typeof asked === "string" && /^[\w.:-]{1,128}$/.test(asked) ? asked : `req_${randomBytes(12).toString("hex")}`;
 

@@ -104,7 +104,7 @@ export function callerRuns(
   };
 }
 
-/** An agent's own name, by whatever it is called. */
+/** Resolves an alias to the agent's own name. */
 const nameOf = (runs: Runs, called: string): string =>
   runs.agents().find(({ name, aliases }) => name !== called && aliases.includes(called))?.name ?? called;
 

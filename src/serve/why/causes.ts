@@ -1,4 +1,4 @@
-/** Every cause that `why` names, and what it means. `docs/why.md` lists the same. */
+/** All causes that `why` reports, with their meaning. `docs/why.md` lists the same. */
 export const causes = {
   backoff: "the provider refused for a while and Venturi waited before it asked again",
   provider_slow: "the model took long until its first token",

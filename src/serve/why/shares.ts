@@ -1,4 +1,4 @@
-/** What a stretch of a run's time was spent on. */
+/** Activity that a span of a run's time is charged to. */
 export type Part =
   | "queue"
   | "providerWait"

@@ -8,7 +8,7 @@ import { spanFacts } from "./spans.ts";
 import { Story } from "./story.ts";
 import { tell } from "./tell.ts";
 
-/** The answer to "why did this run go as it did?" */
+/** The answer to "why was this run slow, or why did it fail?" */
 export const Why = z.object({
   run: z.string(),
   agent: z.string(),

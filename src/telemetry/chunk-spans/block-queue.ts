@@ -11,7 +11,7 @@ const batch = 4_096;
 const delay = 1_000;
 const inFlightLimit = 4;
 
-/** Where a signal is sent, in the form the exporters take. */
+/** Export destination of a signal, in the exporters' format. */
 export interface OtlpTarget {
   readonly url: string;
   readonly headers: Record<string, string>;

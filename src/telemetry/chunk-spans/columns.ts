@@ -44,7 +44,7 @@ export class ChunkColumns {
   #total = 0;
   #firstStart = 0;
   #lastStart = 0;
-  /** Ring buffer of the last chunks beyond the first ones, starting at `#tailAt`. */
+  /** The last chunks beyond the first ones, as many as fit; valid from `#tailAt` on. */
   #tail: Chunk[] = [];
   #tailAt = 0;
 

@@ -37,7 +37,7 @@ export class Origin {
 /** Nanoseconds. */
 let grain = 1;
 
-/** Zipkin's API takes no fractions of a microsecond: it drops every span of a request that has one, in silence. */
+/** Zipkin's API rejects fractions of a microsecond: it silently drops every span of such a request. */
 export function useWholeMicroseconds(): void {
   grain = 1_000;
 }

@@ -17,7 +17,7 @@ export interface Pieces {
   readonly logProcessors: LogRecordProcessor[] | undefined;
 }
 
-/** Providers of all signals, set up. */
+/** Configured providers of all signals. */
 export interface Pipeline {
   readonly tracer: Tracer;
   readonly meter: Meter;

@@ -1,4 +1,4 @@
 import type { EventBody } from "../../core/events.ts";
 
-/** An event of this type before its log gives it a place. */
+/** An event of this type before the log assigns run, seq and time. */
 export type Body<T extends EventBody["type"]> = Extract<EventBody, { type: T }>;

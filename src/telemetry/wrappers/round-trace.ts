@@ -7,7 +7,7 @@ import type { Body } from "./body.ts";
 import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { failed, mark } from "./outcome.ts";
 
-/** What a round needs of its run. */
+/** A round's view of its run. */
 interface RoundParent {
   readonly run: string;
   readonly origin: Origin;

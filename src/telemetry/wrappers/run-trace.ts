@@ -18,7 +18,7 @@ export interface Pending {
   abandon(): void;
 }
 
-/** Where traces of runs are found while they are open. */
+/** Lookup of the traces of open runs. */
 export interface RunRegister {
   add(trace: RunTrace): void;
   remove(trace: RunTrace): void;

@@ -5,7 +5,7 @@ import type { RunTrace } from "./run-trace.ts";
 const mostOpen = 20_000;
 const mostRemembered = 10_000;
 
-/** What the wrappers need: how to measure, and the runs under way. */
+/** What the wrappers need: instrumentation and the running runs. */
 export interface Tracing extends Instrumentation {
   readonly traces: Traces;
 }
