@@ -22,6 +22,7 @@ export * from "./core/registries.ts";
 export * from "./core/runs.ts";
 export * from "./core/scopes.ts";
 export * from "./core/signals.ts";
+export * from "./core/sql-rows.ts";
 export * from "./core/stored.ts";
 export * from "./core/suggest.ts";
 export { Telemetry } from "./core/telemetry.ts";

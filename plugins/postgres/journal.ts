@@ -3,9 +3,11 @@ import {
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
+  type AuditRow,
   type BlobStore,
   type Claim,
   type ClaimFilter,
+  type ClaimRow,
   type Cursor,
   type Enqueue,
   type Hint,
@@ -16,10 +18,19 @@ import {
   type Ownership,
   type PruneOptions,
   type Recording,
+  type RecordRow,
   type RunEvent,
   type RunRow,
   type Signal,
+  type SignalRow,
+  type StoredRow,
+  toAuditRecord,
+  toClaim,
+  toEvents,
+  toOwnership,
   tooManyRuns,
+  toRow,
+  toSignal,
   VenturiError,
 } from "venturi/plugin";
 import { blobStore } from "./blobs.ts";
@@ -27,20 +38,7 @@ import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { listConditions } from "./list.ts";
 import { restore } from "./restore.ts";
-import {
-  type AuditRow,
-  type ClaimRow,
-  type RecordRow,
-  type SignalRow,
-  type StoredRow,
-  toAuditRecord,
-  toClaim,
-  toColumns,
-  toEvents,
-  toOwnership,
-  toRow,
-  toSignal,
-} from "./rows.ts";
+import { toColumns } from "./rows.ts";
 import { type Statements, statements } from "./sql.ts";
 
 const pruneStep = 50;
@@ -95,7 +93,7 @@ export class PostgresJournal implements Journal {
   async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
     const places = new Map(cursors.map(({ run, after }) => [run, after]));
     const values = [[...places.keys()], [...places.values()], limit];
-    const rows = await this.#database.query<RecordRow>("journal.read", this.#sql.read, values);
+    const rows = await this.#database.query<RecordRow & { run: string }>("journal.read", this.#sql.read, values);
     const found = new Map<string, RunEvent[]>();
     for (const [run, records] of Map.groupBy(rows, (row) => row.run)) {
       found.set(run, toEvents(records, places.get(run) ?? 0, limit));
@@ -173,7 +171,7 @@ export class PostgresJournal implements Journal {
 
   async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
     const values = [cursors.map(({ run }) => run), cursors.map(({ after }) => after)];
-    const rows = await this.#database.query<SignalRow>("journal.signals", this.#sql.signals, values);
+    const rows = await this.#database.query<SignalRow & { run: string }>("journal.signals", this.#sql.signals, values);
     const found = new Map<string, Signal[]>();
     for (const [run, signals] of Map.groupBy(rows, (row) => row.run)) found.set(run, signals.map(toSignal));
     return found;
@@ -188,7 +186,7 @@ export class PostgresJournal implements Journal {
     const limit = query.limit ?? 50;
     const { conditions, values } = listConditions(query);
     const text = this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" });
-    const rows = await this.#database.query<StoredRow & { found: number }>("journal.list", text, [
+    const rows = await this.#database.query<StoredRow & { id: string; found: number }>("journal.list", text, [
       limit + 1,
       ...values,
     ]);

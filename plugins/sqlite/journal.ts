@@ -21,22 +21,18 @@ import {
   type RunRow,
   type Signal,
   silentLog,
+  toAuditRecord,
+  toClaim,
+  toEvents,
+  toOwnership,
   tooManyRuns,
+  toRow,
+  toSignal,
   VenturiError,
 } from "venturi/plugin";
 import { Grouped } from "./grouped.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
-import {
-  toAuditRecord,
-  toAuditRow,
-  toClaim,
-  toColumns,
-  toEvents,
-  toOwnership,
-  toRestoreRow,
-  toRow,
-  toSignal,
-} from "./rows.ts";
+import { toAuditRow, toColumns, toRestoreRow } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;

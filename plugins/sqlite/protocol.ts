@@ -1,20 +1,31 @@
-import type { AuditQuery, ClaimFilter, KeptWire, ListQuery, PruneOptions, Signal } from "venturi/plugin";
+import type {
+  AuditQuery,
+  AuditRow,
+  ClaimFilter,
+  ClaimRow,
+  KeptWire,
+  ListQuery,
+  PruneOptions,
+  RecordRow,
+  SignalRow,
+  StoredRow,
+} from "venturi/plugin";
 
 /**
- * Messages between the journal and its thread. Events are sent as JSON text, encoded once. Appends are sent as columns, which
- * cost a fifth of as many objects to transfer.
+ * What the journal and its thread say to each other. Events go as JSON text, encoded once. Appends go as columns, which cross
+ * over at a fifth of what as many objects cost.
  */
 export interface AppendColumns {
   readonly runs: readonly string[];
   readonly epochs: readonly number[];
-  /** The heads they continue, and their new heads. */
+  /** The heads they continue, and the heads after them. */
   readonly bases: readonly number[];
   readonly heads: readonly number[];
   /** JSON lines; empty without events. */
   readonly bodies: readonly string[];
-  /** Change in the number of open questions, by index, where there is one. */
+  /** How many more questions are open after an append, by index, where that changes. */
   readonly asks: ReadonlyMap<number, number>;
-  /** Appends that end the ownership, by index. */
+  /** Those that end the ownership, by index. */
   readonly ends: ReadonlyMap<number, AttemptEnd>;
 }
 
@@ -34,7 +45,7 @@ export interface EnqueueRow {
   readonly revision: string | null;
   readonly request: string;
   readonly key: string | null;
-  /** The caller's limit on open runs. */
+  /** Most runs of the caller that may be open. */
   readonly most: number | null;
   readonly refuseBusy: boolean;
   readonly claimFor: string | null;
@@ -46,59 +57,10 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
   readonly cancelled: 0 | 1;
   readonly head: number;
   readonly asking: number;
-  /** Split into records, so that a page of a long run is read without the rest: events first to last as JSON lines. */
+  /** In parts, so that a page of a long run is read without the rest of it: the events first to last as JSON lines. */
   readonly records: readonly { readonly first: number; readonly last: number; readonly body: string }[];
   readonly signals: readonly SignalRow[];
   readonly wires: readonly WireRow[];
-}
-
-export interface ClaimRow {
-  readonly run: string;
-  readonly tenant: string;
-  readonly session: string | null;
-  readonly agent: string;
-  readonly epoch: number;
-  readonly head: number;
-  readonly signals: number;
-  readonly request: string;
-}
-
-export interface RecordRow {
-  readonly first: number;
-  readonly body: string;
-}
-
-export interface SignalRow {
-  readonly number: number;
-  readonly signal: string;
-  readonly kind: Signal["kind"];
-  readonly body: string;
-}
-
-export interface AuditRow {
-  readonly number: number;
-  readonly at: number;
-  readonly action: string;
-  readonly actor: string;
-  readonly tenant: string | null;
-  readonly run: string | null;
-  readonly details: string | null;
-}
-
-export interface StoredRow {
-  readonly id: number;
-  readonly run: string;
-  readonly tenant: string;
-  readonly agent: string;
-  readonly session: string | null;
-  readonly state: "ready" | "running" | "waiting" | "done";
-  readonly outcome: "finished" | "failed" | null;
-  readonly head: number;
-  readonly asking: number;
-  readonly epoch: number;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly request: string;
 }
 
 export type WireRow = KeptWire;
@@ -109,7 +71,7 @@ export type Enqueued =
   | { readonly kind: "tooMany"; readonly most: number }
   | { readonly kind: "conflict"; readonly message: string };
 
-/** The thread's operations, by name. */
+/** Everything the thread can be asked, by name. */
 export interface Operations {
   append(columns: AppendColumns): { fenced: number[]; work: boolean };
   read(run: string, after: number, limit: number): RecordRow[];
@@ -123,8 +85,8 @@ export interface Operations {
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
   /** `cut`: the page has fewer rows than were found, because of their size. */
-  list(query: ListQuery, limit: number): { page: StoredRow[]; cut: boolean };
-  /** The reason, if it was refused. */
+  list(query: ListQuery, limit: number): { page: (StoredRow & { id: number })[]; cut: boolean };
+  /** Why it was refused, if it was. */
   restore(row: RestoreRow): string | undefined;
   pruneSome(options: PruneOptions, limit: number): number;
   audit(row: Omit<AuditRow, "number" | "at">): void;
@@ -155,9 +117,9 @@ export interface Request {
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  /** `permanent`: no retry can succeed. */
+  /** `permanent`: it will not go through however often it is asked. */
   | { readonly id: number; readonly failure: string; readonly permanent: boolean }
-  /** Why the file at the path is no longer the open one; undefined when it is again. */
+  /** The file at the path is no longer the one that is written to, and why; undefined when it is again. */
   | { readonly loss: string | undefined }
   /** Another process has written. */
   | { readonly changed: { readonly work: boolean; readonly signals: boolean } };

@@ -1,30 +1,13 @@
 import {
   type Append,
   type AuditEntry,
-  type AuditRecord,
-  type Claim,
-  claimedRequest,
+  type AuditRow,
   encodeEvent,
-  listedRequest,
-  type Ownership,
   questionsOpened,
   type Recording,
   type RunEvent,
-  type RunRow,
-  type Signal,
-  storedBody,
-  storedEvents,
 } from "venturi/plugin";
-import type {
-  AppendColumns,
-  AttemptEnd,
-  AuditRow,
-  ClaimRow,
-  RecordRow,
-  RestoreRow,
-  SignalRow,
-  StoredRow,
-} from "./protocol.ts";
+import type { AppendColumns, AttemptEnd, RestoreRow } from "./protocol.ts";
 
 export function toColumns(batch: readonly Append[]): AppendColumns {
   const runs: string[] = [];
@@ -89,68 +72,10 @@ const recordSize = 256;
 const outcomeOf = (last: RunEvent | undefined): "finished" | "failed" | null =>
   last?.type === "run.finished" ? "finished" : last?.type === "run.failed" ? "failed" : null;
 
-/** Exactly the events after `after` in the records, at most `limit`. */
-export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
-  const events: RunEvent[] = [];
-  for (const { first, body } of records) {
-    const lines = body.split("\n");
-    const from = Math.max(0, after + 1 - first);
-    events.push(...storedEvents(lines.slice(from, after + limit + 1 - first)));
-  }
-  return events;
-}
-
-export const toOwnership = (row: Pick<ClaimRow, "run" | "session" | "epoch" | "head">, worker: string): Ownership => ({
-  run: row.run,
-  session: row.session ?? undefined,
-  epoch: row.epoch,
-  worker,
-  head: row.head,
-});
-
-export const toClaim = (row: ClaimRow, worker: string): Claim => ({
-  ownership: toOwnership(row, worker),
-  tenant: row.tenant,
-  ...claimedRequest(row.request, row.agent),
-  signals: row.signals,
-});
-
-export const toSignal = (row: SignalRow): Signal => ({
-  number: row.number,
-  id: row.signal,
-  kind: row.kind,
-  body: storedBody(row.body),
-});
-
-export const toRow = (row: StoredRow): RunRow => ({
-  run: row.run,
-  tenant: row.tenant,
-  agent: row.agent,
-  session: row.session ?? undefined,
-  state: row.state,
-  outcome: row.outcome ?? undefined,
-  head: row.head,
-  asking: row.asking,
-  epoch: row.epoch,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  request: listedRequest(row.request, row.agent),
-});
-
 export const toAuditRow = ({ action, by, tenant, run, details }: AuditEntry): Omit<AuditRow, "number" | "at"> => ({
   action,
   actor: by,
   tenant: tenant ?? null,
   run: run ?? null,
   details: details === undefined ? null : JSON.stringify(details),
-});
-
-export const toAuditRecord = ({ number, at, action, actor, tenant, run, details }: AuditRow): AuditRecord => ({
-  number,
-  at,
-  action,
-  by: actor,
-  ...(tenant === null ? {} : { tenant }),
-  ...(run === null ? {} : { run }),
-  ...(details === null ? {} : { details: JSON.parse(details) as Record<string, unknown> }), // written from an AuditEntry
 });

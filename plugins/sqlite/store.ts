@@ -1,19 +1,18 @@
 import type { DatabaseSync } from "node:sqlite";
-import { type AuditQuery, type ClaimFilter, fitPage, type ListQuery, type PruneOptions } from "venturi/plugin";
+import {
+  type AuditQuery,
+  type AuditRow,
+  type ClaimFilter,
+  type ClaimRow,
+  fitPage,
+  type ListQuery,
+  type PruneOptions,
+  type RecordRow,
+  type SignalRow,
+  type StoredRow,
+} from "venturi/plugin";
 import { Appends } from "./appends.ts";
-import type {
-  AppendColumns,
-  AuditRow,
-  ClaimRow,
-  Enqueued,
-  EnqueueRow,
-  Operations,
-  RecordRow,
-  RestoreRow,
-  SignalRow,
-  StoredRow,
-  WireRow,
-} from "./protocol.ts";
+import type { AppendColumns, Enqueued, EnqueueRow, Operations, RestoreRow, WireRow } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
@@ -114,9 +113,9 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.get<StoredRow>(sql.findRow, run);
   }
 
-  list(query: ListQuery, limit: number): { page: StoredRow[]; cut: boolean } {
+  list(query: ListQuery, limit: number): { page: (StoredRow & { id: number })[]; cut: boolean } {
     const { oldestFirst: _, waiting: __, agents, cursor, ...asked } = query;
-    const rows = this.#ask.each<StoredRow>(sql.listRuns(query), {
+    const rows = this.#ask.each<StoredRow & { id: number }>(sql.listRuns(query), {
       ...asked,
       ...(agents === undefined ? {} : { agents: listOf(agents) }),
       ...(cursor === undefined ? {} : { cursor: Number(cursor) }),
