@@ -31,6 +31,7 @@ export function configure(command: Command): void {
           ...(action === undefined ? {} : { action }),
           ...(run === undefined ? {} : { run }),
         });
+        if (records.length === 0 && !options.json) show(process.stderr, "nothing is recorded\n");
         for (const record of records) {
           if (options.json) showJson(process.stdout, JSON.stringify(record));
           else show(process.stdout, `${forOneLine(lineOf(record))}\n`);

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors.ts";
 import { example } from "./globals.ts";
+import { ownCommand } from "./own-command.ts";
 import { show } from "./screen.ts";
 
 const files = ["venturi.yaml", "venturi.schema.json", "prompts/assistant.md"];
@@ -23,7 +24,7 @@ export function configure(command: Command): void {
       show(process.stdout, `${files.map((file) => join(folder, file)).join("\n")}\n`);
       show(
         process.stderr,
-        `now: venturi start${folder === "config" ? "" : ` --config ${join(folder, files[0] ?? "")}`}\n`,
+        `now: ${ownCommand()} start${folder === "config" ? "" : ` --config ${join(folder, files[0] ?? "")}`}\n`,
       );
     });
 }

@@ -44,7 +44,7 @@ const entries: readonly Entry[] = [
     load: () => import("./trace.ts"),
   },
   { name: "why", summary: "what made a run slow or fail", load: () => import("./why.ts") },
-  { name: "runs", summary: "the runs there are, newest first", load: () => import("./runs.ts") },
+  { name: "runs", summary: "the runs there are, newest last", load: () => import("./runs.ts") },
   {
     name: "approvals",
     summary: "questions that wait for a person, and answers to them",

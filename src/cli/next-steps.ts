@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import type { Host } from "../host/open.ts";
+import { ownCommand } from "./own-command.ts";
 
 /** Next steps for a newcomer, as commands that work as printed. */
 export function nextSteps(host: Host, url: string): string {
@@ -48,11 +49,6 @@ function chosen({ config: { file } }: Host): string {
 function keysRead({ config: { file } }: Host): string[] {
   const names = [...readFileSync(file, "utf8").matchAll(/\$\{env:(\w+_API_KEY)/g)].map(([, name = ""]) => name);
   return [...new Set(names)].slice(0, 3);
-}
-
-/** How to call this program again: `npx` finds it in a checkout and as a dependency. */
-function ownCommand(): string {
-  return (process.argv[1] ?? "").startsWith(process.cwd()) ? "npx venturi" : "venturi";
 }
 
 function answersFromSimulator(host: Host, agent: string): boolean {

@@ -28,7 +28,7 @@ export interface SpanTree {
 
 /** The spans of an OTLP JSON document as a forest: a resumed run has one root per owner. */
 export function spanTree(document: unknown): SpanTree {
-  const spans = spansIn(document).sort((left, right) => (begin(left) < begin(right) ? -1 : 1));
+  const spans = whileItRan(spansIn(document)).sort((left, right) => (begin(left) < begin(right) ? -1 : 1));
   const origin = spans[0] === undefined ? 0n : begin(spans[0]);
   const since = (nanos: bigint) => Number(nanos - origin) / 1e6;
   const nodes = new Map(
@@ -38,7 +38,7 @@ export function spanTree(document: unknown): SpanTree {
         id: span.spanId,
         name: span.name,
         start: since(begin(span)),
-        end: since(BigInt(span.endTimeUnixNano)),
+        end: since(end(span)),
         attributes: attributesOf(span),
         failed: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
         children: [] as SpanNode[],
@@ -58,6 +58,14 @@ export function spanTree(document: unknown): SpanTree {
 }
 
 const begin = (span: SpanJson): bigint => BigInt(span.startTimeUnixNano);
+const end = (span: SpanJson): bigint => BigInt(span.endTimeUnixNano);
+const isDelivery = ({ name }: SpanJson): boolean => name.startsWith("venturi.deliver");
+
+/** Leaves out followers that came after the run ended; they would stretch the scale until the run itself is invisible. */
+function whileItRan(spans: readonly SpanJson[]): SpanJson[] {
+  const over = spans.reduce((last, span) => (isDelivery(span) || end(span) < last ? last : end(span)), 0n);
+  return spans.filter((span) => !isDelivery(span) || over === 0n || begin(span) <= over);
+}
 
 function spansIn(document: unknown): SpanJson[] {
   const { resourceSpans = [] } = document as { resourceSpans?: { scopeSpans?: { spans?: SpanJson[] }[] }[] }; // OTLP JSON

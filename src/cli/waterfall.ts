@@ -98,7 +98,7 @@ function labelOf({ name, attributes }: SpanNode): string {
   return `${shortName(name)}${marks.join("")}`;
 }
 
-/** The six parts of a run's time, largest first. */
+/** The parts of a run's time, largest first. */
 function timingOf(root: SpanNode, width: number): string[] {
   const prefix = "venturi.timing.";
   const parts = Object.entries(root.attributes)

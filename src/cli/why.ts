@@ -39,7 +39,7 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
   );
 }
 
-export function render({ run, agent, cause, summary, ms, parts }: Why): string {
+export function render({ run, agent, cause, meaning, summary, ms, parts }: Why): string {
   const rows = parts.map((part) => ({
     name: part.name === "" ? part.part : `${part.part} ${forOneLine(part.name)}`,
     ms: duration(part.ms),
@@ -49,6 +49,6 @@ export function render({ run, agent, cause, summary, ms, parts }: Why): string {
   const lines = rows.map(
     ({ name, ms: took, share }) => `  ${name.padEnd(width)}  ${took.padStart(9)}  ${share.padStart(5)}`,
   );
-  const head = forOneLine(`${run} (${agent}), ${duration(ms)}: ${cause}`);
+  const head = forOneLine(`${run} (${agent}), ${duration(ms)}: ${cause === "nothing" ? meaning : cause}`);
   return `${head}\n${forOneLine(summary)}\n\n${lines.join("\n")}\n`;
 }

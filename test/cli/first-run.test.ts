@@ -35,6 +35,13 @@ describe("the first run", () => {
     expect(readFileSync(folder.path("config/venturi.yaml"), "utf8")).to.equal(written);
   });
 
+  it("`venturi init` names the next command as it was called itself", async () => {
+    const npx = await venturi(["init", "one"], { npm_command: "exec" }, folder.path("."));
+    expect(npx.err).to.equal("now: npx venturi start --config one/venturi.yaml\n");
+    const installed = await venturi(["init", "two"], { npm_command: "" }, folder.path("."));
+    expect(installed.err).to.equal("now: venturi start --config two/venturi.yaml\n");
+  });
+
   it("a run without a question says how to ask one", async () => {
     const { exit, err } = await venturi(["run", "assistant"], noKeys, folder.path("."));
     expect(exit).to.equal(2);

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { render } from "../../src/cli/why.ts";
 import { silentLog } from "../../src/core/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { testFolder } from "../host/folder.ts";
@@ -45,7 +46,7 @@ describe("commands for the running service", function () {
     const waiting = await ended("asking");
     const all = await here("runs");
     expect(all.exit, all.err).to.equal(0);
-    expect(all.out.trim().split("\n")).to.have.length(3);
+    expect(all.out.match(/run_\w+/g)).to.deep.equal([good, bad, waiting]);
     expect((await here("runs", "--status", "failed")).out)
       .to.contain(bad)
       .and.not.contain(good);
@@ -80,12 +81,31 @@ describe("commands for the running service", function () {
     expect(unknown.err).to.contain("`venturi runs` lists them");
   });
 
+  it("why says in words that nothing stands out", () => {
+    const why = {
+      run: "run_1",
+      agent: "a",
+      meaning: "nothing stands out",
+      summary: "It streamed.",
+      ms: 200,
+      parts: [],
+    };
+    expect(render({ ...why, cause: "nothing" })).to.match(/^run_1 \(a\), 200 ms: nothing stands out\n/);
+  });
+
   it("GET /v1/runs/{run}/why answers the same, and 404 for a run that is not there", async () => {
     const run = await ended("failing");
     const response = await fetch(`${service?.url}/v1/runs/${run}/why`);
     const why = (await response.json()) as { cause: string; parts: unknown[]; summary: string };
     expect([response.status, why.cause]).to.deep.equal([200, "provider_error"]);
     expect((await fetch(`${service?.url}/v1/runs/nope/why`)).status).to.equal(404);
+  });
+
+  it("audit says so when nothing is recorded", async () => {
+    const { exit, out, err } = await here("audit");
+    expect([exit, out, err]).to.deep.equal([0, "", "nothing is recorded\n"]);
+    const json = await here("audit", "--json");
+    expect([json.exit, json.out, json.err]).to.deep.equal([0, "", ""]);
   });
 
   it("approvals lists what waits for a person, and answers it", async () => {

@@ -82,6 +82,16 @@ describe("venturi trace", () => {
     ]);
   });
 
+  it("leaves out readers that came after the run's end", () => {
+    const [{ scopeSpans: [{ spans: ran = [] } = {}] = [] } = {}] = document.resourceSpans;
+    const watching = span("venturi.deliver cli", { id: "7", parent: "1", from: 1, to: 101 });
+    const later = span("venturi.deliver why", { id: "8", parent: "1", from: 60_000, to: 60_001 });
+    const tree = spanTree({ resourceSpans: [{ scopeSpans: [{ spans: [...ran, watching, later] }] }] });
+    expect(tree.duration).to.equal(101);
+    expect(tree.roots[0]?.children.map(({ id }) => id)).to.deep.equal(["2", "7"]);
+    expect(spanTree({ resourceSpans: [{ scopeSpans: [{ spans: [later] }] }] }).roots).to.have.length(1);
+  });
+
   it("draws a line for each chunk when asked, and failures in red on a terminal", () => {
     const text = waterfall(spanTree(document), { width: 100, color: true, everything: true });
     expect(text.match(/chunk/g)).to.have.length(2);
