@@ -1,9 +1,12 @@
 import { type Append, encodeEvent, questionsOpened } from "venturi/plugin";
 
-/** What stands between two bodies; JSON escapes it wherever it occurs inside one. */
+/** Separates two bodies; JSON escapes it inside one. */
 const separator = "\u001e";
 
-/** One array per column, as PostgreSQL writes them: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake, questions opened. */
+/**
+ * One array per column in PostgreSQL's format: run, epoch, base, head, body (joined), next state, signals seen, outcome, wake,
+ * questions opened.
+ */
 export function toColumns(batch: readonly Append[]): string[] {
   const runs: string[] = [];
   const epochs: number[] = [];

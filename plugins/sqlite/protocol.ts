@@ -12,20 +12,20 @@ import type {
 } from "venturi/plugin";
 
 /**
- * What the journal and its thread say to each other. Events go as JSON text, encoded once. Appends go as columns, which cross
- * over at a fifth of what as many objects cost.
+ * Messages between the journal and its thread. Events are sent as JSON text, encoded once. Appends are sent as columns, which
+ * cost a fifth of as many objects to transfer.
  */
 export interface AppendColumns {
   readonly runs: readonly string[];
   readonly epochs: readonly number[];
-  /** The heads they continue, and the heads after them. */
+  /** The heads they continue, and their new heads. */
   readonly bases: readonly number[];
   readonly heads: readonly number[];
   /** JSON lines; empty without events. */
   readonly bodies: readonly string[];
-  /** How many more questions are open after an append, by index, where that changes. */
+  /** Change in the number of open questions, by index, where there is one. */
   readonly asks: ReadonlyMap<number, number>;
-  /** Those that end the ownership, by index. */
+  /** Appends that end the ownership, by index. */
   readonly ends: ReadonlyMap<number, AttemptEnd>;
 }
 
@@ -45,7 +45,7 @@ export interface EnqueueRow {
   readonly revision: string | null;
   readonly request: string;
   readonly key: string | null;
-  /** Most runs of the caller that may be open. */
+  /** The caller's limit on open runs. */
   readonly most: number | null;
   readonly refuseBusy: boolean;
   readonly claimFor: string | null;
@@ -57,7 +57,7 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
   readonly cancelled: 0 | 1;
   readonly head: number;
   readonly asking: number;
-  /** In parts, so that a page of a long run is read without the rest of it: the events first to last as JSON lines. */
+  /** Split into records, so that a page of a long run is read without the rest: events first to last as JSON lines. */
   readonly records: readonly { readonly first: number; readonly last: number; readonly body: string }[];
   readonly signals: readonly SignalRow[];
   readonly wires: readonly WireRow[];
@@ -71,7 +71,7 @@ export type Enqueued =
   | { readonly kind: "tooMany"; readonly most: number }
   | { readonly kind: "conflict"; readonly message: string };
 
-/** Everything the thread can be asked, by name. */
+/** The thread's operations, by name. */
 export interface Operations {
   append(columns: AppendColumns): { fenced: number[]; work: boolean };
   read(run: string, after: number, limit: number): RecordRow[];
@@ -86,7 +86,7 @@ export interface Operations {
   get(run: string): StoredRow | undefined;
   /** `cut`: the page has fewer rows than were found, because of their size. */
   list(query: ListQuery, limit: number): { page: (StoredRow & { id: number })[]; cut: boolean };
-  /** Why it was refused, if it was. */
+  /** The reason, if it was refused. */
   restore(row: RestoreRow): string | undefined;
   pruneSome(options: PruneOptions, limit: number): number;
   audit(row: Omit<AuditRow, "number" | "at">): void;
@@ -117,9 +117,9 @@ export interface Request {
 
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  /** `permanent`: it will not go through however often it is asked. */
+  /** `permanent`: no retry can succeed. */
   | { readonly id: number; readonly failure: string; readonly permanent: boolean }
-  /** The file at the path is no longer the one that is written to, and why; undefined when it is again. */
+  /** Why the file at the path is no longer the open one; undefined when it is again. */
   | { readonly loss: string | undefined }
   /** Another process has written. */
   | { readonly changed: { readonly work: boolean; readonly signals: boolean } };

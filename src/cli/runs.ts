@@ -18,7 +18,7 @@ const op = "cli.runs";
 const statuses = ["ready", "running", "waiting", "finished", "failed"];
 const pollMs = 500;
 
-/** `venturi runs`: the runs in the journal, the newest last, where the terminal shows it. */
+/** `venturi runs`: the runs in the journal, newest last, next to the prompt. */
 export function configure(command: Command): void {
   command
     .option("--status <status>", `only runs that are ${statuses.join(", ")}`)

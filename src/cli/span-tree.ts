@@ -61,7 +61,7 @@ const begin = (span: SpanJson): bigint => BigInt(span.startTimeUnixNano);
 const end = (span: SpanJson): bigint => BigInt(span.endTimeUnixNano);
 const isDelivery = ({ name }: SpanJson): boolean => name.startsWith("venturi.deliver");
 
-/** Leaves out followers that came after the run ended; they would stretch the scale until the run itself is invisible. */
+/** Leaves out followers that joined after the run had ended; they would stretch the scale until the run is invisible. */
 function whileItRan(spans: readonly SpanJson[]): SpanJson[] {
   const over = spans.reduce((last, span) => (isDelivery(span) || end(span) < last ? last : end(span)), 0n);
   return spans.filter((span) => !isDelivery(span) || over === 0n || begin(span) <= over);

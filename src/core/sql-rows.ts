@@ -2,7 +2,7 @@ import type { RunEvent } from "./events.ts";
 import type { AuditRecord, Claim, Ownership, RunRow, Signal } from "./journal.ts";
 import { claimedRequest, listedRequest, storedBody, storedEvents } from "./stored.ts";
 
-/** Rows of a journal in SQL, however the engine spells its types, and what they are in the port's words. */
+/** Rows of an SQL journal, independent of the engine's types, and their mapping to the port. */
 
 export interface ClaimRow {
   readonly run: string;
@@ -15,7 +15,7 @@ export interface ClaimRow {
   readonly request: string;
 }
 
-/** Events that were appended together, one JSON text a line. */
+/** Events that were appended together, one JSON text per line. */
 export interface RecordRow {
   readonly first: number;
   readonly body: string;
@@ -53,7 +53,7 @@ export interface StoredRow {
   readonly request: string;
 }
 
-/** Of what the records hold, exactly the events after `after`, at most `limit`. */
+/** Exactly the events after `after` in the records, at most `limit`. */
 export function toEvents(records: readonly RecordRow[], after: number, limit: number): RunEvent[] {
   const events: RunEvent[] = [];
   for (const { first, body } of records) {
