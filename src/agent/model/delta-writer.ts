@@ -8,7 +8,7 @@ import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
-import { OutputCap } from "./output-cap.ts";
+import { OutputCap, perEvent } from "./output-cap.ts";
 
 /** Receiver of the tool calls in a generation's stream. */
 export interface CallSink {
@@ -56,7 +56,8 @@ export class DeltaWriter {
   push(batch: readonly Delta[]): void {
     for (const delta of batch) this.#take(delta);
     this.#flush();
-    this.#cap.check();
+    // Once per network read.
+    if (this.#cap.size > this.#cap.most) this.#cap.exceeded();
   }
 
   /** End of input, whatever the reason. */
@@ -100,7 +101,7 @@ export class DeltaWriter {
       case "activity":
         this.#flush();
         mustFit(delta.data);
-        this.#cap.add(JSON.stringify(delta.data)?.length ?? 0);
+        this.#cap.size += perEvent + (JSON.stringify(delta.data)?.length ?? 0);
         this.shown = true;
         this.#run.emit({
           type: "provider.activity",
@@ -131,7 +132,7 @@ export class DeltaWriter {
     this.#flush();
     this.shown = true;
     this.outputCharacters += text.length;
-    this.#cap.add(text.length + signature.length);
+    this.#cap.size += perEvent + text.length + signature.length;
     this.#run.emit({ type: "text.delta", round: this.#round, text, signature });
   }
 
@@ -148,7 +149,7 @@ export class DeltaWriter {
     this.#flush();
     this.shown = true;
     this.outputCharacters += delta.text.length;
-    this.#cap.add(delta.text.length + (delta.signature?.length ?? 0) + (delta.encrypted?.length ?? 0));
+    this.#cap.size += perEvent + (delta.text.length + (delta.signature?.length ?? 0) + (delta.encrypted?.length ?? 0));
     this.#run.emit({ ...delta, type: "reasoning.delta", round: this.#round });
   }
 
@@ -187,7 +188,7 @@ export class DeltaWriter {
   #open(call: OpenCall): void {
     this.shown = true;
     const id = this.#idOf(call);
-    this.#cap.add(call.name.length + id.length);
+    this.#cap.size += perEvent + call.name.length + id.length;
     this.#run.emit({
       type: "tool_call.started",
       round: this.#round,
@@ -242,7 +243,7 @@ export class DeltaWriter {
       const text = this.#joined();
       if (text === "") return;
       this.outputCharacters += text.length;
-      this.#cap.add(text.length);
+      this.#cap.size += perEvent + text.length;
       this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: text });
       return;
     }
@@ -250,7 +251,7 @@ export class DeltaWriter {
     this.shown = true;
     const text = this.#joined();
     this.outputCharacters += text.length;
-    this.#cap.add(text.length);
+    this.#cap.size += perEvent + text.length;
     if (this.#kind === "text") this.#run.emit({ type: "text.delta", round: this.#round, text });
     else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
     else if (this.#part === undefined) this.#run.emit({ type: "reasoning.delta", round: this.#round, text });

@@ -3,7 +3,7 @@ import type { Limits } from "../definition.ts";
 import { LimitReached } from "../limit-reached.ts";
 
 /** Overhead counted per event, so that a stream of empty fragments reaches the limit too. */
-const perEvent = 64;
+export const perEvent = 64;
 
 /** The cap's view of its run. */
 export interface CappedRun {
@@ -17,36 +17,32 @@ export interface CappedRun {
 /** Counts a generation's output and ends the run when the generation or the run exceeds its limit. */
 export class OutputCap {
   readonly #run: CappedRun;
-  readonly #most: number;
   readonly #message: string;
-  #size = 0;
+  /** Plain fields: every token is counted and compared, and a call would be on its path. */
+  readonly most: number;
+  size = 0;
 
   constructor(run: CappedRun) {
     const { generationBytes, outputBytes } = run.agent.limits;
     const left = outputBytes - run.produced;
     this.#run = run;
-    this.#most = Math.min(generationBytes, left);
+    this.most = Math.min(generationBytes, left);
     this.#message =
       generationBytes < left
         ? `one generation may produce ${generationBytes} characters`
         : `the run may produce ${outputBytes} characters`;
   }
 
-  add(characters: number): void {
-    this.#size += characters + perEvent;
-  }
-
-  /** Checked once per network read; nothing more is read from the provider afterwards. */
-  check(): void {
-    if (this.#size <= this.#most) return;
+  /** Ends the run; nothing more is read from the provider afterwards. */
+  exceeded(): void {
     this.#run.abort(new LimitReached("max_output", this.#message));
     this.#run.throwIfAborted();
   }
 
   /** The generation has ended, in whatever way: its output counts towards the run. */
   close(): void {
-    this.#run.produced += this.#size;
-    this.#size = 0;
+    this.#run.produced += this.size;
+    this.size = 0;
   }
 }
 
