@@ -12,13 +12,11 @@ const execute = promisify(execFile);
 const manifest = new URL("otelcol-manifest.yaml", import.meta.url).pathname;
 const builder = "go.opentelemetry.io/collector/cmd/builder@v0.155.0";
 
-// Jaeger's v2 tags are no Go versions, so a commit stands for the one that is wanted. A module proxy need not have it; the
-// last release that was tagged as v1 too (v1.76.0 is v2.13.0) is in every one.
+// Jaeger's v2 tags are no Go versions, and a module proxy has no commits of its own choice. v2.13.0 is the last release that
+// was also tagged as v1 (v1.76.0), so every proxy has it.
 const jaegerModule = "github.com/jaegertracing/jaeger";
-const jaegers = [
-  { release: "v2.20.0", reference: "798e4b0fcf22" },
-  { release: "v2.13.0", reference: "v1.76.0" },
-];
+const release = "v2.13.0";
+const reference = "v1.76.0";
 
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "venturi", "bin");
 
@@ -31,16 +29,14 @@ export async function traceBinaries() {
 async function jaeger() {
   const found = await onPath("jaeger");
   if (found !== undefined) return found;
-  for (const { release, reference } of jaegers) {
-    const cached = join(cacheFolder, `jaeger-${release}`);
-    if (await runnable(cached)) return cached;
-    await needGo("jaeger");
-    try {
-      await inFolder(async (folder) => buildJaeger(folder, reference, cached));
-      return cached;
-    } catch (error) {
-      say(`jaeger ${release} can't be built here: ${reason(error)}`);
-    }
+  const cached = join(cacheFolder, `jaeger-${release}`);
+  if (await runnable(cached)) return cached;
+  await needGo("jaeger");
+  try {
+    await inFolder(async (folder) => buildJaeger(folder, reference, cached));
+    return cached;
+  } catch (error) {
+    say(`jaeger ${release} can't be built here: ${reason(error)}`);
   }
   throw new Error("no Jaeger v2 could be built; put a `jaeger` on the PATH (jaegertracing.io/download)");
 }
