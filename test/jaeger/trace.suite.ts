@@ -113,9 +113,10 @@ describe("a run of an agent with tools, seen in Jaeger through the collector", (
     for (const span of spans) if (span !== agent) expect(ids.has(span.parentSpanId ?? ""), span.name).to.equal(true);
   });
 
-  it("each chunk is a span below its generation, in order, and each fragment's accumulation below its chunk", () => {
+  it("each chunk is a span below its generation's stream, in order, and each fragment's accumulation below its chunk", () => {
     for (const chat of named("chat small")) {
-      const chunks = named("venturi.chunk").filter((chunk) => chunk.parentSpanId === chat.spanId);
+      const [stream] = named("venturi.stream").filter((span) => span.parentSpanId === chat.spanId);
+      const chunks = named("venturi.chunk").filter((chunk) => chunk.parentSpanId === stream?.spanId);
       expect(chunks.length).to.equal(attributesOf(chat)["venturi.chunks.total"]);
       expect(chunks.map((chunk) => attributesOf(chunk)["venturi.chunk.index"])).to.deep.equal(chunks.map((_, i) => i));
       for (const chunk of chunks) {
