@@ -4,6 +4,7 @@ import type { TelemetrySettings } from "./config/telemetry.ts";
 
 type Level = keyof Log;
 type Fields = Readonly<Record<string, unknown>>;
+export type LogLevel = NonNullable<TelemetrySettings["logs"]["level"]>;
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
 
 /** Whether log lines are for people, so that other output may be mixed in. */
@@ -11,7 +12,13 @@ export const isTextLog = ({ format }: Pick<TelemetrySettings["logs"], "format">)
   format === "text" || (format === "auto" && process.stderr.isTTY === true);
 
 /** Logs to stderr: JSON lines for programs, text for people. */
-export async function openLog({ level, format }: TelemetrySettings["logs"]): Promise<Log> {
+export async function openLog({
+  level,
+  format,
+}: {
+  readonly level: LogLevel;
+  readonly format: TelemetrySettings["logs"]["format"];
+}): Promise<Log> {
   if (isTextLog({ format })) return textLog(level, (line) => process.stderr.write(line));
   const { pino } = await import("pino");
   const options = {

@@ -14,7 +14,7 @@ import type { ConfigRevision } from "./build/revision.ts";
 import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import { EventLoopMonitor } from "./event-loop.ts";
-import { openLog } from "./log.ts";
+import { type LogLevel, openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
 import { startRetention } from "./runs/retention.ts";
 import { HostRuns } from "./runs/runs.ts";
@@ -28,6 +28,8 @@ export interface OpenOptions {
   /** Overrides the config. */
   readonly telemetry?: Telemetry;
   readonly log?: Log;
+  /** Unless the config has `telemetry.logs.level`. By default `info` to a given log; to stderr `warn`, so not a line per run. */
+  readonly logLevel?: LogLevel;
   readonly clock?: Clock;
   /** Overrides container bindings: `provide(ToolRegistry, mine)`. */
   readonly replace?: readonly Provided[];
@@ -65,9 +67,11 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     ...(options.env === undefined ? {} : { env: options.env }),
   };
   const config = await loadConfig(loading);
-  const plainLog = options.log ?? (await openLog(config.telemetry.logs));
+  const { logs } = config.telemetry;
+  const level = logs.level ?? options.logLevel ?? (options.log === undefined ? "warn" : "info");
+  const plainLog = options.log ?? (await openLog({ ...logs, level }));
   const telemetry =
-    replaced(options.replace, Telemetry) ?? options.telemetry ?? (await openTelemetry(config, plainLog));
+    replaced(options.replace, Telemetry) ?? options.telemetry ?? (await openTelemetry(config, plainLog, level));
   const given = { log: telemetry.log(plainLog), clock: options.clock ?? systemClock };
   const undo: (() => Promise<void>)[] = [() => telemetry.close()];
   try {
@@ -152,10 +156,10 @@ function watchEventLoop(telemetry: Telemetry, log: Log): EventLoopMonitor {
 }
 
 /** The SDK is large, so it is loaded only if telemetry is on. */
-async function openTelemetry({ telemetry }: Config, log: Log): Promise<Telemetry> {
+async function openTelemetry({ telemetry }: Config, log: Log, level: LogLevel): Promise<Telemetry> {
   if (!telemetry.enabled) return noTelemetry;
   const { createTelemetry } = await import("../telemetry/index.ts");
-  return createTelemetry(telemetry, { log, version: ownVersion() });
+  return createTelemetry({ ...telemetry, logs: { level } }, { log, version: ownVersion() });
 }
 
 /** Closes in reverse order; all of them, even if some throw. */

@@ -18,7 +18,7 @@ export interface Service {
 
 /** The long-running service: a host and the server with its channels. */
 export async function openService(options: OpenOptions): Promise<Service> {
-  const host = await openHost(options);
+  const host = await openHost({ logLevel: "info", ...options });
   try {
     const { config, runs, admission, telemetry, journal, log } = host;
     const limits = serviceLimits(config.limits);

@@ -44,8 +44,8 @@ const Settings = z.strictObject({
     .strictObject({
       level: z
         .enum(["debug", "info", "warn", "error", "silent"])
-        .prefault("info")
-        .describe("Least level that is written."),
+        .optional()
+        .describe("Least level that is written; unless given, info in the service and warn in programs and commands."),
       format: z
         .enum(["auto", "json", "text"])
         .prefault("auto")
