@@ -30,6 +30,13 @@ export const examples = {
   accepted: { run },
   list: { runs: [{ ...row, status: "finished" }] },
   events: 'id: 1\nevent: run.started\ndata: {"type":"run.started","agent":"assistant", …}\n\n',
+  eventPage: {
+    run,
+    status: "finished",
+    head: 42,
+    events: [{ type: "round.started", run, seq: 2, at: 1789000000004, round: 1, model: "demo/small", attempt: 1 }],
+    next: 2,
+  },
   session: { session: "s-17", runs: [{ ...ended, input: { text: "What is 17 * 23?" } }] },
   approvals: { approvals: [{ run, agent: "assistant", ...question }] },
   trace: { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: { name: "venturi" }, spans: [] }] }] },

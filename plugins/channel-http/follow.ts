@@ -10,17 +10,25 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
-import { Failure } from "./view.ts";
+import { Failure, RunView, statusOf } from "./view.ts";
 
-/** `GET /v1/runs/{run}/events`: every event after `Last-Event-ID` or `?after=`, then live, then the end. */
+/**
+ * `GET /v1/runs/{run}/events`: every event after `Last-Event-ID` or `?after=`, then live, then the end. With
+ * `accept: application/json`, one page of what is committed.
+ */
 export function mountFollow(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run/events", { schema }, async (request, reply) => {
     const { run } = request.params;
     const runs = host.runsFor(request);
     const after = position(request.headers["last-event-id"]) ?? request.query.after ?? 0;
-    await runs.get(run);
+    const row = await runs.get(run);
     reply.header("x-venturi-run", run);
+    if (wantsPage(request.headers.accept)) {
+      const { limit, steps } = request.query;
+      const { events, next } = await runs.events(run, { after, limit, steps });
+      return { run, status: statusOf(row), head: row.head, events, next };
+    }
     const writer = new SseWriter(reply, host.limits, { heartbeat: () => heartbeatFrame(run) });
     if (after > 0) writer.open();
     try {
@@ -34,13 +42,38 @@ export function mountFollow(host: ChannelHost<FastifyInstance>): void {
   });
 }
 
+/** A client that takes both gets the stream. */
+const wantsPage = (accept = ""): boolean => accept.includes("application/json") && !accept.includes("event-stream");
+
+const EventPageView = z.object({
+  run: z.string(),
+  status: RunView.shape.status,
+  head: z.number().int().describe("seq of its last event"),
+  events: z.array(z.unknown()),
+  next: z.number().int().optional().describe("`after` of the next page; absent at the end of what is committed"),
+});
+
 const schema = {
-  summary: "Follow a run's events",
-  description: "Server-sent events; `id` is the event's seq. Resumes after Last-Event-ID or ?after=.",
+  summary: "Follow a run's events, or read a page of them",
+  description:
+    "Server-sent events; `id` is the event's seq. Resumes after Last-Event-ID or ?after=. With Accept: application/json " +
+    "a page of the events so far, without waiting; ?steps=1 leaves out the pieces of streams.",
   tags: ["runs"],
   params: z.object({ run: z.string() }),
-  querystring: z.object({ after: z.coerce.number().int().nonnegative().optional() }),
-  response: { 200: z.string().meta({ examples: [examples.events] }), "4XX": Failure, "5XX": Failure },
+  querystring: z.object({
+    after: z.coerce.number().int().nonnegative().optional(),
+    limit: z.coerce.number().int().min(1).max(5_000).default(500).describe("of a page"),
+    steps: z
+      .enum(["0", "1"])
+      .default("0")
+      .transform((value) => value === "1")
+      .describe("of a page: no deltas"),
+  }),
+  response: {
+    200: z.union([z.string(), EventPageView]).meta({ examples: [examples.events, examples.eventPage] }),
+    "4XX": Failure,
+    "5XX": Failure,
+  },
 };
 
 function position(header: string | string[] | undefined): number | undefined {

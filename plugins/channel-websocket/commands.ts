@@ -6,6 +6,11 @@ const run = z.string();
 const speech = z.boolean().default(false).describe("audio of what is said, on a socket that has a voice");
 const sentences = z.boolean().default(false).describe("whole sentences instead of pieces of text, for speech");
 
+const as = z
+  .enum(["messages", "events"])
+  .default("messages")
+  .describe("`events`: committed events of the journal, in batches, word for word");
+
 /** Messages from the client. */
 export const Command = z.discriminatedUnion("type", [
   z.strictObject({
@@ -18,6 +23,7 @@ export const Command = z.discriminatedUnion("type", [
     limits: z.record(z.string(), z.unknown()).optional(),
     ...callSettings,
     key: z.string().min(1).max(256).optional().describe("idempotency key"),
+    as,
     sentences,
     speech,
   }),
@@ -26,6 +32,7 @@ export const Command = z.discriminatedUnion("type", [
     id,
     run,
     after: z.number().int().nonnegative().default(0),
+    as,
     sentences,
     speech,
   }),

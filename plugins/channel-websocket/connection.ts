@@ -18,6 +18,7 @@ import { Inbox } from "./inbox.ts";
 import type { Options } from "./options.ts";
 import { Projection } from "./projection.ts";
 import { Speech } from "./speech.ts";
+import { Verbatim } from "./verbatim.ts";
 
 const op = "socket.receive";
 const depth = 64;
@@ -31,6 +32,7 @@ export interface Parts {
 interface Following {
   readonly run: string;
   readonly after: number;
+  readonly as: "messages" | "events";
   readonly sentences: boolean;
   readonly speech: boolean;
   readonly id?: string | undefined;
@@ -129,8 +131,9 @@ export class Connection {
 
   async #start(command: Extract<Command, { type: "run" }>): Promise<void> {
     this.#mustHaveRoom();
+    mustFit(command);
     if (command.speech) this.#speech.mustHaveVoice();
-    const { type: _, id, agent, input, session, metadata, limits, key, sentences, speech, ...settings } = command;
+    const { type: _, id, agent, input, session, metadata, limits, key, as, sentences, speech, ...settings } = command;
     const { run } = await this.#runs.start(
       {
         agent,
@@ -145,7 +148,7 @@ export class Connection {
       key === undefined ? {} : { key },
     );
     this.#started.add(run);
-    this.#follow({ run, after: 0, sentences, speech, id });
+    this.#follow({ run, after: 0, as, sentences, speech, id });
   }
 
   #follow(following: Following): void {
@@ -153,6 +156,7 @@ export class Connection {
       throw new VenturiError(op, "conflict", "this socket follows the run already");
     }
     this.#mustHaveRoom();
+    mustFit(following);
     if (following.speech) this.#speech.begin(following);
     void this.#pump(following);
   }
@@ -163,10 +167,10 @@ export class Connection {
     throw new VenturiError(op, "too_large", `one socket follows at most ${subscriptions} runs; open another`);
   }
 
-  async #pump({ run, after, sentences, speech, id }: Following): Promise<void> {
+  async #pump({ run, after, as, sentences, speech, id }: Following): Promise<void> {
     const abort = new AbortController();
     this.#following.set(run, abort);
-    const projection = new Projection({ after, sentences, id });
+    const projection = as === "events" ? new Verbatim(run, after, id) : new Projection({ after, sentences, id });
     const beat = setInterval(() => this.#beat(run), this.#parts.host.limits.keepAlive);
     try {
       const options = { after: speech ? 0 : projection.from, signal: abort.signal, channel: "websocket" };
@@ -191,24 +195,22 @@ export class Connection {
   }
 
   /** Sends a batch in one write, as far as the socket takes it. True when there was something to send. */
-  async #write(batch: readonly RunEvent[], projection: Projection): Promise<boolean> {
+  async #write(batch: readonly RunEvent[], projection: Pick<Projection, "messages">): Promise<boolean> {
     const socket = this.#socket;
     const { socket: transport } = this.#parts.request.raw;
     let wrote = false;
     transport.cork();
-    for (const event of batch) {
-      for (const message of projection.project(event)) {
-        wrote = true;
-        if (socket.readyState !== socket.OPEN) break;
-        if (socket.bufferedAmount < this.#parts.host.limits.slowReader) {
-          socket.send(message);
-          continue;
-        }
-        const taken = new Promise<void>((resolve) => socket.send(message, () => resolve()));
-        transport.uncork();
-        await taken;
-        transport.cork();
+    for (const message of projection.messages(batch)) {
+      wrote = true;
+      if (socket.readyState !== socket.OPEN) break;
+      if (socket.bufferedAmount < this.#parts.host.limits.slowReader) {
+        socket.send(message);
+        continue;
       }
+      const taken = new Promise<void>((resolve) => socket.send(message, () => resolve()));
+      transport.uncork();
+      await taken;
+      transport.cork();
     }
     transport.uncork();
     return wrote;
@@ -260,6 +262,11 @@ function parseCommand(text: string | undefined): Command {
 
 const publicError = (error: VenturiError) =>
   error.code === "internal" ? { op, code: "internal", err: "a fault of the service itself" } : error.toJSON();
+
+function mustFit({ as, sentences }: Pick<Following, "as" | "sentences">): void {
+  if (as === "messages" || !sentences) return;
+  throw new VenturiError(op, "invalid_input", 'sentences: events are sent as they are; leave out `as: "events"`');
+}
 
 function mustArrive(arrived: boolean): void {
   if (!arrived) throw new VenturiError(op, "conflict", "the run has ended, or this was answered before");

@@ -24,7 +24,11 @@ export class Projection {
     return this.#sentences === undefined ? this.#after : 0;
   }
 
-  project(event: RunEvent): readonly string[] {
+  *messages(batch: readonly RunEvent[]): Generator<string> {
+    for (const event of batch) yield* this.#project(event);
+  }
+
+  #project(event: RunEvent): readonly string[] {
     const messages = this.#messages(event);
     return event.seq <= this.#after ? [] : messages;
   }

@@ -110,6 +110,7 @@ export class Loop {
       config: this.#run.agent.config,
       ...(asked.session === undefined ? {} : { session: asked.session }),
       ...(asked.parent === undefined ? {} : { parent: asked.parent }),
+      ...(request.caller === undefined ? {} : { by: request.caller.id }),
       ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
     });
     if (denied !== undefined) throw denied;

@@ -85,6 +85,10 @@ export const RunEvent = z.discriminatedUnion("type", [
     trace: z.string().exactOptional(),
     /** The run that called this one as a tool, and the depth below the root run. */
     parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
+    /** The run and the event it was forked after. */
+    fork: z.strictObject({ run: z.string(), after: z.number().int() }).exactOptional(),
+    /** Id of the key that started it. */
+    by: z.string().exactOptional(),
     metadata: z.record(z.string(), z.unknown()).exactOptional(),
   }),
   event("round.started", {
@@ -244,6 +248,9 @@ export const textOnly = (type: EventType): boolean =>
   type === "reasoning.delta" ||
   type === "tool.output" ||
   type === "refusal.delta";
+
+/** Everything but the pieces of a stream: what a run's outline needs. */
+export const isStep = (event: RunEvent): boolean => !textOnly(event.type) && event.type !== "provider.activity";
 
 /** Net change in open questions over these events. Journals store the running sum with the run. */
 export function questionsOpened(events: readonly RunEvent[]): number {

@@ -63,6 +63,20 @@ export interface FollowOptions {
   readonly channel?: string;
 }
 
+export interface EventQuery {
+  /** Events after this seq; 0: from the start. */
+  readonly after?: number;
+  readonly limit?: number;
+  /** Without the pieces of streams: deltas, tool output, activity of the provider. */
+  readonly steps?: boolean;
+}
+
+export interface EventPage {
+  readonly events: readonly RunEvent[];
+  /** `after` of the next page; absent when everything committed so far was read. */
+  readonly next?: number;
+}
+
 /** An unanswered approval request. */
 export interface PendingApproval {
   readonly call: string;
@@ -82,6 +96,8 @@ export interface Runs {
   start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
   /** Yields every event after `after`, in committed batches, then live; ends after the terminal event. */
   follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
+  /** A page of the run's committed events, without waiting for more. */
+  events(run: string, query?: EventQuery): Promise<EventPage>;
   get(run: string): Promise<RunRow>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /** Resolves when the terminal event is written; `details` become part of its error. */

@@ -190,6 +190,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
     return await runs.start(request, options);
   },
   follow: (run, options) => runs.follow(run, options),
+  events: (run, query) => runs.events(run, query),
   get: (run) => runs.get(run),
   list: (query) => runs.list(query),
   cancel: (run, reason) => runs.cancel(run, reason),

@@ -3,6 +3,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import {
   type EventBody,
   type EventOf,
+  isStep,
   isTerminal,
   questionsOpened,
   type RunEvent,
@@ -13,6 +14,8 @@ import type {
   AgentInfo,
   Embedded,
   EmbedInput,
+  EventPage,
+  EventQuery,
   FollowOptions,
   PendingApproval,
   Runs,
@@ -115,6 +118,13 @@ export class ScriptedRuns implements Runs {
     } finally {
       this.following--;
     }
+  }
+
+  async events(run: string, { after = 0, limit = 500, steps = false }: EventQuery = {}): Promise<EventPage> {
+    const { events } = this.#entry(run);
+    const rest = events.slice(after).filter((event) => !steps || isStep(event));
+    const last = rest.at(limit - 1);
+    return { events: rest.slice(0, limit), ...(rest.length > limit && last ? { next: last.seq } : {}) };
   }
 
   async get(run: string): Promise<RunRow> {

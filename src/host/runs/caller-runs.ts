@@ -52,6 +52,10 @@ export function callerRuns(
     },
     follow: (run, options) =>
       checked.delete(run) ? runs.follow(run, options) : afterCheck(() => own(run, "see"), runs.follow(run, options)),
+    async events(run, query) {
+      await own(run, "see");
+      return await runs.events(run, query);
+    },
     async get(run) {
       const row = await own(run, "see");
       checked.add(run);

@@ -26,6 +26,8 @@ import type {
   CountOptions,
   Embedded,
   EmbedInput,
+  EventPage,
+  EventQuery,
   FollowOptions,
   PendingApproval,
   Runs,
@@ -44,6 +46,7 @@ import { BackpressureGate } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
 import { checkSignal } from "./check-signal.ts";
 import { embed } from "./embed.ts";
+import { eventPage } from "./event-page.ts";
 import { askedAbout, openQuestions } from "./questions.ts";
 import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
@@ -158,6 +161,10 @@ export class HostRuns implements Runs {
     } finally {
       this.#paces.delete(run);
     }
+  }
+
+  async events(run: string, query: EventQuery = {}): Promise<EventPage> {
+    return eventPage(this.#parts.journal, await this.get(run), query);
   }
 
   async get(run: string): Promise<RunRow> {
