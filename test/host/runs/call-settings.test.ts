@@ -9,7 +9,7 @@ import type { RunEvent } from "../../../src/core/events.ts";
 import { silentLog } from "../../../src/core/log.ts";
 import { noTelemetry } from "../../../src/core/telemetry.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
-import { Agent, type ExecuteOptions } from "../../../src/library/agent.ts";
+import { type ExecuteOptions, NamedAgent } from "../../../src/library/named-agent.ts";
 import { allSse } from "../../sse.ts";
 
 type Body = Record<string, unknown>;
@@ -110,7 +110,7 @@ describe("what a call says for itself", () => {
   /** The three ways to make a call; each answers with the calls that were left to the client. */
   const faces: Readonly<Record<string, (agent: string, settings: ExecuteOptions) => Promise<unknown>>> = {
     "the library": async (agent, settings) =>
-      (await new Agent(agent, service.host.runs).execute("Hello", settings)).toolCalls,
+      (await new NamedAgent(agent, service.host.runs).execute("Hello", settings)).toolCalls,
     "POST /v1/runs": async (agent, settings) => {
       const response = await fetch(`${service.url}/v1/runs`, {
         method: "POST",
@@ -149,13 +149,13 @@ describe("what a call says for itself", () => {
 
   for (const [wire, { sampling, choice, tools }] of Object.entries(wires)) {
     it(`options are merged in the order defaults, model, agent, call on the wire of ${wire}`, async () => {
-      await new Agent(wire, service.host.runs).execute("Hello");
+      await new NamedAgent(wire, service.host.runs).execute("Hello");
       expect(sampling(sent())).to.deep.equal([0.1, 0.2, 333]);
       expect(sent()).to.include({ layer: "agent" });
-      await new Agent(wire, service.host.runs).execute("Hello", { options: { layer: "call", topP: 0.4 } });
+      await new NamedAgent(wire, service.host.runs).execute("Hello", { options: { layer: "call", topP: 0.4 } });
       expect(sampling(sent())).to.deep.equal([0.1, 0.4, 333]);
       expect(sent()).to.include({ layer: "call" });
-      await new Agent(wire, service.host.runs).execute("Hello", { options: { temperature: null } });
+      await new NamedAgent(wire, service.host.runs).execute("Hello", { options: { temperature: null } });
       expect(sampling(sent())).to.deep.equal([undefined, 0.2, 333]);
     });
 
@@ -205,7 +205,7 @@ describe("what a call says for itself", () => {
   it("a plan takes them too", async () => {
     const chunks = [];
     const settings: ExecuteOptions = { options: { topP: 0.9 }, tools: [pick], toolChoice: "required" };
-    for await (const chunk of new Agent("openai", service.host.runs).streamPlan([], "Hello", settings))
+    for await (const chunk of new NamedAgent("openai", service.host.runs).streamPlan([], "Hello", settings))
       chunks.push(chunk);
     expect(sent()).to.include({ top_p: 0.9, tool_choice: "required" });
     expect(chunks.at(-1)?.action).to.include({ type: "call" });

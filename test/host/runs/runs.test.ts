@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { silentLog } from "../../../src/core/log.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
-import { Agent } from "../../../src/library/agent.ts";
 import type { Chunk } from "../../../src/library/chunk.ts";
+import { NamedAgent } from "../../../src/library/named-agent.ts";
 
 const yaml = `
 version: 1
@@ -24,14 +24,14 @@ telemetry: off
 describe("runs over a real provider, the memory journal and the loop", () => {
   let folder: string;
   let host: Host;
-  let agent: Agent;
+  let agent: NamedAgent;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), "venturi-"));
     const configFile = join(folder, "venturi.yaml");
     await writeFile(configFile, yaml);
     host = await openHost({ configFile, env: {}, log: silentLog });
-    agent = new Agent("assistant", host.runs);
+    agent = new NamedAgent("assistant", host.runs);
   });
 
   after(async () => {
@@ -60,7 +60,7 @@ describe("runs over a real provider, the memory journal and the loop", () => {
       ["assistant", "", "invalid_input"],
       ["assistant", { text: "x", variables: { nope: 1 } }, "invalid_input"],
     ] as const) {
-      const error = await new Agent(name, host.runs).execute(input).then(
+      const error = await new NamedAgent(name, host.runs).execute(input).then(
         () => undefined,
         (thrown) => thrown,
       );

@@ -24,13 +24,13 @@ export interface PlanStep {
 }
 
 /** Result of `execute`: the last chunk's `finish`, and every call that was made. */
-export interface Result extends Finish {
+export interface ExecuteResult extends Finish {
   readonly run: string;
   readonly toolCalls: readonly ToolCall[];
 }
 
-/** An agent of the config, exposed as async iterables. */
-export class Agent {
+/** An agent by its name, exposed as async iterables. */
+export class NamedAgent {
   readonly name: string;
   readonly #runs: Runs;
 
@@ -60,7 +60,7 @@ export class Agent {
   }
 
   /** `streamExecute`, collected; a failed run rejects. */
-  async execute(inputs: Inputs, options: ExecuteOptions = {}): Promise<Result> {
+  async execute(inputs: Inputs, options: ExecuteOptions = {}): Promise<ExecuteResult> {
     const toolCalls: ToolCall[] = [];
     for await (const chunk of this.streamExecute(inputs, options)) {
       if (chunk.err) throw chunk.err;

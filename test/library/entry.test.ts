@@ -1,0 +1,38 @@
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect } from "chai";
+
+const entry = new URL("../../src/index.js", import.meta.url).href;
+const here = fileURLToPath(new URL(".", import.meta.url));
+
+const program = `
+import { registerHooks } from "node:module";
+const modules = [];
+registerHooks({ load: (url, context, next) => { modules.push(url); return next(url, context); } });
+const before = performance.now();
+await import(${JSON.stringify(entry)});
+console.log(JSON.stringify({ ms: performance.now() - before, modules }));
+`;
+
+function load(): { ms: number; modules: string[] } {
+  const words = ["--no-warnings", "--input-type=module", "-e", program];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { cwd: here, encoding: "utf8" });
+  expect(stderr).to.equal("");
+  return JSON.parse(stdout) as { ms: number; modules: string[] };
+}
+
+describe('import "venturi"', () => {
+  it("loads no package, and few modules of its own", () => {
+    const { modules } = load();
+    const own = modules.filter((url) => url.startsWith("file:"));
+    expect(own.filter((url) => url.includes("node_modules"))).to.deep.equal([]);
+    expect(own.map((url) => url.replace(/^.*\/dist\//, ""))).to.include("src/index.js");
+    expect(own.length).to.be.below(30);
+  });
+
+  it("takes at most 60 ms", () => {
+    // The best of five: a busy machine is late now and then, a heavy import every time.
+    const best = Math.min(...Array.from({ length: 5 }, () => load().ms));
+    expect(best).to.be.below(60);
+  });
+});
