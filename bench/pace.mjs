@@ -1,11 +1,11 @@
-// npm run bench:pace [-- --tokens 1000] [--rate 200] [--journal memory|sqlite] [--repetitions 5]
+// npm run bench:pace [-- --tokens 1000] [--rate 200] [--journal memory|sqlite] [--repetitions 5] [--streams 1]
 // Whether a client sees the vendor's rhythm: a vendor says a token every 5 ms, with a pause now and then, each token with the
 // time it was said. Per token: how much later it arrives than the typical one. Directly and through Venturi, by turns, since
 // on a shared machine the difference between the two is what means something.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -16,6 +16,7 @@ const { values: options } = parseArgs({
     rate: { type: "string", default: "200" },
     journal: { type: "string", default: "memory" },
     repetitions: { type: "string", default: "5" },
+    streams: { type: "string", default: "1" },
     vendor: { type: "boolean" },
   },
 });
@@ -65,7 +66,7 @@ agents: { agent: { model: up/m } }
 journal: ${journal}
 channels: { openai: {} }
 server: { listen: "127.0.0.1:0" }
-telemetry: { logs: { level: warn } }
+telemetry: { logs: { level: info } } # the address is in the log
 `,
   );
   const bin = fileURLToPath(new URL("../dist/src/cli/bin.js", import.meta.url));
@@ -78,7 +79,10 @@ telemetry: { logs: { level: warn } }
   try {
     for (const url of Object.values(subjects)) await lateness(url); // warms up
     for (let repetition = 0; repetition < Number(options.repetitions); repetition++) {
-      for (const [name, url] of Object.entries(subjects)) late[name].push(...(await lateness(url)));
+      for (const [name, url] of Object.entries(subjects)) {
+        const streams = Array.from({ length: Number(options.streams) }, () => lateness(url));
+        late[name].push(...(await Promise.all(streams)).flat());
+      }
     }
   } finally {
     venturi.stop();
@@ -86,7 +90,7 @@ telemetry: { logs: { level: warn } }
     rmSync(folder, { recursive: true, force: true });
   }
   console.log(
-    `${options.rate} tokens/s, ${late.direct.length} tokens each, journal ${options.journal}; ms later or earlier than the typical token`,
+    `${options.rate} tokens/s, ${late.direct.length} tokens each, streams at a time: ${options.streams}, journal ${options.journal}, load average ${loadavg()[0].toFixed(1)}; ms later or earlier than the typical token`,
   );
   console.log("subject   p50    p99    max    within 10 ms");
   for (const [name, values] of Object.entries(late)) {

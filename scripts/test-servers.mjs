@@ -102,7 +102,7 @@ ${lines.agents.join("\n")}
 journal: { type: memory }
 channels: { http: {} }
 server: { listen: "127.0.0.1:0" }
-telemetry: { logs: { level: warn } }
+telemetry: { logs: { level: info } } # the address is in the log
 `,
   );
   const child = started(

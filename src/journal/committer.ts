@@ -30,14 +30,16 @@ export interface CommitterOptions {
 const op = "journal.append";
 const firstRetry = 50;
 const lastRetry = 2_000;
-const share = 8;
+/** Most durations of a commit between two starts. */
+const maxShare = 8;
 /** Approximate bytes per transaction; a single run holds far less. */
 const maxBatch = 32 * 1024 * 1024;
 
 /**
- * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits
- * start at least min(8 × last duration, `pace`) apart, so that many runs share a transaction. Nothing waits for that if the
- * engine is idle, a writer awaits a step, or a run has `maxWaiting` bytes pending.
+ * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. After a
+ * commit of n runs the next one starts n durations later, at most 8 and at most `pace`: the more runs stream, the more share a
+ * transaction, and a run alone keeps its model's rhythm. Nothing waits for that if the engine is idle, a writer awaits a step,
+ * or a run has `maxWaiting` bytes pending.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -138,7 +140,8 @@ export class Committer implements LogOwner {
     const start = this.clock.monotonic();
     try {
       const fenced = await this.#append(batch);
-      this.#restUntil = start + Math.min((this.clock.monotonic() - start) * share, this.#pace);
+      const took = this.clock.monotonic() - start;
+      this.#restUntil = start + Math.min(took * Math.min(batch.length, maxShare), this.#pace);
       this.#settle(logs, batch, fenced);
     } catch (thrown) {
       const error = wrap(op, thrown, "record_invalid");

@@ -43,31 +43,47 @@ describe("Committer", () => {
     expect(journal.batches).to.have.length(1);
   });
 
-  it("starts commits eight times as far apart as the last one took, at most 8 ms", async () => {
-    for (const [took, apart] of [
-      [0.125, 0.125],
-      [0.5, 4],
-      [1, 8],
-      [3, 8],
-      [20, 20],
+  it("starts commits as many durations apart as the last one held runs, at most 8 and at most 8 ms", async () => {
+    for (const [runs, took, apart] of [
+      [8, 0.125, 0.125],
+      [8, 0.5, 4],
+      [20, 0.5, 4],
+      [3, 1, 3],
+      [8, 1, 8],
+      [8, 3, 8],
+      [8, 20, 20],
     ] as const) {
-      const { journal, clock, log, open } = await slow();
+      const { journal, clock, log, open } = await slow(runs);
       await clock.advance(took);
       open();
       await clock.advance(0);
       log.write(delta("a"));
       await clock.advance(apart - took - 0.5);
       log.write(delta("b"));
-      expect(journal.batches, `a commit of ${took} ms`).to.have.length(apart > took ? 1 : 2);
+      expect(journal.batches, `a commit of ${runs} runs in ${took} ms`).to.have.length(apart > took ? 1 : 2);
       await clock.advance(0.5);
       const together = apart > took ? [1, 2] : [1, 1, 1];
       expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal(together);
     }
   });
 
+  it("a run alone never waits for company: each write is committed when the last commit has ended", async () => {
+    for (const took of [0.5, 3, 20]) {
+      const { journal, clock, log, open } = await slow();
+      await clock.advance(took);
+      open();
+      await clock.advance(0);
+      for (const batches of [2, 3, 4]) {
+        log.write(delta("a"));
+        await clock.advance(0);
+        expect(journal.batches, `a commit of ${took} ms`).to.have.length(batches);
+      }
+    }
+  });
+
   it("does not let a step, or 4 KB of one run, wait for company", async () => {
     for (const nudge of ["step", "bytes"]) {
-      const { journal, clock, log, open } = await slow();
+      const { journal, clock, log, open } = await slow(8);
       await clock.advance(1);
       open();
       await clock.advance(1);
@@ -169,13 +185,16 @@ describe("Committer", () => {
   });
 });
 
-/** A commit that lasts until it is opened, on a clock that stands. */
-async function slow() {
+/** A commit of that many runs that lasts until it is opened, on a clock that stands. */
+async function slow(runs = 1) {
   const journal = gated();
   const clock = new VirtualClock();
-  const log = new Committer({ journal, clock }).openLog((await claimed(journal)).ownership);
+  const committer = new Committer({ journal, clock });
+  const log = committer.openLog((await claimed(journal)).ownership);
+  const others = [];
+  for (let other = 1; other < runs; other++) others.push(committer.openLog((await claimed(journal)).ownership));
   const open = journal.shut();
-  log.write(started());
+  for (const each of [log, ...others]) each.write(started());
   await clock.advance(0);
   return { journal, clock, log, open };
 }
