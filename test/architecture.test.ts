@@ -42,6 +42,8 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "src/core/",
   ],
   "src/library/": ["src/library/", "src/host/", "src/telemetry/", "src/core/"],
+  // Of the core, types alone: a test below.
+  "src/client/": ["src/client/", "src/core/"],
   "src/cli/": ["src/cli/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
 };
 
@@ -109,6 +111,18 @@ describe("the house", () => {
     const isAllowed = (_file: string, imported: string) =>
       imported === "zod" || imported.startsWith("src/core/") || imported.startsWith("node:");
     expect(violations(sources("src/core/**/*.ts"), isAllowed)).to.deep.equal([]);
+  });
+
+  it("the client imports types alone from the rest, and no package", () => {
+    for (const file of sources("src/client/**/*.ts")) {
+      const loaded = [...read(file).matchAll(/^(?:import|export) (?!type\b)[^;]*? from "([^"]+)"/gm)].map(
+        ([, from]) => from,
+      );
+      expect(
+        loaded.filter((from) => !/^\.\/[\w-]+\.ts$/.test(from ?? "")),
+        file,
+      ).to.deep.equal([]);
+    }
   });
 
   it("OpenTelemetry is imported in src/telemetry alone", () => {

@@ -1,0 +1,29 @@
+export interface Retry {
+  /** Tries without any progress before the error is passed on. */
+  readonly attempts: number;
+  /** First wait, ms; doubles up to `longest`. */
+  readonly first: number;
+  readonly longest: number;
+}
+
+/** Full waits are shortened at random by up to a half, so that the clients of a restarted service do not return all at once. */
+export function waitOf(failures: number, { first, longest }: Retry, retryAfter = 0): number {
+  const wait = Math.min(longest, first * 2 ** (failures - 1));
+  return Math.max(retryAfter, wait * (1 - Math.random() / 2));
+}
+
+/** Rejects with the signal's reason when it aborts. */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const end = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", end);
+      resolve();
+    }, ms);
+    signal?.addEventListener("abort", end, { once: true });
+  });
+}

@@ -1,0 +1,80 @@
+import type { Code } from "../core/codes.ts";
+
+interface ErrorFacts {
+  /** HTTP status; 0 when no response arrived, or the failure is an event of a run. */
+  readonly status?: number;
+  /** How long the service asked to wait, ms. */
+  readonly retryAfter?: number | undefined;
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  readonly cause?: unknown;
+}
+
+/** `op: code: err`, as in a service's error body and in the events of a run. */
+interface ErrorBody {
+  readonly op: string;
+  readonly code: string;
+  readonly err: string;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+const retryable: readonly string[] = [
+  "stream_error",
+  "rate_limited",
+  "unavailable",
+  "timeout",
+  "idle_timeout",
+  "tool_timeout",
+  "journal_failed",
+  "shutting_down",
+] satisfies Code[];
+
+/** What every call of the client rejects with, except for an aborted signal, which rejects with its own reason. */
+export class ClientError extends Error {
+  override readonly name = "ClientError";
+  readonly op: string;
+  /** One of the service's codes. One that a newer service added is passed on as it is. */
+  readonly code: Code;
+  readonly status: number;
+  readonly retryAfter: number | undefined;
+  readonly details: Readonly<Record<string, unknown>> | undefined;
+
+  constructor({ op, code, err, details }: ErrorBody, facts: ErrorFacts = {}) {
+    super(err, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.op = op;
+    this.code = code as Code;
+    this.status = facts.status ?? 0;
+    this.retryAfter = facts.retryAfter;
+    this.details = details;
+  }
+
+  /** Whether repeating the same call may succeed. */
+  get retryable(): boolean {
+    return retryable.includes(this.code);
+  }
+
+  override toString(): string {
+    return `${this.op}: ${this.code}: ${this.message}`;
+  }
+}
+
+const codeOf = (status: number): Code => {
+  if (status === 401) return "unauthorized";
+  if (status === 403) return "forbidden";
+  if (status === 404) return "not_found";
+  if (status === 413) return "too_large";
+  if (status === 429) return "rate_limited";
+  return status >= 500 ? "unavailable" : "invalid_input";
+};
+
+/** The error of a response. A proxy's own page has no body of ours; its status then decides. */
+export async function errorOf(response: Response, op: string): Promise<ClientError> {
+  const { status } = response;
+  const body = (await response.json().catch(() => undefined)) as { error?: ErrorBody } | undefined; // any JSON
+  const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
+  const error = body?.error;
+  const known = typeof error?.code === "string" && typeof error.err === "string";
+  return new ClientError(known ? error : { op, code: codeOf(status), err: `the service answered ${status}` }, {
+    status,
+    retryAfter: seconds >= 0 ? seconds * 1000 : undefined,
+  });
+}

@@ -1,0 +1,110 @@
+import { LiveSocket } from "./live-socket.ts";
+import { type Call, type Settings, sendJson } from "./requests.ts";
+import { type CallOptions, Run } from "./run.ts";
+import type { AgentView, Approval, PageQuery, RunsQuery, RunView, StartRequest, TurnView } from "./views.ts";
+
+export type { EventOf, EventType, RunEvent, RunInput, TerminalEvent } from "../core/events.ts";
+export { ClientError } from "./client-error.ts";
+export type { ConnectionState, FollowOptions } from "./resume.ts";
+export { isTerminal } from "./resume.ts";
+export type { CallOptions, Run } from "./run.ts";
+export type * from "./views.ts";
+
+export interface ClientOptions {
+  /** Where the service is; by default the origin of the page. */
+  readonly url?: string;
+  /** The key, or a function that is asked for it before each request. */
+  readonly key?: string | (() => string | Promise<string>);
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly fetch?: typeof fetch;
+  /**
+   * `websocket`: all followed runs share one socket. A browser opens at most six HTTP/1.1 connections to an origin, over all its
+   * tabs, and each event stream is one of them. The service needs a channel of type websocket.
+   */
+  readonly transport?: "sse" | "websocket";
+  /** The path of that channel; `/ws` by default. */
+  readonly socketPath?: string;
+  readonly WebSocket?: typeof WebSocket;
+  /** Tries of one request (4), and the waits between them in ms: the first (250) doubles up to the longest (10 000). */
+  readonly retry?: { readonly attempts?: number; readonly first?: number; readonly longest?: number };
+  /** A connection on which nothing arrives for this long, heartbeats included, is replaced; 45 000 ms by default. */
+  readonly idle?: number;
+}
+
+/** Starts, follows and steers runs of a Venturi service. Needs `fetch` and nothing else. */
+export class VenturiClient {
+  readonly #settings: Settings;
+  readonly #socket: LiveSocket | undefined;
+
+  constructor(options: ClientOptions = {}) {
+    const { url = "", key, headers = {}, transport, socketPath = "/ws", retry, idle = 45_000 } = options;
+    this.#settings = {
+      url: url.replace(/\/+$/, ""),
+      key,
+      headers,
+      fetch: options.fetch ?? ((...words) => fetch(...words)),
+      retry: { attempts: 4, first: 250, longest: 10_000, ...retry },
+      idle,
+    };
+    if (transport === "websocket") {
+      this.#socket = new LiveSocket(this.#settings, options.WebSocket ?? WebSocket, socketPath);
+    }
+  }
+
+  /** Starts a run once, however often the request has to be repeated: each call has an idempotency key, its own or yours. */
+  async start(request: StartRequest, { key, signal }: { key?: string } & CallOptions = {}): Promise<Run> {
+    const { run } = await this.request<{ run: string }>({
+      op: "run.start",
+      method: "POST",
+      path: "/v1/runs",
+      body: request,
+      headers: { prefer: "respond-async", "idempotency-key": key ?? crypto.randomUUID() },
+      signal,
+      repeatable: true,
+    });
+    return this.run(run);
+  }
+
+  /** A run that exists. */
+  run(id: string): Run {
+    return new Run(id, this.#settings, this.#socket);
+  }
+
+  /** Newest first. */
+  runs({ signal, ...query }: RunsQuery = {}): Promise<{ runs: RunView[]; cursor?: string }> {
+    return this.request({ op: "run.list", path: "/v1/runs", query: { ...query }, signal });
+  }
+
+  /** The session's runs, oldest first, each with input and answer. */
+  session(id: string, { signal, ...query }: PageQuery = {}): Promise<{ runs: TurnView[]; cursor?: string }> {
+    return this.request({
+      op: "session.get",
+      path: `/v1/sessions/${encodeURIComponent(id)}`,
+      query: { ...query },
+      signal,
+    });
+  }
+
+  /** Questions that wait for a person, oldest run first. */
+  approvals({
+    signal,
+    ...query
+  }: PageQuery & { agent?: string } = {}): Promise<{ approvals: Approval[]; cursor?: string }> {
+    return this.request({ op: "approval.list", path: "/v1/approvals", query: { ...query }, signal });
+  }
+
+  async agents({ signal }: CallOptions = {}): Promise<AgentView[]> {
+    return (await this.request<{ agents: AgentView[] }>({ op: "agent.list", path: "/v1/agents", signal })).agents;
+  }
+
+  /** Any other JSON endpoint of the service, with this client's key, retries and errors. */
+  request<Answer>(call: Call): Promise<Answer> {
+    return sendJson<Answer>(this.#settings, call);
+  }
+
+  /** Closes the socket; readers that go on open it again. */
+  close(): void {
+    this.#socket?.close();
+  }
+}

@@ -1,0 +1,177 @@
+import type { RunEvent } from "../core/events.ts";
+import { ClientError } from "./client-error.ts";
+import { keyOf, type Settings } from "./requests.ts";
+
+/** Messages of the service that the client acts on; `id` is the subscription's. */
+interface Message {
+  readonly type?: string;
+  readonly id?: string;
+  readonly run?: string;
+  readonly events?: readonly RunEvent[];
+  readonly error?: { readonly op: string; readonly code: string; readonly err: string };
+}
+
+/** What has arrived for one reader of the socket. */
+interface Mailbox {
+  readonly run: string;
+  take(items: readonly RunEvent[]): void;
+  end(error: ClientError): void;
+}
+
+export interface Subscription {
+  readonly run: string;
+  readonly after: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly opened: () => void;
+}
+
+/** Events waiting for one reader. Past this the subscription is given up; it resumes once the reader has caught up. */
+const mostWaiting = 4096;
+
+/**
+ * One WebSocket for all runs that are followed: opened by the first reader, closed after the last. It does not reconnect by
+ * itself: when it breaks, each reader is told and resumes from its own position, which opens the next one.
+ */
+export class LiveSocket {
+  readonly #settings: Settings;
+  readonly #WebSocket: typeof WebSocket;
+  readonly #path: string;
+  readonly #mailboxes = new Map<string, Mailbox>();
+  #opening: Promise<WebSocket> | undefined;
+  #quiet: ReturnType<typeof setTimeout> | undefined;
+  #count = 0;
+
+  constructor(settings: Settings, socket: typeof WebSocket, path: string) {
+    this.#settings = settings;
+    this.#WebSocket = socket;
+    this.#path = path;
+  }
+
+  get isOpen(): boolean {
+    return this.#opening !== undefined;
+  }
+
+  /** Whether the run has a reader here: the service sends a run once per socket. */
+  follows(run: string): boolean {
+    return [...this.#mailboxes.values()].some((mailbox) => mailbox.run === run);
+  }
+
+  /** The run's events as they arrive, until the socket breaks. */
+  async *read({ run, after, signal, opened }: Subscription): AsyncGenerator<readonly RunEvent[], void, undefined> {
+    // A name of its own for each subscription: late messages of an earlier one are then no part of this one.
+    const id = `${run}#${++this.#count}`;
+    let waiting: RunEvent[] = [];
+    let failure: ClientError | undefined;
+    let wake = (): void => {};
+    const leave = (error: ClientError): void => {
+      failure ??= error;
+      if (this.#mailboxes.delete(id)) void this.#send({ type: "unsubscribe", run });
+    };
+    this.#mailboxes.set(id, {
+      run,
+      take: (events) => {
+        for (const event of events) waiting.push(event);
+        if (waiting.length > mostWaiting) leave(broken("the reader is slower than the socket"));
+        wake();
+      },
+      end: (error) => {
+        failure ??= error;
+        wake();
+      },
+    });
+    const stop = (): void => wake();
+    signal?.addEventListener("abort", stop, { once: true });
+    try {
+      await this.#open();
+      void this.#send({ type: "subscribe", id, run, after, as: "events" });
+      opened();
+      for (;;) {
+        signal?.throwIfAborted();
+        if (waiting.length > 0) {
+          const batch = waiting;
+          waiting = [];
+          yield batch;
+          continue;
+        }
+        if (failure !== undefined) throw failure;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      leave(broken("the reader left"));
+      if (this.#mailboxes.size === 0) this.close();
+    }
+  }
+
+  close(): void {
+    const opening = this.#opening;
+    this.#drop(opening);
+    opening?.then((socket) => socket.close()).catch(() => {});
+  }
+
+  async #send(command: object): Promise<void> {
+    const socket = await this.#opening?.catch(() => undefined);
+    if (socket?.readyState === 1) socket.send(JSON.stringify(command));
+  }
+
+  #open(): Promise<WebSocket> {
+    this.#opening ??= this.#connect();
+    return this.#opening;
+  }
+
+  async #connect(): Promise<WebSocket> {
+    const key = await keyOf(this.#settings);
+    const { location } = globalThis as { location?: { href: string } }; // browsers alone have one
+    const url = new URL(this.#settings.url + this.#path, location?.href);
+    url.protocol = url.protocol.replace("http", "ws");
+    // A browser cannot set headers on a socket, so the key is a subprotocol.
+    const socket = new this.#WebSocket(url, key === undefined ? ["venturi"] : ["venturi", `bearer.${key}`]);
+    const opening = this.#opening;
+    return await new Promise((resolve, reject) => {
+      const broke = (): void => {
+        reject(broken("the socket was closed"));
+        this.#drop(opening);
+        socket.close();
+      };
+      socket.onopen = () => resolve(socket);
+      socket.onclose = broke;
+      socket.onerror = broke;
+      socket.onmessage = ({ data }) => {
+        this.#watch(socket, broke);
+        this.#receive(JSON.parse(String(data)) as Message); // the service's schema
+      };
+      this.#watch(socket, broke);
+    });
+  }
+
+  /** Asks a quiet socket for a sign of life, then gives it up: a dead network closes nothing. */
+  #watch(socket: WebSocket, broke: () => void): void {
+    const half = this.#settings.idle / 2;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => {
+      if (socket.readyState === 1) socket.send('{"type":"ping"}');
+      this.#quiet = setTimeout(broke, half);
+    }, half);
+  }
+
+  #receive({ type, id = "", events, error }: Message): void {
+    const mailbox = this.#mailboxes.get(id);
+    if (events !== undefined) mailbox?.take(events);
+    if (type !== "stream_error" || error === undefined) return;
+    // The service has not yet noticed that an earlier subscription of this run is over.
+    const code = error.code === "conflict" ? "unavailable" : error.code;
+    mailbox?.end(new ClientError({ ...error, code }));
+  }
+
+  /** Only the socket in use: a late `close` of an earlier one changes nothing. */
+  #drop(opening: Promise<WebSocket> | undefined): void {
+    if (this.#opening !== opening) return;
+    clearTimeout(this.#quiet);
+    this.#opening = undefined;
+    for (const mailbox of [...this.#mailboxes.values()]) mailbox.end(broken("the socket was closed"));
+  }
+}
+
+const broken = (err: string): ClientError => new ClientError({ op: "run.follow", code: "stream_error", err });

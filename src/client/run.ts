@@ -1,0 +1,115 @@
+import type { EventOf, RunEvent } from "../core/events.ts";
+import { ClientError } from "./client-error.ts";
+import type { LiveSocket } from "./live-socket.ts";
+import { type Call, type Settings, send, sendJson } from "./requests.ts";
+import { type Connect, type FollowOptions, isTerminal, resume } from "./resume.ts";
+import { readStream } from "./sse.ts";
+import type { RunView } from "./views.ts";
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+/** A run of the service, by its id. Holds nothing but the id: making one asks nothing. */
+export class Run {
+  readonly id: string;
+  readonly #settings: Settings;
+  readonly #socket: LiveSocket | undefined;
+
+  constructor(id: string, settings: Settings, socket?: LiveSocket) {
+    this.id = id;
+    this.#settings = settings;
+    this.#socket = socket;
+  }
+
+  /** Its state, and how it ended. */
+  get({ signal }: CallOptions = {}): Promise<RunView> {
+    return sendJson(this.#settings, this.#call("run.get", { signal }));
+  }
+
+  /** Every event after `after`, exactly once, whatever happens to the connection; ends with the run. */
+  async *events(options: FollowOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
+    for await (const batch of this.batches(options)) yield* batch;
+  }
+
+  /** The same, with events that arrived together kept together: for a page that draws once per batch. */
+  batches(options: FollowOptions = {}): AsyncGenerator<readonly RunEvent[], void, undefined> {
+    const { signal } = options;
+    const isOver = async (seq: number): Promise<boolean> => {
+      const { status, head = 0 } = await this.get(signal === undefined ? {} : { signal });
+      return (status === "finished" || status === "failed") && head <= seq;
+    };
+    const stream: Connect<RunEvent> = (after, opened) => {
+      const headers = { "last-event-id": String(after) };
+      return readStream(this.#settings, this.#call("run.follow", { path: "/events", headers, signal }), opened);
+    };
+    const socket = this.#socket;
+    if (socket === undefined || socket.follows(this.id)) return resume(stream, isOver, { ...this.#retry, ...options });
+    const run = this.id;
+    const live: Connect<RunEvent> = async function* (after, opened) {
+      // A socket tells neither why it was refused nor that a run was over before. Ask where that may be.
+      if ((after > 0 || !socket.isOpen) && (await isOver(after))) return;
+      yield* socket.read({ run, after, signal, opened });
+    };
+    return resume(live, isOver, { ...this.#retry, ...options });
+  }
+
+  /** Waits for the end. Rejects with the error of a failed run. */
+  async result(options: FollowOptions = {}): Promise<EventOf<"run.finished">> {
+    for await (const batch of this.batches(options)) {
+      const last = batch.at(-1);
+      if (!isTerminal(last)) continue;
+      if (last.type === "run.finished") return last;
+      throw new ClientError(last.error);
+    }
+    throw new ClientError({
+      op: "run.follow",
+      code: "not_found",
+      err: "the run had ended before the event given as `after`",
+    });
+  }
+
+  /** Allows a tool call, with these arguments instead of the model's where given. */
+  async approve(
+    call: string,
+    answer: { arguments?: Readonly<Record<string, unknown>>; reason?: string } & CallOptions = {},
+  ) {
+    const { signal, ...body } = answer;
+    await this.#post("run.approve", `/approvals/${encodeURIComponent(call)}`, {
+      body: { approved: true, ...body },
+      signal,
+    });
+  }
+
+  async deny(call: string, answer: { reason?: string } & CallOptions = {}): Promise<void> {
+    const { signal, ...body } = answer;
+    await this.#post("run.deny", `/approvals/${encodeURIComponent(call)}`, {
+      body: { approved: false, ...body },
+      signal,
+    });
+  }
+
+  /** Sends a message into the run; its next round sees it. */
+  async steer(text: string, { signal }: CallOptions = {}): Promise<void> {
+    await this.#post("run.steer", "/messages", { body: { text }, signal });
+  }
+
+  /** Resolves when the run's last event is written. */
+  async cancel({ reason, signal }: { reason?: string } & CallOptions = {}): Promise<RunView> {
+    const body = reason === undefined ? {} : { reason };
+    const response = await this.#post("run.cancel", "/cancel", { body, signal, repeatable: true });
+    return (await response.json()) as RunView; // the service's schema
+  }
+
+  #post(op: string, path: string, call: Partial<Call>): Promise<Response> {
+    return send(this.#settings, this.#call(op, { ...call, method: "POST", path }));
+  }
+
+  #call(op: string, call: Partial<Call>): Call {
+    return { ...call, op, path: `/v1/runs/${encodeURIComponent(this.id)}${call.path ?? ""}` };
+  }
+
+  get #retry() {
+    return { retry: this.#settings.retry };
+  }
+}

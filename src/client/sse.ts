@@ -1,0 +1,63 @@
+import { ClientError } from "./client-error.ts";
+import { type Call, once, type Settings } from "./requests.ts";
+
+/** The JSON of each frame of an event stream; frames that arrive together form one batch. */
+export async function* readStream<Item>(
+  settings: Settings,
+  call: Call,
+  opened: () => void,
+): AsyncGenerator<readonly Item[], void, undefined> {
+  const abort = new AbortController();
+  const stop = (): void => abort.abort(call.signal?.reason);
+  call.signal?.addEventListener("abort", stop, { once: true });
+  let quiet: ReturnType<typeof setTimeout> | undefined;
+  const heard = (): void => {
+    clearTimeout(quiet);
+    quiet = setTimeout(() => abort.abort(), settings.idle);
+  };
+  heard();
+  try {
+    const headers = { accept: "text/event-stream", ...call.headers };
+    const response = await once(settings, { ...call, headers, signal: abort.signal });
+    const reader = response.body?.getReader();
+    if (reader === undefined) return;
+    opened();
+    const decoder = new TextDecoder();
+    let rest = "";
+    for (;;) {
+      heard();
+      const { done, value } = await reader.read();
+      if (done) return;
+      // While the caller works on a batch nothing is read, so silence then says nothing about the connection.
+      clearTimeout(quiet);
+      rest += decoder.decode(value, { stream: true });
+      if (!rest.includes("\n\n")) continue;
+      const frames = rest.split("\n\n");
+      rest = frames.pop() ?? "";
+      const batch = frames.flatMap((frame) => itemOf<Item>(frame));
+      if (batch.length > 0) yield batch;
+    }
+  } catch (cause) {
+    if (call.signal?.aborted) throw call.signal.reason;
+    if (cause instanceof ClientError) throw cause;
+    const [code, err] = abort.signal.aborted
+      ? ["idle_timeout", `nothing arrived for ${settings.idle} ms`]
+      : ["stream_error", "the connection broke"];
+    throw new ClientError({ op: call.op, code, err }, { cause });
+  } finally {
+    clearTimeout(quiet);
+    call.signal?.removeEventListener("abort", stop);
+    abort.abort();
+  }
+}
+
+/** A heartbeat has no id: it is not an event. */
+function itemOf<Item>(frame: string): Item[] {
+  let data = "";
+  let isEvent = false;
+  for (const line of frame.split("\n")) {
+    if (line.startsWith("data:")) data += line.slice(5);
+    isEvent ||= line.startsWith("id:");
+  }
+  return isEvent && data !== "" ? [JSON.parse(data) as Item] : []; // the service's schema
+}
