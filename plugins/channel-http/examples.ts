@@ -37,6 +37,11 @@ export const examples = {
     events: [{ type: "round.started", run, seq: 2, at: 1789000000004, round: 1, model: "demo/small", attempt: 1 }],
     next: 2,
   },
+  feed: {
+    type: "tick",
+    at: 1789000001000,
+    runs: [{ run, tokens: 120, part: "providerStream" }],
+  },
   session: { session: "s-17", runs: [{ ...ended, input: { text: "What is 17 * 23?" } }] },
   approvals: { approvals: [{ run, agent: "assistant", ...question }] },
   trace: { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: { name: "venturi" }, spans: [] }] }] },

@@ -1,5 +1,6 @@
 import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
 import { mountApprovals } from "./approvals.ts";
+import { mountFeed } from "./feed.ts";
 import { mountFollow } from "./follow.ts";
 import { Options } from "./options.ts";
 import { mountSessions } from "./sessions.ts";
@@ -17,6 +18,7 @@ export default definePlugin({
     mount(host) {
       mountStart(host, options);
       mountFollow(host);
+      mountFeed(host);
       mountState(host);
       mountApprovals(host);
       mountWhy(host);

@@ -37,6 +37,8 @@ export const Command = z.discriminatedUnion("type", [
     speech,
   }),
   z.strictObject({ type: z.literal("unsubscribe"), run }),
+  z.strictObject({ type: z.literal("feed"), id, agent: z.string().min(1).optional() }),
+  z.strictObject({ type: z.literal("unfeed") }),
   z.strictObject({ type: z.literal("cancel"), run, reason: z.string().max(1000).optional() }),
   z.strictObject({
     type: z.literal("interrupt"),

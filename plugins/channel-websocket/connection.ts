@@ -4,6 +4,7 @@ import {
   complaintsOf,
   type FastifyInstance,
   type FastifyRequest,
+  type FeedItem,
   parseUntrusted,
   type RunEvent,
   type Runs,
@@ -52,6 +53,7 @@ export class Connection {
   readonly #speech: Speech;
   readonly #stall: StallWatch;
   readonly #inbox: Inbox;
+  #feed: AbortController | undefined;
   #alive = true;
 
   constructor(socket: WebSocket, parts: Parts) {
@@ -112,6 +114,10 @@ export class Connection {
       case "unsubscribe":
         this.#speech.interrupt(command.run);
         return this.#following.get(command.run)?.abort();
+      case "feed":
+        return this.#watch(command);
+      case "unfeed":
+        return this.#feed?.abort();
       case "cancel":
         return await this.#runs.cancel(command.run, command.reason ?? "cancelled by the client");
       case "interrupt":
@@ -189,6 +195,24 @@ export class Connection {
     }
   }
 
+  /** A second feed replaces the first. */
+  #watch({ id, agent }: Extract<Command, { type: "feed" }>): void {
+    const abort = new AbortController();
+    const feed = this.#runs.feed({ signal: abort.signal, ...(agent === undefined ? {} : { agent }) });
+    this.#feed?.abort();
+    this.#feed = abort;
+    void this.#pumpFeed(feed, id === undefined ? {} : { id });
+  }
+
+  /** A full socket is waited for; what it then misses is told as a gap. */
+  async #pumpFeed(feed: AsyncIterable<readonly FeedItem[]>, id: { id?: string }): Promise<void> {
+    try {
+      for await (const items of feed) await this.#sendFrame(JSON.stringify({ type: "feed", ...id, items }));
+    } catch (thrown) {
+      this.#send({ type: "stream_error", ...id, error: publicError(wrap("run.feed", thrown, "stream_error")) });
+    }
+  }
+
   /** Heartbeat of a quiet run. None while the reader has data pending. */
   #beat(run: string): void {
     if (this.#socket.bufferedAmount === 0) this.#send({ type: "heartbeat", run, at: Date.now() });
@@ -227,8 +251,8 @@ export class Connection {
     this.#send({ type: "interrupted", run, ...(id === undefined ? {} : { id }), ...details, cancelled: running });
   }
 
-  /** Audio is subject to the same backpressure as events. */
-  async #sendFrame(frame: Uint8Array): Promise<void> {
+  /** Audio and feed are subject to the same backpressure as events. */
+  async #sendFrame(frame: Uint8Array | string): Promise<void> {
     const socket = this.#socket;
     if (socket.readyState !== socket.OPEN) return;
     if (socket.bufferedAmount < this.#parts.host.limits.slowReader) return socket.send(frame);
@@ -244,6 +268,7 @@ export class Connection {
     this.#speech.close();
     this.#stall.stop();
     this.#inbox.close();
+    this.#feed?.abort();
     const left = [...this.#started];
     for (const abort of this.#following.values()) abort.abort();
     if (this.#parts.options.onDisconnect === "continue") return;

@@ -1,3 +1,4 @@
+import type { EndOfRun } from "./digest.ts";
 import { VenturiError } from "./errors.ts";
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
 import type { Message } from "./messages.ts";
@@ -73,6 +74,8 @@ export interface Append {
   readonly seenSignals?: number;
   /** With `state: "waiting"`: the run becomes claimable after this many ms of engine time even without a signal. */
   readonly wakeAfter?: number;
+  /** With a terminal event: the run's digest. A journal that keeps digests stores it in the same transaction. */
+  readonly end?: EndOfRun;
 }
 
 export interface Enqueue {

@@ -1,4 +1,5 @@
 import type { RunEvent } from "./events.ts";
+import type { FeedItem, FeedQuery } from "./feed.ts";
 import type { ListQuery, RunRequest, RunRow } from "./journal.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
 import type { SignalBody, SignalKind } from "./signals.ts";
@@ -98,6 +99,8 @@ export interface Runs {
   follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
   /** A page of the run's committed events, without waiting for more. */
   events(run: string, query?: EventQuery): Promise<EventPage>;
+  /** What happens in all runs, from now on, until `signal` aborts. Begins with `feed.opened`. */
+  feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
   get(run: string): Promise<RunRow>;
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /** Resolves when the terminal event is written; `details` become part of its error. */

@@ -160,7 +160,8 @@ export class Committer implements LogOwner {
   async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
     const { run } = log.ownership;
     this.#log.error("a record cannot be stored; its run is ended", { run, code: error.code, error: error.message });
-    const end = endInstead(item, error);
+    const instead = endInstead(item, error);
+    const end = { ...instead, ...log.endAfter(instead.events) };
     try {
       const fenced = await this.#append([end]);
       if (!fenced.has(log.ownership)) for (const reader of log.readers) reader.hand(end.events);

@@ -1,4 +1,5 @@
 import type { Clock } from "../core/clock.ts";
+import type { DigestFold } from "../core/digest.ts";
 import { VenturiError } from "../core/errors.ts";
 import { type EventBody, isTerminal, type RunEvent, textOnly } from "../core/events.ts";
 import type { Append, Ownership, RunLog } from "../core/journal.ts";
@@ -39,6 +40,8 @@ export class OwnedLog implements RunLog {
   ended = false;
   /** Backpressure: set while the writer should wait for commits. */
   pressure: Promise<void> | undefined;
+  /** Folds the run for its digest, from its first event on. */
+  digest: DigestFold | undefined;
   /** Whether it is on the committer's list. */
   listed = false;
   #head: number;
@@ -76,7 +79,10 @@ export class OwnedLog implements RunLog {
     if (this.#ending || this.ended) return event;
     const bytes = eventSize(event);
     // Text always encodes, and it arrives with every token.
-    if (!textOnly(event.type) || bytes > recordLimits.size) mustEncode(event, bytes);
+    if (!textOnly(event.type) || bytes > recordLimits.size) {
+      mustEncode(event, bytes);
+      this.digest?.add(event);
+    }
     this.#head += 1;
     this.#buffer.push(event);
     this.waiting += bytes;
@@ -121,7 +127,14 @@ export class OwnedLog implements RunLog {
     if (this.#parking !== undefined) {
       return { ownership: this.ownership, events, state: "waiting", ...this.#parking };
     }
-    return this.#ending ? { ownership: this.ownership, events, state: "done" } : { ownership: this.ownership, events };
+    if (!this.#ending) return { ownership: this.ownership, events };
+    return { ownership: this.ownership, events, state: "done", ...this.endAfter(events) };
+  }
+
+  /** The digest, when these events are the run's last. */
+  endAfter(events: readonly RunEvent[]): Pick<Append, "end"> {
+    const last = events.at(-1);
+    return last !== undefined && isTerminal(last) && this.digest !== undefined ? { end: this.digest.end(last) } : {};
   }
 
   /** The item is durable. */

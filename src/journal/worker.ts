@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
+import { DigestFold } from "../core/digest.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Claim, ClaimFilter, Hint, Journal, Ownership, RunLog, SignalFeed } from "../core/journal.ts";
@@ -17,6 +18,8 @@ export interface Work {
   /** All events of the run so far. */
   readonly history: readonly RunEvent[];
   readonly log: RunLog;
+  /** Up to date with `log`. */
+  readonly digest: DigestFold;
   readonly signals: SignalFeed;
   /**
    * Aborts when this worker loses the run: another worker took over, the journal gave up, or the worker stops. The run itself
@@ -158,15 +161,18 @@ export class Worker {
     const log = this.#committer.openLog(claim.ownership);
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
+    const digest = new DigestFold(claim.ownership.run, claim.request);
+    log.digest = digest;
     const feed = new RunSignals(claim.ownership.run, []);
     try {
       if (claim.unreadable) throw claim.unreadable;
       const known =
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
       const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
+      for (const event of history) digest.add(event);
       feed.add(known);
       this.#signals.add(feed);
-      await this.#execute({ claim, history, log, signals: feed, signal: controller.signal });
+      await this.#execute({ claim, history, log, digest, signals: feed, signal: controller.signal });
       this.#failures.delete(claim.ownership.run);
     } catch (thrown) {
       if (controller.signal.aborted || !this.#isFinal(claim, thrown))

@@ -191,6 +191,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   },
   follow: (run, options) => runs.follow(run, options),
   events: (run, query) => runs.events(run, query),
+  feed: (query) => runs.feed(query),
   get: (run) => runs.get(run),
   list: (query) => runs.list(query),
   cancel: (run, reason) => runs.cancel(run, reason),

@@ -9,6 +9,7 @@ import {
   type RunEvent,
   type Timing,
 } from "../core/events.ts";
+import type { FeedItem, FeedQuery } from "../core/feed.ts";
 import { defaultTenant, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
 import type {
   AgentInfo,
@@ -125,6 +126,12 @@ export class ScriptedRuns implements Runs {
     const rest = events.slice(after).filter((event) => !steps || isStep(event));
     const last = rest.at(limit - 1);
     return { events: rest.slice(0, limit), ...(rest.length > limit && last ? { next: last.seq } : {}) };
+  }
+
+  /** Scripted runs are not watched. */
+  async *feed({ signal }: FeedQuery = {}): AsyncGenerator<readonly FeedItem[]> {
+    yield [{ type: "feed.opened", at: Date.now() }];
+    if (!signal?.aborted) await new Promise((resolve) => signal?.addEventListener("abort", resolve, { once: true }));
   }
 
   async get(run: string): Promise<RunRow> {

@@ -56,6 +56,12 @@ export function callerRuns(
       await own(run, "see");
       return await runs.events(run, query);
     },
+    feed(query = {}) {
+      demand(caller, "see");
+      if (query.agent !== undefined) permit(caller, query.agent);
+      const { tenant, agents } = caller;
+      return runs.feed({ ...query, tenant, ...(agents === undefined ? {} : { agents }) });
+    },
     async get(run) {
       const row = await own(run, "see");
       checked.add(run);

@@ -12,6 +12,7 @@ import { specOf } from "../../agent/tools/tool-table.ts";
 import { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
+import type { FeedItem, FeedQuery } from "../../core/feed.ts";
 import {
   defaultTenant,
   Journal,
@@ -47,6 +48,7 @@ import { Callers } from "./callers.ts";
 import { checkSignal } from "./check-signal.ts";
 import { embed } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
+import { Feed } from "./feed.ts";
 import { askedAbout, openQuestions } from "./questions.ts";
 import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
@@ -76,6 +78,7 @@ export class HostRuns implements Runs {
   readonly #worker: Worker;
   readonly #content: ContentStore;
   readonly #sessions: Sessions;
+  readonly #feed: Feed;
   readonly #paces = new Map<string, BackpressureGate>();
   /** Owners of the runs executing here. */
   readonly #owners = new Map<string, Owner>();
@@ -97,6 +100,7 @@ export class HostRuns implements Runs {
     this.#content = content;
     this.#sessions = sessions;
     this.#followers = new Followers({ journal, clock });
+    this.#feed = new Feed({ journal, followers: this.#followers, clock, log });
     this.#committer = new Committer({ journal, clock, log, listener: this.#followers });
     this.#worker = new Worker({
       journal,
@@ -165,6 +169,10 @@ export class HostRuns implements Runs {
 
   async events(run: string, query: EventQuery = {}): Promise<EventPage> {
     return eventPage(this.#parts.journal, await this.get(run), query);
+  }
+
+  feed(query: FeedQuery = {}): AsyncIterable<readonly FeedItem[]> {
+    return this.#feed.watch(query);
   }
 
   async get(run: string): Promise<RunRow> {
@@ -316,6 +324,7 @@ export class HostRuns implements Runs {
     const lease = this.#parts.revisions.acquire();
     const pace = this.#paces.get(run);
     if (pace !== undefined) pace.parked = false;
+    const leaveFeed = this.#feed.began(claim, work.digest);
     try {
       const measured = telemetry.runLog(work.log, claim, history);
       const log = pace === undefined ? measured : pacedLog(measured, pace);
@@ -334,6 +343,7 @@ export class HostRuns implements Runs {
     } finally {
       if (!pace?.parked) this.#paces.delete(run);
       this.#owners.delete(run);
+      leaveFeed();
       lease.release();
     }
   }

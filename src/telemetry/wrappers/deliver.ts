@@ -17,6 +17,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     start: (request, options) => runs.start(within(request), options),
     follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
     events: (run, query) => runs.events(run, query),
+    feed: (query) => runs.feed(query),
     get: (run) => runs.get(run),
     list: (query) => runs.list(query),
     cancel: (run, reason, details) => runs.cancel(run, reason, details),

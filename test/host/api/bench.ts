@@ -27,7 +27,7 @@ providers:
     type: simulator
     pace: 0
     scenarios:
-      - { name: slow, match: { text: "^slowly" }, turns: [{ text: "one two three four five six seven eight", pace: 0.1 }] }
+      - { name: slow, match: { text: "^slowly" }, turns: [{ text: "one two three four five six seven eight", pace: 400 }] }
       - name: asks
         match: { text: "^pay" }
         turns: [{ calls: [{ name: sum, arguments: { expression: "17 * 23" } }] }, { text: "paid 391" }]

@@ -1,0 +1,141 @@
+import { z } from "zod";
+import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
+import { Usage } from "./usage.ts";
+
+/** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
+export const Digest = z.strictObject({
+  run: z.string(),
+  agent: z.string(),
+  session: z.string().exactOptional(),
+  status: z.enum(["finished", "failed"]),
+  finish: z.string().exactOptional(),
+  /** Code of the error of a failed run. */
+  code: z.string().exactOptional(),
+  startedAt: z.number(),
+  endedAt: z.number(),
+  /** From its first event to its last. */
+  ms: z.number(),
+  timing: Timing,
+  usage: Usage,
+  rounds: z.number().int(),
+  /** Number of tool calls, and the tools called, in order of first use. */
+  calls: z.number().int(),
+  tools: z.array(z.string()),
+  models: z.array(z.string()),
+  /** Hash of the configuration it ran with. */
+  config: z.string().exactOptional(),
+  /** Id of the key that started it. */
+  by: z.string().exactOptional(),
+  /** The run that called it as a tool. */
+  parent: z.string().exactOptional(),
+  fork: z.strictObject({ run: z.string(), after: z.number().int() }).exactOptional(),
+  /** First characters of what it was asked and what it answered. */
+  input: z.string(),
+  output: z.string(),
+});
+export type Digest = z.output<typeof Digest>;
+
+/** What a journal stores with a run's terminal event, in the same transaction. */
+export interface EndOfRun {
+  readonly digest: Digest;
+  /** What full-text search looks at: the beginning of input and output. */
+  readonly text: string;
+}
+
+const shown = 200;
+const searched = 8_192;
+const mostNames = 50;
+
+/** The parts of a run's request that its digest shows. */
+interface Asked {
+  readonly agent: string;
+  readonly input: RunInput;
+  readonly session?: string;
+  readonly caller?: { readonly id: string };
+  readonly parent?: { readonly run: string };
+}
+
+/** Folds a run's events into its digest. Deltas contribute nothing and need not be added. */
+export class DigestFold {
+  readonly #run: string;
+  readonly #request: Asked;
+  readonly #tools = new Set<string>();
+  readonly #models = new Set<string>();
+  #calls = 0;
+  #started: EventOf<"run.started"> | undefined;
+
+  constructor(run: string, request: Asked) {
+    this.#run = run;
+    this.#request = request;
+  }
+
+  add(event: RunEvent): void {
+    switch (event.type) {
+      case "run.started":
+        this.#started = event;
+        return;
+      case "round.started":
+        if (this.#models.size < mostNames) this.#models.add(event.model);
+        return;
+      case "tool_call.ready":
+      case "tool_call.rejected":
+        this.#calls += 1;
+        if (this.#tools.size < mostNames) this.#tools.add(event.name);
+    }
+  }
+
+  end(last: TerminalEvent): EndOfRun {
+    const { agent, session, caller, parent } = this.#request;
+    const input = inputText(this.#started?.input ?? this.#request.input);
+    const startedAt = this.#started?.at ?? last.at;
+    const { config, fork } = this.#started ?? {};
+    const digest: Digest = {
+      run: this.#run,
+      agent,
+      ...(session === undefined ? {} : { session }),
+      ...(last.type === "run.finished"
+        ? { status: "finished" as const, finish: last.finish }
+        : { status: "failed" as const, code: last.error.code }),
+      startedAt,
+      endedAt: last.at,
+      ms: Math.max(0, last.at - startedAt),
+      timing: last.timing,
+      usage: last.usage,
+      rounds: last.rounds,
+      calls: this.#calls,
+      tools: [...this.#tools],
+      models: [...this.#models],
+      ...(config === undefined ? {} : { config }),
+      ...(caller === undefined ? {} : { by: caller.id }),
+      ...(parent === undefined ? {} : { parent: parent.run }),
+      ...(fork === undefined ? {} : { fork }),
+      input: beginning(input, shown),
+      output: beginning(last.output, shown),
+    };
+    return { digest, text: `${beginning(input, searched)}\n${beginning(last.output, searched)}` };
+  }
+}
+
+/** The end of a run as its events tell it; undefined while it has none. */
+export function endOfRun(run: string, request: Asked, events: Iterable<RunEvent>): EndOfRun | undefined {
+  const fold = new DigestFold(run, request);
+  for (const event of events) {
+    fold.add(event);
+    if (event.type === "run.finished" || event.type === "run.failed") return fold.end(event);
+  }
+  return undefined;
+}
+
+/** What a person asked: the text, or else the text of the last message. */
+export function inputText({ text, messages = [] }: RunInput): string {
+  if (text !== undefined) return text;
+  const parts = messages.at(-1)?.parts ?? [];
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** Cut between characters: half of a surrogate pair is no valid UTF-8. */
+export function beginning(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const cut = text.slice(0, length);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1);
+}

@@ -1,0 +1,53 @@
+import type { Clock } from "../../core/clock.ts";
+import type { FeedItem, FeedQuery } from "../../core/feed.ts";
+
+/** Items kept for a reader that does not take them. */
+const mostQueued = 1_000;
+
+/** One reader of the feed. A slow one loses items and is told so, instead of making memory grow. */
+export class FeedReader {
+  readonly #query: FeedQuery;
+  readonly #clock: Clock;
+  #queue: FeedItem[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(query: FeedQuery, clock: Clock) {
+    this.#query = query;
+    this.#clock = clock;
+    query.signal?.addEventListener("abort", () => this.#wake?.(), { once: true });
+  }
+
+  mayKnow(tenant: string, agent: string): boolean {
+    const { tenant: own, agent: only, agents } = this.#query;
+    return (
+      (own === undefined || own === tenant) &&
+      (only === undefined || only === agent) &&
+      (agents?.includes(agent) ?? true)
+    );
+  }
+
+  wants(tenant: string, item: FeedItem): boolean {
+    return "agent" in item && this.mayKnow(tenant, item.agent);
+  }
+
+  take(item: FeedItem): void {
+    if (this.#queue.length >= mostQueued) this.#queue = [{ type: "feed.gap", at: this.#clock.now() }];
+    this.#queue.push(item);
+    this.#wake?.();
+  }
+
+  async *items(): AsyncGenerator<readonly FeedItem[]> {
+    const { signal } = this.#query;
+    while (!signal?.aborted) {
+      if (this.#queue.length === 0) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
+      }
+      const items = this.#queue;
+      this.#queue = [];
+      yield items;
+    }
+  }
+}

@@ -1,0 +1,201 @@
+import type { Clock } from "../../core/clock.ts";
+import { beginning, type DigestFold, inputText } from "../../core/digest.ts";
+import { messageOf } from "../../core/errors.ts";
+import { isTerminal, type RunEvent } from "../../core/events.ts";
+import type { FeedItem, FeedPart, FeedQuery } from "../../core/feed.ts";
+import type { Claim, Journal } from "../../core/journal.ts";
+import type { Log } from "../../core/log.ts";
+import type { Followers } from "../../journal/follow.ts";
+import { ElsewhereWatch } from "./feed-elsewhere.ts";
+import { FeedReader } from "./feed-reader.ts";
+
+/** How often runs under way are told, and runs of other processes are looked for, ms. */
+const period = 1_000;
+
+/** Runs in one tick, so that a reader gets a few kB a second however many there are. */
+const mostTicking = 50;
+
+interface FeedParts {
+  readonly journal: Journal;
+  readonly followers: Followers;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** A run that executes in this process. */
+interface Executing {
+  readonly claim: Claim;
+  readonly digest: DigestFold;
+  tokens: number;
+  part: FeedPart;
+  /** Set while somebody watches. */
+  abort: AbortController | undefined;
+}
+
+/**
+ * What happens in all runs, for readers that watch the service. Runs of this process are followed like by any other reader; those
+ * of other processes are found in the journal's lists, once a second. Without readers nothing is followed and nothing is asked.
+ */
+export class Feed {
+  readonly #parts: FeedParts;
+  readonly #readers = new Set<FeedReader>();
+  readonly #executing = new Map<string, Executing>();
+  readonly #elsewhere: ElsewhereWatch;
+  #stopTimer: (() => void) | undefined;
+
+  constructor(parts: FeedParts) {
+    this.#parts = parts;
+    this.#elsewhere = new ElsewhereWatch(parts.journal, {
+      isHere: (run) => this.#executing.has(run),
+      tell: (tenant, item) => this.#tell(tenant, item),
+    });
+  }
+
+  /** A run starts to execute here; call the returned function when it no longer does. */
+  began(claim: Claim, digest: DigestFold): () => void {
+    const { run } = claim.ownership;
+    const executing: Executing = { claim, digest, tokens: 0, part: "runtime", abort: undefined };
+    this.#executing.set(run, executing);
+    if (this.#readers.size > 0) this.#follow(executing);
+    return () => {
+      if (this.#executing.get(run) === executing) this.#executing.delete(run);
+      executing.abort?.abort();
+    };
+  }
+
+  async *watch(query: FeedQuery): AsyncGenerator<readonly FeedItem[]> {
+    const reader = new FeedReader(query, this.#parts.clock);
+    this.#readers.add(reader);
+    try {
+      if (this.#readers.size === 1) await this.#start();
+      else await this.#elsewhere.ready;
+      reader.take({ type: "feed.opened", at: this.#parts.clock.now() });
+      yield* reader.items();
+    } finally {
+      this.#readers.delete(reader);
+      if (this.#readers.size === 0) this.#stop();
+    }
+  }
+
+  async #start(): Promise<void> {
+    for (const executing of this.#executing.values()) this.#follow(executing);
+    this.#tick();
+    await this.#elsewhere.begin();
+  }
+
+  #stop(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
+    this.#elsewhere.end();
+    for (const executing of this.#executing.values()) {
+      executing.abort?.abort();
+      executing.abort = undefined;
+    }
+  }
+
+  #follow(executing: Executing): void {
+    if (executing.abort !== undefined) return;
+    executing.abort = new AbortController();
+    const { signal } = executing.abort;
+    this.#pump(executing, signal).catch((thrown: unknown) => {
+      const { run } = executing.claim.ownership;
+      this.#parts.log.warn("a run is missing from the feed", { run, error: messageOf(thrown) });
+    });
+  }
+
+  async #pump(executing: Executing, signal: AbortSignal): Promise<void> {
+    const { run, head } = executing.claim.ownership;
+    for await (const batch of this.#parts.followers.follow(run, { after: head, signal })) {
+      for (const event of batch) this.#see(executing, event);
+    }
+  }
+
+  #see(executing: Executing, event: RunEvent): void {
+    executing.part = partAfter(event, executing.part);
+    switch (event.type) {
+      case "text.delta":
+      case "reasoning.delta":
+      case "tool_call.delta":
+        executing.tokens += 1;
+        return;
+    }
+    const { claim, digest } = executing;
+    const item = itemOf(claim, event, digest);
+    if (item === undefined) return;
+    this.#elsewhere.seen(claim, event);
+    this.#tell(claim.tenant, item);
+  }
+
+  #tell(tenant: string, item: FeedItem): void {
+    for (const reader of this.#readers) if (reader.wants(tenant, item)) reader.take(item);
+  }
+
+  readonly #tick = (): void => {
+    this.#stopTimer = this.#parts.clock.after(period, this.#tick);
+    const at = this.#parts.clock.now();
+    for (const reader of this.#readers) {
+      const runs: { run: string; tokens: number; part: FeedPart }[] = [];
+      for (const { claim, tokens, part } of this.#executing.values()) {
+        if (runs.length === mostTicking) break;
+        if (reader.mayKnow(claim.tenant, claim.request.agent)) runs.push({ run: claim.ownership.run, tokens, part });
+      }
+      if (runs.length > 0) reader.take({ type: "tick", at, runs });
+    }
+    void this.#elsewhere.look();
+  };
+}
+
+function itemOf(claim: Claim, event: RunEvent, digest: DigestFold): FeedItem | undefined {
+  const { run, at } = event;
+  const { agent, session, parent, caller } = claim.request;
+  const base = { run, agent, at };
+  switch (event.type) {
+    case "run.started":
+      return {
+        type: "run.started",
+        ...base,
+        ...(session === undefined ? {} : { session }),
+        ...(parent === undefined ? {} : { parent: parent.run }),
+        ...(caller === undefined ? {} : { by: caller.id }),
+        input: beginning(inputText(event.input), 200),
+      };
+    case "round.started":
+      return { type: "round.started", ...base, round: event.round, model: event.model, attempt: event.attempt };
+    case "approval.requested": {
+      const { call, name, until } = event;
+      return { type: "approval.requested", ...base, call, name, ...(until === undefined ? {} : { until }) };
+    }
+    case "approval.resolved":
+      return { type: "approval.resolved", ...base, call: event.call, approved: event.approved };
+    default:
+      return isTerminal(event) ? { type: event.type, ...base, digest: digest.end(event).digest } : undefined;
+  }
+}
+
+/** The part of its time that the run is in after this event. */
+function partAfter({ type }: RunEvent, before: FeedPart): FeedPart {
+  switch (type) {
+    case "round.started":
+      return "providerWait";
+    case "text.delta":
+    case "reasoning.delta":
+    case "refusal.delta":
+    case "tool_call.started":
+    case "tool_call.delta":
+      return "providerStream";
+    case "generation.failed":
+      return "retryWait";
+    case "tool.started":
+    case "tool.output":
+      return "tool";
+    case "approval.requested":
+      return "approval";
+    case "approval.resolved":
+    case "generation.finished":
+    case "round.finished":
+    case "tool.finished":
+      return "runtime";
+    default:
+      return before;
+  }
+}
