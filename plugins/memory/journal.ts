@@ -38,6 +38,8 @@ export interface MemoryOptions {
 /** Everything is in memory, so the oldest are dropped. */
 const mostAudited = 10_000;
 
+const nobody: ReadonlySet<Ownership> = new Set();
+
 /**
  * The journal's full contract without a disk. Every method does its work in one turn of the event loop, which is its
  * transaction.
@@ -69,17 +71,20 @@ export class MemoryJournal implements Journal {
     return this.#blobs;
   }
 
-  async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
+  append(batch: readonly Append[]): ReturnType<Journal["append"]> {
     this.#usable("journal.append");
-    const fenced = new Set<Ownership>();
+    let fenced: Set<Ownership> | undefined;
     let work = false;
     for (const item of batch) {
       const stored = this.#runs.get(item.ownership.run);
       if (stored && mayWrite(stored, item)) work = this.#write(stored, item) || work;
-      else if (!stored || !isThere(stored, item)) fenced.add(item.ownership);
+      else if (!stored || !isThere(stored, item)) {
+        fenced ??= new Set();
+        fenced.add(item.ownership);
+      }
     }
     this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
-    return fenced;
+    return fenced ?? nobody;
   }
 
   async read(run: string, after: number, limit: number): Promise<RunEvent[]> {

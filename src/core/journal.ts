@@ -249,7 +249,7 @@ export interface Journal {
    * Atomic per item, in order. Resolves when durable, with the owners that were fenced. Safe to retry with the same items after
    * a rejection: an item already stored with the same epoch and events counts as done.
    */
-  append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>>;
+  append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> | ReadonlySet<Ownership>;
   read(run: string, after: number, limit: number): Promise<RunEvent[]>;
   readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>>;
   /** `control` limits hints to work and signals; hints about events arrive with every token. */

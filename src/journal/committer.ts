@@ -28,10 +28,13 @@ export interface CommitterOptions {
 }
 
 const op = "journal.append";
+const turn = Promise.resolve();
 const firstRetry = 50;
 const lastRetry = 2_000;
 /** Most durations of a commit between two starts. */
 const maxShare = 8;
+/** Never pushed to. */
+const none: OwnedLog[] = [];
 /** Approximate bytes per transaction; a single run holds far less. */
 const maxBatch = 32 * 1024 * 1024;
 
@@ -50,7 +53,11 @@ export class Committer implements LogOwner {
   readonly #pace: number;
   readonly #maxWaiting: number;
   readonly #patience: number;
-  #dirty: OwnedLog[] = [];
+  #dirty: OwnedLog[] = none;
+  /** The commit in flight. */
+  #logs: readonly OwnedLog[] = none;
+  #batch: readonly Append[] = [];
+  #started = 0;
   #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
   #urgent = false;
   #restUntil = 0;
@@ -82,7 +89,8 @@ export class Committer implements LogOwner {
   changed(log: OwnedLog, urgent: boolean): void {
     if (!log.listed) {
       log.listed = true;
-      this.#dirty.push(log);
+      if (this.#dirty.length === 0) this.#dirty = [log];
+      else this.#dirty.push(log);
     }
     if (urgent || log.waiting >= this.#maxWaiting) this.#urgent = true;
     if (this.#phase === "idle" || (this.#phase === "resting" && this.#urgent)) this.#schedule();
@@ -102,8 +110,9 @@ export class Committer implements LogOwner {
       this.#wake = this.clock.after(rest, this.#start);
     } else {
       this.#phase = "scheduled";
-      // After the current turn, so that all events of one network read are committed together.
-      queueMicrotask(this.#start);
+      // After the current turn, so that all events of one network read are committed together. Cheaper than queueMicrotask, which
+      // makes an AsyncResource.
+      turn.then(this.#start);
     }
   }
 
@@ -112,22 +121,48 @@ export class Committer implements LogOwner {
     this.#phase = "committing";
     this.#urgent = false;
     const logs = this.#dirty;
-    this.#dirty = [];
-    const batch: Append[] = [];
-    const open: OwnedLog[] = [];
+    this.#dirty = none;
+    let batch: Append[] = [];
+    let open: OwnedLog[] = [];
     let bytes = 0;
     for (const log of logs) {
       if (bytes > maxBatch) {
-        this.#dirty.push(log);
+        this.#dirty = [...this.#dirty, log];
         continue;
       }
       log.listed = false;
       if (log.ended) continue;
       bytes += log.waiting;
-      batch.push(log.take());
-      open.push(log);
+      if (open.length === 0) {
+        batch = [log.take()];
+        open = [log];
+      } else {
+        batch.push(log.take());
+        open.push(log);
+      }
     }
-    this.#commit(open, batch).then(this.#next);
+    if (batch.length === 0) return this.#next();
+    this.#logs = open;
+    this.#batch = batch;
+    this.#started = this.clock.monotonic();
+    try {
+      const answer = this.#journal.append(batch);
+      // An engine in this process answers at once: no promise for each token.
+      if (answer instanceof Promise) answer.then(this.#appended, this.#refused);
+      else this.#appended(answer);
+    } catch (thrown) {
+      this.#refused(thrown);
+    }
+  };
+
+  readonly #appended = (fenced: ReadonlySet<Ownership>): void => {
+    this.#rest();
+    this.#settle(this.#logs, this.#batch, fenced);
+    this.#next();
+  };
+
+  readonly #refused = (thrown: unknown): void => {
+    this.#retry(this.#logs, this.#batch, thrown).then(this.#next);
   };
 
   readonly #next = (): void => {
@@ -135,13 +170,16 @@ export class Committer implements LogOwner {
     else this.#phase = "idle";
   };
 
-  async #commit(logs: readonly OwnedLog[], batch: readonly Append[]): Promise<void> {
-    if (batch.length === 0) return;
-    const start = this.clock.monotonic();
+  #rest(): void {
+    const took = this.clock.monotonic() - this.#started;
+    this.#restUntil = this.#started + Math.min(took * Math.min(this.#batch.length, maxShare), this.#pace);
+  }
+
+  /** A commit that failed: tried again while the engine is down, and split up if the engine rejects it. */
+  async #retry(logs: readonly OwnedLog[], batch: readonly Append[], failure?: unknown): Promise<void> {
     try {
-      const fenced = await this.#append(batch);
-      const took = this.clock.monotonic() - start;
-      this.#restUntil = start + Math.min(took * Math.min(batch.length, maxShare), this.#pace);
+      const fenced = await this.#append(batch, failure);
+      this.#rest();
       this.#settle(logs, batch, fenced);
     } catch (thrown) {
       const error = wrap(op, thrown, "record_invalid");
@@ -152,7 +190,7 @@ export class Committer implements LogOwner {
       const [log, item] = [logs[0], batch[0]];
       if (logs.length === 1 && log && item) return this.#endRun(log, item, error);
       // The engine works but rejects this batch: commit one by one so that only the offending run fails.
-      for (const [index, log] of logs.entries()) await this.#commit([log], batch.slice(index, index + 1));
+      for (const [index, log] of logs.entries()) await this.#retry([log], batch.slice(index, index + 1));
     }
   }
 
@@ -172,9 +210,10 @@ export class Committer implements LogOwner {
   }
 
   #settle(logs: readonly OwnedLog[], batch: readonly Append[], fenced: ReadonlySet<Ownership>): void {
-    for (const [index, log] of logs.entries()) {
+    for (let index = 0; index < logs.length; index++) {
+      const log = logs[index];
       const item = batch[index];
-      if (item === undefined) continue;
+      if (log === undefined || item === undefined) continue;
       if (fenced.has(log.ownership)) {
         log.fail(fencedOff(log.ownership));
         continue;
@@ -184,11 +223,15 @@ export class Committer implements LogOwner {
     }
   }
 
-  /** Retries until the engine accepts. By the port's contract, repeating an append that did succeed is harmless. */
-  async #append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
+  /**
+   * Retries until the engine accepts; `failure` is what the first try threw. By the port's contract, repeating an append that did
+   * succeed is harmless.
+   */
+  async #append(batch: readonly Append[], failure?: unknown): Promise<ReadonlySet<Ownership>> {
     const deadline = this.clock.monotonic() + this.#patience;
     for (let tries = 0; ; tries++) {
       try {
+        if (tries === 0 && failure !== undefined) throw failure;
         const fenced = await this.#journal.append(batch);
         if (tries > 0) this.#log.info("the journal takes events again", { tries });
         return fenced;

@@ -4,6 +4,7 @@ import { isTerminal, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { mayBeCut } from "../core/page.ts";
+import { PolledStream } from "../core/polled-stream.ts";
 
 type Batch = readonly RunEvent[];
 type Result = IteratorResult<Batch, undefined>;
@@ -24,26 +25,32 @@ export interface FollowerOptions {
 
 const op = "journal.follow";
 const ended: Result = { value: undefined, done: true };
+/** Never pushed to. */
+const none: Batch[] = [];
 
 /**
  * One reader of one run. `#next` is the only record of its position: a batch from any source is taken from there on, and a gap
  * sends the reader to the store. So no event is missed or duplicated.
  */
-export class Follower implements AsyncIterableIterator<Batch, undefined> {
+export class Follower extends PolledStream<Batch> {
   readonly run: string;
   readonly #options: FollowerOptions;
   #next: number;
-  #queue: Batch[] = [];
+  #queue: Batch[] = none;
   #queued = 0;
   /** The store may have events that were not handed over. */
   #behind: boolean;
   #reading = false;
   #ended = false;
-  #waiting: { resolve: (result: Result) => void; reject: (error: unknown) => void } | undefined;
+  /** A page from the store that nobody has taken. */
+  #page: Result | undefined;
   #failure: VenturiError | undefined;
+  #arriving: Promise<void> | undefined;
+  #wake: () => void = () => {};
   #closing: AbortController | undefined;
 
   constructor(run: string, options: FollowerOptions) {
+    super();
     this.run = run;
     this.#options = options;
     this.#next = options.after + 1;
@@ -63,20 +70,28 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     return !this.#behind && !this.#ended;
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  poll(): Result | undefined {
+    if (this.#failure) throw this.#failure;
+    const page = this.#page;
+    if (page !== undefined) {
+      this.#page = undefined;
+      return page;
+    }
+    if (this.#reading) return undefined;
+    return this.#take() ?? (this.#ended ? ended : undefined);
   }
 
-  next(): Promise<Result> {
-    if (this.#failure) return Promise.reject(this.#failure);
-    const batch = this.#take();
-    if (batch) return Promise.resolve(batch);
-    if (this.#ended) return Promise.resolve(ended);
-    const waiting = Promise.withResolvers<Result>();
-    this.#waiting = waiting;
+  arrival(): Promise<void> {
+    if (this.#failure || this.#page || (this.#ended && !this.#reading)) return Promise.resolve();
+    this.#arriving ??= new Promise(this.#wait);
     if (this.#behind) this.#read();
-    return waiting.promise;
+    return this.#arriving;
   }
+
+  /** A field, so that a wait allocates no closure of its own. */
+  readonly #wait = (resolve: () => void): void => {
+    this.#wake = resolve;
+  };
 
   return(): Promise<Result> {
     this.#onAbort();
@@ -95,27 +110,26 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
       this.miss();
       return;
     }
-    this.#queue.push(fresh);
+    if (this.#queued === 0) this.#queue = [fresh];
+    else this.#queue.push(fresh);
     this.#queued += fresh.length;
-    if (!this.#waiting || this.#reading) return;
-    const batch = this.#take();
-    if (batch) this.#resolve(batch);
+    if (!this.#reading) this.#arrived();
   }
 
   /** The store may have more than was handed over. */
   miss(): void {
     if (this.#ended) return;
-    this.#queue = [];
+    this.#queue = none;
     this.#queued = 0;
     this.#behind = true;
-    if (this.#waiting) this.#read();
+    if (this.#arriving) this.#read();
   }
 
   /** Everything queued that continues at the reader's position. */
   #take(): Result | undefined {
     if (this.#queue.length === 0) return undefined;
     const queue = this.#queue;
-    this.#queue = [];
+    this.#queue = none;
     this.#queued = 0;
     const events = queue.length === 1 ? (queue[0] ?? []) : queue.flat();
     const first = events[0]?.seq ?? this.#next;
@@ -137,11 +151,12 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
   #read(): void {
     if (this.#reading) return;
     this.#reading = true;
-    this.#page().then(
+    this.#readPage().then(
       (result) => {
         this.#reading = false;
-        if (result) this.#resolve(result);
-        else if (this.#behind && this.#waiting) this.#read();
+        this.#page = result;
+        if (result) this.#arrived();
+        else if (this.#behind && this.#arriving) this.#read();
       },
       (thrown) => {
         this.#reading = false;
@@ -150,7 +165,7 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     );
   }
 
-  async #page(): Promise<Result | undefined> {
+  async #readPage(): Promise<Result | undefined> {
     const { journal, page } = this.#options;
     // Reset before the read: events committed meanwhile are handed over or set it again.
     this.#behind = false;
@@ -187,23 +202,20 @@ export class Follower implements AsyncIterableIterator<Batch, undefined> {
     }
   }
 
-  #resolve(result: Result): void {
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    waiting?.resolve(result);
+  #arrived(): void {
+    this.#arriving = undefined;
+    this.#wake();
   }
 
   #fail(error: VenturiError): void {
     this.#close();
-    const waiting = this.#waiting;
-    this.#waiting = undefined;
-    if (waiting) waiting.reject(error);
-    else this.#failure = error;
+    this.#failure = error;
+    this.#arrived();
   }
 
   #onAbort = (): void => {
     this.#close();
-    this.#resolve(ended);
+    this.#arrived();
   };
 
   #close(): void {

@@ -84,7 +84,9 @@ export class OwnedLog implements RunLog {
       this.digest?.add(event);
     }
     this.#head += 1;
-    this.#buffer.push(event);
+    // A literal has room for one; a push to an empty array reserves seventeen, and most commits hold one event of a run.
+    if (this.#buffer.length === 0) this.#buffer = [event];
+    else this.#buffer.push(event);
     this.waiting += bytes;
     this.#uncommitted += bytes;
     if (this.#uncommitted > this.#owner.maxUncommitted) this.#press();

@@ -1,10 +1,11 @@
 import { type CallSettings, callRequest } from "../core/call-settings.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
-import { isTerminal, type RunInput } from "../core/events.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { RunInput } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Message } from "../core/messages.ts";
 import type { Runs } from "../core/runs.ts";
-import { type Action, type Chunk, Chunks, type Finish, isWhole, type ToolCall } from "./chunk.ts";
+import { type Action, type Chunk, type Finish, isWhole, type ToolCall } from "./chunk.ts";
+import { ChunkStream } from "./chunk-stream.ts";
 
 /** Text, text with values for the agent's inputs, or a conversation so far. */
 export type Inputs = string | RunInput;
@@ -70,36 +71,9 @@ export class NamedAgent {
     throw new VenturiError("agent.execute", "internal", "the stream ended without a last chunk");
   }
 
-  async *#stream(input: RunInput, options: ExecuteOptions, limits: RunRequest["limits"] = {}): AsyncIterable<Chunk> {
+  #stream(input: RunInput, options: ExecuteOptions, limits: RunRequest["limits"] = {}): AsyncIterable<Chunk> {
     const { signal, ...settings } = options;
-    const metadata = { run: "", seq: 0, at: Date.now(), sinceStartMs: 0, gapMs: 0 };
-    if (signal?.aborted) {
-      yield { err: cancelled(signal), metadata };
-      return;
-    }
-    const request = { agent: this.name, input, limits, ...requestOf(settings) };
-    const { run } = await this.#runs.start({ ...request, onDisconnect: "cancel" }, { paced: true });
-    const cancel = () => this.#runs.cancel(run, "the caller went away").catch(() => {}); // the run has already ended
-    signal?.addEventListener("abort", cancel, { once: true });
-    if (signal?.aborted) void cancel(); // aborted while the run was being started
-    const chunks = new Chunks();
-    let ended = false;
-    try {
-      for await (const batch of this.#runs.follow(run, { channel: "library" })) {
-        for (const event of batch) {
-          ended = isTerminal(event);
-          const chunk = chunks.of(event);
-          if (chunk) yield chunk;
-        }
-      }
-    } catch (thrown) {
-      ended = true;
-      void cancel(); // nobody reads the run any more; a journal that cannot be read may not accept this either
-      yield { err: wrap("agent.execute", thrown), metadata: { ...metadata, run } };
-    } finally {
-      signal?.removeEventListener("abort", cancel);
-      if (!ended) await cancel();
-    }
+    return new ChunkStream(this.#runs, { agent: this.name, input, limits, ...requestOf(settings) }, signal);
   }
 }
 
@@ -142,8 +116,3 @@ function planFinish({ finish, err, action }: Chunk, call: ToolCall | undefined):
 
 const decision = (call: ToolCall | undefined, { output }: Finish): Action =>
   call ? { type: "call", name: call.name, arguments: call.arguments } : { type: "answer", text: output };
-
-const cancelled = (signal: AbortSignal): VenturiError =>
-  new VenturiError("agent.execute", "stream_interrupted", "the call was cancelled before it began", {
-    cause: signal.reason,
-  });

@@ -1,6 +1,7 @@
 import type { Delta } from "../core/deltas.ts";
 import type { VenturiError } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
+import { PolledStream } from "../core/polled-stream.ts";
 import type { Pipeline } from "./decode.ts";
 import type { Exchange } from "./http/exchange.ts";
 import type { ReadBuffer } from "./http/read-buffer.ts";
@@ -22,31 +23,40 @@ type Step = IteratorResult<Delta[], undefined>;
 
 const done: Step = { done: true, value: undefined };
 
-/** One generation's deltas, one batch per network read. Hand-written because a generator costs several promises per batch. */
-export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, undefined> {
+/** One generation's deltas, one batch per network read. */
+export class DeltaStream extends PolledStream<Delta[]> {
   readonly #source: DeltaSource;
   #exchange: Exchange | undefined;
+  #opening: Promise<void> | undefined;
   #answer: Answer | undefined;
+  #failure: { readonly error: unknown } | undefined;
   #over = false;
 
   constructor(source: DeltaSource) {
+    super();
     this.#source = source;
     keepOne(this);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  poll(): Step | undefined {
+    if (this.#failure !== undefined) return this.#reject(this.#failure.error);
+    if (this.#over) return done;
+    const answer = this.#answer;
+    if (answer === undefined) return undefined;
+    try {
+      if ("reads" in answer) return this.#decode(answer.reads, answer.pipeline);
+      this.#end("complete");
+      return { done: false, value: answer.whole };
+    } catch (thrown) {
+      throw this.#failed(thrown);
+    }
   }
 
-  next(): Promise<Step> {
-    if (this.#over) return Promise.resolve(done);
-    if (this.#answer === undefined) return this.#begin();
-    try {
-      const step = this.#read(this.#answer);
-      return step === undefined ? this.#wait(this.#answer) : Promise.resolve(step);
-    } catch (thrown) {
-      return Promise.reject(thrown);
-    }
+  arrival(): Promise<void> {
+    const answer = this.#answer;
+    if (answer !== undefined && "reads" in answer && !this.#over) return answer.reads.arrival();
+    this.#opening ??= this.#open();
+    return this.#opening;
   }
 
   return(): Promise<Step> {
@@ -54,37 +64,19 @@ export class DeltaStream implements AsyncIterableIterator<Delta[], undefined, un
     return Promise.resolve(done);
   }
 
-  async #begin(): Promise<Step> {
+  async #open(): Promise<void> {
     this.#exchange = this.#source.exchange();
     try {
       this.#answer = await this.#source.open(this.#exchange);
     } catch (thrown) {
-      if (this.#over) return done;
-      throw this.#failed(thrown);
+      if (!this.#over) this.#failure = { error: this.#failed(thrown) };
     }
-    return this.#over ? done : (this.#read(this.#answer) ?? this.#wait(this.#answer));
   }
 
-  #wait(answer: Answer): Promise<Step> {
-    return "whole" in answer ? Promise.resolve(done) : answer.reads.arrival().then(this.#again);
-  }
-
-  readonly #again = (): Step | Promise<Step> => {
-    if (this.#over || this.#answer === undefined) return done;
-    return this.#read(this.#answer) ?? this.#wait(this.#answer);
-  };
-
-  /** The next step if available; undefined when it must be awaited. */
-  #read(answer: Answer): Step | undefined {
-    try {
-      if ("whole" in answer) {
-        this.#end("complete");
-        return { done: false, value: answer.whole };
-      }
-      return this.#decode(answer.reads, answer.pipeline);
-    } catch (thrown) {
-      throw this.#failed(thrown);
-    }
+  /** Reported once; afterwards the stream has ended. */
+  #reject(error: unknown): never {
+    this.#failure = undefined;
+    throw error;
   }
 
   #decode(reads: ReadBuffer, pipeline: Pipeline): Step | undefined {

@@ -27,7 +27,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
       const journal = await bench.open();
       await journal.ping();
       await journal.close();
-      for (const ask of [() => journal.ping(), () => journal.read("r", 0, 1), () => journal.append([])]) {
+      for (const ask of [() => journal.ping(), () => journal.read("r", 0, 1), async () => journal.append([])]) {
         await assert.rejects(ask(), { code: "journal_failed" });
       }
     });

@@ -96,7 +96,7 @@ for (const size of [1, 3] as const) {
     it("what no batch can hold is refused for good, and nothing of it is stored", async () => {
       const { ownership } = await claimed(journal);
       const events = eventsAfter(ownership, [text("x".repeat(70_000_000))]);
-      const error = await journal.append([{ ownership, events }]).catch((thrown) => thrown);
+      const error = await (async () => journal.append([{ ownership, events }]))().catch((thrown) => thrown);
       expect(error).to.include({ code: "record_invalid" });
       expect(error.message).to.include("raise its max_payload");
       expect(await put(journal, ownership, [text("small")])).to.equal(true);

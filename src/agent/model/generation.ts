@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Delta } from "../../core/deltas.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
-import { keepOne } from "../../core/keep-one.ts";
+import { type PolledStream, polled } from "../../core/polled-stream.ts";
 import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/provider.ts";
 import { callerTrace } from "../../core/trace-context.ts";
 import type { Usage } from "../../core/usage.ts";
@@ -48,11 +48,17 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   const context = contextOf(run, attempt);
   run.time.enter("providerWait");
   let writer: DeltaWriter | undefined;
-  let reader: AbortableReader | undefined;
+  let stream: PolledStream<readonly Delta[]> | undefined;
   try {
     let reads = 0;
-    reader = new AbortableReader(streamOf(target.port, request, context), run.signal);
-    for (let read = await reader.next(); !read.done; read = await reader.next()) {
+    stream = polled(streamOf(target.port, request, context), run.signal);
+    for (;;) {
+      const read = stream.poll();
+      if (read === undefined) {
+        await stream.arrival();
+        continue;
+      }
+      if (read.done) break;
       // The provider's wrapper sets the observer no later than the first read of the stream.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
       if (run.time.part !== "providerStream") run.time.enter("providerStream");
@@ -68,7 +74,8 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(target, thrown);
     throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: costOf(writer, attempt) });
   } finally {
-    reader?.close();
+    // Lets the provider release its resources, whatever ended the reading; a no-op on a stream that has ended.
+    void stream?.return().catch(() => {});
     writer?.close();
     run.time.enter("runtime");
   }
@@ -136,43 +143,6 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
 function timeoutsOf({ agent }: RunContext, { port }: ModelTarget): Timeouts {
   const { timeout } = agent.model;
   return { ...timeout, firstChunk: timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk };
-}
-
-/**
- * Reads a stream batch by batch and rejects as soon as the signal aborts, even if the provider ignores it. Racing each `next()`
- * against the signal would cost a closure and two promises per batch; this costs one promise.
- */
-class AbortableReader {
-  readonly #iterator: AsyncIterator<readonly Delta[]>;
-  readonly #signal: AbortSignal;
-  #reject: (reason: unknown) => void = () => {};
-
-  constructor(stream: AsyncIterable<readonly Delta[]>, signal: AbortSignal) {
-    this.#iterator = stream[Symbol.asyncIterator]();
-    this.#signal = signal;
-    signal.addEventListener("abort", this.#onAbort, { once: true });
-    keepOne(this);
-  }
-
-  next(): Promise<IteratorResult<readonly Delta[]>> {
-    if (this.#signal.aborted) return Promise.reject(this.#signal.reason);
-    const { promise, resolve, reject } = Promise.withResolvers<IteratorResult<readonly Delta[]>>();
-    this.#reject = reject;
-    this.#iterator.next().then(resolve, reject);
-    return promise;
-  }
-
-  /** Lets the provider release its resources, whatever ended the reading. */
-  close(): void {
-    this.#signal.removeEventListener("abort", this.#onAbort);
-    // A no-op on a stream that has ended.
-    void Promise.resolve(this.#iterator.return?.()).catch(() => {});
-  }
-
-  readonly #onAbort = (): void => {
-    this.#reject(this.#signal.reason);
-    this.close();
-  };
 }
 
 /** Adds who failed to the error: a chain may have several providers, and a provider several models. */

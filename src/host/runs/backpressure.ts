@@ -1,4 +1,7 @@
 import type { RunEvent } from "../../core/events.ts";
+import { PolledStream } from "../../core/polled-stream.ts";
+
+type Batch = readonly RunEvent[];
 
 /** How far a run may be ahead of its pacing reader, in events and characters. */
 const eventsAhead = 256;
@@ -38,24 +41,64 @@ export class BackpressureGate {
     return this.#events < eventsAhead && this.#characters < charactersAhead;
   }
 
-  /** The reader's side: passes batches on and counts each as consumed when the next is requested. */
-  async *follow(batches: AsyncIterable<readonly RunEvent[]>): AsyncIterable<readonly RunEvent[]> {
-    try {
-      for await (const batch of batches) {
-        yield batch;
-        this.#events -= batch.length;
-        for (const event of batch) this.#characters -= charactersOf(event);
-        if (this.#near) this.#wake();
-      }
-    } finally {
-      this.#over = true;
-      this.#wake();
-    }
+  consumed(batch: Batch): void {
+    this.#events -= batch.length;
+    for (const event of batch) this.#characters -= charactersOf(event);
+    if (this.#near) this.#wake();
+  }
+
+  /** The reader is gone: nothing holds the run back any more. */
+  left(): void {
+    this.#over = true;
+    this.#wake();
   }
 
   #wake(): void {
     this.#waiting?.();
     this.#waiting = undefined;
+  }
+}
+
+/** The reader's side: counts each batch as consumed when the next is requested. */
+export class PacedStream extends PolledStream<Batch> {
+  readonly #batches: PolledStream<Batch>;
+  readonly #gate: BackpressureGate;
+  readonly #left: () => void;
+  #given: Batch | undefined;
+
+  constructor(batches: PolledStream<Batch>, gate: BackpressureGate, left: () => void) {
+    super();
+    this.#batches = batches;
+    this.#gate = gate;
+    this.#left = left;
+  }
+
+  poll(): IteratorResult<Batch, undefined> | undefined {
+    if (this.#given !== undefined) this.#gate.consumed(this.#given);
+    this.#given = undefined;
+    try {
+      const step = this.#batches.poll();
+      if (step?.done) this.#leave();
+      else this.#given = step?.value;
+      return step;
+    } catch (thrown) {
+      this.#leave();
+      throw thrown;
+    }
+  }
+
+  arrival(): Promise<void> {
+    return this.#batches.arrival();
+  }
+
+  return(): Promise<IteratorResult<Batch, undefined>> {
+    this.#leave();
+    return this.#batches.return();
+  }
+
+  #leave(): void {
+    this.#gate.left();
+    this.#left();
   }
 }
 

@@ -43,7 +43,7 @@ import { type Work, Worker } from "../../journal/worker.ts";
 import { Revisions } from "../build/revisions.ts";
 import { Config } from "../config/load.ts";
 import { Admission } from "./admission.ts";
-import { BackpressureGate } from "./backpressure.ts";
+import { BackpressureGate, PacedStream } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
 import { checkSignal } from "./check-signal.ts";
 import { embed } from "./embed.ts";
@@ -155,16 +155,8 @@ export class HostRuns implements Runs {
     const { channel: _, ...asked } = options;
     const batches = this.#followers.follow(run, asked);
     const pace = this.#paces.get(run);
-    return pace?.take() ? this.#paced(run, pace, batches) : batches;
-  }
-
-  /** Removed with its reader: a run another replica executes never ends here. */
-  async *#paced(run: string, pace: BackpressureGate, batches: AsyncIterable<readonly RunEvent[]>) {
-    try {
-      yield* pace.follow(batches);
-    } finally {
-      this.#paces.delete(run);
-    }
+    // Removed with its reader: a run another replica executes never ends here.
+    return pace?.take() ? new PacedStream(batches, pace, () => this.#paces.delete(run)) : batches;
   }
 
   async events(run: string, query: EventQuery = {}): Promise<EventPage> {

@@ -153,6 +153,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #abort(reason: Error): void {
     this.#controller?.abort(reason);
     this.#waiting?.reject(reason);
+    this.#reads?.end(reason);
   }
 }
 

@@ -6,6 +6,8 @@ export interface Source {
 }
 
 const highWaterMark = 64 * 1024;
+/** Never pushed to. */
+const none: Buffer[] = [];
 
 /**
  * Received bytes not yet taken. `take` returns all of them at once, and only an empty buffer is awaited: one promise per wait,
@@ -13,11 +15,12 @@ const highWaterMark = 64 * 1024;
  */
 export class ReadBuffer {
   readonly #source: Source;
-  #pieces: Buffer[] = [];
+  #pieces: Buffer[] = none;
   #bytes = 0;
   #paused = false;
   #discarding = false;
   #error: Error | undefined;
+  #arriving: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #onFirst: (() => void) | undefined;
   #waitingSince = 0;
@@ -43,7 +46,7 @@ export class ReadBuffer {
       return undefined;
     }
     const read = pieces.length === 1 ? first : Buffer.concat(pieces, this.#bytes);
-    this.#pieces = [];
+    this.#pieces = none;
     this.#bytes = 0;
     if (this.#paused) {
       this.#paused = false;
@@ -55,23 +58,26 @@ export class ReadBuffer {
   /** Resolves when there are bytes to take, or at the end. */
   arrival(): Promise<void> {
     if (this.ended || this.#bytes > 0) return Promise.resolve();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#wake = resolve;
-    this.#waitingSince = performance.now();
-    return promise;
+    if (this.#arriving === undefined) {
+      this.#arriving = new Promise(this.#wait);
+      this.#waitingSince = performance.now();
+    }
+    return this.#arriving;
   }
 
   /** Drains and drops the rest of the body, so that the connection can be reused. */
   discard(): void {
     this.#discarding = true;
-    this.#pieces = [];
+    this.#pieces = none;
     this.#bytes = 0;
     if (this.#paused) this.#source.resume();
   }
 
   push(piece: Buffer): void {
     if (this.#discarding || piece.length === 0) return;
-    this.#pieces.push(piece);
+    // A literal has room for one; a push to an empty array reserves seventeen, and nearly every wait ends with one piece.
+    if (this.#bytes === 0) this.#pieces = [piece];
+    else this.#pieces.push(piece);
     this.#bytes += piece.length;
     if (this.#bytes >= highWaterMark && !this.#paused) {
       this.#paused = true;
@@ -81,17 +87,25 @@ export class ReadBuffer {
       this.#onFirst();
       this.#onFirst = undefined;
     }
-    const wake = this.#wake;
-    this.#wake = undefined;
-    wake?.();
+    this.#arrived();
   }
 
   end(error?: Error): void {
     if (this.ended) return;
     this.ended = true;
     this.#error = error;
+    this.#arrived();
+  }
+
+  #arrived(): void {
     const wake = this.#wake;
+    this.#arriving = undefined;
     this.#wake = undefined;
     wake?.();
   }
+
+  /** A field, so that a wait allocates no closure of its own. */
+  readonly #wait = (resolve: () => void): void => {
+    this.#wake = resolve;
+  };
 }

@@ -3,6 +3,7 @@ import { type Span, trace } from "@opentelemetry/api";
 import { encodedSize, isTerminal, type RunEvent } from "../../core/events.ts";
 import type { RunRequest } from "../../core/journal.ts";
 import { keepOne } from "../../core/keep-one.ts";
+import { PolledStream, polled } from "../../core/polled-stream.ts";
 import type { FollowOptions, Runs } from "../../core/runs.ts";
 import { attributes, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
@@ -40,7 +41,7 @@ function within(request: RunRequest): RunRequest {
 type Batch = readonly RunEvent[];
 
 /** One follower. The time between taking a batch and requesting the next is backpressure from the client. */
-export class Delivery implements AsyncIterableIterator<Batch, undefined, undefined> {
+export class Delivery extends PolledStream<Batch> {
   readonly #measure: Tracing;
   readonly #run: string;
   readonly #channel: string;
@@ -48,7 +49,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
   readonly #source: () => AsyncIterable<Batch>;
   readonly #open: Set<Delivery>;
   readonly #origin = originNow();
-  #inner: AsyncIterator<Batch> | undefined;
+  #inner: PolledStream<Batch> | undefined;
   #span: Span | undefined;
   #started = 0;
   #given: Batch | undefined;
@@ -66,6 +67,7 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     source: () => AsyncIterable<Batch>,
     open: Set<Delivery>,
   ) {
+    super();
     this.#measure = measure;
     this.#run = follower.run;
     this.#channel = follower.options?.channel ?? "library";
@@ -75,25 +77,28 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     keepOne(this);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  next(): Promise<IteratorResult<Batch, undefined>> {
-    if (this.#over) return Promise.resolve({ done: true, value: undefined });
+  poll(): IteratorResult<Batch, undefined> | undefined {
+    if (this.#over) return { done: true, value: undefined };
     try {
       this.#inner ??= this.#start();
       this.#taken();
-      return this.#inner.next().then(this.#read, this.#failed);
+      const step = this.#inner.poll();
+      if (step?.done) this.end(good);
+      else if (step !== undefined) this.#read(step.value);
+      return step;
     } catch (thrown) {
       this.end(outcomeOf(thrown, this.#signal));
-      return Promise.reject(thrown);
+      throw thrown;
     }
+  }
+
+  arrival(): Promise<void> {
+    return this.#inner?.arrival() ?? Promise.resolve();
   }
 
   async return(): Promise<IteratorResult<Batch, undefined>> {
     this.end(this.#complete ? good : cancelled);
-    await this.#inner?.return?.();
+    await this.#inner?.return();
     return { done: true, value: undefined };
   }
 
@@ -115,31 +120,21 @@ export class Delivery implements AsyncIterableIterator<Batch, undefined, undefin
     endSpan(this.#measure, this.#run, span, this.#origin.time(now));
   }
 
-  #start(): AsyncIterator<Batch> {
+  #start(): PolledStream<Batch> {
     this.#started = performance.now();
     this.#open.add(this);
     this.#measure.sdk.instruments.followersActive.value++;
-    return this.#source()[Symbol.asyncIterator]();
+    return polled(this.#source());
   }
 
-  readonly #read = (step: IteratorResult<Batch>): IteratorResult<Batch, undefined> => {
-    if (step.done) {
-      this.end(good);
-      return { done: true, value: undefined };
-    }
-    this.#span ??= this.#begin(step.value);
-    this.#events += step.value.length;
-    const last = step.value.at(-1);
+  #read(batch: Batch): void {
+    this.#span ??= this.#begin(batch);
+    this.#events += batch.length;
+    const last = batch.at(-1);
     if (last !== undefined && isTerminal(last)) this.#complete = true;
-    this.#given = step.value;
+    this.#given = batch;
     this.#givenAt = performance.now();
-    return step;
-  };
-
-  readonly #failed = (thrown: unknown): never => {
-    this.end(outcomeOf(thrown, this.#signal));
-    throw thrown;
-  };
+  }
 
   /** The batch was consumed: if its events were encoded at all, their size is now cached and free to read. */
   #taken(): void {

@@ -7,20 +7,18 @@ const slow = 1_000;
 
 /** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const durations = measure.sdk.instruments.appendDuration;
   const { keepWire, wire, blobs } = journal;
   return {
     lease: journal.lease,
-    async append(batch) {
+    append(batch) {
       const start = performance.now();
+      let answer: ReturnType<Journal["append"]> | undefined;
       try {
-        return await journal.append(batch);
+        answer = journal.append(batch);
       } finally {
-        const end = performance.now();
-        durations.record((end - start) / 1_000);
-        if (end - start >= slow) measure.slowAppend(end - start, batch.length);
-        noteAppend(measure, batch, start, end);
+        if (!(answer instanceof Promise)) noteAppend(measure, batch, start);
       }
+      return answer instanceof Promise ? answer.finally(() => noteAppend(measure, batch, start)) : answer;
     },
     async claim(worker, limit, filter) {
       const claims = await journal.claim(worker, limit, filter);
@@ -55,7 +53,10 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
   };
 }
 
-function noteAppend(measure: Tracing, batch: readonly Append[], start: number, end: number): void {
+function noteAppend(measure: Tracing, batch: readonly Append[], start: number): void {
+  const end = performance.now();
+  measure.sdk.instruments.appendDuration.record((end - start) / 1_000);
+  if (end - start >= slow) measure.slowAppend(end - start, batch.length);
   for (const { ownership, events } of batch) {
     if (events.length > 0) measure.traces.get(ownership.run)?.appended(events.length, batch.length, start, end);
   }

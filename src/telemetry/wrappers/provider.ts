@@ -1,6 +1,7 @@
 import { type Attributes, context as active } from "@opentelemetry/api";
 import type { Delta } from "../../core/deltas.ts";
 import { keepOne } from "../../core/keep-one.ts";
+import { PolledStream, polled } from "../../core/polled-stream.ts";
 import {
   type GenerationContext,
   type GenerationRequest,
@@ -10,7 +11,7 @@ import {
 } from "../../core/provider.ts";
 import { attributes } from "../names.ts";
 import { GenerationTrace } from "./generation-trace.ts";
-import { good, outcomeOf } from "./outcome.ts";
+import { good, type Outcome, outcomeOf } from "./outcome.ts";
 import { ProviderMetrics } from "./provider-metrics.ts";
 import type { Tracing } from "./traces.ts";
 
@@ -62,72 +63,63 @@ export function measuredProvider(measure: Tracing, name: { key: string; type: st
 
 type Batch = readonly Delta[];
 
-/** Starts on first read, like a generator; costs one promise and no closure per read. */
-class MeasuredStream implements AsyncIterableIterator<Batch, undefined, undefined> {
+/** Starts on first read, like a generator. */
+class MeasuredStream extends PolledStream<Batch> {
   readonly #begin: () => GenerationTrace;
   readonly #open: () => AsyncIterable<Batch>;
   readonly #signal: AbortSignal;
   #trace: GenerationTrace | undefined;
-  #inner: AsyncIterator<Batch> | undefined;
+  #inner: PolledStream<Batch> | undefined;
+  #started = false;
   #over = false;
 
   constructor(begin: () => GenerationTrace, open: () => AsyncIterable<Batch>, signal: AbortSignal) {
+    super();
     this.#begin = begin;
     this.#open = open;
     this.#signal = signal;
     keepOne(this);
   }
 
-  [Symbol.asyncIterator](): this {
-    return this;
+  poll(): IteratorResult<Batch, undefined> | undefined {
+    if (this.#over) return { done: true, value: undefined };
+    try {
+      const step = this.#inner?.poll();
+      if (step === undefined) return this.#inner === undefined ? this.#start() : undefined;
+      if (!step.done) this.#trace?.read(step.value);
+      else this.#end(undefined);
+      return step;
+    } catch (thrown) {
+      this.#end(outcomeOf(thrown, this.#signal));
+      throw thrown;
+    }
   }
 
-  next(): Promise<IteratorResult<Batch, undefined>> {
-    if (this.#over) return Promise.resolve({ done: true, value: undefined });
-    try {
-      const read = this.#inner === undefined ? this.#start() : this.#inner.next();
-      return read.then(this.#read, this.#failed);
-    } catch (thrown) {
-      this.#end(thrown);
-      return Promise.reject(thrown);
-    }
+  /** The first wait sends the request, so only it runs in the generation's context: HTTP client spans become children. */
+  arrival(): Promise<void> {
+    const inner = this.#inner;
+    if (inner === undefined) return Promise.resolve();
+    if (this.#started || this.#trace === undefined) return inner.arrival();
+    this.#started = true;
+    return active.with(this.#trace.context, () => inner.arrival());
   }
 
   async return(): Promise<IteratorResult<Batch, undefined>> {
     this.#over = true;
     this.#trace?.left();
-    await this.#inner?.return?.();
+    await this.#inner?.return();
     return { done: true, value: undefined };
   }
 
-  /** The first read sends the request, so only it runs in the generation's context: HTTP client spans become children. */
-  #start(): Promise<IteratorResult<Batch>> {
+  #start(): undefined {
     this.#trace = this.#begin();
     this.#trace.streaming(true);
-    return active.with(this.#trace.context, () => {
-      this.#inner = this.#open()[Symbol.asyncIterator]();
-      return this.#inner.next();
-    });
+    this.#inner = active.with(this.#trace.context, () => polled(this.#open(), this.#signal));
   }
 
-  readonly #read = (step: IteratorResult<Batch>): IteratorResult<Batch, undefined> => {
-    if (step.done) {
-      this.#over = true;
-      this.#trace?.end(undefined);
-      return { done: true, value: undefined };
-    }
-    this.#trace?.read(step.value);
-    return step;
-  };
-
-  readonly #failed = (thrown: unknown): never => {
-    this.#end(thrown);
-    throw thrown;
-  };
-
-  #end(thrown: unknown): void {
+  #end(outcome: Outcome | undefined): void {
     this.#over = true;
-    this.#trace?.end(outcomeOf(thrown, this.#signal));
+    this.#trace?.end(outcome);
   }
 }
 

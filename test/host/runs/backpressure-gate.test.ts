@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import type { RunEvent } from "../../../src/core/events.ts";
-import { BackpressureGate } from "../../../src/host/runs/backpressure.ts";
+import { polled } from "../../../src/core/polled-stream.ts";
+import { BackpressureGate, PacedStream } from "../../../src/host/runs/backpressure.ts";
 
 const event = (seq: number): RunEvent => ({ type: "text.delta", run: "r", seq, at: 0, round: 1, text: "x" });
 
@@ -15,7 +16,7 @@ describe("a run's pace", () => {
     const batches = (async function* () {
       for (let seq = 1; seq <= 300; seq += 100) yield Array.from({ length: 100 }, (_, index) => event(seq + index));
     })();
-    const reader = pace.follow(batches)[Symbol.asyncIterator]();
+    const reader = new PacedStream(polled(batches), pace, () => {});
     for (let seq = 1; seq <= 255; seq++) pace.wrote(event(seq));
     expect(pace.gate()).to.equal(undefined);
     for (let seq = 256; seq <= 300; seq++) pace.wrote(event(seq));
@@ -27,7 +28,7 @@ describe("a run's pace", () => {
     expect(pace.gate()).to.equal(undefined);
     for (let seq = 301; seq <= 600; seq++) pace.wrote(event(seq));
     const again = pace.gate();
-    await reader.return?.();
+    await reader.return();
     await again;
     expect(pace.gate()).to.equal(undefined);
   });

@@ -1,0 +1,126 @@
+import { VenturiError, wrap } from "../core/errors.ts";
+import { isTerminal, type RunEvent } from "../core/events.ts";
+import type { RunRequest } from "../core/journal.ts";
+import { PolledStream, polled } from "../core/polled-stream.ts";
+import type { Runs } from "../core/runs.ts";
+import { type Chunk, Chunks } from "./chunk.ts";
+
+type Step = IteratorResult<Chunk, undefined>;
+type Batch = readonly RunEvent[];
+
+const done: Step = { done: true, value: undefined };
+
+/** A run as chunks: started by the first read, paced by its reader, and cancelled when the reader leaves early. */
+export class ChunkStream extends PolledStream<Chunk> {
+  readonly #runs: Runs;
+  readonly #request: RunRequest;
+  readonly #signal: AbortSignal | undefined;
+  readonly #chunks = new Chunks();
+  #opening: Promise<void> | undefined;
+  #run = "";
+  #events: PolledStream<Batch> | undefined;
+  #batch: Batch = [];
+  #at = 0;
+  /** Rejects the next read; only a run that could not be started does that. */
+  #refusal: { readonly error: unknown } | undefined;
+  #over = false;
+  #ended = false;
+
+  constructor(runs: Runs, request: RunRequest, signal: AbortSignal | undefined) {
+    super();
+    this.#runs = runs;
+    this.#request = request;
+    this.#signal = signal;
+  }
+
+  poll(): Step | undefined {
+    if (this.#refusal !== undefined) return this.#refuse(this.#refusal.error);
+    if (this.#over) return done;
+    if (this.#opening === undefined && this.#signal?.aborted) return this.#last(cancelled(this.#signal));
+    if (this.#events === undefined) return undefined;
+    try {
+      return this.#next(this.#events);
+    } catch (thrown) {
+      this.#ended = true;
+      void this.#cancel(); // nobody reads the run any more; a journal that cannot be read may not accept this either
+      return this.#last(wrap("agent.execute", thrown));
+    }
+  }
+
+  arrival(): Promise<void> {
+    if (this.#events !== undefined) return this.#events.arrival();
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async return(): Promise<Step> {
+    const over = this.#over;
+    this.#leave();
+    if (over || this.#opening === undefined) return done;
+    await this.#opening;
+    await this.#events?.return();
+    if (!this.#ended && this.#run !== "") await this.#cancel();
+    return done;
+  }
+
+  /** The next event that makes a chunk. */
+  #next(events: PolledStream<Batch>): Step | undefined {
+    for (;;) {
+      while (this.#at < this.#batch.length) {
+        const event = this.#batch[this.#at++] as RunEvent; // below the length
+        if (isTerminal(event)) this.#ended = true;
+        const chunk = this.#chunks.of(event);
+        if (chunk !== undefined) return { done: false, value: chunk };
+      }
+      const step = events.poll();
+      if (step === undefined) return undefined;
+      if (step.done) return this.#finish();
+      this.#batch = step.value;
+      this.#at = 0;
+    }
+  }
+
+  async #open(): Promise<void> {
+    try {
+      const { run } = await this.#runs.start({ ...this.#request, onDisconnect: "cancel" }, { paced: true });
+      this.#run = run;
+    } catch (thrown) {
+      this.#refusal = { error: thrown };
+      return;
+    }
+    if (this.#over) return; // the reader left while the run was being started, and cancels it
+    this.#signal?.addEventListener("abort", this.#cancel, { once: true });
+    if (this.#signal?.aborted) void this.#cancel(); // aborted while the run was being started
+    this.#events = polled(this.#runs.follow(this.#run, { channel: "library" }));
+  }
+
+  #refuse(error: unknown): never {
+    this.#refusal = undefined;
+    this.#leave();
+    throw error;
+  }
+
+  #finish(): Step {
+    this.#leave();
+    if (!this.#ended) void this.#cancel();
+    return done;
+  }
+
+  #last(err: VenturiError): Step {
+    this.#leave();
+    const metadata = { run: this.#run, seq: 0, at: Date.now(), sinceStartMs: 0, gapMs: 0 };
+    return { done: false, value: { err, metadata } };
+  }
+
+  #leave(): void {
+    this.#over = true;
+    this.#signal?.removeEventListener("abort", this.#cancel);
+  }
+
+  readonly #cancel = (): Promise<void> => this.#runs.cancel(this.#run, "the caller went away").catch(() => {}); // the run has already ended
+}
+
+const cancelled = (signal: AbortSignal): VenturiError =>
+  new VenturiError("agent.execute", "stream_interrupted", "the call was cancelled before it began", {
+    cause: signal.reason,
+  });
