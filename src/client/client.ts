@@ -1,4 +1,4 @@
-import { LiveSocket } from "./live-socket.ts";
+import { LiveSocket, type SocketClass } from "./live-socket.ts";
 import { type Call, type Settings, sendJson } from "./requests.ts";
 import { type CallOptions, Run } from "./run.ts";
 import type { AgentView, Approval, PageQuery, RunsQuery, RunView, StartRequest, TurnView } from "./views.ts";
@@ -25,7 +25,7 @@ export interface ClientOptions {
   readonly transport?: "sse" | "websocket";
   /** The path of that channel; `/ws` by default. */
   readonly socketPath?: string;
-  readonly WebSocket?: typeof WebSocket;
+  readonly WebSocket?: SocketClass;
   /** Tries of one request (4), and the waits between them in ms: the first (250) doubles up to the longest (10 000). */
   readonly retry?: { readonly attempts?: number; readonly first?: number; readonly longest?: number };
   /** A connection on which nothing arrives for this long, heartbeats included, is replaced; 45 000 ms by default. */

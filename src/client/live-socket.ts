@@ -11,6 +11,16 @@ interface Message {
   readonly error?: { readonly op: string; readonly code: string; readonly err: string };
 }
 
+/** The part of a WebSocket that is used; those of browsers, Node and the package `ws` have it. */
+interface Socket {
+  readonly readyState: number;
+  send(text: string): void;
+  close(): void;
+  addEventListener(type: "open" | "close" | "error", listener: () => void): void;
+  addEventListener(type: "message", listener: (event: { readonly data: unknown }) => void): void;
+}
+export type SocketClass = new (url: string, protocols: string[]) => Socket;
+
 /** What has arrived for one reader of the socket. */
 interface Mailbox {
   readonly run: string;
@@ -34,14 +44,14 @@ const mostWaiting = 4096;
  */
 export class LiveSocket {
   readonly #settings: Settings;
-  readonly #WebSocket: typeof WebSocket;
+  readonly #WebSocket: SocketClass;
   readonly #path: string;
   readonly #mailboxes = new Map<string, Mailbox>();
-  #opening: Promise<WebSocket> | undefined;
+  #opening: Promise<Socket> | undefined;
   #quiet: ReturnType<typeof setTimeout> | undefined;
   #count = 0;
 
-  constructor(settings: Settings, socket: typeof WebSocket, path: string) {
+  constructor(settings: Settings, socket: SocketClass, path: string) {
     this.#settings = settings;
     this.#WebSocket = socket;
     this.#path = path;
@@ -116,18 +126,18 @@ export class LiveSocket {
     if (socket?.readyState === 1) socket.send(JSON.stringify(command));
   }
 
-  #open(): Promise<WebSocket> {
+  #open(): Promise<Socket> {
     this.#opening ??= this.#connect();
     return this.#opening;
   }
 
-  async #connect(): Promise<WebSocket> {
+  async #connect(): Promise<Socket> {
     const key = await keyOf(this.#settings);
     const { location } = globalThis as { location?: { href: string } }; // browsers alone have one
     const url = new URL(this.#settings.url + this.#path, location?.href);
     url.protocol = url.protocol.replace("http", "ws");
     // A browser cannot set headers on a socket, so the key is a subprotocol.
-    const socket = new this.#WebSocket(url, key === undefined ? ["venturi"] : ["venturi", `bearer.${key}`]);
+    const socket = new this.#WebSocket(url.href, key === undefined ? ["venturi"] : ["venturi", `bearer.${key}`]);
     const opening = this.#opening;
     return await new Promise((resolve, reject) => {
       const broke = (): void => {
@@ -135,19 +145,19 @@ export class LiveSocket {
         this.#drop(opening);
         socket.close();
       };
-      socket.onopen = () => resolve(socket);
-      socket.onclose = broke;
-      socket.onerror = broke;
-      socket.onmessage = ({ data }) => {
+      socket.addEventListener("open", () => resolve(socket));
+      socket.addEventListener("close", broke);
+      socket.addEventListener("error", broke);
+      socket.addEventListener("message", ({ data }) => {
         this.#watch(socket, broke);
         this.#receive(JSON.parse(String(data)) as Message); // the service's schema
-      };
+      });
       this.#watch(socket, broke);
     });
   }
 
   /** Asks a quiet socket for a sign of life, then gives it up: a dead network closes nothing. */
-  #watch(socket: WebSocket, broke: () => void): void {
+  #watch(socket: Socket, broke: () => void): void {
     const half = this.#settings.idle / 2;
     clearTimeout(this.#quiet);
     this.#quiet = setTimeout(() => {
@@ -166,7 +176,7 @@ export class LiveSocket {
   }
 
   /** Only the socket in use: a late `close` of an earlier one changes nothing. */
-  #drop(opening: Promise<WebSocket> | undefined): void {
+  #drop(opening: Promise<Socket> | undefined): void {
     if (this.#opening !== opening) return;
     clearTimeout(this.#quiet);
     this.#opening = undefined;

@@ -4,7 +4,7 @@ import type { LiveSocket } from "./live-socket.ts";
 import { type Call, type Settings, send, sendJson } from "./requests.ts";
 import { type Connect, type FollowOptions, isTerminal, resume } from "./resume.ts";
 import { readStream } from "./sse.ts";
-import type { RunView } from "./views.ts";
+import type { EventPage, EventsQuery, RunView } from "./views.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -44,14 +44,22 @@ export class Run {
       return readStream(this.#settings, this.#call("run.follow", { path: "/events", headers, signal }), opened);
     };
     const socket = this.#socket;
-    if (socket === undefined || socket.follows(this.id)) return resume(stream, isOver, { ...this.#retry, ...options });
+    if (socket === undefined) return resume(stream, isOver, { ...this.#retry, ...options });
     const run = this.id;
     const live: Connect<RunEvent> = async function* (after, opened) {
       // A socket tells neither why it was refused nor that a run was over before. Ask where that may be.
       if ((after > 0 || !socket.isOpen) && (await isOver(after))) return;
-      yield* socket.read({ run, after, signal, opened });
+      // The service sends a run once per socket: a second reader gets a stream of its own.
+      yield* socket.follows(run) ? stream(after, opened) : socket.read({ run, after, signal, opened });
     };
     return resume(live, isOver, { ...this.#retry, ...options });
+  }
+
+  /** One page of what is committed, without waiting; `next` is the `after` of the next one. */
+  page({ signal, after, limit, steps }: EventsQuery = {}): Promise<EventPage> {
+    const query = { after, limit, steps: steps === true ? 1 : undefined };
+    const headers = { accept: "application/json" };
+    return sendJson(this.#settings, this.#call("run.events", { path: "/events", query, headers, signal }));
   }
 
   /** Waits for the end. Rejects with the error of a failed run. */

@@ -1,5 +1,5 @@
 import type { Code } from "../core/codes.ts";
-import type { PendingCall, RunInput, Timing } from "../core/events.ts";
+import type { PendingCall, RunEvent, RunInput, Timing } from "../core/events.ts";
 import type { Usage } from "../core/usage.ts";
 
 export interface StartRequest {
@@ -92,4 +92,22 @@ export interface RunsQuery extends PageQuery {
   readonly agent?: string;
   readonly session?: string;
   readonly status?: RunStatus;
+}
+
+export interface EventsQuery {
+  /** Events after this seq. */
+  readonly after?: number;
+  readonly limit?: number;
+  /** Leaves out the pieces of streams (deltas). */
+  readonly steps?: boolean;
+  readonly signal?: AbortSignal;
+}
+
+export interface EventPage {
+  readonly run: string;
+  readonly status: RunStatus;
+  readonly head: number;
+  readonly events: readonly RunEvent[];
+  /** `after` of the next page; absent at the end of what is committed. */
+  readonly next?: number;
 }
