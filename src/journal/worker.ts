@@ -10,6 +10,7 @@ import { readHistory } from "./history.ts";
 import { failedWith } from "./last-words.ts";
 import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
+import { StartTurns } from "./start-turns.ts";
 import { StrayLeases } from "./stray-leases.ts";
 
 /** A run while this worker owns it. */
@@ -76,6 +77,7 @@ export class Worker {
   readonly #claims: (() => ClaimFilter) | undefined;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
+  readonly #turns = new StartTurns();
   readonly #holdings: StrayLeases;
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
@@ -166,6 +168,8 @@ export class Worker {
     const feed = new RunSignals(claim.ownership.run, []);
     try {
       if (claim.unreadable) throw claim.unreadable;
+      const turn = this.#turns.take();
+      if (turn !== undefined) await turn;
       const known =
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
       const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);

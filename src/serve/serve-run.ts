@@ -3,11 +3,14 @@ import type { ChannelHost } from "../core/channel.ts";
 import { type ErrorJson, type VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent, TerminalEvent } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
+import { PolledStream, polled } from "../core/polled-stream.ts";
 import type { Compat, Runs } from "../core/runs.ts";
 import { traceHeadersOf } from "../core/trace-context.ts";
 import { readerGone, terminalOf } from "./reader.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
+
+type Batch = readonly RunEvent[];
 
 /** The parts of a Fastify request and reply needed to serve a run. */
 export interface HttpRequest {
@@ -83,9 +86,9 @@ export async function streamRun(
   try {
     const { after = 0, until } = served;
     const followed = runs.follow(run, { after, signal: writer.gone, channel });
-    const batches = until === undefined ? followed : ending(followed, until);
-    const told = refused === undefined ? batches : fromFirstTold(batches);
-    await writeBatches(refused === undefined ? told : refusable(told, writer, refused), writer, project);
+    const batches = polled(until === undefined ? followed : ending(followed, until));
+    const refuse = (error: ErrorJson, events: Batch) => refused !== undefined && writer.refuse(refused(error), events);
+    await writeBatches(refused === undefined ? batches : new FromFirstOutput(batches, refuse), writer, project);
     writer.end();
   } catch (thrown) {
     const error = wrap("run.follow", thrown, "stream_error");
@@ -107,34 +110,41 @@ const preliminary: ReadonlySet<RunEvent["type"]> = new Set([
   "message.added",
 ]);
 
-/** Holds preliminary events back until the first event with output. */
-async function* fromFirstTold(batches: AsyncIterable<readonly RunEvent[]>): AsyncGenerator<readonly RunEvent[]> {
-  let held: readonly RunEvent[] | undefined = [];
-  for await (const batch of batches) {
-    if (held === undefined) {
-      yield batch;
-      continue;
-    }
-    held = [...held, ...batch];
-    if (held.every((event) => preliminary.has(event.type))) continue;
-    yield held;
-    held = undefined;
-  }
-  if (held !== undefined) yield held;
-}
+/**
+ * Holds preliminary events back until the first event with output. A run that failed before any is refused with a plain
+ * response, which ends the stream.
+ */
+class FromFirstOutput extends PolledStream<Batch> {
+  readonly #batches: PolledStream<Batch>;
+  readonly #refuse: (error: ErrorJson, events: Batch) => boolean;
+  #held: Batch | undefined = [];
 
-/** Ends with a plain response if the run failed before the stream began. */
-async function* refusable(
-  batches: AsyncIterable<readonly RunEvent[]>,
-  writer: SseWriter,
-  refused: (error: ErrorJson) => PlainResponse,
-): AsyncGenerator<readonly RunEvent[]> {
-  let first = true;
-  for await (const batch of batches) {
-    const told = first ? batch.find((event) => !preliminary.has(event.type)) : undefined;
-    first = false;
-    if (told?.type === "run.failed" && writer.refuse(refused(told.error), batch)) return;
-    yield batch;
+  constructor(batches: PolledStream<Batch>, refuse: (error: ErrorJson, events: Batch) => boolean) {
+    super();
+    this.#batches = batches;
+    this.#refuse = refuse;
+  }
+
+  poll(): IteratorResult<Batch, undefined> | undefined {
+    for (;;) {
+      const step = this.#batches.poll();
+      if (step === undefined || this.#held === undefined) return step;
+      const held: Batch = step.done ? this.#held : [...this.#held, ...step.value];
+      const output = held.find((event) => !preliminary.has(event.type));
+      this.#held = output === undefined && !step.done ? held : undefined;
+      if (this.#held !== undefined) continue;
+      if (held.length === 0) return step;
+      if (output?.type === "run.failed" && this.#refuse(output.error, held)) return { done: true, value: undefined };
+      return { done: false, value: held };
+    }
+  }
+
+  arrival(): Promise<void> {
+    return this.#batches.arrival();
+  }
+
+  return(): Promise<IteratorResult<Batch, undefined>> {
+    return this.#batches.return();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { encodeEvent, type RunEvent } from "../core/events.ts";
+import { polled } from "../core/polled-stream.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
@@ -182,20 +183,40 @@ export async function writeBatches(
   writer: SseWriter,
   project: (event: RunEvent) => string,
 ): Promise<void> {
-  for await (const batch of batches) {
-    let text = "";
-    for (const event of batch) {
-      writer.note(event);
-      text += project(event);
-      if (text.length < piece) continue;
-      const full = writer.write(text);
-      text = "";
-      if (full !== undefined) await full;
+  const stream = polled(batches);
+  try {
+    for (;;) {
+      const step = stream.poll();
+      if (step === undefined) await stream.arrival();
+      else if (step.done) return;
+      else {
+        const full = writeBatch(step.value, writer, project);
+        if (full !== undefined) await full;
+      }
+      if (writer.gone.aborted) return;
     }
-    const full = text === "" ? undefined : writer.write(text);
-    if (full !== undefined) await full;
-    if (writer.gone.aborted) return;
+  } finally {
+    await stream.return();
   }
+}
+
+/** Undefined when nothing has to be awaited, as with most tokens. */
+function writeBatch(
+  batch: readonly RunEvent[],
+  writer: SseWriter,
+  project: (event: RunEvent) => string,
+): Promise<void> | undefined {
+  let text = "";
+  for (let index = 0; index < batch.length; index++) {
+    const event = batch[index] as RunEvent; // below the length
+    writer.note(event);
+    text += project(event);
+    if (text.length < piece) continue;
+    const full = writer.write(text);
+    text = "";
+    if (full !== undefined) return full.then(() => writeBatch(batch.slice(index + 1), writer, project));
+  }
+  return text === "" ? undefined : writer.write(text);
 }
 
 /** The native wire: `id` is the seq, so that `Last-Event-ID` is the resume position. */
