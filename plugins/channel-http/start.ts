@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import {
   awaitRun,
   type ChannelHost,
@@ -21,6 +20,7 @@ import {
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import type { Options } from "./options.ts";
+import { sameRequest } from "./same-request.ts";
 import { ending, Failure, RunView } from "./view.ts";
 
 const op = "run.start";
@@ -81,27 +81,15 @@ async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
     ...callRequest(settings),
   };
   const served = await startRun(opening, request);
-  if (served.existing) await sameRequest(served, request);
+  if (served.existing) await mustBeSame(served, request);
   return served;
 }
 
 /** Reusing a key with a different request is a client error; running neither is the safe answer. */
-async function sameRequest({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
+async function mustBeSame({ runs, run }: ServedRun, request: RunRequest): Promise<void> {
   const { request: first } = await runs.get(run);
-  const same = sameInput(first.input, request.input) && isDeepStrictEqual(chosen(first), chosen(request));
-  if (first.agent === request.agent && same) return;
+  if (sameRequest(first, request)) return;
   throw new VenturiError(op, "conflict", "this Idempotency-Key was used for a different request", { details: { run } });
-}
-
-const chosen = ({ model, options, clientTools, toolChoice }: RunRequest) => [model, options, clientTools, toolChoice];
-
-/** The stored input may include the agent's defaults for omitted variables. */
-function sameInput(stored: RunInput, given: RunInput): boolean {
-  const { variables = {} } = stored;
-  const sameVariables = Object.entries(given.variables ?? {}).every(([name, value]) =>
-    isDeepStrictEqual(variables[name], value),
-  );
-  return stored.text === given.text && isDeepStrictEqual(stored.messages, given.messages) && sameVariables;
 }
 
 const wantsEvents = ({ headers }: FastifyRequest): boolean => (headers.accept ?? "").includes("text/event-stream");

@@ -63,6 +63,22 @@ describe("large attachments stand beside the journal", () => {
     expect((await at(other.run)).status).to.equal(404);
   });
 
+  it("and are recognised in a request that is repeated under its Idempotency-Key", async () => {
+    const post = (content: string) =>
+      fetch(`${between.url}/v1/runs`, {
+        method: "POST",
+        headers: { "content-type": "application/json", "idempotency-key": "once", prefer: "respond-async" },
+        body: JSON.stringify({
+          agent: "m",
+          input: { messages: [{ role: "user", parts: [{ ...document, data: content }] }] },
+        }),
+      });
+    const [first, again] = [await post(data), await post(data)];
+    expect([first.status, again.status]).to.deep.equal([202, 202]);
+    expect(await again.json()).to.deep.equal(await first.json());
+    expect((await post(randomBytes(512 * 1024).toString("base64"))).status).to.equal(409);
+  });
+
   it("a client cannot name one by its hash", async () => {
     const { data: _, ...named } = document;
     const thrown = await run(undefined, [{ ...named, hash }]).catch((error) => error);

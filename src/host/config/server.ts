@@ -123,7 +123,7 @@ export type ServerSettings = z.output<typeof ServerSettings>;
 export const LimitSettings = z.strictObject({
   body: Size.prefault("32MiB").describe("Largest request body; images and files come in bodies."),
   bodies: Size.prefault("256MiB").describe(
-    "All request bodies that are being received, together; beyond it `unavailable`.",
+    "All request bodies in memory together, from their first byte until they are answered; beyond it `unavailable`.",
   ),
   metadata: Size.prefault("16KiB").describe("Largest metadata of a run, in characters."),
   activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),

@@ -1,9 +1,7 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
-import { parseUntrusted } from "../../core/untrusted-json.ts";
-
-import { BodyBudget } from "./body-budget.ts";
+import { readJsonBodies } from "./json-body.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 /** An HTTP server with bounds on every input: headers, body, nesting, time; no decompression. */
@@ -23,26 +21,12 @@ export async function createHttp(limits: ServiceLimits, trustProxy: boolean | st
     },
     clientErrorHandler: (error, socket) => refuse(error, socket),
   });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    "application/json",
-    { parseAs: "string" },
-    async (_request: unknown, text: string | Buffer) =>
-      parseUntrusted(text.toString(), { depth: limits.depth, size: limits.body }),
-  );
   app.addHook("preParsing", async (request) => {
     const encoding = request.headers["content-encoding"];
     if (encoding === undefined || encoding === "identity") return;
     throw new VenturiError("request.parse", "invalid_input", "send the body uncompressed");
   });
-  const budget = new BodyBudget({ total: limits.bodies, largest: limits.body });
-  const reading = new WeakMap<object, () => void>();
-  app.addHook("preParsing", async (request, reply) => {
-    const release = budget.take(request.headers);
-    reading.set(request, release);
-    reply.raw.once("close", release);
-  });
-  app.addHook("preValidation", async (request) => reading.get(request)?.());
+  readJsonBodies(app, limits);
   return app;
 }
 

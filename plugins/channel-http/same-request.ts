@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import type { RunInput, RunRequest } from "venturi/plugin";
+
+/** Whether a stored request is the given one: large content is stored by hash, and variables with the agent's defaults. */
+export function sameRequest(stored: RunRequest, given: RunRequest): boolean {
+  return (
+    stored.agent === given.agent &&
+    sameInput(stored.input, given.input) &&
+    isDeepStrictEqual(chosen(stored), chosen(given))
+  );
+}
+
+const chosen = ({ model, options, clientTools, toolChoice }: RunRequest) => [model, options, clientTools, toolChoice];
+
+function sameInput(stored: RunInput, given: RunInput): boolean {
+  const { variables = {} } = stored;
+  const sameVariables = Object.entries(given.variables ?? {}).every(([name, value]) =>
+    isDeepStrictEqual(variables[name], value),
+  );
+  return stored.text === given.text && sameVariables && sameContent(stored.messages, given.messages);
+}
+
+function sameContent(stored: unknown, given: unknown): boolean {
+  if (typeof stored === "string" && typeof given === "string")
+    return stored === given || (stored.startsWith("\u0000") && stored.endsWith(hashOf(Buffer.from(given))));
+  if (!isObject(stored) || !isObject(given)) return Object.is(stored, given);
+  if (typeof stored.hash === "string" && typeof given.data === "string") {
+    const { hash, size: _, ...rest } = stored;
+    const { data, ...others } = given;
+    return hash === hashOf(Buffer.from(given.data, "base64")) && sameContent(rest, others);
+  }
+  const keys = Object.keys(stored);
+  if (Array.isArray(stored) !== Array.isArray(given) || keys.length !== Object.keys(given).length) return false;
+  return keys.every((key) => key in given && sameContent(stored[key], given[key]));
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+const hashOf = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,82 @@
+import { assert } from "chai";
+import fc from "fast-check";
+import { parseUntrusted } from "../../../src/core/untrusted-json.ts";
+import { LongStrings } from "../../../src/host/http/long-strings.ts";
+
+const limits = { depth: 64, size: 32 * 1024 * 1024 };
+
+/** Parsed in pieces of these sizes, over and over. */
+function parse(json: string | Buffer, sizes: readonly number[]): unknown {
+  const bytes = Buffer.from(json as string);
+  const strings = new LongStrings();
+  for (let at = 0, piece = 0; at < bytes.length; piece++) {
+    const size = sizes[piece % sizes.length] ?? 1;
+    strings.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return strings.restore(parseUntrusted(strings.end(), limits));
+}
+
+const sizes = fc.array(fc.oneof(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1_000, max: 70_000 })), {
+  minLength: 1,
+  maxLength: 5,
+});
+const text = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 20 }),
+  fc.constantFrom('"', "\\", '\\"', "é", "\ud83d\ude00", "\n", "a".repeat(65_535), "é".repeat(40_000)),
+);
+const long = fc.tuple(text, fc.integer({ min: 65_530, max: 200_000 })).map(([end, length]) => "x".repeat(length) + end);
+const { value } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    fc.oneof(long, text, fc.integer(), fc.boolean(), fc.constant(null)),
+    fc.array(tie("value"), { maxLength: 4 }),
+    fc.dictionary(fc.oneof(fc.constantFrom("a", "data", "é"), text), tie("value"), { maxKeys: 4 }),
+  ),
+}));
+
+describe("JSON whose long strings are taken out while it arrives", () => {
+  it("is what JSON.parse makes of the whole, however it is cut", () => {
+    fc.assert(
+      fc.property(value, sizes, fc.constantFrom(undefined, 1), (root, cut, indent) => {
+        const json = JSON.stringify(root, null, indent);
+        fc.pre(!/__proto__|constructor/.test(json));
+        assert.deepEqual(parse(json, cut), JSON.parse(json));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it("keeps a long string as a key", () => {
+    const key = "k".repeat(100_000);
+    assert.deepEqual(parse(JSON.stringify({ [key]: 1 }), [7_000]), { [key]: 1 });
+  });
+
+  it("is refused where JSON.parse refuses it", () => {
+    const big = "x".repeat(100_000);
+    for (const json of [
+      `{"a":"${big}`,
+      `{"a":"${big}\n"}`,
+      `{"a":"${big}\\`,
+      `{"a":"${big}\\q"}`,
+      `{"a":"${big}""}`,
+      `["${big}" "${big}"]`,
+      `"${big}`,
+      "{",
+    ]) {
+      for (const cut of [[1_000], [65_536], [200_000]])
+        assert.throws(() => parse(json, cut), /no valid JSON/, json.slice(-20));
+    }
+  });
+
+  it("takes time in proportion to its length, whatever it consists of", () => {
+    for (const piece of ["\\n", '\\"', "\\\\", "é", "[", '"",']) {
+      const json = `["${piece.repeat(2_000_000)}`;
+      const started = performance.now();
+      const strings = new LongStrings();
+      const bytes = Buffer.from(json);
+      for (let at = 0; at < bytes.length; at += 65_536) strings.push(bytes.subarray(at, at + 65_536));
+      assert.isBelow(performance.now() - started, 10_000, piece);
+    }
+  });
+});
