@@ -109,6 +109,11 @@ export interface ThreadOptions {
   readonly maxSize?: number | undefined;
 }
 
+export interface ThreadData extends ThreadOptions {
+  /** See `pageBytes` of venturi/plugin. */
+  readonly pageBytes: number;
+}
+
 export interface Request {
   readonly id: number;
   readonly operation: Operation;

@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { VenturiError } from "venturi/plugin";
-import type { Operation, Operations, Reply, ThreadOptions } from "./protocol.ts";
+import { pageBytes, VenturiError } from "venturi/plugin";
+import type { Operation, Operations, Reply, ThreadData, ThreadOptions } from "./protocol.ts";
 
 interface Pending {
   readonly op: string;
@@ -56,7 +56,7 @@ export class StoreThread {
 
   #start(): Worker {
     const worker = new Worker(new URL("./thread.js", import.meta.url), {
-      workerData: this.#options,
+      workerData: { ...this.#options, pageBytes } satisfies ThreadData,
       // Not this process's: some (--input-type) make no sense for a file.
       execArgv: ["--disable-warning=ExperimentalWarning"],
     });

@@ -1,18 +1,17 @@
 import type { DatabaseSync } from "node:sqlite";
-import {
-  type AuditQuery,
-  type AuditRow,
-  type ClaimFilter,
-  type ClaimRow,
-  fitPage,
-  type ListQuery,
-  type PruneOptions,
-  type RecordRow,
-  type SignalRow,
-  type StoredRow,
+import type {
+  AuditQuery,
+  AuditRow,
+  ClaimFilter,
+  ClaimRow,
+  ListQuery,
+  PruneOptions,
+  RecordRow,
+  SignalRow,
+  StoredRow,
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
-import type { AppendColumns, Enqueued, EnqueueRow, Operations, RestoreRow, WireRow } from "./protocol.ts";
+import type { AppendColumns, Enqueued, EnqueueRow, Operations, RestoreRow, ThreadData, WireRow } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
@@ -24,12 +23,14 @@ export class Store implements Omit<Operations, "close"> {
   readonly #lock: WriteLock;
   readonly #ask: Statements;
   readonly #appends: Appends;
+  readonly #pageBytes: number;
 
-  constructor(database: DatabaseSync, options: { readonly lease: number; readonly busyTimeout: number }) {
+  constructor(database: DatabaseSync, options: Pick<ThreadData, "lease" | "busyTimeout" | "pageBytes">) {
     this.#database = database;
     this.#ask = new Statements(database);
     this.#appends = new Appends(this.#ask);
     this.#lease = options.lease;
+    this.#pageBytes = options.pageBytes;
     this.#lock = new WriteLock(database, options.busyTimeout);
   }
 
@@ -38,7 +39,8 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   read(run: string, after: number, limit: number): RecordRow[] {
-    return fitPage(this.#ask.each<RecordRow>(sql.readRecords, { run, after, limit }), ({ body }) => body.length).page;
+    const records = this.#ask.each<RecordRow>(sql.readRecords, { run, after, limit });
+    return this.#fitPage(records, ({ body }) => body.length).page;
   }
 
   readMany(cursors: readonly { run: string; after: number }[], limit: number): { run: string; records: RecordRow[] }[] {
@@ -121,7 +123,7 @@ export class Store implements Omit<Operations, "close"> {
       ...(cursor === undefined ? {} : { cursor: Number(cursor) }),
       limit,
     });
-    return fitPage(rows, ({ request }) => request.length);
+    return this.#fitPage(rows, ({ request }) => request.length);
   }
 
   restore(row: RestoreRow): string | undefined {
@@ -227,6 +229,18 @@ export class Store implements Omit<Operations, "close"> {
     return claim
       ? { kind: "stored", claim: { ...claim, request: row.request }, work: false }
       : { kind: "stored", work: true };
+  }
+
+  /** As `fitPage` of venturi/plugin, which this thread does not load. */
+  #fitPage<Row>(rows: Iterable<Row>, sizeOf: (row: Row) => number): { page: Row[]; cut: boolean } {
+    const page: Row[] = [];
+    let bytes = 0;
+    for (const row of rows) {
+      bytes += sizeOf(row);
+      if (page.length > 0 && bytes > this.#pageBytes) return { page, cut: true };
+      page.push(row);
+    }
+    return { page, cut: false };
   }
 
   #write<T>(work: () => T): T {

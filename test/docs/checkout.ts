@@ -7,11 +7,13 @@ import { dirname, join } from "node:path";
 import { type Block, placeOf, root } from "./pages.ts";
 
 let shared: Promise<Checkout> | undefined;
-after(async () => (await shared)?.close());
 
-/** One for all suites of this folder: starting the service takes a second. */
+/** One for all suites of this folder in this process, until it exits: starting the service takes a second. */
 export function sharedCheckout(): Promise<Checkout> {
-  shared ??= Checkout.open();
+  shared ??= Checkout.open().then((checkout) => {
+    process.once("exit", () => checkout.drop());
+    return checkout;
+  });
   return shared;
 }
 
@@ -99,13 +101,10 @@ export class Checkout {
     return await fetch(`${this.url}${path}`, { method: "POST", body: JSON.stringify(body), headers: all });
   }
 
-  async close(): Promise<void> {
-    const service = this.#service;
-    if (service !== undefined && service.exitCode === null) {
-      service.kill();
-      await once(service, "exit");
-    }
-    rmSync(this.folder, { recursive: true, force: true });
+  /** At once, for a process that exits and can wait for nothing. */
+  drop(): void {
+    this.#service?.kill("SIGKILL");
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 5 });
   }
 
   async #start(): Promise<void> {

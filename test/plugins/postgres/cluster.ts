@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, chownSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -97,7 +97,7 @@ export class Cluster {
       stdio: ["ignore", "ignore", "pipe"],
     });
     this.#server = server;
-    const kill = () => server.kill("SIGQUIT");
+    const kill = () => this.#drop(server);
     process.once("exit", kill);
     server.once("exit", () => process.off("exit", kill));
     await ready(server);
@@ -119,6 +119,15 @@ export class Cluster {
 
   async stop(): Promise<void> {
     await this.#end("SIGQUIT");
+    rmSync(this.#parts.folder, { recursive: true, force: true });
+  }
+
+  /** For a process that exits: it can wait for no event, but for the lock file that the server takes away last. */
+  #drop(server: ChildProcess): void {
+    server.kill("SIGQUIT");
+    const lock = join(this.data, "postmaster.pid");
+    const pause = new Int32Array(new SharedArrayBuffer(4));
+    for (let tries = 0; tries < 50 && existsSync(lock); tries++) Atomics.wait(pause, 0, 0, 10);
     rmSync(this.#parts.folder, { recursive: true, force: true });
   }
 
