@@ -1,9 +1,13 @@
+import type { FeedItem } from "../core/feed.ts";
 import { LiveSocket, type SocketClass } from "./live-socket.ts";
 import { type Call, type Settings, sendJson } from "./requests.ts";
+import { type FollowOptions, reconnect } from "./resume.ts";
 import { type CallOptions, Run } from "./run.ts";
+import { readStream } from "./sse.ts";
 import type { AgentView, Approval, PageQuery, RunsQuery, RunView, StartRequest, TurnView } from "./views.ts";
 
 export type { EventOf, EventType, RunEvent, RunInput, TerminalEvent } from "../core/events.ts";
+export type { FeedItem } from "../core/feed.ts";
 export { ClientError } from "./client-error.ts";
 export type { ConnectionState, FollowOptions } from "./resume.ts";
 export { isTerminal } from "./resume.ts";
@@ -31,6 +35,8 @@ export interface ClientOptions {
   /** A connection on which nothing arrives for this long, heartbeats included, is replaced; 45 000 ms by default. */
   readonly idle?: number;
 }
+
+export type FeedOptions = Omit<FollowOptions, "after"> & { readonly agent?: string };
 
 /** Starts, follows and steers runs of a Venturi service. Needs `fetch` and nothing else. */
 export class VenturiClient {
@@ -96,6 +102,22 @@ export class VenturiClient {
 
   async agents({ signal }: CallOptions = {}): Promise<AgentView[]> {
     return (await this.request<{ agents: AgentView[] }>({ op: "agent.list", path: "/v1/agents", signal })).agents;
+  }
+
+  /**
+   * What happens in all runs, from now on. Nothing is repeated after a break: list the runs whenever `feed.opened` or `feed.gap`
+   * comes.
+   */
+  async *feed(options: FeedOptions = {}): AsyncGenerator<FeedItem, void, undefined> {
+    const { agent, signal } = options;
+    const socket = this.#socket;
+    const connect = (opened: () => void): AsyncIterable<readonly FeedItem[]> => {
+      const call = { op: "run.feed", path: "/v1/feed", query: { agent }, signal };
+      if (socket === undefined || socket.has("feed")) return readStream(this.#settings, call, opened);
+      const open = { type: "feed", ...(agent === undefined ? {} : { agent }) };
+      return socket.read({ name: "feed", open, close: { type: "unfeed" }, signal, opened });
+    };
+    for await (const items of reconnect(connect, { ...options, retry: this.#settings.retry })) yield* items;
   }
 
   /** Any other JSON endpoint of the service, with this client's key, retries and errors. */

@@ -1,4 +1,3 @@
-import type { RunEvent } from "../core/events.ts";
 import { ClientError } from "./client-error.ts";
 import { keyOf, type Settings } from "./requests.ts";
 
@@ -6,8 +5,8 @@ import { keyOf, type Settings } from "./requests.ts";
 interface Message {
   readonly type?: string;
   readonly id?: string;
-  readonly run?: string;
-  readonly events?: readonly RunEvent[];
+  readonly events?: readonly unknown[];
+  readonly items?: readonly unknown[];
   readonly error?: { readonly op: string; readonly code: string; readonly err: string };
 }
 
@@ -23,19 +22,21 @@ export type SocketClass = new (url: string, protocols: string[]) => Socket;
 
 /** What has arrived for one reader of the socket. */
 interface Mailbox {
-  readonly run: string;
-  take(items: readonly RunEvent[]): void;
+  readonly name: string;
+  take(items: readonly unknown[]): void;
   end(error: ClientError): void;
 }
 
 export interface Subscription {
-  readonly run: string;
-  readonly after: number;
+  /** The service sends each once per socket. */
+  readonly name: string;
+  readonly open: object;
+  readonly close: object;
   readonly signal?: AbortSignal | undefined;
   readonly opened: () => void;
 }
 
-/** Events waiting for one reader. Past this the subscription is given up; it resumes once the reader has caught up. */
+/** Items waiting for one reader. Past this the subscription is given up; it resumes once the reader has caught up. */
 const mostWaiting = 4096;
 
 /**
@@ -61,26 +62,26 @@ export class LiveSocket {
     return this.#opening !== undefined;
   }
 
-  /** Whether the run has a reader here: the service sends a run once per socket. */
-  follows(run: string): boolean {
-    return [...this.#mailboxes.values()].some((mailbox) => mailbox.run === run);
+  has(name: string): boolean {
+    return [...this.#mailboxes.values()].some((mailbox) => mailbox.name === name);
   }
 
-  /** The run's events as they arrive, until the socket breaks. */
-  async *read({ run, after, signal, opened }: Subscription): AsyncGenerator<readonly RunEvent[], void, undefined> {
+  /** What the subscription brings, as it arrives, until the socket breaks. */
+  async *read<Item>(subscription: Subscription): AsyncGenerator<readonly Item[], void, undefined> {
+    const { name, signal } = subscription;
     // A name of its own for each subscription: late messages of an earlier one are then no part of this one.
-    const id = `${run}#${++this.#count}`;
-    let waiting: RunEvent[] = [];
+    const id = `${name}#${++this.#count}`;
+    let waiting: Item[] = [];
     let failure: ClientError | undefined;
     let wake = (): void => {};
     const leave = (error: ClientError): void => {
       failure ??= error;
-      if (this.#mailboxes.delete(id)) void this.#send({ type: "unsubscribe", run });
+      if (this.#mailboxes.delete(id)) void this.#send(subscription.close);
     };
     this.#mailboxes.set(id, {
-      run,
-      take: (events) => {
-        for (const event of events) waiting.push(event);
+      name,
+      take: (items) => {
+        for (const item of items) waiting.push(item as Item); // the service's schema
         if (waiting.length > mostWaiting) leave(broken("the reader is slower than the socket"));
         wake();
       },
@@ -93,8 +94,8 @@ export class LiveSocket {
     signal?.addEventListener("abort", stop, { once: true });
     try {
       await this.#open();
-      void this.#send({ type: "subscribe", id, run, after, as: "events" });
-      opened();
+      void this.#send({ ...subscription.open, id });
+      subscription.opened();
       for (;;) {
         signal?.throwIfAborted();
         if (waiting.length > 0) {
@@ -166,9 +167,9 @@ export class LiveSocket {
     }, half);
   }
 
-  #receive({ type, id = "", events, error }: Message): void {
+  #receive({ type, id = "", events, items = events, error }: Message): void {
     const mailbox = this.#mailboxes.get(id);
-    if (events !== undefined) mailbox?.take(events);
+    if (items !== undefined) mailbox?.take(items);
     if (type !== "stream_error" || error === undefined) return;
     // The service has not yet noticed that an earlier subscription of this run is over.
     const code = error.code === "conflict" ? "unavailable" : error.code;

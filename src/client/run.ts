@@ -50,7 +50,9 @@ export class Run {
       // A socket tells neither why it was refused nor that a run was over before. Ask where that may be.
       if ((after > 0 || !socket.isOpen) && (await isOver(after))) return;
       // The service sends a run once per socket: a second reader gets a stream of its own.
-      yield* socket.follows(run) ? stream(after, opened) : socket.read({ run, after, signal, opened });
+      const open = { type: "subscribe", run, after, as: "events" };
+      const close = { type: "unsubscribe", run };
+      yield* socket.has(run) ? stream(after, opened) : socket.read({ name: run, open, close, signal, opened });
     };
     return resume(live, isOver, { ...this.#retry, ...options });
   }

@@ -51,13 +51,11 @@ export async function* readStream<Item>(
   }
 }
 
-/** A heartbeat has no id: it is not an event. */
 function itemOf<Item>(frame: string): Item[] {
   let data = "";
-  let isEvent = false;
   for (const line of frame.split("\n")) {
+    if (line === "event: heartbeat") return [];
     if (line.startsWith("data:")) data += line.slice(5);
-    isEvent ||= line.startsWith("id:");
   }
-  return isEvent && data !== "" ? [JSON.parse(data) as Item] : []; // the service's schema
+  return data !== "" ? [JSON.parse(data) as Item] : []; // the service's schema
 }

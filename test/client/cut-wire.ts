@@ -53,8 +53,13 @@ export class CutWire {
     for (const socket of this.#sockets) this.#mute.add(socket);
   }
 
+  /** Cuts the connections that stand. */
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   close(): void {
     this.#server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    this.cut();
   }
 }
