@@ -42,7 +42,11 @@ export async function serve(options: {
     limits,
     runs,
     admission,
-    telemetry: { ...noTelemetry, trace: (run) => ({ resourceSpans: [], run }) },
+    telemetry: {
+      ...noTelemetry,
+      trace: (run) => ({ resourceSpans: [], run }),
+      metrics: async (format) => `# ${format}\n`,
+    },
     audit,
     clock: systemClock,
     ready: options.ready ?? (async () => {}),

@@ -11,6 +11,7 @@ export class Connection {
   readonly #context: PluginContext;
   readonly #redact: (text: string) => string;
   #client: Client | undefined;
+  #protocol: string | undefined;
   #closed = false;
   #failures = 0;
   #checking = false;
@@ -71,6 +72,17 @@ export class Connection {
     });
   }
 
+  /** What a trace says about a call, by OpenTelemetry's conventions for MCP. */
+  get spanAttributes(): Readonly<Record<string, string | number>> {
+    const session = this.#client?.transport?.sessionId;
+    return {
+      "mcp.method.name": "tools/call",
+      ...(this.#protocol === undefined ? {} : { "mcp.protocol.version": this.#protocol }),
+      ...(session === undefined ? {} : { "mcp.session.id": session }),
+      ...serverOf(this.#options.url),
+    };
+  }
+
   /** After a failure: checks whether the server is still there, and reconnects if not. */
   async suspect(client: Client): Promise<void> {
     if (this.#client !== client || this.#checking || this.#options.url === undefined) return;
@@ -109,7 +121,14 @@ export class Connection {
     const client = new Client({ name: "venturi", version: "0.1.0" });
     const timeout = this.#options.connectTimeout;
     try {
-      await client.connect(await openTransport(this.#options, this.#context.folder), { timeout });
+      const transport = await openTransport(this.#options, this.#context.folder);
+      // The client tells its transport what was negotiated, and nobody else.
+      const negotiated = transport.setProtocolVersion?.bind(transport);
+      transport.setProtocolVersion = (version) => {
+        this.#protocol = version;
+        negotiated?.(version);
+      };
+      await client.connect(transport, { timeout });
       client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#refreshSoon());
       const tools = await listAll(client, timeout);
       if (this.#closed) throw unavailable("closed while connecting");
@@ -178,6 +197,17 @@ export class Connection {
   #fields(reason: string) {
     return { server: this.#context.name, reason: this.#redact(reason), failures: this.#failures };
   }
+}
+
+function serverOf(url: string | undefined): Readonly<Record<string, string | number>> {
+  if (url === undefined) return { "network.transport": "pipe" };
+  const { hostname, port, protocol } = new URL(url);
+  return {
+    "network.transport": "tcp",
+    "network.protocol.name": "http",
+    "server.address": hostname,
+    "server.port": Number(port) || (protocol === "https:" ? 443 : 80),
+  };
 }
 
 const mostPages = 100;

@@ -43,6 +43,7 @@ function toTool(remote: RemoteTool, offer: Offer): Tool {
     description: remote.description ?? remote.title ?? remote.annotations?.title ?? `The tool ${remote.name}`,
     parameters: remote.inputSchema,
     effect: offer.options.effects[remote.name] ?? effectOf(remote),
+    spanAttributes: () => offer.connection.spanAttributes,
     call: (input, context) => callRemote(remote.name, input, { offer, context }),
   };
 }

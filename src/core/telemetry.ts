@@ -6,6 +6,8 @@ import type { Runs } from "./runs.ts";
 import { token } from "./token.ts";
 import type { Tool } from "./tool.ts";
 
+export type MetricsFormat = "prometheus" | "openmetrics";
+
 /**
  * Telemetry as wrappers: a port goes in, the same port comes out. Only the composition root applies them. Run and round spans
  * are derived from the events passing through `runLog`, so new runs, resumed runs and sub-agents share one code path.
@@ -22,8 +24,8 @@ export interface Telemetry {
   stalled(ms: number, culprit: string | undefined): void;
   /** Counts an event outside any run, such as `config.reload.failed`. */
   count(name: string, attributes: Readonly<Record<string, string>>): void;
-  /** Prometheus text. */
-  metrics(): Promise<string>;
+  /** Prometheus text, or OpenMetrics, which has exemplars. */
+  metrics(format?: MetricsFormat): Promise<string>;
   /** The run's spans as OTLP JSON, from a bounded ring. */
   trace(run: string): unknown | undefined;
   flush(): Promise<void>;

@@ -123,6 +123,8 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly timeout?: number;
   /** Maximum output sent to the model, in characters; the rest is kept for `read_result`. */
   readonly maxOutput?: number;
+  /** What else a trace says about each execution, by the semantic conventions: the server, the protocol. No content. */
+  spanAttributes?(): Readonly<Record<string, string | number | boolean>>;
   call(input: Input, context: ToolContext): Promise<ToolOutput> | AsyncIterable<string, ToolOutput> | ToolOutput;
 }
 

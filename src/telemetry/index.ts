@@ -53,9 +53,9 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       }
       counter.add(1, sdk.sets.of(attributes));
     },
-    metrics: async () => {
-      const { prometheusText } = await import("./sdk/prometheus.ts");
-      return prometheusText(await sdk.collect());
+    metrics: async (format = "prometheus") => {
+      const { exposition } = await import("./sdk/exposition.ts");
+      return exposition(await sdk.collect(), format);
     },
     trace: (run) => measure.ring.trace(run),
     flush: () => sdk.flush(),

@@ -1,8 +1,8 @@
 /** Every telemetry name. GenAI semantic conventions first, `venturi.*` where they define nothing. */
 export const scope = "venturi";
 
-/** Version of the conventions used below. */
-export const schemaUrl = "https://opentelemetry.io/schemas/1.38.0";
+/** Version of the conventions used below; the GenAI ones are those of the repository that continues them. */
+export const schemaUrl = "https://opentelemetry.io/schemas/1.45.0";
 
 export const spans = {
   agent: "invoke_agent",
@@ -112,6 +112,8 @@ export const metrics = {
   timePerOutputChunk: "gen_ai.client.operation.time_per_output_chunk",
   tokenUsage: "gen_ai.client.token.usage",
   agentDuration: "gen_ai.invoke_agent.duration",
+  agentGenerations: "gen_ai.invoke_agent.inference_calls",
+  agentToolCalls: "gen_ai.invoke_agent.tool_calls",
   toolDuration: "gen_ai.execute_tool.duration",
   chunks: "venturi.chunks",
   chunkBytes: "venturi.chunk.bytes",
@@ -130,6 +132,35 @@ export const metrics = {
   runTiming: "venturi.run.timing",
   stalls: "venturi.eventloop.stall",
   dropped: "venturi.telemetry.dropped",
+} as const;
+
+/** The process, and the attributes of its series. */
+export const processMetrics = {
+  delay: {
+    min: "nodejs.eventloop.delay.min",
+    max: "nodejs.eventloop.delay.max",
+    mean: "nodejs.eventloop.delay.mean",
+    stddev: "nodejs.eventloop.delay.stddev",
+    p50: "nodejs.eventloop.delay.p50",
+    p90: "nodejs.eventloop.delay.p90",
+    p99: "nodejs.eventloop.delay.p99",
+  },
+  utilization: "nodejs.eventloop.utilization",
+  loopTime: "nodejs.eventloop.time",
+  loopState: "nodejs.eventloop.state",
+  gc: "v8js.gc.duration",
+  gcType: "v8js.gc.type",
+  heapUsed: "v8js.memory.heap.used",
+  heapSize: "v8js.memory.heap.space.size",
+  heapSpace: "v8js.heap.space.name",
+  resources: "v8js.resource.active",
+  resourceType: "v8js.resource.type",
+  cpu: "process.cpu.time",
+  cpuMode: "cpu.mode",
+  memory: "process.memory.usage",
+  uptime: "process.uptime",
+  files: "process.open_file_descriptor.count",
+  threads: "process.thread.count",
 } as const;
 
 /** Attribute keys used by metrics only. */
@@ -151,6 +182,8 @@ export const buckets = {
   tokens: [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
   micro: [0.000_001, 0.000_005, 0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
   append: [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  calls: [0, 1, 2, 4, 8, 16, 32, 64, 128, 256],
+  collection: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
   stall: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 } as const;
 

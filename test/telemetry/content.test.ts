@@ -1,7 +1,10 @@
 import { expect } from "chai";
+import type { EventBody } from "../../src/core/events.ts";
 import { silentLog } from "../../src/core/log.ts";
+import type { Message } from "../../src/core/messages.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
-import { echo, generate, toolContext, wireProvider } from "./drive.ts";
+import { Content } from "../../src/telemetry/wrappers/content.ts";
+import { claimOf, echo, finished, generate, PlainLog, started, toolContext, wireProvider } from "./drive.ts";
 import { OpenSpans } from "./open-spans.ts";
 
 describe("content in spans", () => {
@@ -32,6 +35,38 @@ describe("content in spans", () => {
     ]);
     expect(parse(attributes["gen_ai.tool.call.arguments"])).to.deep.equal({ to: "[redacted]" });
     expect(parse(attributes["gen_ai.tool.call.result"])).to.deep.equal({ to: "[redacted]" });
+  });
+  it("has each result of parallel calls in a message of its own", () => {
+    const content = new Content({ content: "full", redact: [] });
+    const result = (call: string) => ({
+      type: "tool_result" as const,
+      call,
+      name: "look",
+      ok: true,
+      output: `${call} is 4`,
+    });
+    const messages: Message[] = [{ role: "tool", parts: [result("a"), result("b")] }];
+    expect(parse(content.input(messages))).to.deep.equal([
+      { role: "tool", parts: [{ type: "tool_call_response", id: "a", response: "a is 4" }] },
+      { role: "tool", parts: [{ type: "tool_call_response", id: "b", response: "b is 4" }] },
+    ]);
+  });
+
+  it("is on the root span too: what the run was asked, and its answer", async () => {
+    const spans = new OpenSpans();
+    const telemetry = await createTelemetry({ ...defaultSettings, content: "full" }, { spanProcessors: [spans] });
+    const plain = new PlainLog("run-1");
+    const log = telemetry.runLog(plain, claimOf(plain, { input: { text: "mail jane@example.com" } }), []);
+    await log.step(started);
+    await log.step({ ...finished, output: "done" } as EventBody);
+    await telemetry.close();
+    const root = spans.named("invoke_agent assistant")[0]?.attributes ?? {};
+    expect(parse(root["gen_ai.input.messages"])).to.deep.equal([
+      { role: "user", parts: [{ type: "text", content: "mail [redacted]" }] },
+    ]);
+    expect(parse(root["gen_ai.output.messages"])).to.deep.equal([
+      { role: "assistant", parts: [{ type: "text", content: "done" }] },
+    ]);
   });
 });
 

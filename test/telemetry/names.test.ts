@@ -25,6 +25,8 @@ const promised = {
     "gen_ai.client.operation.time_per_output_chunk",
     "gen_ai.client.token.usage",
     "gen_ai.invoke_agent.duration",
+    "gen_ai.invoke_agent.inference_calls",
+    "gen_ai.invoke_agent.tool_calls",
     "gen_ai.execute_tool.duration",
     "venturi.chunks",
     "venturi.chunk.bytes",
@@ -56,11 +58,45 @@ describe("names", () => {
     const dashboard = await readFile("deploy/grafana/dashboards/venturi.json", "utf8");
     const shown =
       dashboard.match(
-        /\b(?:gen_ai|venturi)(?:_[a-z]+)+_(?:total|seconds|active|usage)(?=_bucket|_sum|_count|[^a-z_])/g,
+        /\b(?:gen_ai|venturi)(?:_[a-z]+)+_(?:total|seconds|active|usage|calls)(?=_bucket|_sum|_count|[^a-z_])/g,
       ) ?? [];
     const expected = Object.values(metrics).map((name) => name.replaceAll(".", "_"));
     const plain = new Set(shown.map((name) => name.replace(/_(?:total|seconds)$/, "")));
     expect([...plain]).to.have.members(expected);
+  });
+
+  it("the Grafana dashboard can be narrowed to an agent, a model and a tenant", async () => {
+    const dashboard = JSON.parse(await readFile("deploy/grafana/dashboards/venturi.json", "utf8")) as {
+      templating: { list: { name: string; definition: string }[] };
+      panels: { title: string; targets: { expr: string }[] }[];
+    };
+    const variables = dashboard.templating.list.map(({ name }) => name);
+    expect(variables).to.deep.equal(["agent", "model", "tenant"]);
+    const expressions = dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    for (const expr of expressions.filter((text) => /gen_ai_invoke_agent|venturi_run_timing/.test(text))) {
+      expect(expr).to.include('gen_ai_agent_name=~"$agent"').and.to.include('venturi_tenant=~"$tenant"');
+    }
+    for (const expr of expressions.filter((text) => text.includes("gen_ai_client_"))) {
+      expect(expr).to.include('gen_ai_request_model=~"$model"');
+    }
+  });
+
+  it("every series that the dashboard and the alerts name is one that a run leaves, or of a mishap", async () => {
+    const telemetry = await createTelemetry(defaultSettings, { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 9, callEvery: 2 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    await telemetry.metrics();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const text = await telemetry.metrics();
+    await telemetry.close();
+    const files = ["deploy/grafana/dashboards/venturi.json", "deploy/prometheus/alerts.yaml"];
+    const named = await Promise.all(files.map((file) => readFile(file, "utf8")));
+    const expressions = named.join("\n").replace(/\bby \([^)]*\)|, \w+\)/g, "");
+    const series = new Set(expressions.match(/\b(?:gen_ai|venturi|nodejs|v8js|process)(?:_[a-z0-9]+)+(?=[{[)])/g));
+    const mishaps =
+      /^venturi_(?:retries|failovers|retractions|wire_quirks|request_unsent_fields|telemetry_dropped)_total$/;
+    expect(series.size).to.be.above(30);
+    for (const name of series) if (!mishaps.test(name)) expect(text, name).to.match(new RegExp(`^${name}[ {]`, "m"));
   });
 
   it("no id of a run, a session or a call is ever a metric's attribute", async () => {

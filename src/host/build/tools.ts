@@ -72,6 +72,7 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
     ...(approval === undefined ? {} : { approval }),
     ...(timeout === undefined ? {} : { timeout }),
     ...(maxOutput === undefined ? {} : { maxOutput }),
+    ...(tool.spanAttributes === undefined ? {} : { spanAttributes: () => tool.spanAttributes?.() ?? {} }),
     call: (input, context) => tool.call(input, context),
   };
 }

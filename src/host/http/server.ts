@@ -234,8 +234,10 @@ function operations(app: FastifyInstance, { parts, callers, draining }: Operatio
   });
   app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (request, reply) => {
     demand(callers.of(request), "metrics");
-    const text = await parts.telemetry.metrics();
-    return reply.type("text/plain; version=0.0.4; charset=utf-8").send(text);
+    const open = request.headers.accept?.includes("application/openmetrics-text") ?? false;
+    const text = await parts.telemetry.metrics(open ? "openmetrics" : "prometheus");
+    const type = open ? "application/openmetrics-text; version=1.0.0" : "text/plain; version=0.0.4";
+    return reply.type(`${type}; charset=utf-8`).send(text);
   });
   mountAudit(app, { audit: parts.audit, caller: (request) => callers.of(request) });
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());

@@ -1,6 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { buckets, metrics } from "../names.ts";
-import type { Count, Distribution, Meter } from "./meter.ts";
+import type { Distribution } from "./distribution.ts";
+import type { Count, Meter } from "./meter.ts";
 
 type Histogram = (attributes: Attributes) => Distribution;
 type Counter = (attributes: Attributes) => Count;
@@ -12,6 +13,8 @@ export function createInstruments(meter: Meter) {
   const seconds = (name: string, description: string, boundaries: readonly number[] = buckets.duration): Histogram =>
     meter.histogram({ name, description, unit: "s" }, boundaries);
   const counter = (name: string, description: string, unit = ""): Counter => meter.counter({ name, description, unit });
+  const calls = (name: string, description: string, unit: string): Histogram =>
+    meter.histogram({ name, description, unit }, buckets.calls);
   const level = (name: string, description: string): Count => meter.level({ name, description, unit: "" })(none);
   return {
     operationDuration: seconds(metrics.operationDuration, "Duration of a generation"),
@@ -21,6 +24,8 @@ export function createInstruments(meter: Meter) {
       buckets.tokens,
     ),
     agentDuration: seconds(metrics.agentDuration, "Duration of a run"),
+    agentGenerations: calls(metrics.agentGenerations, "Generations of a run", "{call}"),
+    agentToolCalls: calls(metrics.agentToolCalls, "Tool calls of a run", "{call}"),
     toolDuration: seconds(metrics.toolDuration, "Duration of a tool's execution"),
     deliverDuration: seconds(metrics.deliverDuration, "How long a follower was served")(none),
     toolCalls: counter(metrics.toolCalls, "Tool calls by outcome"),
@@ -48,6 +53,8 @@ export function createInstruments(meter: Meter) {
 
 const none: Attributes = Object.freeze({});
 
+const mostSets = 20_000;
+
 /** Attribute sets are few and used often, so each is created once, frozen and shared. */
 export class AttributeSets {
   readonly #sets = new Map<string, Attributes>();
@@ -57,6 +64,8 @@ export class AttributeSets {
     for (const name in pairs) if (pairs[name] !== undefined) key += `${name}\u0000${pairs[name]}\u0001`;
     let set = this.#sets.get(key);
     if (set === undefined) {
+      // Past the limit nothing is remembered; a metric's own limit then counts it as overflow.
+      if (this.#sets.size >= mostSets) return Object.freeze({ ...pairs });
       set = Object.freeze(Object.fromEntries(Object.entries(pairs).filter(([, value]) => value !== undefined)));
       this.#sets.set(key, set);
     }

@@ -36,7 +36,7 @@ export async function ownPipeline(pieces: Pieces): Promise<Pipeline> {
   return {
     tracer: traces.getTracer(scope, pieces.version, { schemaUrl }),
     meter: meters.getMeter(scope, pieces.version, { schemaUrl }),
-    logger: logs?.getLogger(scope),
+    logger: logs?.getLogger(scope, pieces.version, { schemaUrl }),
     resource,
     close: () => Promise.allSettled([traces.shutdown(), meters.shutdown(), logs?.shutdown()]),
   };

@@ -37,7 +37,7 @@ export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
   return {
     tracer: trace.getTracerProvider().getTracer(scope, pieces.version, { schemaUrl }),
     meter: metrics.getMeter(scope, pieces.version, { schemaUrl }),
-    logger: logProcessors?.length === 0 ? undefined : logs.getLogger(scope),
+    logger: logProcessors?.length === 0 ? undefined : logs.getLogger(scope, pieces.version, { schemaUrl }),
     resource: resourceMetrics.resource,
     close() {
       // First, so that the next pipeline can register however long the last export takes.

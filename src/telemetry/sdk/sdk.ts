@@ -17,6 +17,7 @@ import { AttributeSets, createInstruments, type Instruments } from "./instrument
 import { Meter } from "./meter.ts";
 import { useWholeMicroseconds } from "./origin.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
+import { observeProcess } from "./process-metrics.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
 
@@ -44,8 +45,9 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const environment = parts.environment ?? process.env;
   const routes = routesOf(settings.otlp.endpoint, environment);
   const exporters = sendsAnything(routes) ? await exportersFor(settings, routes, environment) : undefined;
-  const meter = new Meter();
+  const meter = new Meter(parts.version);
   const sets = new AttributeSets();
+  const stopProcess = observeProcess(meter, sets);
   const drops = new Drops(meter, sets, parts.log ?? silentLog);
   const pull = collector(meter);
   const push = await exporters?.metrics(meter, parts.metricInterval ?? 10_000);
@@ -84,7 +86,10 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
         flush.map((one) => async () => one?.forceFlush()),
         closeLimit,
       ),
-    close: () => settled([() => pipeline.close(), async () => blocks?.close()], closeLimit),
+    async close() {
+      await settled([() => pipeline.close(), async () => blocks?.close()], closeLimit);
+      stopProcess(); // after the last export, which collects once more
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { Delta } from "../../core/deltas.ts";
+import type { RunInput } from "../../core/events.ts";
 import type { Message, Part } from "../../core/messages.ts";
 import type { TelemetrySettings } from "../settings.ts";
 import { Redactor } from "./redact.ts";
@@ -34,7 +35,13 @@ export class Content {
 
   /** The conversation without system messages. */
   input(messages: readonly Message[]): string {
-    return this.json(messages.filter(({ role }) => role !== "system").map(spelled));
+    return this.json(messages.filter(({ role }) => role !== "system").flatMap(spelled));
+  }
+
+  /** What a run was asked. */
+  request({ text, messages = [] }: RunInput): string {
+    const asked: Message[] = text === undefined ? [] : [{ role: "user", parts: [{ type: "text", text }] }];
+    return this.input([...messages, ...asked]);
   }
 
   /** A run's answer in the conventions' message format. */
@@ -87,7 +94,11 @@ function parsed(text: string): unknown {
   }
 }
 
-const spelled = (message: Message) => ({ role: message.role, parts: message.parts.map(spelledPart) });
+/** Results of parallel calls become a message each: backends show one result per message. */
+function spelled({ role, parts }: Message): unknown[] {
+  if (role !== "tool") return [{ role, parts: parts.map(spelledPart) }];
+  return parts.map((part) => ({ role, parts: [spelledPart(part)] }));
+}
 
 function spelledPart(part: Part): unknown {
   switch (part.type) {

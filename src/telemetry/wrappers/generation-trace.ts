@@ -13,7 +13,7 @@ import { chunkBlock } from "../chunk-spans/block.ts";
 import { ChunkColumns } from "../chunk-spans/columns.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
 import { attributes, spans } from "../names.ts";
-import type { Distribution } from "../sdk/meter.ts";
+import type { Distribution } from "../sdk/distribution.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { Output } from "./content.ts";
@@ -31,6 +31,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly #metrics: ProviderMetrics;
   readonly #request: GenerationRequest;
   readonly #run: string;
+  readonly #agent: string;
   readonly #trace: RunTrace | undefined;
   readonly #round: RoundTrace | undefined;
   readonly #origin: Origin;
@@ -59,6 +60,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#request = request;
     this.#between = metrics.between(request.model);
     this.#run = context.run;
+    this.#agent = context.agent;
     this.#trace = measure.traces.get(context.run);
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
@@ -146,10 +148,13 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#emitChunks();
     this.#round?.touch();
     endSpan(this.#measure, this.#run, this.#span, this.#origin.time(now));
-    this.#metrics.generation(this.#request.model, errorType(ending), {
+    const caller = { model: this.#request.model, agent: this.#agent, tenant: this.#trace?.tenant };
+    this.#metrics.generation(caller, {
+      error: errorType(ending),
       seconds: (now - this.#started) / 1_000,
       firstChunk: this.#chunks === 0 ? undefined : (this.#firstAt - this.#started) / 1_000,
       usage: this.#usage,
+      within: this.#span.spanContext(),
     });
   }
 

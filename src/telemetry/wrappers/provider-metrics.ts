@@ -1,12 +1,16 @@
-import type { Attributes } from "@opentelemetry/api";
+import type { Attributes, SpanContext } from "@opentelemetry/api";
 import type { ChunkKind } from "../../core/provider.ts";
 import type { Usage } from "../../core/usage.ts";
 import { chunkKinds } from "../chunk-spans/columns.ts";
 import { attributes, labels, providerName } from "../names.ts";
+import type { Distribution } from "../sdk/distribution.ts";
 import type { AttributeSets, Instruments } from "../sdk/instruments.ts";
-import type { Count, Distribution } from "../sdk/meter.ts";
+import type { Count } from "../sdk/meter.ts";
 
 const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // keys are the kinds
+
+/** Callers name models and tenants, so what is remembered of them is bounded. */
+const mostModels = 5_000;
 
 interface ModelSets {
   readonly all: Attributes;
@@ -14,6 +18,21 @@ interface ModelSets {
   readonly output: Attributes;
   readonly cacheRead: Attributes;
   readonly cacheWrite: Attributes;
+}
+
+/** Whom a generation is counted for. */
+interface Caller {
+  readonly model: string;
+  readonly agent?: string;
+  readonly tenant?: string | undefined;
+}
+
+interface Figures {
+  readonly error: string | undefined;
+  readonly seconds: number;
+  readonly firstChunk: number | undefined;
+  readonly usage: Usage | undefined;
+  readonly within: SpanContext;
 }
 
 /** Metrics of one provider, with its chunk series cached. */
@@ -60,7 +79,7 @@ export class ProviderMetrics {
   between(model: string): Distribution {
     let series = this.#between.get(model);
     if (series === undefined) {
-      series = this.#instruments.timePerOutputChunk(this.#setsOf(model, undefined).all);
+      series = this.#instruments.timePerOutputChunk(this.#setsOf({ model }, undefined).all);
       this.#between.set(model, series);
     }
     return series;
@@ -70,30 +89,27 @@ export class ProviderMetrics {
     this.#instruments.quirks(this.#sets.of({ [attributes.provider]: this.name, [labels.quirk]: name })).value++;
   }
 
-  generation(
-    model: string,
-    error: string | undefined,
-    figures: { seconds: number; firstChunk: number | undefined; usage: Usage | undefined },
-  ): void {
+  generation(caller: Caller, { error, seconds, firstChunk, usage, within }: Figures): void {
     const { operationDuration, timeToFirstChunk, tokenUsage } = this.#instruments;
-    const { all, input, output, cacheRead, cacheWrite } = this.#setsOf(model, error);
-    const { firstChunk, usage } = figures;
-    operationDuration(all).record(figures.seconds);
-    if (firstChunk !== undefined) timeToFirstChunk(all).record(firstChunk);
-    if (usage?.inputTokens !== undefined) tokenUsage(input).record(usage.inputTokens);
-    if (usage?.outputTokens !== undefined) tokenUsage(output).record(usage.outputTokens);
+    const { all, input, output, cacheRead, cacheWrite } = this.#setsOf(caller, error);
+    operationDuration(all).record(seconds, within);
+    if (firstChunk !== undefined) timeToFirstChunk(all).record(firstChunk, within);
+    if (usage?.inputTokens !== undefined) tokenUsage(input).record(usage.inputTokens, within);
+    if (usage?.outputTokens !== undefined) tokenUsage(output).record(usage.outputTokens, within);
     if (usage?.cacheReadTokens !== undefined) tokenUsage(cacheRead).record(usage.cacheReadTokens);
     if (usage?.cacheWriteTokens !== undefined) tokenUsage(cacheWrite).record(usage.cacheWriteTokens);
   }
 
-  #setsOf(model: string, error: string | undefined): ModelSets {
-    const key = error === undefined ? model : `${error} ${model}`;
+  #setsOf({ model, agent, tenant }: Caller, error: string | undefined): ModelSets {
+    const key = [error, agent, tenant, model].join(" ");
     let known = this.#models.get(key);
     if (known === undefined) {
       const pairs = {
         [attributes.operation]: "chat",
         [attributes.provider]: this.name,
         [attributes.requestModel]: model,
+        [attributes.agent]: agent,
+        [attributes.tenant]: tenant,
         [attributes.errorType]: error,
       };
       known = {
@@ -104,7 +120,7 @@ export class ProviderMetrics {
         cacheRead: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_read" }),
         cacheWrite: this.#sets.of({ ...pairs, [attributes.tokenType]: "cache_write" }),
       };
-      this.#models.set(key, known);
+      if (this.#models.size < mostModels) this.#models.set(key, known);
     }
     return known;
   }

@@ -42,6 +42,8 @@ export class RunTrace {
   readonly run: string;
   readonly agent: string;
   readonly session: string | undefined;
+  /** Undefined for the default one. */
+  readonly tenant: string | undefined;
   readonly span: Span;
   readonly context: Context;
   readonly traceparent: string;
@@ -59,6 +61,7 @@ export class RunTrace {
   #failovers = 0;
   #toolCalls = 0;
   #toolFailures = 0;
+  #generations = 0;
   #maxGap = 0;
   #provider: string | undefined;
   #model: string | undefined;
@@ -69,6 +72,7 @@ export class RunTrace {
     this.run = run;
     this.agent = facts.agent;
     this.session = session;
+    this.tenant = claim.tenant === defaultTenant ? undefined : claim.tenant;
     this.#resumed = facts.resumed;
     this.#started = facts.startedAt;
     const asked = parseTraceparent(claim.request.traceparent);
@@ -84,7 +88,7 @@ export class RunTrace {
           [attributes.agent]: facts.agent,
           [attributes.run]: run,
           ...(session === undefined ? {} : { [attributes.conversation]: session }),
-          ...(claim.tenant === defaultTenant ? {} : { [attributes.tenant]: claim.tenant }),
+          ...(this.tenant === undefined ? {} : { [attributes.tenant]: this.tenant }),
           ...(facts.config === undefined ? {} : { [attributes.config]: facts.config }),
           ...(facts.resumed ? { [attributes.resumed]: true } : {}),
         },
@@ -97,6 +101,9 @@ export class RunTrace {
     if (this.span.isRecording()) {
       this.#appends = new AppendColumns(measure.settings.maxChunkSpans);
       measure.ring.open(run, claim.request.parent?.run);
+      if (measure.content.captured) {
+        this.span.setAttribute(attributes.inputMessages, measure.content.request(claim.request.input));
+      }
     }
     measure.sdk.instruments.runsActive.value++;
     this.#register = facts.register;
@@ -143,6 +150,7 @@ export class RunTrace {
 
   /** A generation ended; `maxGap` is the longest gap between two of its chunks, ms. */
   generationEnded(provider: string, model: string, maxGap: number): void {
+    this.#generations++;
     this.#provider = provider;
     this.#model = model;
     this.#maxGap = Math.max(this.#maxGap, maxGap);
@@ -176,7 +184,7 @@ export class RunTrace {
     const now = performance.now();
     for (const [part, milliseconds] of Object.entries(this.#timing(event.timing, now))) {
       this.span.setAttribute(`${attributes.timing}.${part}`, milliseconds);
-      const set = this.#measure.sdk.sets.of({ [labels.part]: part });
+      const set = this.#measure.sdk.sets.of({ ...this.#who, [labels.part]: part });
       this.#measure.sdk.instruments.runTiming(set).record(milliseconds / 1_000);
     }
     this.#end(
@@ -209,6 +217,11 @@ export class RunTrace {
       [attributes.maxGap]: Math.round(this.#maxGap * 1_000) / 1_000,
       ...(content.captured && output !== "" ? { [attributes.outputMessages]: content.answer(output) } : {}),
     });
+  }
+
+  /** Attributes of its metrics. */
+  get #who(): Readonly<Record<string, string | undefined>> {
+    return { [attributes.agent]: this.agent, [attributes.tenant]: this.tenant };
   }
 
   #count(again: "retries" | "failovers"): void {
@@ -253,8 +266,15 @@ export class RunTrace {
       );
     }
     endSpan(this.#measure, this.run, this.span, this.origin.time(now));
-    const set = sdk.sets.of({ [attributes.agent]: this.agent, [attributes.errorType]: errorType(outcome) });
-    sdk.instruments.agentDuration(set).record((now - this.#started) / 1_000);
+    const { agentDuration, agentGenerations, agentToolCalls } = sdk.instruments;
+    const set = sdk.sets.of(this.#who);
+    const within = this.span.spanContext();
+    agentDuration(sdk.sets.of({ ...this.#who, [attributes.errorType]: errorType(outcome) })).record(
+      (now - this.#started) / 1_000,
+      within,
+    );
+    agentGenerations(set).record(this.#generations, within);
+    agentToolCalls(set).record(this.#toolCalls, within);
     sdk.instruments.runsActive.value--;
     this.#register.remove(this);
   }

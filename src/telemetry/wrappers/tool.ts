@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { context as active, type Context, type Span, trace } from "@opentelemetry/api";
+import { type Attributes, context as active, type Context, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/tool.ts";
 import { attributes, labels, spans } from "../names.ts";
@@ -154,6 +154,7 @@ class Execution implements Pending {
           [attributes.toolEffect]: tool.effect ?? "effectful",
           [attributes.toolAttempt]: context.attempt,
           [attributes.agent]: context.agent,
+          ...ownAttributes(tool),
         },
       },
       above,
@@ -182,7 +183,7 @@ class Execution implements Pending {
       );
     }
     const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
-    sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000);
+    sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000, this.#span.spanContext());
     // Without a run's events passing here, no outcome will be reported.
     if (this.#trace === undefined) this.#end();
   }
@@ -214,6 +215,15 @@ class Execution implements Pending {
     mark(this.#span, this.#outcome);
     this.#round?.touch();
     endSpan(this.#measure, this.#run, this.#span, this.#origin.time(this.#settledAt ?? performance.now()));
+  }
+}
+
+/** A plugin's mistake here must not fail the call. */
+function ownAttributes(tool: Tool): Attributes {
+  try {
+    return { ...tool.spanAttributes?.() };
+  } catch {
+    return {};
   }
 }
 

@@ -30,6 +30,16 @@ describe("the server", () => {
   after(() => service.close());
   const stillAnswers = async () => expect((await run(service)).status).to.equal(200);
 
+  it("tells its metrics as OpenMetrics to those who ask for it, and else as Prometheus text", async () => {
+    const asked = { accept: "application/openmetrics-text;version=1.0.0;q=0.5,text/plain;version=0.0.4;q=0.3" };
+    const open = await fetch(`${service.url}/metrics`, { headers: asked });
+    expect(open.headers.get("content-type")).to.equal("application/openmetrics-text; version=1.0.0; charset=utf-8");
+    expect(await open.text()).to.equal("# openmetrics\n");
+    const plain = await fetch(`${service.url}/metrics`);
+    expect(plain.headers.get("content-type")).to.equal("text/plain; version=0.0.4; charset=utf-8");
+    expect(await plain.text()).to.equal("# prometheus\n");
+  });
+
   it("says it is live and ready without a key, and stops being ready first", async () => {
     const draining = await serve({ scripts: { hello }, channels: [], settings: { auth: { keys: [keyOf("a", "s")] } } });
     expect((await fetch(`${draining.url}/livez`)).status).to.equal(200);

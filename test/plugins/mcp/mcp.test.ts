@@ -93,6 +93,18 @@ for (const [transport, connect] of Object.entries(transports)) {
       expect((await call(source, "get-sum", { a: 2, b: 40 })).output).to.contain("42");
     });
 
+    it("says for a trace which server it asks and how", () => {
+      const told = toolNamed(source, "remote_echo").spanAttributes?.() ?? {};
+      expect(told).to.include({ "mcp.method.name": "tools/call" });
+      expect(told["mcp.protocol.version"]).to.match(/^\d{4}-\d\d-\d\d$/);
+      if (transport === "stdio") expect(told).to.include({ "network.transport": "pipe" });
+      else {
+        expect(told).to.include({ "network.transport": "tcp", "server.address": "127.0.0.1" });
+        expect(told["server.port"]).to.be.a("number").above(0);
+        expect(told["mcp.session.id"]).to.be.a("string").and.not.equal("");
+      }
+    });
+
     it("hands images over beside the text", async () => {
       const { output } = await call(source, "get-tiny-image");
       expect(output).to.be.instanceOf(RichOutput);
