@@ -10,6 +10,7 @@ export * from "./core/digest.ts";
 export * from "./core/errors.ts";
 export * from "./core/events.ts";
 export * from "./core/feed.ts";
+export * from "./core/fork.ts";
 export * from "./core/hooks.ts";
 export * from "./core/journal.ts";
 export * from "./core/log.ts";

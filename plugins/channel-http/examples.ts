@@ -42,6 +42,10 @@ export const examples = {
     at: 1789000001000,
     runs: [{ run, tokens: 120, part: "providerStream" }],
   },
+  forks: [
+    { after: 1, input: "What is 17 * 24?" },
+    { after: 31, edit: [{ call: "call_1", output: "392" }], model: "small", tools: "recorded" },
+  ],
   session: { session: "s-17", runs: [{ ...ended, input: { text: "What is 17 * 23?" } }] },
   approvals: { approvals: [{ run, agent: "assistant", ...question }] },
   trace: { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: { name: "venturi" }, spans: [] }] }] },

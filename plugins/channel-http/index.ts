@@ -2,6 +2,7 @@ import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin
 import { mountApprovals } from "./approvals.ts";
 import { mountFeed } from "./feed.ts";
 import { mountFollow } from "./follow.ts";
+import { mountFork } from "./fork.ts";
 import { Options } from "./options.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
@@ -20,6 +21,7 @@ export default definePlugin({
       mountFollow(host);
       mountFeed(host);
       mountState(host);
+      mountFork(host);
       mountApprovals(host);
       mountWhy(host);
       mountSignals(host);

@@ -212,12 +212,12 @@ export class MemoryJournal implements Journal {
     const stored = this.#store({ run, tenant, session, request });
     const last = events.at(-1);
     stored.epoch = 1;
-    stored.state = last && isTerminal(last) ? "done" : "waiting";
+    stored.state = last && isTerminal(last) ? "done" : (recording.state ?? "waiting");
     stored.signals.push(...recording.signals.map((signal, index) => ({ ...signal, number: index + 1 })));
     stored.wire.push(...recording.wires);
     addEvents(stored, events, stored.epoch);
     if (stored.state === "done") this.#end(stored);
-    this.#hint({ work: false, events: (other) => other === run });
+    this.#hint({ work: stored.state === "ready", events: (other) => other === run });
   }
 
   async prune(options: PruneOptions): Promise<number> {

@@ -60,6 +60,7 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
   const origin = originText({ agent: request.agent, tenant, revision: request.revision, session });
   const last = events.at(-1);
   const done = last !== undefined && isTerminal(last);
+  const ending = done ? "done" : (recording.state ?? "waiting");
   const outcome = done ? (last.type === "run.finished" ? "finished" : "failed") : undefined;
   const cancelled = signals.some(({ kind }) => kind === "cancel");
   const parked = { state: "waiting", worker: "", asking: 0, wake: 0 } as const;
@@ -81,7 +82,7 @@ function writesOf(names: Names, recording: Recording, nonce: string): { writes: 
   for (const [block, part] of blocks) {
     const isLast = block === blocks.at(-1)?.[0];
     const asking = standing.asking + questionsOpened(part);
-    standing = { ...standing, asking, head: part.at(-1)?.seq ?? 0, state: isLast && done ? "done" : "waiting" };
+    standing = { ...standing, asking, head: part.at(-1)?.seq ?? 0, state: isLast ? ending : "waiting" };
     const headers = `V: ${standingText(standing, { first: part[0]?.seq ?? 0, claim: false })}\r\n`;
     const data = bytesOf(textOf(part));
     writes.push({ subject: names.run(run, isLast ? "x" : `e${block}`), headers, data });

@@ -206,7 +206,7 @@ export class PostgresJournal implements Journal {
       if (await restore(ask, this.#sql, recording)) return;
       throw new VenturiError(op, "conflict", await this.#whyNot(recording, ask));
     });
-    this.#hints.tell({ events: [run] });
+    this.#hints.tell({ work: recording.state === "ready", events: [run] });
   }
 
   async prune(options: PruneOptions): Promise<number> {

@@ -10,7 +10,7 @@ export async function restore(ask: Ask, sql: Statements, recording: Recording): 
   const { run, tenant, session = null, request, signals, wires, events } = recording;
   const last = events.at(-1)?.type;
   const outcome = last === "run.finished" ? "finished" : last === "run.failed" ? "failed" : null;
-  const state = outcome === null ? "waiting" : "done";
+  const state = outcome === null ? (recording.state ?? "waiting") : "done";
   const cancelled = signals.some(({ kind }) => kind === "cancel");
   const asked = [run, session, request.agent, JSON.stringify(request)];
   const [added] = await ask<{ id: string }>(sql.restore, [

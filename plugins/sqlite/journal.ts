@@ -169,7 +169,7 @@ export class SqliteJournal implements Journal {
   async restore(recording: Recording): Promise<void> {
     const refused = await this.#thread.ask("restore", toRestoreRow(recording));
     if (refused !== undefined) throw new VenturiError("journal.restore", "conflict", refused);
-    this.#hint({ work: false, events: (run) => run === recording.run });
+    this.#hint({ work: recording.state === "ready", events: (run) => run === recording.run });
   }
 
   async prune(options: PruneOptions): Promise<number> {

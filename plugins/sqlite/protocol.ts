@@ -52,7 +52,7 @@ export interface EnqueueRow {
 }
 
 export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBusy" | "claimFor"> {
-  readonly state: "waiting" | "done";
+  readonly state: "done" | "ready" | "waiting";
   readonly outcome: "finished" | "failed" | null;
   readonly cancelled: 0 | 1;
   readonly head: number;

@@ -32,7 +32,16 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   return { runs, epochs, bases, heads, bodies, asks, ends };
 }
 
-export function toRestoreRow({ run, tenant, session, request, signals, wires, events }: Recording): RestoreRow {
+export function toRestoreRow({
+  run,
+  tenant,
+  session,
+  request,
+  signals,
+  wires,
+  events,
+  state = "waiting",
+}: Recording): RestoreRow {
   const outcome = outcomeOf(events.at(-1));
   return {
     run,
@@ -42,7 +51,7 @@ export function toRestoreRow({ run, tenant, session, request, signals, wires, ev
     caller: request.caller?.id ?? null,
     revision: request.revision ?? null,
     request: JSON.stringify(request),
-    state: outcome === null ? "waiting" : "done",
+    state: outcome === null ? state : "done",
     outcome,
     cancelled: signals.some(({ kind }) => kind === "cancel") ? 1 : 0,
     head: events.length,

@@ -56,6 +56,12 @@ const entries: readonly Entry[] = [
     load: () => import("./simulate.ts"),
   },
   { name: "replay", summary: "a recorded run once more, as it was", load: () => import("./replay.ts") },
+  { name: "fork", summary: "a new run from a step of another, with changes", load: () => import("./fork.ts") },
+  {
+    name: "compare",
+    summary: "two runs side by side: time, tokens, calls, answers",
+    load: () => import("./compare.ts"),
+  },
   { name: "export", summary: "a run as one file of JSON lines", load: () => import("./export.ts") },
   { name: "import", summary: "take in what export wrote", load: () => import("./import.ts") },
   {

@@ -10,9 +10,14 @@ export interface Watch {
   readonly approve: (event: EventOf<"approval.requested">) => Promise<{ approved: boolean; reason?: string }>;
 }
 
-/** Starts a run and prints it. Ctrl-C cancels the run; a second one exits immediately. */
-export async function watchRun({ runs, printer, approve }: Watch, request: RunRequest): Promise<TerminalEvent> {
-  const { run } = await runs.start(request, { paced: false });
+/** Starts a run and prints it. */
+export async function watchRun(watch: Watch, request: RunRequest): Promise<TerminalEvent> {
+  const { run } = await watch.runs.start(request, { paced: false });
+  return await watchStarted(watch, run);
+}
+
+/** Prints a run from its start. Ctrl-C cancels the run; a second one exits immediately. */
+export async function watchStarted({ runs, printer, approve }: Watch, run: string): Promise<TerminalEvent> {
   let stopping = false;
   const onInterrupt = () => {
     if (stopping) process.exit(130);
@@ -25,7 +30,7 @@ export async function watchRun({ runs, printer, approve }: Watch, request: RunRe
       for (const event of batch) {
         printer.print(event);
         if (isTerminal(event)) return event;
-        if (event.type === "approval.requested") {
+        if (event.type === "approval.requested" && (await isOpen(runs, event))) {
           const answer = await approve(event);
           await runs.signal(run, "approve", { call: event.call, by: "terminal", ...answer }, `approve:${event.call}`);
         }
@@ -36,3 +41,7 @@ export async function watchRun({ runs, printer, approve }: Watch, request: RunRe
   }
   throw new Error("the run's events ended without its end");
 }
+
+/** A forked run begins with questions that were answered in the original. */
+const isOpen = async (runs: Runs, { run, call }: EventOf<"approval.requested">): Promise<boolean> =>
+  (await runs.pending(run)).some((question) => question.call === call);

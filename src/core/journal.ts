@@ -58,12 +58,23 @@ export interface RunRequest {
   readonly tracestate?: string;
   readonly baggage?: string;
   readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
+  /** Set on a forked run. */
+  readonly fork?: ForkOrigin;
   /** What happens to the run when the client that started it disconnects. */
   readonly onDisconnect?: "continue" | "cancel";
   /** Caller of the run, or of its root run. `concurrentRuns` limits the caller's running and queued runs. */
   readonly caller?: { readonly id: string; readonly concurrentRuns?: number };
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */
   readonly revision?: string;
+}
+
+/** Of a forked run: where it comes from, and what differs while it executes. */
+export interface ForkOrigin {
+  readonly run: string;
+  readonly after: number;
+  readonly tools: "recorded" | "run" | "ask";
+  /** In place of the agent's own. */
+  readonly instructions?: string;
 }
 
 export interface Append {
@@ -113,6 +124,8 @@ export interface Recording {
   readonly wires: readonly KeptWire[];
   /** From seq 1, without gaps. */
   readonly events: readonly RunEvent[];
+  /** State of a run without a terminal event; `waiting` when absent. */
+  readonly state?: "ready" | "waiting";
 }
 
 /** Raw provider bytes of one attempt at a round. */
@@ -278,8 +291,8 @@ export interface Journal {
   /** In order of arrival by engine time. Changes by other replicas may show up with a short delay. */
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
   /**
-   * Imports a complete run atomically; it cannot be claimed meanwhile. `done` if its last event is terminal, otherwise
-   * `waiting`. Rejects with `conflict` when the id is taken or its session has an unfinished run.
+   * Imports a complete run atomically; it cannot be claimed meanwhile. `done` if its last event is terminal, otherwise in the
+   * recording's state. Rejects with `conflict` when the id is taken or its session has an unfinished run.
    */
   restore(recording: Recording): Promise<void>;
   /**

@@ -1,5 +1,7 @@
+import type { z } from "zod";
 import type { RunEvent } from "./events.ts";
 import type { FeedItem, FeedQuery } from "./feed.ts";
+import type { ForkRequest } from "./fork.ts";
 import type { ListQuery, RunRequest, RunRow } from "./journal.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
 import type { SignalBody, SignalKind } from "./signals.ts";
@@ -95,6 +97,11 @@ export interface PendingApproval {
 export interface Runs {
   /** Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. */
   start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
+  /**
+   * Starts a new run that begins with this run's events up to a step and goes on from there, with changes. Nothing is done
+   * twice: by default calls the original made get its results. Rejects with `invalid_input` if `after` is no step.
+   */
+  fork(run: string, request: z.input<typeof ForkRequest>, options?: StartOptions): Promise<{ run: string }>;
   /** Yields every event after `after`, in committed batches, then live; ends after the terminal event. */
   follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
   /** A page of the run's committed events, without waiting for more. */

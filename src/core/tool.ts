@@ -5,8 +5,16 @@ import type { Usage } from "./usage.ts";
 /** `pure`: no side effects. `idempotent`: safe to repeat with the same key. `effectful`: anything else. */
 export type Effect = "pure" | "idempotent" | "effectful";
 
-/** `always | once | never`, or a condition on the arguments such as `amount > 100`. */
-export type Approval = "always" | "once" | "never" | { readonly when: string };
+/**
+ * `always | once | never`, a condition on the arguments such as `amount > 100`, or, for tools in code, a function of them that
+ * tells whether to ask.
+ */
+export type Approval =
+  | "always"
+  | "once"
+  | "never"
+  | { readonly when: string }
+  | ((input: Readonly<Record<string, unknown>>) => boolean);
 
 export interface ToolContext {
   readonly run: string;

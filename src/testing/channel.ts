@@ -189,6 +189,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
     permit(request.agent);
     return await runs.start(request, options);
   },
+  fork: (run, request, options) => runs.fork(run, request, options),
   follow: (run, options) => runs.follow(run, options),
   events: (run, query) => runs.events(run, query),
   feed: (query) => runs.feed(query),

@@ -25,6 +25,18 @@ export function restoreCases(bench: JournalBench): void {
       assert.ok(runs.some(({ run }) => run === recording.run));
     });
 
+    it("an open run that is ready is claimed, with its events and signals, under a new epoch", async () => {
+      const journal = await bench.open();
+      const recording = { ...recordingOf([text("a"), text("b")]), state: "ready" as const };
+      await journal.restore(recording);
+      const claim = await claimWhenFree(journal, "w");
+      assert.equal(claim.ownership.run, recording.run);
+      assert.deepEqual([claim.ownership.head, claim.signals, claim.tenant], [2, 1, recording.tenant]);
+      assert.ok(claim.ownership.epoch > 1);
+      assert.deepEqual(await journal.read(recording.run, 0, 10), recording.events);
+      assert.equal(await put(journal, claim.ownership, [end], { state: "done" }), true);
+    });
+
     it("takes an ended run in whole, for everyone to read and nobody to claim", async () => {
       const journal = await bench.open(50);
       const recording = recordingOf([text("a"), text("b"), end]);

@@ -101,6 +101,10 @@ export class ScriptedRuns implements Runs {
     return { run, existing: false };
   }
 
+  fork(run: string): Promise<{ run: string }> {
+    return Promise.reject(new VenturiError("run.fork", "invalid_input", `the script of ${run} cannot be forked`));
+  }
+
   async *follow(run: string, options: FollowOptions = {}): AsyncGenerator<readonly RunEvent[]> {
     const entry = this.#entry(run);
     this.following++;

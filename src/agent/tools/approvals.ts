@@ -162,7 +162,7 @@ export function needsApproval(run: RunContext, tool: Tool, input: () => Readonly
   if (approval === "always") return true;
   if (approval === "never") return false;
   if (approval === "once") return !run.state.allowed.has(tool.name);
-  return conditionOf(approval.when)(input());
+  return typeof approval === "function" ? approval(input()) : conditionOf(approval.when)(input());
 }
 
 /** Conditions in the config are compiled at load; a tool defined in code whose condition does not compile always asks. */

@@ -28,27 +28,42 @@ export function callerRuns(
     if (row.tenant === caller.tenant && (caller.agents?.includes(row.agent) ?? true)) return row;
     throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
   };
+  const { id, tenant, concurrentRuns } = caller;
+  const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
+  /** Under the caller's rate and the service's limits. */
+  const admitted = async <Started extends { run: string; existing?: boolean }>(
+    begin: () => Promise<Started>,
+  ): Promise<Started> => {
+    await admit.charge();
+    const place = await admit.admission.reserve(caller);
+    try {
+      const started = await begin();
+      if (started.existing) await own(started.run, "start");
+      checked.add(started.run);
+      if (mine.size < mostStarted) mine.add(started.run);
+      place.bind(started.run);
+      return started;
+    } catch (thrown) {
+      place.release();
+      throw thrown;
+    }
+  };
   return {
     async start(request, options = {}) {
       demand(caller, "start");
       permit(caller, nameOf(runs, request.agent));
-      await admit.charge();
-      const place = await admit.admission.reserve(caller);
-      try {
-        // Prefixed to keep them apart from sub-run keys, which parent runs choose.
-        const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
-        const { id, tenant, concurrentRuns } = caller;
-        const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
-        const started = await runs.start(request, { ...options, ...key, tenant, caller: by });
-        if (started.existing) await own(started.run, "start");
-        checked.add(started.run);
-        if (mine.size < mostStarted) mine.add(started.run);
-        place.bind(started.run);
-        return started;
-      } catch (thrown) {
-        place.release();
-        throw thrown;
-      }
+      // Prefixed to keep them apart from sub-run keys, which parent runs choose.
+      const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
+      return await admitted(() => runs.start(request, { ...options, ...key, tenant, caller: by }));
+    },
+    async fork(run, request) {
+      demand(caller, "start");
+      if (request.instructions !== undefined) demand(caller, "inspect");
+      await own(run, "see");
+      const forked = await admitted(() => runs.fork(run, request, { tenant, caller: by }));
+      const details = { from: run, after: request.after };
+      await admit.audit({ action: "run.forked", by: id, tenant, run: forked.run, details });
+      return forked;
     },
     follow: (run, options) =>
       checked.delete(run) ? runs.follow(run, options) : afterCheck(() => own(run, "see"), runs.follow(run, options)),

@@ -10,12 +10,13 @@ import { continuedBy } from "../../agent/state/session-messages.ts";
 import { Clock } from "../../core/clock.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { noTiming } from "../../core/events.ts";
-import type { RunRequest } from "../../core/journal.ts";
+import { Journal, type RunRequest } from "../../core/journal.ts";
 import { Log } from "../../core/log.ts";
 import { PipelineWork, type StreamPipeline } from "../../core/pipeline.ts";
 import { Stalls } from "../../core/stalls.ts";
 import { ConfigRevision } from "../build/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
+import { forkedAgent } from "./forked-agent.ts";
 import { Sessions } from "./sessions.ts";
 
 /** A run that only waits for approval gives up its slot after this time, ms. */
@@ -32,6 +33,7 @@ export class RunPipeline implements StreamPipeline {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #stalls: Stalls;
+  readonly #journal: Journal;
 
   constructor(
     @inject(PipelineWork) work: PipelineWork,
@@ -42,6 +44,7 @@ export class RunPipeline implements StreamPipeline {
     @inject(Clock) clock: Clock,
     @inject(Log) log: Log,
     @inject(Stalls) stalls: Stalls,
+    @inject(Journal) journal: Journal,
   ) {
     this.#work = work;
     this.#revision = revision;
@@ -51,6 +54,7 @@ export class RunPipeline implements StreamPipeline {
     this.#clock = clock;
     this.#log = log;
     this.#stalls = stalls;
+    this.#journal = journal;
   }
 
   async run(): Promise<void> {
@@ -58,8 +62,10 @@ export class RunPipeline implements StreamPipeline {
     const { tenant, request } = claim;
     const found = this.#revision.agents.get(request.agent);
     if (found === undefined) return await endIfCancelled(this.#work);
-    const agent = agentFor(found, request);
-    if (agent instanceof VenturiError) return await this.#failEarly(agent);
+    const fitting = agentFor(found, request);
+    if (fitting instanceof VenturiError) return await this.#failEarly(fitting);
+    const { fork } = request;
+    const agent = fork === undefined ? fitting : await forkedAgent(this.#journal, fitting, { fork, history });
     const { session } = request;
     const { run } = claim.ownership;
     await runAgent(

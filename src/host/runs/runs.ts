@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { inject, injectable } from "tsyringe";
+import type { z } from "zod";
 import { ContentStore } from "../../agent/content.ts";
 import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkCall, forCall, needsOf } from "../../agent/for-call.ts";
@@ -13,6 +14,7 @@ import { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
 import type { FeedItem, FeedQuery } from "../../core/feed.ts";
+import type { ForkRequest } from "../../core/fork.ts";
 import {
   defaultTenant,
   Journal,
@@ -49,6 +51,7 @@ import { checkSignal } from "./check-signal.ts";
 import { embed } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
 import { Feed } from "./feed.ts";
+import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
 import { askedAbout, openQuestions } from "./questions.ts";
 import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
@@ -126,11 +129,7 @@ export class HostRuns implements Runs {
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const op = "run.start";
     if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
-    checkBounds(request, { metadata: this.#parts.metadata });
-    const agent = forCall(this.#agent(request.agent), request);
-    checkCall(agent, request);
-    const input = request.remember ? request.input : checkInput(agent, request.input);
-    checkTargets(agent, request);
+    const { agent, input } = this.#check(request);
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
     const stored = await this.#keepContent(run, input);
@@ -149,6 +148,25 @@ export class HostRuns implements Runs {
     if (options.paced && !enqueued.existing) this.#paces.set(run, new BackpressureGate());
     if (enqueued.claim) this.#worker.offer(enqueued.claim);
     return { run: enqueued.run, existing: enqueued.existing };
+  }
+
+  async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
+    const op = "run.fork";
+    if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
+    const asked = checkFork(request);
+    const { journal, clock } = this.#parts;
+    const source = await forkSource(journal, await this.get(run), asked);
+    const { tenant } = source.row;
+    if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
+    const wanted = forkedRequest(source, asked);
+    const { input } = this.#check(wanted);
+    const forked = newRunId(clock.now());
+    const target = { run: forked, caller: options.caller, now: clock.now() };
+    const parts = { asked, request: { ...wanted, input: await this.#keepContent(forked, input) }, target };
+    const recording = await forkRecording(journal, source, parts);
+    await shareContent(journal, recording, source.runs);
+    await journal.restore(recording);
+    return { run: forked };
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
@@ -352,6 +370,16 @@ export class HostRuns implements Runs {
     if (known !== undefined) return known;
     const { tenant, request } = await this.get(parent.run);
     return { tenant, caller: request.caller };
+  }
+
+  /** What this configuration refuses is refused before anything is stored. */
+  #check(request: RunRequest): { agent: AgentDefinition; input: RunInput } {
+    checkBounds(request, { metadata: this.#parts.metadata });
+    const agent = forCall(this.#agent(request.agent), request);
+    checkCall(agent, request);
+    const input = request.remember ? request.input : checkInput(agent, request.input);
+    checkTargets(agent, request);
+    return { agent, input };
   }
 
   #agent(name: string): AgentDefinition {

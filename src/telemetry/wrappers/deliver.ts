@@ -16,6 +16,7 @@ import type { Tracing } from "./traces.ts";
 export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>): Runs {
   return {
     start: (request, options) => runs.start(within(request), options),
+    fork: (run, request, options) => runs.fork(run, request, options),
     follow: (run, options) => new Delivery(measure, { run, options }, () => runs.follow(run, options), open),
     events: (run, query) => runs.events(run, query),
     feed: (query) => runs.feed(query),

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import WebSocket from "ws";
@@ -16,6 +16,7 @@ const keys = [
   { ...keyOf("ada", "ada-key"), may },
   { ...keyOf("bob", "bob-key"), may },
   { ...keyOf("narrow", "narrow-key"), tenant: "ada", agents: ["other"], may },
+  { ...keyOf("plain", "plain-key"), tenant: "ada", may: ["start", "see", "steer"] },
   { ...keyOf("blind", "blind-key"), tenant: "ada", may: ["start"] },
 ];
 
@@ -31,10 +32,18 @@ providers:
       - name: asks
         match: { text: "^pay" }
         turns: [{ calls: [{ name: sum, arguments: { expression: "17 * 23" } }] }, { text: "paid 391" }]
+      - name: orders
+        match: { text: "^order (one|1)" }
+        turns: [{ text: "let me see ", calls: [{ name: order, arguments: { amount: 1 } }] }, { text: "ordered" }]
+      - name: orders-two
+        match: { text: "^order two" }
+        turns: [{ calls: [{ name: order, arguments: { amount: 2 } }] }, { text: "ordered two" }]
 tools:
   calculator: { type: calculator }
   sum: { type: calculator, approval: always }
+  order: { type: module, path: ./order.mjs }
 agents:
+  buyer: { model: demo/small, tools: [order] }
   assistant: { model: demo/small, tools: [calculator] }
   payer: { model: demo/small, tools: [sum] }
   other: { model: demo/small }
@@ -44,6 +53,18 @@ channels: { http: {}, websocket: {} }
 limits: { drain: 100ms }
 telemetry: { logs: { level: silent } }
 ${more}`;
+
+/** An effectful tool that leaves a line in a file for each call that really happened. */
+const orderTool = `import { appendFileSync } from "node:fs";
+export default {
+  description: "Orders something",
+  parameters: { type: "object", properties: { amount: { type: "number" } }, required: ["amount"], additionalProperties: false },
+  call({ amount }) {
+    appendFileSync(new URL("./orders.log", import.meta.url), amount + "\\n");
+    return "order of " + amount;
+  },
+};
+`;
 
 export const engines: Readonly<Record<string, () => Promise<string>>> = {
   memory: async () => "{ type: memory }",
@@ -66,6 +87,8 @@ export class Bench {
   }
 
   async open(): Promise<void> {
+    writeFileSync(join(this.folder, "order.mjs"), orderTool);
+    writeFileSync(join(this.folder, "orders.log"), "");
     writeFileSync(this.configFile, config((await this.#open?.()) ?? "", this.#more));
     await this.start();
   }
@@ -77,6 +100,14 @@ export class Bench {
   async close(): Promise<void> {
     await this.service?.drain();
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** The calls of the tool `order` that really happened. */
+  get orders(): string[] {
+    return readFileSync(join(this.folder, "orders.log"), "utf8")
+      .trim()
+      .split("\n")
+      .filter((line) => line !== "");
   }
 
   get url(): string {

@@ -1,0 +1,114 @@
+import type { Command } from "commander";
+import type { Timing } from "../core/events.ts";
+import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
+import { duration } from "../serve/why/tell.ts";
+import { example, loadOptionsOf } from "./globals.ts";
+import { forOneLine, show, showJson } from "./screen.ts";
+
+/** `venturi compare A B`: two runs side by side. */
+export function configure(command: Command): void {
+  command
+    .argument("<a>", "a run's id")
+    .argument("<b>", "another's")
+    .option("--json", "the comparison as JSON")
+    .addHelpText("after", example("venturi compare run_0m5x… run_0m6a…"))
+    .action(async (a: string, b: string, options: { json?: true }) => {
+      const { withRecordings } = await import("../host/recordings/with-recordings.ts");
+      const { compareRuns } = await import("../host/recordings/compare.ts");
+      const comparison = await withRecordings(loadOptionsOf(command), async (recordings) =>
+        compareRuns(await recordings.events(a), await recordings.events(b)),
+      );
+      if (options.json) showJson(process.stdout, JSON.stringify(comparison));
+      else show(process.stdout, render(comparison));
+    });
+}
+
+type Row = readonly [name: string, a: string, b: string, difference: string];
+
+export function render({ a, b, calls, outputDiffersAt }: Comparison): string {
+  const rows: Row[] = [
+    ["", a.run, b.run, ""],
+    textRow("agent", a.agent, b.agent),
+    textRow("status", statusOf(a), statusOf(b)),
+    textRow("models", a.models.join(", "), b.models.join(", ")),
+    textRow("config", a.config?.slice(0, 12) ?? "", b.config?.slice(0, 12) ?? ""),
+    textRow("input", cut(a.input), cut(b.input)),
+    timeRow("time", a.ms, b.ms),
+    ...partRows(a.timing, b.timing),
+    countRow("input tokens", a.usage.inputTokens, b.usage.inputTokens),
+    countRow("output tokens", a.usage.outputTokens, b.usage.outputTokens),
+    countRow("rounds", a.rounds, b.rounds),
+    countRow("tool calls", a.calls.length, b.calls.length),
+  ];
+  const lines = [...table(rows), ...calls.flatMap(callLines)];
+  lines.push(outputDiffersAt === undefined ? "the answers are the same" : answersDiffer(a, b, outputDiffersAt));
+  return `${lines.join("\n")}\n`;
+}
+
+const statusOf = ({ status, finish }: ComparedRun): string => (finish === "" ? status : `${status} (${finish})`);
+
+const textRow = (name: string, a: string, b: string): Row => [name, a, b, a === b ? "" : "differs"];
+
+const timeRow = (name: string, a: number, b: number): Row => [name, duration(a), duration(b), change(a, b)];
+
+const countRow = (name: string, a = 0, b = 0): Row => [
+  name,
+  String(a),
+  String(b),
+  a === b ? "" : `${b > a ? "+" : ""}${b - a}`,
+];
+
+/** Parts of which either run has a millisecond. */
+function partRows(a: Timing | undefined, b: Timing | undefined): Row[] {
+  if (a === undefined || b === undefined) return [];
+  return (Object.keys(a) as (keyof Timing)[])
+    .filter((part) => a[part] >= 1 || b[part] >= 1)
+    .map((part) => timeRow(`  ${part}`, a[part], b[part]));
+}
+
+function change(a: number, b: number): string {
+  if (a <= 0 || Math.abs(b - a) < 1) return "";
+  const percent = Math.round(((b - a) / a) * 100);
+  return percent === 0 ? "" : `${percent > 0 ? "+" : ""}${percent} %`;
+}
+
+function table(rows: readonly Row[]): string[] {
+  const clean = rows.map((row) => row.map((cell) => forOneLine(cell)));
+  const widths = [0, 1, 2].map((column) => Math.max(...clean.map((row) => row[column]?.length ?? 0)));
+  return clean.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}
+
+const marks = { none: "=", result: "~", arguments: "~", onlyA: "A", onlyB: "B" } as const;
+
+function callLines({ a, b, difference }: CallPair): string[] {
+  const call = a ?? b;
+  if (call === undefined) return [];
+  const head = `${marks[difference]} round ${call.round}  ${call.name}`;
+  switch (difference) {
+    case "none":
+      return [line(head, call)];
+    case "onlyA":
+    case "onlyB":
+      return [`${line(head, call)}  only in ${difference === "onlyA" ? "A" : "B"}`];
+    default:
+      return [forOneLine(head), ...(a ? [line("    A", a)] : []), ...(b ? [line("    B", b)] : [])];
+  }
+}
+
+const line = (head: string, { arguments: input, output, ok }: ComparedCall): string =>
+  forOneLine(`${head} ${cut(input)} → ${ok === undefined ? "no result" : `${ok ? "" : "failed: "}${cut(output)}`}`);
+
+const answersDiffer = (a: ComparedRun, b: ComparedRun, at: number): string =>
+  `the answers differ from character ${at + 1} on:\n  A ${forOneLine(around(a.output, at))}\n  B ${forOneLine(around(b.output, at))}`;
+
+const around = (text: string, at: number): string => {
+  const from = Math.max(0, at - 20);
+  return `${from > 0 ? "…" : ""}${text.slice(from, at + 60)}${text.length > at + 60 ? "…" : ""}`;
+};
+
+const cut = (text: string): string => (text.length > 60 ? `${text.slice(0, 60)}…` : text);

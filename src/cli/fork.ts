@@ -1,0 +1,107 @@
+import type { Command } from "commander";
+import { fromJson, VenturiError } from "../core/errors.ts";
+import type { ForkRequest } from "../core/fork.ts";
+import { openHost } from "../host/open.ts";
+import { askApproval } from "./approve.ts";
+import { example, globalsOf } from "./globals.ts";
+import { quietly } from "./quiet.ts";
+import { openPrinter } from "./terminal.ts";
+import { watchStarted } from "./watch-run.ts";
+
+interface Options {
+  readonly after: string;
+  readonly input?: string;
+  readonly edit: readonly string[];
+  readonly model?: string;
+  readonly instructions?: string;
+  readonly option: readonly string[];
+  readonly tools: string;
+  readonly session?: string;
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+const op = "cli.fork";
+const modes = ["recorded", "run", "ask"] as const;
+
+/** `venturi fork RUN --after SEQ`: goes on from a step of a recorded run, with changes. */
+export function configure(command: Command): void {
+  command
+    .argument("<run>", "the run's id")
+    .requiredOption(
+      "--after <seq>",
+      "the last event taken over, the end of a step (`venturi replay RUN --json` shows them)",
+    )
+    .option("--input <text>", "ask something else; with --after 1")
+    .option("--edit <call=output>", "another result for a tool call; may be repeated", collect, [])
+    .option("--model <name>", "another model that the agent allows")
+    .option("--instructions <text>", "in place of the agent's own")
+    .option("--option <name=value>", "a generation option such as temperature=0; may be repeated", collect, [])
+    .option(
+      "--tools <mode>",
+      "recorded: results of the original, ask about other calls; run: run pure ones; ask",
+      "recorded",
+    )
+    .option("--session <id>", "a new conversation to keep it in")
+    .option("--json", "the new run's events, one JSON line each")
+    .option("-q, --quiet", "the answer alone")
+    .addHelpText(
+      "after",
+      example(
+        'venturi fork run_0m5x… --after 1 --input "What is 17 * 24?"',
+        "venturi fork run_0m5x… --after 31 --edit call_1=392 --model small",
+      ),
+    )
+    .action(async (run: string, options: Options) => {
+      const request = requestOf(options);
+      const { config, set } = globalsOf(command);
+      const host = await openHost({ configFile: config, set: quietly(set) });
+      try {
+        const forked = await host.runs.fork(run, request);
+        const printer = openPrinter({ json: options.json === true, quiet: options.quiet === true });
+        const last = await watchStarted({ runs: host.runs, printer, approve: askApproval }, forked.run);
+        if (last.type === "run.failed") process.exitCode = fromJson(last.error).exit;
+      } finally {
+        await host.close();
+      }
+    });
+}
+
+function requestOf(options: Options): ForkRequest {
+  const after = Number(options.after);
+  if (!Number.isInteger(after) || after < 1) {
+    throw new VenturiError(op, "invalid_input", `--after: "${options.after}" is no seq of an event`);
+  }
+  const tools = modes.find((mode) => mode === options.tools);
+  if (tools === undefined) throw new VenturiError(op, "invalid_input", `--tools: one of ${modes.join(", ")}`);
+  const { input, model, instructions, session } = options;
+  const edit = options.edit.map((text) => pair("--edit", text)).map(([call, output]) => ({ call, output, ok: true }));
+  const chosen = options.option.map((text) => pair("--option", text)).map(([name, value]) => [name, readValue(value)]);
+  return {
+    after,
+    tools,
+    ...(input === undefined ? {} : { input }),
+    ...(model === undefined ? {} : { model }),
+    ...(instructions === undefined ? {} : { instructions }),
+    ...(session === undefined ? {} : { session }),
+    ...(edit.length === 0 ? {} : { edit }),
+    ...(chosen.length === 0 ? {} : { options: Object.fromEntries(chosen) }),
+  };
+}
+
+const collect = (value: string, before: readonly string[]) => [...before, value];
+
+function pair(flag: string, text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new VenturiError(op, "invalid_input", `${flag}: "${text}" is no name=value`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** JSON where possible, text otherwise. */
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

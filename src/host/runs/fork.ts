@@ -1,0 +1,203 @@
+import { inputMessages, RunState } from "../../agent/state/run-state.ts";
+import { continuedBy, sessionMessages } from "../../agent/state/session-messages.ts";
+import { complaintsOf } from "../../core/complaints.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
+import { ForkRequest } from "../../core/fork.ts";
+import type { Journal, Recording, RunRequest, RunRow, Signal } from "../../core/journal.ts";
+import type { Message } from "../../core/messages.ts";
+import type { GenerationOptions } from "../../core/provider.ts";
+import { readHistory } from "../../journal/history.ts";
+
+const op = "run.fork";
+
+export interface ForkTarget {
+  /** The new run's id. */
+  readonly run: string;
+  readonly caller: RunRequest["caller"] | undefined;
+  readonly now: number;
+}
+
+/** The original's events up to the step, and its input with the conversation that came before. */
+export interface ForkSource {
+  readonly row: RunRow;
+  readonly prefix: readonly RunEvent[];
+  readonly input: RunInput;
+  /** The runs whose content these refer to. */
+  readonly runs: readonly string[];
+}
+
+/** Reads what a fork takes over. Rejects with `invalid_input` if `after` is not a step of the run. */
+export async function forkSource(journal: Journal, row: RunRow, asked: ForkRequest): Promise<ForkSource> {
+  const prefix = await readHistory(journal, { run: row.run, head: Math.min(asked.after, row.head) });
+  mustBeStep(prefix, asked.after, row);
+  const started = prefix[0];
+  if (started?.type !== "run.started") throw invalid(`the run ${row.run} has no beginning`);
+  const given = typeof asked.input === "string" ? { text: asked.input } : asked.input;
+  if (given !== undefined && asked.after > 1) {
+    throw invalid(`input: events 2 to ${asked.after} answer the old input; fork after event 1 to change it`);
+  }
+  const { variables } = started.input;
+  const own = given === undefined ? started.input : { ...(variables === undefined ? {} : { variables }), ...given };
+  const { messages, runs } = await conversationBefore(journal, row);
+  const before = continuedBy(messages, inputMessages(own));
+  if (before.length === 0) return { row, prefix, input: own, runs: [row.run] };
+  const { text: _, ...rest } = own;
+  return { row, prefix, input: { ...rest, messages: [...before, ...inputMessages(own)] }, runs: [...runs, row.run] };
+}
+
+/** Validated; a program may call without a channel's checks. */
+export function checkFork(request: unknown): ForkRequest {
+  const parsed = ForkRequest.safeParse(request);
+  if (parsed.success) return parsed.data;
+  const [first] = complaintsOf(ForkRequest, request, parsed.error);
+  throw invalid(`${first?.path || "the fork"}: ${first?.message ?? "not valid"}`);
+}
+
+/** The fork's request: the original's, without what tied it to its caller and conversation. */
+export function forkedRequest({ row, input }: ForkSource, asked: ForkRequest): RunRequest {
+  const { session: _s, parent: _p, caller: _c, revision: _r, channel: _h, ...kept } = row.request;
+  const { traceparent: _t, tracestate: _ts, baggage: _b, onDisconnect: _d, fork: _f, ...request } = kept;
+  const { after, tools, instructions, model, options, session } = asked;
+  return {
+    ...request,
+    input,
+    ...(session === undefined ? {} : { session }),
+    ...(model === undefined ? {} : { model }),
+    ...(options === undefined ? {} : { options: { ...request.options, ...options } as GenerationOptions }), // merging removes the nulls
+    fork: { run: row.run, after, tools, ...(instructions === undefined ? {} : { instructions }) },
+  };
+}
+
+/** The new run as the journal takes it in: ready to be claimed, and continued like a run after a crash. */
+export async function forkRecording(
+  journal: Journal,
+  source: ForkSource,
+  { asked, request, target }: { asked: ForkRequest; request: RunRequest; target: ForkTarget },
+): Promise<Recording> {
+  const { row, prefix } = source;
+  const last = prefix.at(-1);
+  // Durations stay as they were; the time since then is not the fork's.
+  const shift = target.now - (last?.at ?? target.now);
+  const signals = await seenSignals(journal, row.run, prefix);
+  const numbers = new Map(signals.map(({ number }, index) => [number, index + 1]));
+  const edits = new Map(asked.edit?.map((edit) => [edit.call, edit]));
+  const events = prefix.map((event): RunEvent => {
+    const moved = { ...event, run: target.run, at: event.at + shift };
+    if (moved.type === "run.started") return started(moved, request, target);
+    if (moved.type === "tool.finished") return edited(moved, edits);
+    if ("signal" in moved && moved.signal !== undefined) return { ...moved, signal: numbers.get(moved.signal) ?? 0 };
+    return moved;
+  });
+  const [unknown] = edits.keys();
+  if (unknown !== undefined) throw invalid(`edit: no call "${unknown}" has a result up to event ${asked.after}`);
+  return {
+    run: target.run,
+    tenant: row.tenant,
+    session: request.session,
+    request: { ...request, ...(target.caller === undefined ? {} : { caller: target.caller }) },
+    signals: signals.map(({ id, kind, body }) => ({ id, kind, body })),
+    wires: [],
+    events,
+    state: "ready",
+  };
+}
+
+function started(
+  event: EventOf<"run.started">,
+  { input, session, fork }: RunRequest,
+  { caller }: ForkTarget,
+): EventOf<"run.started"> {
+  const { session: _s, trace: _t, parent: _p, by: _b, fork: _f, ...kept } = event;
+  return {
+    ...kept,
+    input,
+    ...(session === undefined ? {} : { session }),
+    ...(fork === undefined ? {} : { fork: { run: fork.run, after: fork.after } }),
+    ...(caller === undefined ? {} : { by: caller.id }),
+  };
+}
+
+/** Takes the edit out of the map, so that what is left was not found. */
+function edited(
+  event: EventOf<"tool.finished">,
+  edits: Map<string, { readonly output: string; readonly ok: boolean }>,
+): EventOf<"tool.finished"> {
+  const edit = edits.get(event.call);
+  if (edit === undefined) return event;
+  edits.delete(event.call);
+  const { output: _o, shown: _s, error: _e, images: _i, files: _f, ...kept } = event;
+  return { ...kept, ok: edit.ok, output: edit.output };
+}
+
+/** A step after which the state is whole: nothing is half generated. */
+function mustBeStep(prefix: readonly RunEvent[], after: number, row: RunRow): void {
+  if (after > row.head) throw invalid(`after: the run has ${row.head} events so far`);
+  const steps: number[] = [];
+  let generated = false;
+  for (const event of prefix) {
+    if (event.type === "round.started" || event.type === "round.retracted") generated = false;
+    if (event.type === "generation.finished") generated = true;
+    const whole = event.type === "run.started" || event.type === "round.finished";
+    if (whole || (generated && (event.type === "tool.finished" || event.type === "generation.finished")))
+      steps.push(event.seq);
+  }
+  if (steps.at(-1) === after) return;
+  const type = prefix.at(-1)?.type ?? "nothing";
+  throw invalid(`after: event ${after} (${type}) is not the end of a step; the last one before it is ${steps.at(-1)}`);
+}
+
+/** Signals that the prefix reflects. Others, such as a cancel or an answer to a later question, are not taken over. */
+async function seenSignals(journal: Journal, run: string, prefix: readonly RunEvent[]): Promise<Signal[]> {
+  const seen = new Set(prefix.flatMap((event) => ("signal" in event ? [event.signal] : [])));
+  if (seen.size === 0) return [];
+  return (await journal.signals(run, 0)).filter(({ number }) => seen.has(number));
+}
+
+/** The session's messages as they were when the run began, and the runs they are from. */
+async function conversationBefore(
+  journal: Journal,
+  { run, tenant, session }: RunRow,
+): Promise<{ messages: Message[]; runs: string[] }> {
+  const messages: Message[] = [];
+  const runs: string[] = [];
+  let cursor: string | undefined;
+  do {
+    if (session === undefined) break;
+    const query = { tenant, session, oldestFirst: true, limit: 50, ...(cursor === undefined ? {} : { cursor }) };
+    const page = await journal.list(query);
+    for (const row of page.runs) {
+      if (row.run === run) return { messages, runs };
+      if (row.state !== "done") continue;
+      runs.push(row.run);
+      messages.push(...sessionMessages(RunState.of(await readHistory(journal, row))));
+    }
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return { messages, runs };
+}
+
+/** A fork continues its own conversation; in one that has turns already it would repeat them. */
+export async function mustBeNew(journal: Journal, tenant: string, session: string): Promise<void> {
+  const { runs } = await journal.list({ tenant, session, limit: 1 });
+  if (runs.length > 0) throw new VenturiError(op, "conflict", `the session "${session}" has runs; name a new one`);
+}
+
+/** Blobs belong to the runs that put them: those the fork's events and input refer to become its own too. */
+export async function shareContent(
+  journal: Journal,
+  { run, events, request }: Recording,
+  from: readonly string[],
+): Promise<void> {
+  const { blobs } = journal;
+  if (blobs === undefined) return;
+  const hashes = new Set((await Promise.all(from.map((owner) => blobs.of(owner)))).flat());
+  if (hashes.size === 0) return;
+  const written = JSON.stringify([events, request.input]);
+  for (const hash of hashes) {
+    const bytes = written.includes(hash) ? await blobs.get(hash) : undefined;
+    if (bytes !== undefined) await blobs.put(run, hash, bytes);
+  }
+}
+
+const invalid = (message: string): VenturiError => new VenturiError(op, "invalid_input", message);
