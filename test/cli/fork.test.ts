@@ -49,7 +49,7 @@ describe("venturi fork and compare", function () {
     const compared = await venturi(["compare", run, other, "--config", config]);
     expect(compared.exit, compared.err).to.equal(0);
     expect(compared.out).to.match(/^~ round 1 {2}calculator$/m);
-    expect(compared.out).to.match(/^ {4}A .*→ .*391$/m);
+    expect(compared.out).to.match(/^ {4}A .*→ .*391\}$/m);
     expect(compared.out).to.match(/^ {4}B .*→ 392$/m);
     expect(compared.out).to.match(/^the answers differ from character \d+ on:$/m);
     const same = await venturi(["compare", run, run, "--json", "--config", config]);
@@ -75,4 +75,5 @@ describe("venturi fork and compare", function () {
   });
 });
 
-const expectNoRun = 'cli.run: journal.read: not_found: there is no run "run_none" in the journal; `venturi runs` lists them\n';
+const expectNoRun =
+  'cli.run: journal.read: not_found: there is no run "run_none" in the journal; `venturi runs` lists them\n';
