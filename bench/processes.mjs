@@ -13,12 +13,13 @@ export async function upstream() {
 export async function worker(subject, baseURL) {
   const child = start("./worker.mjs", [subject, baseURL], ["--expose-gc"]);
   await once(child, "message");
-  return async (command) => {
+  const ask = async (command) => {
     child.send(command);
     const [answer] = await once(child, "message");
     if (answer.error) throw new Error(`${subject}: ${answer.error}`);
     return answer;
   };
+  return Object.assign(ask, { stop: () => child.kill() });
 }
 
 export function stop() {

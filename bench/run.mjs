@@ -10,7 +10,7 @@ const { values: options } = parseArgs({
     json: { type: "boolean" },
     check: { type: "boolean" },
     record: { type: "boolean" },
-    cases: { type: "string", default: "text,tool,arguments,concurrent" },
+    cases: { type: "string", default: "text,tool,arguments,concurrent,paced" },
     repetitions: { type: "string", default: "5" },
     warm: { type: "string", default: "4000" },
     subjects: { type: "string", default: "floor,venturi-off,venturi" },
@@ -22,6 +22,7 @@ const cases = {
   tool: { model: "tool-200", count: 300 },
   arguments: { model: "arguments-1000000", count: 2 },
   concurrent: { model: "tool-200", count: 400, concurrent: 200 },
+  paced: { paced: { streams: 1000, every: 200, chunks: 40 } },
 };
 const subjects = options.subjects.split(",");
 const recordedFile = new URL("./recorded.json", import.meta.url);
@@ -41,6 +42,7 @@ else print();
 if (options.check) process.exitCode = check() ? 0 : 1;
 
 async function measure(name) {
+  if (cases[name].paced) return await measurePaced(cases[name].paced);
   const { model, count, concurrent } = cases[name];
   const repetitions = Object.fromEntries(subjects.map((subject) => [subject, []]));
   for (const ask of workers.values()) await ask({ model, concurrent, count: 1, atLeast: Number(options.warm) });
@@ -50,11 +52,28 @@ async function measure(name) {
   return Object.fromEntries(subjects.map((subject) => [subject, summary(repetitions[subject], repetitions.floor)]));
 }
 
+/** Each in a fresh process: memory that an earlier case left behind would hide what streams take. */
+async function measurePaced(paced) {
+  const repetitions = Object.fromEntries(subjects.map((subject) => [subject, []]));
+  for (let repetition = 0; repetition < Math.min(3, Number(options.repetitions)); repetition++) {
+    for (const subject of subjects) {
+      const ask = await worker(subject, baseURL);
+      await ask({ model: "tool-200", count: 1, atLeast: 1_500 });
+      repetitions[subject].push(await ask({ paced }));
+      ask.stop();
+    }
+  }
+  return Object.fromEntries(subjects.map((subject) => [subject, summary(repetitions[subject], repetitions.floor)]));
+}
+
 function summary(runs, floor) {
   return {
     cpu: median(runs.map(({ cpu }) => cpu)),
     wall: median(runs.map(({ wall }) => wall)),
     ratio: median(runs.map(({ cpu }, index) => cpu / floor[index].cpu)),
+    ...(runs[0].stall === undefined
+      ? {}
+      : { stall: median(runs.map(({ stall }) => stall)), kilobytes: median(runs.map(({ kilobytes }) => kilobytes)) }),
   };
 }
 
@@ -69,10 +88,15 @@ function ratiosOf(measured) {
 }
 
 function print() {
-  console.log("case         subject       cpu ms/run  wall ms/run  × floor");
+  const plain = Object.keys(results).some((name) => cases[name].paced === undefined);
+  if (plain) console.log("case         subject       cpu ms/run  wall ms/run  × floor");
   for (const [name, result] of Object.entries(results)) {
-    for (const [subject, { cpu, wall, ratio }] of Object.entries(result)) {
-      const figures = [cpu.toFixed(2).padStart(10), wall.toFixed(2).padStart(12), ratio.toFixed(2).padStart(8)];
+    const paced = cases[name].paced !== undefined;
+    if (paced) console.log("case         subject        µs a chunk       p99 ms  × floor   stall ms  kB a stream");
+    for (const [subject, { cpu, wall, ratio, stall, kilobytes }] of Object.entries(result)) {
+      const cost = paced ? (cpu * 1000).toFixed(1) : cpu.toFixed(2);
+      const figures = [cost.padStart(10), wall.toFixed(2).padStart(12), ratio.toFixed(2).padStart(8)];
+      if (paced) figures.push(stall.toFixed(0).padStart(10), kilobytes.toFixed(0).padStart(12));
       console.log(name.padEnd(12), subject.padEnd(12), ...figures);
     }
   }

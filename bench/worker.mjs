@@ -1,10 +1,16 @@
 // One subject in one process, so that its processor time is its own. Takes commands over IPC.
+import { monitorEventLoopDelay } from "node:perf_hooks";
+
 const [, , subject, baseURL] = process.argv;
 const files = { floor: "./floor.mjs", "ai-sdk": "./ai-sdk.mjs" };
 const { run } = await (await import(files[subject] ?? "./adapter.mjs")).default({ baseURL, variant: subject });
 
-process.on("message", async ({ model, count, concurrent, atLeast }) => {
+process.on("message", async ({ model, count, concurrent, atLeast, paced }) => {
   try {
+    if (paced) {
+      process.send(await steady(paced));
+      return;
+    }
     globalThis.gc?.();
     const before = process.cpuUsage();
     const start = performance.now();
@@ -23,6 +29,51 @@ process.on("message", async ({ model, count, concurrent, atLeast }) => {
 });
 process.on("disconnect", () => process.exit());
 process.send("ready");
+
+/**
+ * Many streams that each get a chunk now and then, as from models: processor time per chunk while all are open, how late chunks
+ * are, the longest stall of the event loop, and how much the process grew per stream.
+ */
+async function steady({ streams, every, chunks }) {
+  globalThis.gc?.();
+  const before = process.memoryUsage.rss();
+  let most = before;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage.rss());
+  }, 100);
+  const loop = monitorEventLoopDelay({ resolution: 5 });
+  loop.enable();
+  let arrived = 0;
+  const delays = [];
+  const text = (piece) => {
+    const time = Number(process.hrtime.bigint() / 1000n);
+    for (const [, stamp] of piece.matchAll(/T(\d+) /g)) {
+      arrived++;
+      delays.push(time - Number(stamp));
+    }
+  };
+  const ramp = 500;
+  const all = Array.from({ length: streams }, async (_, index) => {
+    await new Promise((resolve) => setTimeout(resolve, (ramp * index) / streams));
+    await run(`paced-${every}-${chunks}`, { text, tool() {} });
+  });
+  await new Promise((resolve) => setTimeout(resolve, ramp + 2 * every));
+  const from = { cpu: process.cpuUsage(), arrived, delays: delays.length };
+  await new Promise((resolve) => setTimeout(resolve, every * (chunks - 4)));
+  const { user, system } = process.cpuUsage(from.cpu);
+  const count = arrived - from.arrived;
+  const late = delays.slice(from.delays).sort((left, right) => left - right);
+  await Promise.all(all);
+  clearInterval(watch);
+  loop.disable();
+  return {
+    cpu: (user + system) / 1000 / count,
+    wall: late[Math.floor(late.length * 0.99)] / 1000,
+    stall: loop.max / 1e6,
+    kilobytes: (most - before) / 1000 / streams,
+    done: streams,
+  };
+}
 
 async function once(model) {
   let called = 0;
