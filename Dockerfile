@@ -8,6 +8,7 @@ COPY scripts ./scripts
 COPY src ./src
 COPY plugins ./plugins
 RUN node node_modules/typescript/bin/tsc -p . --declaration false --sourceMap false --inlineSources false --incremental false \
+ && node scripts/bundle-console.mjs \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.21.0-alpine@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1

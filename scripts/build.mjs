@@ -1,8 +1,9 @@
-// Compiles with tsc. With --if-needed: only when a source is newer than the last build, and says so; types are then left to the
+// Compiles with tsc and bundles the console's page. With --if-needed: only when a source is newer than the last build, and says so; types are then left to the
 // tests, which halves a newcomer's wait for the first start. With --unchecked: types are not checked (mutated code has none).
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, statSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { bundleConsole } from "./bundle-console.mjs";
 
 const stamp = "dist/.tsbuildinfo";
 const program = "dist/src/cli/bin.js";
@@ -17,7 +18,13 @@ const words = ["node_modules/typescript/bin/tsc", "-p", ".", ...unchecked];
 const compiled = spawnSync(process.execPath, words, { stdio: "inherit" });
 // `npx venturi` in a checkout runs this very file.
 if (existsSync(program)) chmodSync(program, 0o755);
-process.exit(compiled.status ?? 1);
+if (compiled.status !== 0) process.exit(compiled.status ?? 1);
+await bundleConsole();
+// When only the page changed, tsc has left the stamp as it was.
+if (existsSync(stamp)) utimesSync(stamp, new Date(), new Date());
+if (unchecked.length > 0) process.exit(0);
+const web = ["node_modules/typescript/bin/tsc", "-p", "plugins/channel-console/web"];
+process.exit(spawnSync(process.execPath, web, { stdio: "inherit" }).status ?? 1);
 
 function newest(paths) {
   let time = 0;

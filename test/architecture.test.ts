@@ -134,11 +134,21 @@ describe("the house", () => {
 
   it("a plugin imports venturi/plugin, libraries and its own files", () => {
     const isAllowed = (file: string, imported: string) => {
-      if (imported === "venturi" || imported.startsWith("venturi/")) return imported === "venturi/plugin";
+      // A page in a browser is a client like any other.
+      const face = file.startsWith("plugins/channel-console/web/") ? "venturi/client" : "venturi/plugin";
+      if (imported === "venturi" || imported.startsWith("venturi/")) return imported === face;
       const home = file.split("/").slice(0, 2).join("/");
       return !/^(?:src|plugins|test|dist)\//.test(imported) || !relative(home, imported).startsWith("..");
     };
-    expect(violations(sources("plugins/**/*.ts"), isAllowed)).to.deep.equal([]);
+    expect(violations(sources("plugins/**/*.{ts,tsx}"), isAllowed)).to.deep.equal([]);
+  });
+
+  it("the console's page makes no markup of a string, and gives styles as objects", () => {
+    const files = sources("plugins/channel-console/web/**/*.{ts,tsx}");
+    expect(files.length).to.be.greaterThan(30);
+    const sinks =
+      /dangerouslySetInnerHTML|\.(?:innerHTML|outerHTML|srcdoc|cssText)\b|insertAdjacentHTML|document\.write|\bnew Function\b|\beval\(|\bstyle="|\bstyle=\{`/;
+    expect(files.filter((file) => sinks.test(read(file)))).to.deep.equal([]);
   });
 
   it("the thread of the SQLite journal loads none but its own files: with venturi/plugin its start took 250 ms", () => {

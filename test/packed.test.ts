@@ -54,11 +54,13 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
       "config/venturi.yaml",
       "config/venturi.schema.json",
       "dist/plugins/clock/index.js",
+      "dist/plugins/channel-console/assets/index.html",
       "dist/src/plugin.d.ts",
     ]) {
       expect(existsSync(join(own, file)), file).to.equal(true);
     }
-    for (const file of ["dist/test", "src", "test"]) expect(existsSync(join(own, file)), file).to.equal(false);
+    for (const file of ["dist/test", "dist/plugins/channel-console/web", "src", "test"])
+      expect(existsSync(join(own, file)), file).to.equal(false);
   });
 
   for (const kind of ["provider", "tool", "channel", "journal"]) {

@@ -9,6 +9,8 @@ export function nextSteps(host: Host, url: string): string {
   if (agent === undefined) return "\nThere are no agents yet: add one under `agents:` in the config.\n";
   const keyed = host.config.server.auth === undefined ? "" : ` -H "authorization: Bearer $VENTURI_KEY"`;
   const lines = ["", `Venturi is listening on ${url}`, ""];
+  const page = consolePath(host);
+  if (page !== undefined) lines.push("Watch it in a browser:", `  ${url}${page}/`, "");
   if (host.config.channels.http !== undefined) {
     lines.push(
       "Ask over HTTP, with events as they happen:",
@@ -36,6 +38,14 @@ export function nextSteps(host: Host, url: string): string {
     );
   }
   return `${lines.join("\n")}\n`;
+}
+
+/** Where the console is, if the configuration has one. */
+function consolePath({ config: { channels } }: Host): string | undefined {
+  const found = Object.entries(channels).find(([name, { type = `channel-${name}` }]) => type === "channel-console");
+  if (found === undefined) return undefined;
+  const { path = "/console" } = found[1] as { path?: string }; // as the plugin's schema has checked
+  return path;
 }
 
 /** The option that makes another command read the same configuration. */

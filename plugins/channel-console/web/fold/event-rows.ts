@@ -1,0 +1,88 @@
+import type { RunEvent } from "../state/api-types.ts";
+
+/** A row of the event table: one event, or a stretch of deltas of the same kind. */
+export interface EventRow {
+  readonly first: RunEvent;
+  last: RunEvent;
+  count: number;
+  /** Characters of the folded deltas. */
+  size: number;
+}
+
+const folded = new Set(["text.delta", "reasoning.delta", "refusal.delta", "tool_call.delta", "tool.output"]);
+
+/** Adds an event to the rows. Runs of deltas become one row: ten thousand tokens are one line to a reader. */
+export function addRow(rows: EventRow[], event: RunEvent): void {
+  const last = rows.at(-1);
+  if (last !== undefined && folded.has(event.type) && last.first.type === event.type && sameCall(last.first, event)) {
+    last.last = event;
+    last.count += 1;
+    last.size += sizeOf(event);
+    return;
+  }
+  rows.push({ first: event, last: event, count: 1, size: sizeOf(event) });
+}
+
+const sameCall = (one: RunEvent, other: RunEvent): boolean =>
+  ("call" in one ? one.call : undefined) === ("call" in other ? other.call : undefined);
+
+function sizeOf(event: RunEvent): number {
+  if (event.type === "tool_call.delta") return event.arguments.length;
+  return "text" in event && typeof event.text === "string" ? event.text.length : 0;
+}
+
+export const isMishap = ({ type, ...event }: RunEvent): boolean =>
+  type === "run.failed" ||
+  type === "generation.failed" ||
+  type === "tool_call.rejected" ||
+  (type === "tool.finished" && "ok" in event && event.ok === false);
+
+/** One line that says what the event says. */
+export function lineOf(event: RunEvent): string {
+  switch (event.type) {
+    case "run.started":
+      return `${event.agent} ${event.input.text ?? ""}`;
+    case "round.started":
+      return `${event.model}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`;
+    case "text.delta":
+    case "reasoning.delta":
+    case "refusal.delta":
+    case "tool.output":
+      return event.text;
+    case "tool_call.started":
+      return event.name;
+    case "tool_call.delta":
+      return event.arguments;
+    case "tool_call.ready":
+      return `${event.name} ${JSON.stringify(event.arguments)}`;
+    case "tool_call.rejected":
+      return `${event.name}: ${event.error.err}`;
+    case "tool.started":
+      return `${event.name}${event.attempt > 1 ? ` (attempt ${event.attempt})` : ""}`;
+    case "tool.finished":
+      return `${event.name} ${event.ok ? (event.output ?? "") : (event.error?.err ?? "failed")}`;
+    case "approval.requested":
+      return `${event.name} ${JSON.stringify(event.arguments)}`;
+    case "approval.resolved":
+      return `${event.approved ? "approved" : "refused"}${event.by === undefined ? "" : ` by ${event.by}`}${event.reason === undefined ? "" : `: ${event.reason}`}`;
+    case "message.added":
+      return event.message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ");
+    case "generation.failed":
+      return `${event.model}: ${event.error.code} ${event.error.err}`;
+    case "round.retracted":
+      return event.reason;
+    case "generation.finished":
+    case "round.finished":
+      return `${event.finish}, ${event.usage.inputTokens ?? "?"} in, ${event.usage.outputTokens ?? "?"} out`;
+    case "context.compacted":
+      return `${event.dropped} messages`;
+    case "run.resumed":
+      return `epoch ${event.epoch}`;
+    case "provider.activity":
+      return event.kind;
+    case "run.finished":
+      return `${event.finish}: ${event.output}`;
+    case "run.failed":
+      return `${event.error.code}: ${event.error.err}`;
+  }
+}

@@ -1,0 +1,409 @@
+import type { EventOf, RunEvent } from "../state/api-types.ts";
+import { Ribbon } from "./ribbon.ts";
+import type { Attempt, Call, Item, Notice, Round, RunView, Said } from "./view.ts";
+
+export function emptyView(run: string): RunView {
+  return {
+    run,
+    agent: "",
+    session: undefined,
+    status: "ready",
+    head: 0,
+    at: 0,
+    startedAt: 0,
+    endedAt: undefined,
+    input: undefined,
+    metadata: undefined,
+    config: undefined,
+    trace: undefined,
+    parent: undefined,
+    fork: undefined,
+    items: [],
+    rounds: [],
+    calls: new Map(),
+    ribbon: new Ribbon(),
+    usage: undefined,
+    timing: undefined,
+    finish: undefined,
+    error: undefined,
+    output: undefined,
+    object: undefined,
+    deltas: 0,
+    mishaps: [],
+  };
+}
+
+/**
+ * Adds an event to the view, in constant time. An event that was seen before is ignored, so that a reader may resume anywhere.
+ * Never throws: what an event refers to may be missing when its journal was cut.
+ */
+export function fold(view: RunView, event: RunEvent): RunView {
+  if (event.seq <= view.head) return view;
+  view.head = event.seq;
+  view.at = Math.max(view.at, event.at);
+  view.ribbon.take(event);
+  take(view, event);
+  return view;
+}
+
+export function foldAll(run: string, events: Iterable<RunEvent>, until = Number.POSITIVE_INFINITY): RunView {
+  const view = emptyView(run);
+  for (const event of events) {
+    if (event.seq > until) break;
+    fold(view, event);
+  }
+  return view;
+}
+
+function take(view: RunView, event: RunEvent): void {
+  switch (event.type) {
+    case "run.started":
+      return start(view, event);
+    case "round.started":
+      return startAttempt(view, event);
+    case "text.delta":
+      return say(view, "text", event);
+    case "refusal.delta":
+      return say(view, "refusal", event);
+    case "reasoning.delta":
+      return say(view, "reasoning", event);
+    case "provider.activity":
+      return touch(view, event);
+    case "tool_call.started":
+    case "tool_call.delta":
+    case "tool_call.ready":
+    case "tool_call.rejected":
+      return writeCall(view, event);
+    case "tool.started":
+    case "tool.output":
+    case "tool.finished":
+      return runCall(view, event);
+    case "approval.requested":
+      return ask(view, event);
+    case "approval.resolved":
+      return answer(view, event);
+    case "message.added":
+      view.items.push({ kind: "user", seq: event.seq, at: event.at, message: event.message, steered: true });
+      return;
+    case "context.compacted":
+      return notice(view, event, "info", "Context compacted", compactedText(event));
+    case "run.resumed":
+      closeAttempt(view, event.at);
+      return notice(view, event, "info", "Resumed", `A worker picked the run up again (epoch ${event.epoch}).`);
+    case "generation.failed":
+      return failAttempt(view, event);
+    case "round.retracted":
+      return retract(view, event);
+    case "generation.finished":
+      return finishAttempt(view, event);
+    case "round.finished": {
+      const round = roundOf(view, event.round);
+      if (round !== undefined) round.endedAt = event.at;
+      return;
+    }
+    case "run.finished":
+    case "run.failed":
+      return end(view, event);
+  }
+}
+
+function start(view: RunView, event: EventOf<"run.started">): void {
+  view.agent = event.agent;
+  view.session = event.session;
+  view.status = "running";
+  view.startedAt = event.at;
+  view.input = event.input;
+  view.metadata = event.metadata;
+  view.config = event.config;
+  view.trace = event.trace;
+  view.parent = event.parent;
+  view.fork = (event as { fork?: RunView["fork"] }).fork; // of a fork; older journals have none
+  const { text, messages = [] } = event.input;
+  for (const message of messages) {
+    if (message.role === "system") continue;
+    view.items.push({ kind: "user", seq: event.seq, at: event.at, message, steered: false });
+  }
+  if (text === undefined) return;
+  const message = { role: "user" as const, parts: [{ type: "text" as const, text }] };
+  view.items.push({ kind: "user", seq: event.seq, at: event.at, message, steered: false });
+}
+
+function startAttempt(view: RunView, event: EventOf<"round.started">): void {
+  closeAttempt(view, event.at);
+  let round = roundOf(view, event.round);
+  if (round === undefined) {
+    round = { round: event.round, seq: event.seq, startedAt: event.at, endedAt: undefined, attempts: [], calls: [] };
+    view.rounds.push(round);
+  }
+  const before = round.attempts.at(-1);
+  round.attempts.push({
+    round: event.round,
+    attempt: event.attempt,
+    seq: event.seq,
+    model: event.model,
+    provider: event.provider,
+    startedAt: event.at,
+    firstAt: undefined,
+    endedAt: undefined,
+    ticks: [],
+    warnings: event.warnings ?? [],
+    skipped: event.skipped ?? [],
+    error: undefined,
+    retryMs: undefined,
+    usage: undefined,
+    finish: undefined,
+    retracted: undefined,
+  });
+  if (before !== undefined && before.model !== event.model) {
+    notice(view, event, "warning", "Failed over", `${before.model} → ${event.model}`);
+  }
+  for (const warning of event.warnings ?? []) notice(view, event, "info", "Not sent to the model", warning);
+  if (event.skipped !== undefined && event.skipped.length > 0) {
+    notice(view, event, "info", "Skipped", `${event.skipped.join(", ")}: the provider's breaker is open`);
+  }
+}
+
+function say(
+  view: RunView,
+  kind: Said["kind"],
+  event: EventOf<"text.delta" | "refusal.delta" | "reasoning.delta">,
+): void {
+  touch(view, event);
+  const attempt = attemptOf(view)?.attempt ?? 1;
+  const last = view.items.at(-1);
+  if (last?.kind === kind && last.open && last.round === event.round && last.attempt === attempt) {
+    last.text += event.text;
+    last.endAt = event.at;
+    return;
+  }
+  closeSaid(last);
+  const { seq, round, text, at } = event;
+  view.items.push({ kind, seq, round, attempt, text, at, endAt: at, open: true, retracted: undefined });
+}
+
+/** The first piece ends the wait for the provider. */
+function touch(view: RunView, event: RunEvent): void {
+  view.deltas += 1;
+  const attempt = attemptOf(view);
+  if (attempt === undefined) return;
+  attempt.firstAt ??= event.at;
+  attempt.ticks.push(event.at);
+}
+
+type CallEvent = EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready" | "tool_call.rejected">;
+
+function writeCall(view: RunView, event: CallEvent): void {
+  const call = callOf(view, event);
+  if (event.type === "tool_call.started") {
+    if (event.client === true) call.state = "client";
+    return touch(view, event);
+  }
+  if (event.type === "tool_call.delta") {
+    call.argumentsText += event.arguments;
+    return touch(view, event);
+  }
+  call.readyAt = event.at;
+  if (event.type === "tool_call.ready") {
+    call.arguments = event.arguments;
+    if (call.state === "writing") call.state = "ready";
+    return;
+  }
+  call.state = "rejected";
+  call.argumentsText = event.arguments;
+  call.error = event.error;
+  call.endedAt = event.at;
+  view.mishaps.push(event.seq);
+}
+
+function runCall(view: RunView, event: EventOf<"tool.started" | "tool.output" | "tool.finished">): void {
+  const call = callOf(view, event);
+  if (event.type === "tool.started") {
+    call.executedAt ??= event.at;
+    call.attempts = event.attempt;
+    call.idempotencyKey = event.idempotencyKey;
+    call.state = "running";
+    return;
+  }
+  if (event.type === "tool.output") {
+    call.child ??= /^run (run_\w+)\n/.exec(event.text)?.[1];
+    call.progress += event.text;
+    return;
+  }
+  call.endedAt = event.at;
+  call.output = event.output;
+  call.shown = event.shown;
+  call.images = event.images ?? [];
+  call.files = event.files ?? [];
+  call.error = event.error;
+  call.ms = event.ms;
+  call.savedMs = event.savedMs;
+  call.usage = event.usage;
+  const refused = call.approval?.approved === false;
+  call.state = refused ? "refused" : event.ok ? "done" : "failed";
+  if (!event.ok && !refused) view.mishaps.push(event.seq);
+}
+
+function ask(view: RunView, event: EventOf<"approval.requested">): void {
+  const call = callOf(view, event);
+  call.arguments ??= event.arguments;
+  call.approval = {
+    seq: event.seq,
+    requestedAt: event.at,
+    until: event.until,
+    reason: event.reason,
+    origin: event.origin,
+    resolvedAt: undefined,
+    approved: undefined,
+    answer: undefined,
+    by: undefined,
+    edited: undefined,
+  };
+  if (call.state !== "running") call.state = "asking";
+  view.status = "waiting";
+}
+
+function answer(view: RunView, event: EventOf<"approval.resolved">): void {
+  const call = callOf(view, event);
+  const { approval } = call;
+  if (approval !== undefined) {
+    approval.resolvedAt = event.at;
+    approval.approved = event.approved;
+    approval.answer = event.reason;
+    approval.by = event.by;
+    approval.edited = (event as { arguments?: Readonly<Record<string, unknown>> }).arguments; // where a person changed them
+  }
+  if (call.state === "asking") call.state = event.approved ? "ready" : "refused";
+  if (!openQuestions(view).length && view.status === "waiting") view.status = "running";
+}
+
+export const openQuestions = (view: RunView): Call[] =>
+  [...view.calls.values()].filter(({ approval }) => approval !== undefined && approval.resolvedAt === undefined);
+
+function failAttempt(view: RunView, event: EventOf<"generation.failed">): void {
+  const attempt = attemptOf(view);
+  if (attempt !== undefined) {
+    attempt.error = event.error;
+    attempt.retryMs = event.retryMs;
+    attempt.usage = event.usage;
+    attempt.endedAt = event.at;
+  }
+  closeSaid(view.items.at(-1));
+  view.mishaps.push(event.seq);
+  const retry = event.retryMs === undefined ? "" : ` Tries again in ${Math.round(event.retryMs)} ms.`;
+  notice(view, event, "error", `${event.model}: ${event.error.code}`, `${event.error.err}${retry}`);
+}
+
+function retract(view: RunView, event: EventOf<"round.retracted">): void {
+  for (let index = view.items.length - 1; index >= 0; index -= 1) {
+    const item = view.items[index];
+    if (item === undefined || item.kind === "user") break;
+    if (item.kind === "notice") continue;
+    const round = item.kind === "call" ? item.call.round : item.round;
+    if (round !== event.round) break;
+    if (item.kind === "call") item.call.retracted = event.reason;
+    else {
+      item.retracted ??= event.reason;
+      item.open = false;
+    }
+  }
+  const attempt = attemptOf(view);
+  if (attempt !== undefined) {
+    attempt.retracted = event.reason;
+    attempt.endedAt ??= event.at;
+  }
+}
+
+function finishAttempt(view: RunView, event: EventOf<"generation.finished">): void {
+  closeSaid(view.items.at(-1));
+  const attempt = attemptOf(view);
+  if (attempt === undefined) return;
+  attempt.endedAt = event.at;
+  attempt.usage = event.usage;
+  attempt.finish = event.finish;
+}
+
+function end(view: RunView, event: EventOf<"run.finished" | "run.failed">): void {
+  closeSaid(view.items.at(-1));
+  closeAttempt(view, event.at);
+  const round = view.rounds.at(-1);
+  if (round !== undefined) round.endedAt ??= event.at;
+  view.endedAt = event.at;
+  view.usage = event.usage;
+  view.timing = event.timing;
+  view.output = event.output;
+  if (event.type === "run.finished") {
+    view.status = "finished";
+    view.finish = event.finish;
+    view.object = event.object;
+    return;
+  }
+  view.status = "failed";
+  view.error = event.error;
+  view.mishaps.push(event.seq);
+}
+
+function notice(view: RunView, event: RunEvent, tone: Notice["tone"], ...[title, text]: [string, string]): void {
+  closeSaid(view.items.at(-1));
+  view.items.push({ kind: "notice", tone, seq: event.seq, at: event.at, title, text, event });
+}
+
+function closeSaid(item: Item | undefined): void {
+  if (item !== undefined && "open" in item) item.open = false;
+}
+
+function closeAttempt(view: RunView, at: number): void {
+  const attempt = attemptOf(view);
+  if (attempt !== undefined) attempt.endedAt ??= at;
+}
+
+const attemptOf = (view: RunView): Attempt | undefined => view.rounds.at(-1)?.attempts.at(-1);
+
+const roundOf = (view: RunView, round: number): Round | undefined => {
+  const last = view.rounds.at(-1);
+  return last?.round === round ? last : view.rounds.find((each) => each.round === round);
+};
+
+/** A call named by a later event whose beginning is missing is made up from it. */
+function callOf(view: RunView, event: RunEvent & { readonly call: string; readonly round: number }): Call {
+  const known = view.calls.get(event.call);
+  if (known !== undefined && event.type !== "tool_call.started") {
+    known.lastSeq = event.seq;
+    return known;
+  }
+  const call: Call = {
+    id: event.call,
+    round: event.round,
+    name: "name" in event ? event.name : "unknown",
+    seq: event.seq,
+    state: "writing",
+    argumentsText: "",
+    arguments: undefined,
+    startedAt: event.at,
+    readyAt: undefined,
+    executedAt: undefined,
+    endedAt: undefined,
+    progress: "",
+    output: undefined,
+    shown: undefined,
+    images: [],
+    files: [],
+    error: undefined,
+    ms: undefined,
+    savedMs: undefined,
+    attempts: 0,
+    idempotencyKey: undefined,
+    usage: undefined,
+    child: undefined,
+    approval: undefined,
+    retracted: undefined,
+    lastSeq: event.seq,
+  };
+  view.calls.set(event.call, call);
+  closeSaid(view.items.at(-1));
+  view.items.push({ kind: "call", seq: event.seq, call });
+  roundOf(view, event.round)?.calls.push(call);
+  return call;
+}
+
+const compactedText = ({ dropped, summary }: EventOf<"context.compacted">): string =>
+  `${dropped} older messages were replaced by a summary.${summary === undefined ? "" : ` ${summary}`}`;

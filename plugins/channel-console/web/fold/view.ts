@@ -1,0 +1,165 @@
+import type { ErrorBody, Message, RunEvent, RunInput, Timing, Usage } from "../state/api-types.ts";
+import type { Ribbon } from "./ribbon.ts";
+
+/** What the page knows of a run: a fold of its events. Plain mutable data, so that a token costs no copy. */
+export interface RunView {
+  run: string;
+  agent: string;
+  session: string | undefined;
+  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  /** Seq and time of the last event. */
+  head: number;
+  at: number;
+  startedAt: number;
+  endedAt: number | undefined;
+  input: RunInput | undefined;
+  metadata: Readonly<Record<string, unknown>> | undefined;
+  config: string | undefined;
+  trace: string | undefined;
+  parent: { readonly run: string; readonly call: string } | undefined;
+  fork: { readonly run: string; readonly after: number } | undefined;
+  /** The conversation, in the order things happened. */
+  items: Item[];
+  rounds: Round[];
+  calls: Map<string, Call>;
+  ribbon: Ribbon;
+  usage: Usage | undefined;
+  timing: Timing | undefined;
+  finish: string | undefined;
+  error: ErrorBody | undefined;
+  output: string | undefined;
+  object: unknown;
+  /** Pieces of text, reasoning and arguments so far: an estimate of the tokens while the run is under way. */
+  deltas: number;
+  /** Seqs of events that tell of something that went wrong. */
+  mishaps: number[];
+}
+
+export interface Round {
+  readonly round: number;
+  readonly seq: number;
+  readonly startedAt: number;
+  endedAt: number | undefined;
+  readonly attempts: Attempt[];
+  readonly calls: Call[];
+}
+
+/** One try of a generation. */
+export interface Attempt {
+  readonly round: number;
+  readonly attempt: number;
+  readonly seq: number;
+  readonly model: string;
+  readonly provider: string | undefined;
+  readonly startedAt: number;
+  firstAt: number | undefined;
+  endedAt: number | undefined;
+  /** Times of the deltas, for the ticks of the waterfall. */
+  readonly ticks: number[];
+  readonly warnings: readonly string[];
+  readonly skipped: readonly string[];
+  error: ErrorBody | undefined;
+  retryMs: number | undefined;
+  usage: Usage | undefined;
+  finish: string | undefined;
+  retracted: string | undefined;
+}
+
+export type CallState =
+  | "writing"
+  | "ready"
+  | "asking"
+  | "running"
+  | "done"
+  | "failed"
+  | "rejected"
+  | "refused"
+  | "client";
+
+export interface Call {
+  readonly id: string;
+  readonly round: number;
+  readonly name: string;
+  readonly seq: number;
+  state: CallState;
+  /** The arguments as they stream; whole once `arguments` is set. */
+  argumentsText: string;
+  arguments: Readonly<Record<string, unknown>> | undefined;
+  readonly startedAt: number;
+  readyAt: number | undefined;
+  executedAt: number | undefined;
+  endedAt: number | undefined;
+  progress: string;
+  output: string | undefined;
+  shown: number | undefined;
+  images: readonly Content[];
+  files: readonly Content[];
+  error: ErrorBody | undefined;
+  ms: number | undefined;
+  savedMs: number | undefined;
+  attempts: number;
+  idempotencyKey: string | undefined;
+  usage: Usage | undefined;
+  /** The run it started, when it is an agent. */
+  child: string | undefined;
+  approval: Approval | undefined;
+  retracted: string | undefined;
+  lastSeq: number;
+}
+
+export interface Content {
+  readonly mediaType: string;
+  readonly data?: string;
+  readonly hash?: string;
+  readonly size?: number;
+  readonly name?: string;
+}
+
+export interface Approval {
+  readonly seq: number;
+  readonly requestedAt: number;
+  readonly until: number | undefined;
+  readonly reason: string | undefined;
+  readonly origin: { readonly run: string; readonly call: string; readonly agent: string } | undefined;
+  resolvedAt: number | undefined;
+  approved: boolean | undefined;
+  answer: string | undefined;
+  by: string | undefined;
+  /** What a person changed the arguments to. */
+  edited: Readonly<Record<string, unknown>> | undefined;
+}
+
+export type Item =
+  | {
+      readonly kind: "user";
+      readonly seq: number;
+      readonly at: number;
+      readonly message: Message;
+      readonly steered: boolean;
+    }
+  | Said
+  | { readonly kind: "call"; readonly seq: number; readonly call: Call }
+  | Notice;
+
+/** A stretch of text, reasoning or refusal of one attempt. */
+export interface Said {
+  readonly kind: "text" | "reasoning" | "refusal";
+  readonly seq: number;
+  readonly round: number;
+  readonly attempt: number;
+  text: string;
+  readonly at: number;
+  endAt: number;
+  open: boolean;
+  retracted: string | undefined;
+}
+
+export interface Notice {
+  readonly kind: "notice";
+  readonly tone: "info" | "warning" | "error";
+  readonly seq: number;
+  readonly at: number;
+  readonly title: string;
+  readonly text: string;
+  readonly event: RunEvent;
+}

@@ -1,0 +1,136 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Announcements } from "../parts/announce.tsx";
+import { Icon, type IconName, Mark } from "../parts/icon.tsx";
+import { Palette } from "../parts/palette.tsx";
+import { paletteOpen, startKeys } from "../state/keys.ts";
+import { path, to } from "../state/router.ts";
+import { entry, forgetKey, hasKey, may, me, refusal } from "../state/session.ts";
+import { theme } from "../state/settings.ts";
+import { startWaiting, waiting } from "../state/waiting.ts";
+import { printable } from "../text/printable.ts";
+import { ChatPage } from "./chat.tsx";
+import { KeyPage } from "./key.tsx";
+import { Lazy } from "./lazy.tsx";
+import { RunPage } from "./run.tsx";
+import { RunsPage } from "./runs.tsx";
+
+export function App(): JSX.Element {
+  if (entry.value === "asking") return <KeyPage />;
+  if (entry.value === "unreachable") return <Unreachable />;
+  if (entry.value === "checking") return <div class="splash" aria-busy="true" />;
+  return <Shell />;
+}
+
+function Unreachable(): JSX.Element {
+  return (
+    <main class="center">
+      <Icon name="warning" size={24} />
+      <h1>The service does not answer</h1>
+      <p class="muted">{printable(refusal.value)}. Trying again.</p>
+    </main>
+  );
+}
+
+const places: readonly { name: string; word: string; icon: IconName; scope: string; key: string }[] = [
+  { name: "chat", word: "Chat", icon: "chat", scope: "start", key: "c" },
+  { name: "runs", word: "Runs", icon: "runs", scope: "see", key: "r" },
+  { name: "sessions", word: "Sessions", icon: "sessions", scope: "see", key: "t" },
+  { name: "approvals", word: "Approvals", icon: "hand", scope: "see", key: "a" },
+  { name: "service", word: "Service", icon: "service", scope: "inspect", key: "s" },
+];
+
+function Shell(): JSX.Element {
+  useEffect(() => startKeys(), []);
+  useEffect(() => startWaiting(), []);
+  const [page = "chat"] = path.value;
+  return (
+    <div class="shell">
+      <a class="skip" href="#main">
+        Skip to content
+      </a>
+      <nav class="rail" aria-label="Pages">
+        <a class="brand" href={to("chat")} aria-label="Venturi">
+          <Mark />
+          <span>Venturi</span>
+        </a>
+        {places
+          .filter(({ scope }) => may(scope))
+          .map(({ name, word, icon }) => (
+            <a
+              key={name}
+              href={to(name)}
+              class={page === name ? "here" : ""}
+              aria-current={page === name ? "page" : undefined}
+            >
+              <Icon name={icon} />
+              <span>{word}</span>
+              {name === "approvals" && waiting.value > 0 ? (
+                <b class="badge">
+                  {waiting.value}
+                  <span class="hidden-text"> waiting</span>
+                </b>
+              ) : null}
+            </a>
+          ))}
+        <span class="spacer" />
+        <button type="button" class="rail-button wide-only" onClick={() => (paletteOpen.value = true)}>
+          <Icon name="command" />
+          <span>Command</span>
+          <kbd>⌘K</kbd>
+        </button>
+        <ThemeButton />
+        {hasKey.value ? (
+          <button type="button" class="rail-button" title={`Signed in as ${me.value.id}`} onClick={forgetKey}>
+            <Icon name="key" />
+            <span>{printable(me.value.id || "Sign out")}</span>
+          </button>
+        ) : null}
+      </nav>
+      <main id="main" tabIndex={-1}>
+        <Page name={page} />
+      </main>
+      <Palette />
+      <Announcements />
+    </div>
+  );
+}
+
+function Page({ name }: { name: string }): JSX.Element {
+  const [, second] = path.value;
+  if (name === "chat") return <ChatPage />;
+  if (name === "runs") return second === undefined ? <RunsPage /> : <RunPage key={second} id={second} />;
+  if (name === "compare")
+    return <Lazy key={name} load={() => import("./compare.tsx").then((page) => page.ComparePage)} />;
+  if (name === "sessions")
+    return <Lazy key={name} load={() => import("./sessions.tsx").then((page) => page.SessionsPage)} />;
+  if (name === "approvals") {
+    return <Lazy key={name} load={() => import("./approvals.tsx").then((page) => page.ApprovalsPage)} />;
+  }
+  if (name === "service")
+    return <Lazy key={name} load={() => import("./service.tsx").then((page) => page.ServicePage)} />;
+  return (
+    <div class="center">
+      <h1>There is no such page</h1>
+      <p>
+        <a href={to("runs")}>All runs</a>
+      </p>
+    </div>
+  );
+}
+
+function ThemeButton(): JSX.Element {
+  const next = { system: "light", light: "dark", dark: "system" } as const;
+  return (
+    <button
+      type="button"
+      class="rail-button wide-only"
+      onClick={() => {
+        theme.value = next[theme.value];
+      }}
+    >
+      <Icon name={theme.value === "dark" ? "moon" : "sun"} />
+      <span>Theme: {theme.value}</span>
+    </button>
+  );
+}

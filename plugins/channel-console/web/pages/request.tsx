@@ -1,0 +1,2 @@
+import type { LiveRun } from "../state/live.ts";
+export const RequestView = (_: { live: LiveRun }) => <div />;

@@ -1,0 +1,242 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import { Connection } from "../parts/connection.tsx";
+import { Conversation } from "../parts/conversation.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { EventTable } from "../parts/events.tsx";
+import { Empty, Header } from "../parts/header.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Inspector } from "../parts/inspector.tsx";
+import { bindPage } from "../parts/palette.tsx";
+import { endOf, Ribbon, scaleFor } from "../parts/ribbon.tsx";
+import { RunFacts } from "../parts/run-facts.tsx";
+import { Scrubber } from "../parts/scrubber.tsx";
+import { tabs } from "../parts/tabs.tsx";
+import { Waterfall } from "../parts/waterfall.tsx";
+import { WhyLine } from "../parts/why.tsx";
+import { type LiveRun, liveRun } from "../state/live.ts";
+import { go, query, setQuery, to } from "../state/router.ts";
+import { client, may } from "../state/session.ts";
+import { printable } from "../text/printable.ts";
+import { shortRun } from "../text/words.ts";
+import { Lazy } from "./lazy.tsx";
+
+const views = [
+  { name: "conversation", word: "Conversation" },
+  { name: "trace", word: "Trace" },
+  { name: "events", word: "Events" },
+  { name: "wire", word: "Wire" },
+  { name: "request", word: "Request" },
+] as const;
+
+/** One run: what was said, where its time went, its journal, its bytes. */
+export function RunPage({ id }: { id: string }): JSX.Element {
+  const live = useMemo(() => liveRun(id), [id]);
+  useEffect(() => live.hold(), [live]);
+  const at = query.value.get("at");
+  useEffect(() => {
+    const seq = Number(at);
+    live.seek(at !== null && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined);
+  }, [at, live]);
+  const forking = useSignal<number | undefined>(undefined);
+  live.tick.value;
+  const { view, whole } = live;
+  const shown = query.value.get("view") ?? "conversation";
+  const selected = query.value.get("select") ?? undefined;
+  const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
+  const fork = may("start") ? (after: number) => (forking.value = after) : undefined;
+  useEffect(() => bindPage(actionsOf(live, fork)), [live]);
+  const error = live.error.value;
+  if (error !== undefined && whole.head === 0) {
+    return (
+      <Empty title={error.code === "not_found" ? "There is no such run" : "This run cannot be shown"}>
+        <p class="muted">{printable(error.message)}</p>
+        <a href={to("runs")}>All runs</a>
+      </Empty>
+    );
+  }
+  return (
+    <div class="page run-page">
+      <Header title={<RunTitle live={live} />} actions={<RunActions live={live} fork={fork} />}>
+        <RunFacts view={view} frozen={live.at.value !== undefined} />
+      </Header>
+      <Connection live={live} />
+      <WhyLine run={id} ended={whole.endedAt !== undefined} />
+      <RunRibbon live={live} />
+      {tabs({ label: "Views of the run", tabs: views, shown, choose: (name) => setQuery({ view: name }) })}
+      <div class="run-body">
+        <div class="run-main" role="tabpanel" id={`panel-${shown}`} aria-labelledby={`tab-${shown}`}>
+          <View name={shown} live={live} selected={selected} select={select} />
+        </div>
+        {selected === undefined ? null : (
+          <Inspector live={live} selected={selected} close={() => setQuery({ select: undefined })} fork={fork} />
+        )}
+      </div>
+      <Scrubber live={live} />
+      {forking.value === undefined ? null : (
+        <Lazy
+          key={forking.value}
+          load={() =>
+            import("../parts/fork.tsx").then(({ ForkDialog }) => () => (
+              <ForkDialog live={live} after={forking.value ?? 1} close={() => (forking.value = undefined)} />
+            ))
+          }
+        />
+      )}
+    </div>
+  );
+}
+
+function View({
+  name,
+  live,
+  selected,
+  select,
+}: {
+  name: string;
+  live: LiveRun;
+  selected: string | undefined;
+  select: (id: string) => void;
+}): JSX.Element {
+  if (name === "trace") return <TraceView live={live} selected={selected} select={select} />;
+  if (name === "events") return <EventTable live={live} selected={selected} select={select} />;
+  if (name === "wire") {
+    return (
+      <Lazy
+        key="wire"
+        load={() =>
+          import("./wire.tsx").then(({ WireView }) => () => <WireView live={live} />)
+        }
+      />
+    );
+  }
+  if (name === "request") {
+    return (
+      <Lazy
+        key="request"
+        load={() =>
+          import("./request.tsx").then(({ RequestView }) => () => <RequestView live={live} />)
+        }
+      />
+    );
+  }
+  return (
+    <div class="scroll">
+      <Conversation live={live} selected={selected} select={select} />
+    </div>
+  );
+}
+
+function RunTitle({ live }: { live: LiveRun }): JSX.Element {
+  const { whole, id } = live;
+  return (
+    <span class="run-title">
+      <a class="crumb" href={to("runs")}>
+        Runs
+      </a>
+      <span class="faint">/</span>
+      <bdi>{printable(whole.agent || "…")}</bdi>
+      <span class="mono faint" title={id}>
+        {shortRun(id)}
+      </span>
+      <CopyButton text={id} label="Copy the run's id" />
+    </span>
+  );
+}
+
+function RunActions({ live, fork }: { live: LiveRun; fork: ((after: number) => void) | undefined }): JSX.Element {
+  const { whole } = live;
+  const ended = whole.endedAt !== undefined;
+  return (
+    <>
+      {whole.session === undefined ? null : (
+        <a class="button" href={to("chat", whole.agent, whole.session)}>
+          <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
+        </a>
+      )}
+      {ended || !may("steer") ? null : (
+        <button type="button" class="danger" onClick={() => void stop(live)}>
+          <Icon name="stop" size={14} /> Stop
+        </button>
+      )}
+      <button type="button" onClick={() => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`)}>
+        <Icon name="compare" size={14} /> <span class="wide-only">Compare</span>
+      </button>
+      {fork === undefined ? null : (
+        <button type="button" class="primary" disabled={whole.head === 0} onClick={() => fork(live.at.value ?? 1)}>
+          <Icon name="fork" size={14} /> Fork
+        </button>
+      )}
+    </>
+  );
+}
+
+export const stop = async (live: LiveRun): Promise<void> => {
+  await client.value
+    .run(live.id)
+    .cancel({ reason: "stopped in the console" })
+    .catch(() => {});
+};
+
+function RunRibbon({ live }: { live: LiveRun }): JSX.Element | null {
+  live.tick.value;
+  const { view } = live;
+  if (view.head === 0) return <div class="ribbon-figure" aria-busy="true" />;
+  const end = endOf(view, live.at.value !== undefined);
+  return <Ribbon view={view} scale={scaleFor(view, end)} end={end} />;
+}
+
+function TraceView({
+  live,
+  selected,
+  select,
+}: {
+  live: LiveRun;
+  selected: string | undefined;
+  select: (id: string) => void;
+}): JSX.Element {
+  live.tick.value;
+  const { view } = live;
+  const end = endOf(view, live.at.value !== undefined);
+  return <Waterfall view={view} scale={scaleFor(view, end)} end={end} selected={selected} select={select} />;
+}
+
+function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {
+  const nextMishap = () => {
+    const now = live.at.value ?? 0;
+    const next = live.whole.mishaps.find((seq) => seq > now) ?? live.whole.mishaps[0];
+    if (next !== undefined) setQuery({ view: "events", select: `event ${next}`, at: String(next) });
+  };
+  const step = (by: number) => {
+    const seq = Math.min(live.whole.head, Math.max(1, (live.at.value ?? live.whole.head) + by));
+    setQuery({ at: seq >= live.whole.head ? undefined : String(seq) });
+  };
+  return [
+    ...views.map(({ name, word }, index) => ({
+      word,
+      hint: String(index + 1),
+      key: String(index + 1),
+      run: () => setQuery({ view: name }),
+    })),
+    { word: "Next error", hint: "e", key: "e", run: nextMishap },
+    { word: "One event back", hint: "[", key: "[", run: () => step(-1) },
+    { word: "One event on", hint: "]", key: "]", run: () => step(1) },
+    {
+      word: "Stop this run",
+      hint: "x",
+      key: "x",
+      run: () => void (live.whole.endedAt === undefined && may("steer") && stop(live)),
+    },
+    ...(fork === undefined
+      ? []
+      : [{ word: "Fork this run", hint: "f", key: "f", run: () => fork(live.at.value ?? 1) }]),
+    {
+      word: "Compare this run",
+      hint: "c",
+      key: "c",
+      run: () => go(`${to("compare")}?a=${encodeURIComponent(live.id)}`),
+    },
+    { word: "Close details", hint: "Esc", key: "Escape", run: () => setQuery({ select: undefined }) },
+  ];
+}

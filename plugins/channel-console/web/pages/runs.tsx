@@ -1,0 +1,235 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Empty, Header } from "../parts/header.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { bindPage } from "../parts/palette.tsx";
+import { MiniRibbon } from "../parts/ribbon.tsx";
+import { Rows } from "../parts/rows.tsx";
+import { Status } from "../parts/status.tsx";
+import type { RunRow } from "../state/api-types.ts";
+import { slowClock } from "../state/clock.ts";
+import { base, go, query, setQuery, to } from "../state/router.ts";
+import { useRuns } from "../state/runs.ts";
+import { agents } from "../state/session.ts";
+import { printable } from "../text/printable.ts";
+import { ago, count, duration, short, shortRun } from "../text/words.ts";
+
+const statuses = ["running", "waiting", "finished", "failed"] as const;
+
+/** All runs, newest first. */
+export function RunsPage(): JSX.Element {
+  const list = useRuns(query.value);
+  const marked = useSignal<string | undefined>(undefined);
+  const open = (row: RunRow | undefined) => row !== undefined && go(to("runs", row.run));
+  useEffect(
+    () => bindPage([{ word: "Search", hint: "/", key: "/", run: () => document.getElementById("search")?.focus() }]),
+    [],
+  );
+  const mark = (run: string) => {
+    const first = marked.value;
+    if (first === undefined) marked.value = run;
+    else if (first === run) marked.value = undefined;
+    else go(`${to("compare")}?a=${encodeURIComponent(first)}&b=${encodeURIComponent(run)}`);
+  };
+  const { rows, fresh, error, loading } = list;
+  return (
+    <div class="page runs-page">
+      <Header title="Runs">
+        <span class="fact">{loading ? "" : `${count(rows.length)}${list.more ? "+" : ""}`}</span>
+      </Header>
+      <Filters />
+      {marked.value === undefined ? null : (
+        <div class="banner">
+          <Icon name="compare" size={14} /> Choose the run to compare {shortRun(marked.value)} with.
+          <button type="button" class="quiet small" onClick={() => (marked.value = undefined)}>
+            Cancel
+          </button>
+        </div>
+      )}
+      {fresh === 0 ? null : (
+        <button type="button" class="fresh" onClick={list.showFresh}>
+          {fresh} new {fresh === 1 ? "run" : "runs"}
+        </button>
+      )}
+      {error === undefined ? null : (
+        <p class="problem" role="alert">
+          <Icon name="warning" size={14} /> {printable(error)}
+        </p>
+      )}
+      {rows.length === 0 && !loading ? (
+        <Nothing />
+      ) : (
+        <>
+          <div class="run-head run-row" aria-hidden="true">
+            <span />
+            <span>Run</span>
+            <span>Agent</span>
+            <span class="num">Took</span>
+            <span>Time</span>
+            <span class="num">Tokens</span>
+            <span class="num">Started</span>
+            <span />
+          </div>
+          <Rows
+            label="Runs"
+            className="run-list"
+            count={rows.length}
+            height={44}
+            selected={-1}
+            choose={(index) => open(rows[index])}
+            reachedEnd={list.loadMore}
+            row={(index) => {
+              const row = rows[index];
+              return row === undefined ? null : <RunLine row={row} marked={row.run === marked.value} mark={mark} />;
+            }}
+          />
+        </>
+      )}
+    </div>
+  );
+}
+
+function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (run: string) => void }): JSX.Element {
+  const { digest } = row;
+  const started = row.createdAt ?? 0;
+  const took = digest?.ms ?? (row.updatedAt ?? started) - started;
+  const tokens = digest?.usage?.outputTokens;
+  return (
+    <div class="run-row">
+      <Status status={row.status} compact />
+      <span class="run-words">
+        <span class="in">{printable(short(oneLine(digest?.input) || shortRun(row.run), 160))}</span>
+        <span class="out faint">
+          {digest?.code === undefined ? (
+            printable(short(oneLine(digest?.output), 160))
+          ) : (
+            <b class="bad">{printable(digest.code)}</b>
+          )}
+        </span>
+      </span>
+      <span class="muted">
+        <bdi>{printable(row.agent ?? "")}</bdi>
+      </span>
+      <span class="num mono">{row.status === "finished" || row.status === "failed" ? duration(took) : "–"}</span>
+      {digest?.timing === undefined ? <span class="mini-ribbon" /> : <MiniRibbon timing={digest.timing} />}
+      <span class="num mono muted">{tokens === undefined ? "" : count(tokens)}</span>
+      <span class="num faint" title={new Date(started).toISOString()}>
+        {ago(started, slowClock.value)}
+      </span>
+      <button
+        type="button"
+        class={marked ? "quiet small on" : "quiet small"}
+        aria-label={`Compare ${shortRun(row.run)}`}
+        aria-pressed={marked}
+        tabIndex={-1}
+        onClick={(event) => {
+          event.stopPropagation();
+          mark(row.run);
+        }}
+      >
+        <Icon name="compare" size={14} />
+      </button>
+    </div>
+  );
+}
+
+const oneLine = (text: string | undefined): string => (text ?? "").replaceAll(/\s+/g, " ").trim();
+
+function Filters(): JSX.Element {
+  const words = query.value;
+  const status = words.get("status");
+  return (
+    <div class="filters">
+      <div class="search">
+        <Icon name="search" size={14} />
+        <input
+          id="search"
+          type="search"
+          aria-label="Search runs"
+          placeholder="Search text, run id, code …"
+          value={words.get("q") ?? ""}
+          onChange={(event) => setQuery({ q: event.currentTarget.value.trim() })}
+        />
+      </div>
+      <fieldset class="segmented" aria-label="Status">
+        {statuses.map((each) => (
+          <button
+            key={each}
+            type="button"
+            aria-pressed={status === each}
+            onClick={() => setQuery({ status: status === each ? undefined : each })}
+          >
+            <Status status={each} compact />
+            <span>{each}</span>
+          </button>
+        ))}
+      </fieldset>
+      <select
+        aria-label="Agent"
+        value={words.get("agent") ?? ""}
+        onChange={(event) => setQuery({ agent: event.currentTarget.value })}
+      >
+        <option value="">All agents</option>
+        {agents.value.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <select
+        aria-label="When"
+        value={words.get("last") ?? ""}
+        onChange={(event) => setQuery({ last: event.currentTarget.value })}
+      >
+        <option value="">Any time</option>
+        <option value="3600000">Last hour</option>
+        <option value="86400000">Last day</option>
+        <option value="604800000">Last week</option>
+      </select>
+      <select
+        aria-label="Duration"
+        value={words.get("min") ?? ""}
+        onChange={(event) => setQuery({ min: event.currentTarget.value })}
+      >
+        <option value="">Any duration</option>
+        <option value="1000">Over 1 s</option>
+        <option value="10000">Over 10 s</option>
+        <option value="60000">Over 1 min</option>
+      </select>
+      {["tool", "model", "code", "session"].map((name) => {
+        const value = words.get(name);
+        return value === null ? null : (
+          <button key={name} type="button" class="chip removable" onClick={() => setQuery({ [name]: undefined })}>
+            {name}: {printable(value)} <Icon name="cross" size={12} />
+          </button>
+        );
+      })}
+      {words.size === 0 ? null : (
+        <a class="quiet" href={`${base}/runs`}>
+          Clear
+        </a>
+      )}
+    </div>
+  );
+}
+
+function Nothing(): JSX.Element {
+  if (query.value.size > 0) {
+    return (
+      <Empty title="No run matches">
+        <a href={to("runs")}>Show all runs</a>
+      </Empty>
+    );
+  }
+  const [agent] = agents.value;
+  return (
+    <Empty title="No runs yet">
+      <p class="muted">Start one here, or at the terminal:</p>
+      <pre class="raw">npx venturi run {agent?.name ?? "assistant"} "What is 17 * 23?"</pre>
+      <a class="button primary" href={to("chat")}>
+        Start a conversation
+      </a>
+    </Empty>
+  );
+}

@@ -1,0 +1,23 @@
+import { signal } from "@preact/signals";
+import type { JSX } from "preact";
+
+const polite = signal("");
+const assertive = signal("");
+
+/** Says something to screen readers: what waits for a person at once, the rest when there is a pause. */
+export function announce(text: string, how: "polite" | "assertive" = "polite"): void {
+  (how === "polite" ? polite : assertive).value = text;
+}
+
+export function Announcements(): JSX.Element {
+  return (
+    <>
+      <div class="hidden-text" role="status" aria-live="polite">
+        {polite.value}
+      </div>
+      <div class="hidden-text" role="alert" aria-live="assertive">
+        {assertive.value}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,127 @@
+import type { Signal } from "@preact/signals";
+import type { JSX } from "preact";
+import { printable } from "../text/printable.ts";
+import { stringify } from "./json.tsx";
+
+export interface FieldSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly default?: unknown;
+}
+
+export interface ToolSchema {
+  readonly properties?: Readonly<Record<string, FieldSchema>>;
+  readonly required?: readonly string[];
+}
+
+/** Each value as the person types it. */
+export type Draft = Readonly<Record<string, string>>;
+
+const isText = (value: unknown, schema: FieldSchema | undefined): boolean =>
+  typeof value === "string" || (value === undefined && (schema?.type === undefined || schema.type === "string"));
+
+export function draftOf(values: Readonly<Record<string, unknown>>, schema: ToolSchema | undefined): Draft {
+  const names = new Set([...Object.keys(values), ...Object.keys(schema?.properties ?? {})]);
+  return Object.fromEntries([...names].map((name) => [name, textOf(values[name])]));
+}
+
+const textOf = (value: unknown): string =>
+  value === undefined ? "" : typeof value === "string" ? value : stringify(value, 0);
+
+/** The values typed. Fields left as they were keep their value; texts stay texts, all else is JSON. */
+export function readDraft(
+  draft: Draft,
+  original: Readonly<Record<string, unknown>>,
+  schema: ToolSchema | undefined,
+): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, text] of Object.entries(draft)) {
+    const before = original[name];
+    const field = schema?.properties?.[name];
+    if (text === textOf(before)) {
+      if (before !== undefined) values[name] = before;
+      continue;
+    }
+    if (text === "" && !isText(before, field)) continue;
+    if (isText(before, field)) values[name] = text;
+    else values[name] = parse(name, text);
+  }
+  return values;
+}
+
+function parse(name: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new Error(`${name} is not valid JSON`);
+  }
+}
+
+interface FormProps {
+  readonly draft: Signal<Draft>;
+  readonly original: Readonly<Record<string, unknown>>;
+  readonly schema: ToolSchema | undefined;
+}
+
+/** Arguments as fields from the tool's JSON Schema; changed ones are marked. */
+export function ArgumentsForm({ draft, original, schema }: FormProps): JSX.Element {
+  const set = (name: string, text: string) => {
+    draft.value = { ...draft.value, [name]: text };
+  };
+  return (
+    <div class="arguments">
+      {Object.entries(draft.value).map(([name, text]) => {
+        const field = schema?.properties?.[name];
+        const changed = text !== textOf(original[name]);
+        const required = schema?.required?.includes(name) === true;
+        return (
+          // biome-ignore lint/a11y/noLabelWithoutControl: Field is the control
+          <label key={name} class={changed ? "field changed" : "field"}>
+            <span class="field-name">
+              {printable(name)}
+              {required ? null : <span class="faint"> optional</span>}
+              {changed ? <em> changed</em> : null}
+            </span>
+            <Field name={name} text={text} field={field} set={set} />
+            {field?.description === undefined ? null : <span class="faint">{printable(field.description)}</span>}
+          </label>
+        );
+      })}
+    </div>
+  );
+}
+
+interface FieldProps {
+  readonly name: string;
+  readonly text: string;
+  readonly field: FieldSchema | undefined;
+  readonly set: (name: string, text: string) => void;
+}
+
+function Field({ name, text, field, set }: FieldProps): JSX.Element {
+  const choices = field?.type === "boolean" ? ["true", "false"] : field?.enum?.map(textOf);
+  if (choices !== undefined) {
+    return (
+      <select value={text} onChange={(event) => set(name, event.currentTarget.value)}>
+        {choices.includes(text) ? null : <option value={text}>{text}</option>}
+        {choices.map((choice) => (
+          <option key={choice} value={choice}>
+            {choice}
+          </option>
+        ))}
+      </select>
+    );
+  }
+  const isNumber = field?.type === "number" || field?.type === "integer";
+  if (text.length > 60 || text.includes("\n")) {
+    return <textarea rows={4} value={text} onInput={(event) => set(name, event.currentTarget.value)} />;
+  }
+  return (
+    <input
+      value={text}
+      inputMode={isNumber ? "decimal" : "text"}
+      onInput={(event) => set(name, event.currentTarget.value)}
+    />
+  );
+}

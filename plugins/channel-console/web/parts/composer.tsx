@@ -1,0 +1,89 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { agents, may } from "../state/session.ts";
+import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
+import { Icon } from "./icon.tsx";
+
+interface ComposerProps {
+  readonly agent: string;
+  /** A message then steers the run instead of starting one. */
+  readonly running: boolean;
+  readonly send: (text: string, variables: Readonly<Record<string, unknown>> | undefined) => Promise<void>;
+}
+
+/** Where a person writes. Enter sends, Shift+Enter makes a line. */
+export function Composer({ agent, running, send }: ComposerProps): JSX.Element {
+  const text = useSignal("");
+  const busy = useSignal(false);
+  const area = useRef<HTMLTextAreaElement>(null);
+  const schema = agents.value.find(({ name }) => name === agent)?.inputs as ToolSchema | undefined; // JSON Schema
+  const draft = useSignal<Draft>(schema === undefined ? {} : defaults(schema));
+  const blocked = running && !may("steer");
+  const submit = async () => {
+    if (busy.value || blocked || text.value.trim() === "") return;
+    busy.value = true;
+    const words = text.value;
+    text.value = "";
+    try {
+      await send(words, schema === undefined || running ? undefined : readDraft(draft.value, {}, schema));
+    } catch {
+      text.value = words; // the page says what went wrong; nothing typed is lost
+    } finally {
+      busy.value = false;
+      area.current?.focus();
+    }
+  };
+  return (
+    <form
+      class="composer"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      {schema === undefined || running ? null : (
+        <details class="inputs" open={(schema.required ?? []).length > 0}>
+          <summary>Inputs of {agent}</summary>
+          <ArgumentsForm draft={draft} original={{}} schema={schema} />
+        </details>
+      )}
+      <div class="composer-box">
+        <textarea
+          id="composer"
+          ref={area}
+          rows={1}
+          aria-label={running ? "Steer the run" : `Message to ${agent}`}
+          placeholder={running ? "Steer: the next round sees this …" : `Message ${agent} …`}
+          value={text.value}
+          onInput={(event) => {
+            text.value = event.currentTarget.value;
+          }}
+          onKeyDown={(event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+            event.preventDefault();
+            void submit();
+          }}
+        />
+        <button
+          type="submit"
+          class="primary round"
+          disabled={busy.value || blocked || text.value.trim() === ""}
+          aria-label={running ? "Steer" : "Send"}
+        >
+          <Icon name={running ? "steer" : "send"} />
+        </button>
+      </div>
+    </form>
+  );
+}
+
+const defaults = (schema: ToolSchema): Draft =>
+  draftOf(
+    Object.fromEntries(
+      Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
+        field.default === undefined ? [] : [[name, field.default]],
+      ),
+    ),
+    schema,
+  );

@@ -1,0 +1,173 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import type { Item, Notice, RunView, Said } from "../fold/view.ts";
+import type { Part } from "../state/api-types.ts";
+import type { LiveRun } from "../state/live.ts";
+import { printable } from "../text/printable.ts";
+import { duration } from "../text/words.ts";
+import { CallCard } from "./call.tsx";
+import { Content } from "./content.tsx";
+import { Icon } from "./icon.tsx";
+import { Json } from "./json.tsx";
+import { Markdown } from "./markdown.tsx";
+import { memo } from "./memo.ts";
+
+export interface ConversationProps {
+  readonly live: LiveRun;
+  readonly selected: string | undefined;
+  readonly select: (id: string) => void;
+}
+
+const mostShown = 150;
+
+/** What was said and done, in the order it happened. */
+export function Conversation({ live, selected, select }: ConversationProps): JSX.Element {
+  live.tick.value;
+  const { view } = live;
+  const shown = useSignal(mostShown);
+  const hidden = Math.max(0, view.items.length - shown.value);
+  const more = () => {
+    shown.value += mostShown;
+  };
+  return (
+    <div class="conversation" aria-busy={view.endedAt === undefined}>
+      {hidden === 0 ? null : (
+        <button type="button" class="quiet earlier" onClick={more}>
+          Show {Math.min(hidden, mostShown)} of {hidden} earlier
+        </button>
+      )}
+      {view.items.slice(hidden).map((item) => (
+        <ItemView key={keyOf(item)} item={item} live={live} selected={selected} select={select} />
+      ))}
+      <Ending view={view} />
+    </div>
+  );
+}
+
+const keyOf = (item: Item): string =>
+  item.kind === "call"
+    ? `call ${item.call.id}`
+    : `${item.kind} ${item.seq} ${"message" in item ? item.message.role : ""}`;
+
+interface ItemProps extends ConversationProps {
+  readonly item: Item;
+}
+
+function ItemView({ item, live, selected, select }: ItemProps): JSX.Element | null {
+  switch (item.kind) {
+    case "user":
+      return <UserMessage role={item.message.role} parts={item.message.parts} steered={item.steered} run={live.id} />;
+    case "call":
+      return (
+        <CallCard
+          call={item.call}
+          run={live.id}
+          frozen={live.at.value !== undefined}
+          version={item.call.lastSeq}
+          retracted={item.call.retracted}
+          selected={selected === `call ${item.call.id}`}
+          select={select}
+        />
+      );
+    case "notice":
+      return <NoticeView notice={item} />;
+    default:
+      return <SaidView item={item} size={item.text.length} open={item.open} retracted={item.retracted} />;
+  }
+}
+
+const UserMessage = memo(
+  ({ role, parts, steered, run }: { role: string; parts: readonly Part[]; steered: boolean; run: string }) => (
+    <div class={`message ${role === "user" ? "user" : "earlier"}`}>
+      {steered ? <span class="tag">Steered</span> : role === "user" ? null : <span class="tag">{role}</span>}
+      {parts.map((part, index) => (
+        <PartView key={index} part={part} run={run} />
+      ))}
+    </div>
+  ),
+);
+
+function PartView({ part, run }: { part: Part; run: string }): JSX.Element {
+  switch (part.type) {
+    case "text":
+    case "reasoning":
+      return <div class="pre-wrap">{printable(part.text)}</div>;
+    case "image":
+    case "file":
+      return <Content content={part} run={run} />;
+    default:
+      return <Json value={part} />;
+  }
+}
+
+interface SaidProps {
+  readonly item: Said;
+  readonly size: number;
+  readonly open: boolean;
+  readonly retracted: string | undefined;
+}
+
+const SaidView = memo(({ item, open, retracted }: SaidProps) => {
+  const inner =
+    item.kind === "reasoning" ? <Reasoning item={item} open={open} /> : <Markdown text={item.text} open={open} />;
+  if (retracted === undefined) return <div class={`said ${item.kind}`}>{inner}</div>;
+  return (
+    <div class={`said ${item.kind} retracted`}>
+      <span class="tag warning">Retracted: {printable(retracted)}</span>
+      <del>{inner}</del>
+    </div>
+  );
+});
+
+function Reasoning({ item, open }: { item: Said; open: boolean }): JSX.Element {
+  const seconds = duration(item.endAt - item.at);
+  return (
+    <details class="reasoning" open={open}>
+      <summary>
+        <Icon name="thought" size={14} /> {open ? "Thinking" : `Thought for ${seconds}`}
+      </summary>
+      <Markdown text={item.text} open={open} />
+    </details>
+  );
+}
+
+function NoticeView({ notice }: { notice: Notice }): JSX.Element {
+  return (
+    <div class={`notice ${notice.tone}`}>
+      <Icon name={notice.tone === "info" ? "info" : "warning"} size={14} />
+      <b>{printable(notice.title)}</b>
+      <span class="muted">{printable(notice.text)}</span>
+    </div>
+  );
+}
+
+function Ending({ view }: { view: RunView }): JSX.Element | null {
+  if (view.status === "failed" && view.error !== undefined) {
+    return (
+      <div class="ending failed">
+        <Icon name="cross" size={14} />
+        <div>
+          <b>{view.error.code}</b> <span class="muted">in {printable(view.error.op)}</span>
+          <div class="pre-wrap">{printable(view.error.err)}</div>
+        </div>
+      </div>
+    );
+  }
+  if (view.object !== undefined) {
+    return (
+      <div class="ending object">
+        <span class="tag">Structured output</span>
+        <Json value={view.object} />
+      </div>
+    );
+  }
+  if (view.endedAt === undefined && view.head > 0 && view.ribbon.part === "wait") {
+    return (
+      <div class="waiting-line" role="presentation">
+        <span class="dots" />
+        Waiting for the model
+      </div>
+    );
+  }
+  return null;
+}

@@ -1,0 +1,128 @@
+import { useSignal } from "@preact/signals";
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+
+export interface RowsProps {
+  readonly label: string;
+  readonly count: number;
+  readonly height: number;
+  /** -1: none. */
+  readonly selected: number;
+  readonly choose: (index: number) => void;
+  readonly row: (index: number) => ComponentChildren;
+  readonly className?: string;
+  /** Called when the last rows come into view. */
+  readonly reachedEnd?: () => void;
+}
+
+const overscan = 8;
+
+/** A list of any length of which only what is seen exists. One stop for Tab; arrows, j and k, Home and End move within. */
+export function Rows(props: RowsProps): JSX.Element {
+  const { label, count, height, selected, choose, row, className = "" } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const window = useSignal({ top: 0, height: 600 });
+  const cursor = useSignal(Math.max(0, selected));
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (element === null) return;
+    const measure = () => {
+      const { scrollTop, clientHeight } = element;
+      const { top, height: known } = window.value;
+      if (top !== scrollTop || known !== clientHeight) window.value = { top: scrollTop, height: clientHeight };
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    element.addEventListener("scroll", measure, { passive: true });
+    return () => {
+      observer.disconnect();
+      element.removeEventListener("scroll", measure);
+    };
+  }, []);
+  const reveal = (index: number) => {
+    const element = scroller.current;
+    if (element === null) return;
+    const top = index * height;
+    if (top < element.scrollTop) element.scrollTop = top;
+    else if (top + height > element.scrollTop + element.clientHeight)
+      element.scrollTop = top + height - element.clientHeight;
+  };
+  useEffect(() => {
+    if (selected < 0) return;
+    cursor.value = selected;
+    reveal(selected);
+  }, [selected]);
+  // All rows have one height, so what is seen is a matter of division.
+  const first = Math.max(0, Math.floor(window.value.top / height) - overscan);
+  const last = Math.min(count - 1, Math.ceil((window.value.top + window.value.height) / height) + overscan);
+  const items = Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at);
+  useEffect(() => {
+    if (count > 0 && last >= count - 5) props.reachedEnd?.();
+  }, [last, count]);
+
+  const move = (to: number) => {
+    const index = Math.min(count - 1, Math.max(0, to));
+    cursor.value = index;
+    reveal(index);
+    // The row exists once it was scrolled to.
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-row="${index}"]`)?.focus());
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const at = cursor.value;
+    const page = Math.max(1, Math.floor((scroller.current?.clientHeight ?? height) / height) - 1);
+    const targets: Readonly<Record<string, number>> = {
+      ArrowDown: at + 1,
+      j: at + 1,
+      ArrowUp: at - 1,
+      k: at - 1,
+      PageDown: at + page,
+      PageUp: at - page,
+      Home: 0,
+      End: count - 1,
+    };
+    const target = targets[event.key];
+    if (target !== undefined && !event.metaKey && !event.ctrlKey && !event.altKey) {
+      event.preventDefault();
+      event.stopPropagation();
+      move(target);
+    } else if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      event.stopPropagation();
+      choose(at);
+    }
+  };
+  return (
+    <div ref={scroller} class={`rows ${className}`}>
+      <div
+        role="listbox"
+        tabIndex={-1}
+        onKeyDown={onKeyDown}
+        aria-label={label}
+        class="rows-inner"
+        style={{ height: `${count * height}px` }}
+      >
+        {items.map((index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled for the whole list above
+          <div
+            key={index}
+            data-row={index}
+            role="option"
+            aria-selected={index === selected}
+            aria-posinset={index + 1}
+            aria-setsize={count}
+            tabIndex={index === Math.min(cursor.value, count - 1) ? 0 : -1}
+            class={index === selected ? "row selected" : "row"}
+            style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
+            onClick={() => {
+              cursor.value = index;
+              choose(index);
+            }}
+          >
+            {row(index)}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}

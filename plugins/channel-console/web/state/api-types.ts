@@ -1,0 +1,58 @@
+/** The words of the public API that the page speaks. */
+import type { EventOf } from "venturi/client";
+
+export type { AgentView, EventOf, RunEvent, RunInput } from "venturi/client";
+
+export type Message = EventOf<"message.added">["message"];
+export type Part = Message["parts"][number];
+export type Timing = EventOf<"run.finished">["timing"];
+export type Usage = EventOf<"run.finished">["usage"];
+export type ErrorBody = EventOf<"run.failed">["error"];
+
+/** A row of the list of runs; all but the first fields are there once the run has ended, and the service keeps digests. */
+export interface RunRow {
+  readonly run: string;
+  readonly status: "ready" | "running" | "waiting" | "finished" | "failed";
+  readonly agent?: string;
+  readonly session?: string;
+  readonly createdAt?: number;
+  readonly updatedAt?: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly digest?: Digest;
+}
+
+export interface Digest {
+  readonly ms?: number;
+  readonly code?: string;
+  readonly finish?: string;
+  readonly timing?: Timing;
+  readonly usage?: Usage;
+  readonly cost?: number;
+  readonly rounds?: number;
+  readonly tools?: readonly string[];
+  readonly models?: readonly string[];
+  readonly input?: string;
+  readonly output?: string;
+  readonly by?: string;
+}
+
+export interface Why {
+  readonly cause: string;
+  readonly meaning: string;
+  readonly summary: string;
+  readonly ms: number;
+  readonly parts: readonly {
+    readonly part: string;
+    readonly name: string;
+    readonly ms: number;
+    readonly share: number;
+    readonly count: number;
+  }[];
+}
+
+export interface Me {
+  readonly id: string;
+  readonly tenant?: string;
+  readonly may: readonly string[];
+  readonly agents?: readonly string[];
+}

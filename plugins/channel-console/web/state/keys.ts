@@ -1,0 +1,54 @@
+import { signal } from "@preact/signals";
+import { go, to } from "./router.ts";
+import { singleKeys } from "./settings.ts";
+
+export const paletteOpen = signal(false);
+
+/** Actions of the page that is open, by key. */
+export const pageKeys = signal<Readonly<Record<string, () => void>>>({});
+
+const places: Readonly<Record<string, string>> = { c: "chat", r: "runs", t: "sessions", a: "approvals", s: "service" };
+
+/** Keys of the whole console; returns what stops them. */
+export function startKeys(): () => void {
+  let leader = 0;
+  const onKey = (event: KeyboardEvent) => {
+    if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
+      event.preventDefault();
+      paletteOpen.value = !paletteOpen.value;
+      return;
+    }
+    if (event.metaKey || event.ctrlKey || event.altKey || event.defaultPrevented) return;
+    if (isTyping(event.target) || document.querySelector("dialog[open]") !== null) return;
+    if (event.key === "Escape") return pageKeys.value.Escape?.();
+    if (!singleKeys.value) return;
+    if (performance.now() - leader < 1000) {
+      leader = 0;
+      const place = places[event.key];
+      if (place !== undefined) {
+        event.preventDefault();
+        go(to(place));
+      }
+      return;
+    }
+    if (event.key === "g") {
+      leader = performance.now();
+      return;
+    }
+    if (event.key === "?") {
+      paletteOpen.value = true;
+      return;
+    }
+    const action = pageKeys.value[event.key];
+    if (action === undefined) return;
+    event.preventDefault();
+    action();
+  };
+  addEventListener("keydown", onKey);
+  return () => removeEventListener("keydown", onKey);
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName);
+}

@@ -1,0 +1,133 @@
+import { signal } from "@preact/signals";
+import { ClientError, type ConnectionState, type RunEvent } from "venturi/client";
+import { emptyView, fold, foldAll } from "../fold/fold.ts";
+import type { RunView } from "../fold/view.ts";
+import { client } from "./session.ts";
+
+/** Time of one frame spent on folding, ms. The rest waits for the next one. */
+const budget = 6;
+
+/**
+ * A run on the screen: its events, and the fold of them. Events are folded once per animation frame, and `tick` changes once,
+ * however many arrived.
+ */
+export class LiveRun {
+  readonly id: string;
+  readonly events: RunEvent[] = [];
+  view: RunView;
+  /** Changes when the view did. */
+  readonly tick = signal(0);
+  readonly connection = signal<ConnectionState | "ended" | "failed">("connecting");
+  readonly error = signal<ClientError | undefined>(undefined);
+  /** How often the connection was lost and found again, and at which event it went on. */
+  readonly resumed = signal<{ readonly times: number; readonly at: number }>({ times: 0, at: 0 });
+  /** Shows the run as it was at this event; undefined: as it is. */
+  readonly at = signal<number | undefined>(undefined);
+  #whole: RunView;
+  readonly #waiting: RunEvent[] = [];
+  readonly #abort = new AbortController();
+  #scheduled = false;
+  #readers = 0;
+
+  constructor(id: string) {
+    this.id = id;
+    this.#whole = emptyView(id);
+    this.view = this.#whole;
+    void this.#follow();
+  }
+
+  /** The run as it is, whatever event the page shows it at. */
+  get whole(): RunView {
+    return this.#whole;
+  }
+
+  hold(): () => void {
+    this.#readers += 1;
+    return () => {
+      this.#readers -= 1;
+      // A page that is left and another that opens the same run share it.
+      setTimeout(() => {
+        if (this.#readers > 0) return;
+        this.#abort.abort();
+        open.delete(this.id);
+      }, 3000);
+    };
+  }
+
+  /** Goes to an event, back to the whole with undefined. Backwards the events are folded again: 10,000 take some milliseconds. */
+  seek(at: number | undefined): void {
+    if (at === this.at.value) return;
+    const before = this.at.value;
+    this.at.value = at;
+    if (at === undefined) this.view = this.#whole;
+    else if (before === undefined || at < before) this.view = foldAll(this.id, this.events, at);
+    else for (const event of this.events.slice(before, at)) fold(this.view, event);
+    this.tick.value += 1;
+  }
+
+  async #follow(): Promise<void> {
+    let broken = false;
+    const onConnection = (state: ConnectionState): void => {
+      if (state === "open" && broken) {
+        broken = false;
+        this.resumed.value = { times: this.resumed.value.times + 1, at: this.#received };
+      }
+      if (state === "waiting") broken = true;
+      this.connection.value = state;
+    };
+    try {
+      const options = { signal: this.#abort.signal, onConnection };
+      for await (const batch of client.value.run(this.id).batches(options)) {
+        for (const event of batch) this.#waiting.push(event);
+        this.#schedule();
+      }
+      this.connection.value = "ended";
+    } catch (thrown) {
+      if (this.#abort.signal.aborted) return;
+      this.connection.value = "failed";
+      this.error.value =
+        thrown instanceof ClientError
+          ? thrown
+          : new ClientError({ op: "run.follow", code: "internal", err: String(thrown) });
+    }
+  }
+
+  get #received(): number {
+    return this.#waiting.at(-1)?.seq ?? this.events.at(-1)?.seq ?? 0;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    // A hidden tab has no frames; it folds on, so that it is up to date when it comes back.
+    if (document.hidden) setTimeout(() => this.#flush(), 250);
+    else requestAnimationFrame(() => this.#flush());
+  }
+
+  #flush(): void {
+    this.#scheduled = false;
+    const start = performance.now();
+    let taken = 0;
+    for (const event of this.#waiting) {
+      this.events.push(event);
+      fold(this.#whole, event);
+      const until = this.at.value;
+      if (until !== undefined && event.seq <= until) fold(this.view, event);
+      taken += 1;
+      if (taken % 256 === 0 && performance.now() - start > budget) break;
+    }
+    this.#waiting.splice(0, taken);
+    this.tick.value += 1;
+    if (this.#waiting.length > 0) this.#schedule();
+  }
+}
+
+const open = new Map<string, LiveRun>();
+
+export function liveRun(id: string): LiveRun {
+  const known = open.get(id);
+  if (known !== undefined) return known;
+  const run = new LiveRun(id);
+  open.set(id, run);
+  return run;
+}

@@ -1,0 +1,8 @@
+import { authorization } from "./session.ts";
+
+/** An answer that is not JSON, with the key in its header. */
+export async function requestBytes(path: string): Promise<ArrayBuffer> {
+  const response = await fetch(path, { headers: authorization() });
+  if (!response.ok) throw new Error(`the service answered ${response.status}`);
+  return await response.arrayBuffer();
+}

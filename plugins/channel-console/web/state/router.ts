@@ -1,0 +1,60 @@
+import { computed, signal } from "@preact/signals";
+
+/** Where the page is mounted: the folder of its script. */
+export const base = new URL("./", import.meta.url).pathname.replace(/\/$/, "");
+
+const location_ = signal(read());
+/** The parts of the path below the mount, decoded. */
+export const path = computed(() => location_.value.parts);
+export const query = computed(() => location_.value.query);
+
+function read(): { parts: readonly string[]; query: URLSearchParams } {
+  const below = location.pathname.slice(base.length).split("/").filter(Boolean);
+  return { parts: below.map(decode), query: new URLSearchParams(location.search) };
+}
+
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/** Path of a page: `to("runs", id)`. */
+export const to = (...parts: readonly string[]): string => [base, ...parts.map(encodeURIComponent)].join("/");
+
+export function go(address: string, how: "push" | "replace" = "push"): void {
+  if (how === "push") history.pushState(null, "", address);
+  else history.replaceState(null, "", address);
+  location_.value = read();
+}
+
+/** Changes the query and nothing else. Undefined removes a word. */
+export function setQuery(
+  words: Readonly<Record<string, string | undefined>>,
+  how: "push" | "replace" = "replace",
+): void {
+  const next = new URLSearchParams(location.search);
+  for (const [name, value] of Object.entries(words)) {
+    if (value === undefined || value === "") next.delete(name);
+    else next.set(name, value);
+  }
+  const search = next.size === 0 ? "" : `?${next}`;
+  if (search !== location.search) go(location.pathname + search, how);
+}
+
+/** Links of the page itself change the view without loading it again. */
+export function startRouter(): void {
+  addEventListener("popstate", () => {
+    location_.value = read();
+  });
+  addEventListener("click", (event) => {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey) return;
+    const link = event.target instanceof Element ? event.target.closest("a") : null;
+    if (link === null || link.target !== "" || link.origin !== location.origin) return;
+    if (link.pathname !== base && !link.pathname.startsWith(`${base}/`)) return;
+    event.preventDefault();
+    go(link.pathname + link.search);
+  });
+}
