@@ -1,7 +1,7 @@
 // Compiles with tsc and bundles the console's page. With --if-needed: only when a source is newer than the last build, and says so; types are then left to the
 // tests, which halves a newcomer's wait for the first start. With --unchecked: types are not checked (mutated code has none).
 import { spawnSync } from "node:child_process";
-import { chmodSync, existsSync, readdirSync, statSync, utimesSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { bundleConsole } from "./bundle-console.mjs";
 
@@ -16,6 +16,11 @@ if (process.argv.includes("--if-needed")) {
 const unchecked = ["--if-needed", "--unchecked"].some((flag) => process.argv.includes(flag)) ? ["--noCheck"] : [];
 const words = ["node_modules/typescript/bin/tsc", "-p", ".", ...unchecked];
 const compiled = spawnSync(process.execPath, words, { stdio: "inherit" });
+// tsc writes declarations of its own but copies none.
+for (const name of ["venturi.events.d.ts", "venturi.api.d.ts"]) {
+  if (existsSync(`src/client/${name}`) && existsSync("dist/src/client"))
+    copyFileSync(`src/client/${name}`, `dist/src/client/${name}`);
+}
 // `npx venturi` in a checkout runs this very file.
 if (existsSync(program)) chmodSync(program, 0o755);
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);

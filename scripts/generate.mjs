@@ -1,15 +1,18 @@
-// Writes what is generated from the code: config/venturi.schema.json, docs/config.md and the public types. With --check: fails when one is stale.
+// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the clients' types and the public types. With --check: fails when one is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PluginLoader } from "../dist/src/host/build/plugin-loader.js";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
 import { configPage } from "./config-page.mjs";
 import { publicTypes } from "./public-types.mjs";
+import { serviceTypes } from "./service-types.mjs";
 
+const types = await serviceTypes();
 const schema = await configSchema(new PluginLoader());
 const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
+  ...types,
   ...publicTypes(fileURLToPath(new URL("../", import.meta.url))),
 };
 const root = new URL("../", import.meta.url);

@@ -23,6 +23,7 @@ export * from "./core/provider.ts";
 export * from "./core/redact.ts";
 export * from "./core/registries.ts";
 export * from "./core/runs.ts";
+export { named } from "./core/schema-names.ts";
 export * from "./core/scopes.ts";
 export * from "./core/signals.ts";
 export * from "./core/sql-rows.ts";

@@ -1,4 +1,4 @@
-import type { ChannelHost, FastifyInstance, RunRow, Runs, ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, type FastifyInstance, named, type RunRow, type Runs, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, PendingView } from "./view.ts";
@@ -48,6 +48,8 @@ const ApprovalView = PendingView.extend({
   session: z.string().optional(),
   parent: z.object({ run: z.string(), call: z.string() }).optional().describe("the run that called this one"),
 });
+
+named("Approval", ApprovalView);
 
 const schema = {
   summary: "Questions that wait for a person",

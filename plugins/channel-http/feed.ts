@@ -35,7 +35,10 @@ const schema = {
   tags: ["runs"],
   querystring: z.object({ agent: z.string().optional() }),
   response: {
-    200: FeedItem.describe("`data` of each event").meta({ examples: [examples.feed] }),
+    200: {
+      description: "`data` of each event",
+      content: { "text/event-stream": { schema: FeedItem, example: examples.feed } },
+    },
     "4XX": Failure,
     "5XX": Failure,
   },

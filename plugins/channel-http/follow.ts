@@ -3,6 +3,8 @@ import {
   eventFrame,
   type FastifyInstance,
   heartbeatFrame,
+  named,
+  RunEvent,
   SseWriter,
   VenturiError,
   writeBatches,
@@ -49,9 +51,11 @@ const EventPageView = z.object({
   run: z.string(),
   status: RunView.shape.status,
   head: z.number().int().describe("seq of its last event"),
-  events: z.array(z.unknown()),
+  events: z.array(RunEvent),
   next: z.number().int().optional().describe("`after` of the next page; absent at the end of what is committed"),
 });
+
+named("EventPage", EventPageView);
 
 const schema = {
   summary: "Follow a run's events, or read a page of them",
@@ -70,7 +74,13 @@ const schema = {
       .describe("of a page: no deltas"),
   }),
   response: {
-    200: z.union([z.string(), EventPageView]).meta({ examples: [examples.events, examples.eventPage] }),
+    200: {
+      description: "Events: `data` of each is one; or a page of them",
+      content: {
+        "text/event-stream": { schema: RunEvent, example: examples.events },
+        "application/json": { schema: EventPageView.meta({ examples: [examples.eventPage] }) },
+      },
+    },
     "4XX": Failure,
     "5XX": Failure,
   },

@@ -1,4 +1,12 @@
-import { type ChannelHost, type FastifyInstance, pageBytes, VenturiError, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  named,
+  pageBytes,
+  RunInput,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
@@ -31,6 +39,8 @@ export function mountSessions(host: ChannelHost<FastifyInstance>): void {
   });
 }
 
+const TurnView = named("TurnView", RunView.extend({ input: RunInput }));
+
 const schema = {
   summary: "A session's runs, oldest first",
   tags: ["sessions"],
@@ -38,7 +48,7 @@ const schema = {
   querystring: z.object({ cursor: z.string().optional(), limit: z.coerce.number().int().min(1).max(200).default(50) }),
   response: {
     200: z
-      .object({ session: z.string(), runs: z.array(RunView), cursor: z.string().optional() })
+      .object({ session: z.string(), runs: z.array(TurnView), cursor: z.string().optional() })
       .meta({ examples: [examples.session] }),
     "4XX": Failure,
     "5XX": Failure,

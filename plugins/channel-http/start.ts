@@ -8,7 +8,9 @@ import {
   type FastifyRequest,
   fromJson,
   heartbeatFrame,
+  named,
   type Opening,
+  RunEvent,
   RunInput,
   type RunRequest,
   type ServedRun,
@@ -33,6 +35,7 @@ const StartBody = z.strictObject({
   limits: z.record(z.string(), z.unknown()).optional().describe("tighter limits than the agent's own"),
   ...callSettings,
 });
+named("StartRequest", StartBody);
 type StartBody = z.output<typeof StartBody>;
 
 /** `POST /v1/runs`: a stream if the client accepts one, 202 if it does not want to wait, else the complete result. */
@@ -63,7 +66,18 @@ const schema = {
     "An Idempotency-Key makes a repeat find the same run.",
   tags: ["runs"],
   body: StartBody.meta({ examples: [examples.start, examples.startWithMessages] }),
-  response: { 200: RunView.meta({ examples: [examples.ended] }), 202: RunView, "4XX": Failure, "5XX": Failure },
+  response: {
+    200: {
+      description: "The run and how it ended, or its events: `data` of each is one",
+      content: {
+        "application/json": { schema: RunView.meta({ examples: [examples.ended] }) },
+        "text/event-stream": { schema: RunEvent },
+      },
+    },
+    202: RunView,
+    "4XX": Failure,
+    "5XX": Failure,
+  },
 };
 
 async function start(opening: Opening, body: StartBody): Promise<ServedRun> {

@@ -2,6 +2,7 @@ import {
   type ChannelHost,
   type FastifyInstance,
   type ListQuery,
+  named,
   type RunRow,
   type Runs,
   terminalOf,
@@ -80,6 +81,18 @@ function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial
   return status === "waiting" ? { waiting: true } : { state: status, waiting: false };
 }
 
+const AgentView = named(
+  "AgentView",
+  z.object({
+    name: z.string(),
+    description: z.string().optional(),
+    model: z.string(),
+    models: z.array(z.string()).describe("models that a call may choose instead"),
+    tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.unknown() })),
+    inputs: z.unknown().optional().describe("JSON Schema of the input variables"),
+  }),
+);
+
 const failures = { "4XX": Failure, "5XX": Failure };
 const params = z.object({ run: z.string() });
 const schemas = {
@@ -116,16 +129,7 @@ const schemas = {
     response: {
       200: z
         .object({
-          agents: z.array(
-            z.object({
-              name: z.string(),
-              description: z.string().optional(),
-              model: z.string(),
-              models: z.array(z.string()).describe("models that a call may choose instead"),
-              tools: z.array(z.object({ name: z.string(), description: z.string(), parameters: z.unknown() })),
-              inputs: z.unknown().optional().describe("JSON Schema of the input variables"),
-            }),
-          ),
+          agents: z.array(AgentView),
         })
         .meta({ examples: [examples.agents] }),
     },

@@ -1,14 +1,7 @@
-import { PendingCall, type RunRow, type TerminalEvent, Timing, Usage } from "venturi/plugin";
+import { ErrorBody, named, PendingCall, type RunRow, type TerminalEvent, Timing, Usage } from "venturi/plugin";
 import { z } from "zod";
 
-const ErrorView = z.object({
-  op: z.string(),
-  code: z.string(),
-  err: z.string(),
-  details: z.record(z.string(), z.unknown()).optional(),
-});
-
-export const Failure = z.object({ error: ErrorView });
+export const Failure = named("Failure", z.object({ error: ErrorBody }));
 
 /** An open question. */
 export const PendingView = z.object({
@@ -23,6 +16,8 @@ export const PendingView = z.object({
     .optional()
     .describe("the called run whose question this is"),
 });
+
+named("Question", PendingView);
 
 /** A run as the API shows it. */
 export const RunView = z.object({
@@ -41,9 +36,11 @@ export const RunView = z.object({
   usage: Usage.optional(),
   rounds: z.number().int().optional(),
   timing: Timing.optional(),
-  error: ErrorView.optional(),
+  error: ErrorBody.optional(),
   pending: z.array(PendingView).optional().describe("what it waits for, while its status is waiting"),
 });
+
+named("RunView", RunView);
 
 export function statusOf(row: RunRow): string {
   if (row.state === "done") return row.outcome ?? "failed";

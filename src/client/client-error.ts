@@ -1,4 +1,6 @@
-import type { Code } from "../core/codes.ts";
+import type { ErrorBody as ServiceError } from "./venturi.events.d.ts";
+
+type Code = ServiceError["code"];
 
 interface ErrorFacts {
   /** HTTP status; 0 when no response arrived, or the failure is an event of a run. */

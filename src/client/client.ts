@@ -1,17 +1,18 @@
-import type { FeedItem } from "../core/feed.ts";
 import { LiveSocket, type SocketClass } from "./live-socket.ts";
 import { type Call, type Settings, sendJson } from "./requests.ts";
 import { type FollowOptions, reconnect } from "./resume.ts";
 import { type CallOptions, Run } from "./run.ts";
 import { readStream } from "./sse.ts";
-import type { AgentView, Approval, PageQuery, RunsQuery, RunView, StartRequest, TurnView } from "./views.ts";
+import type { AgentView, Approval, RunView, StartRequest, TurnView } from "./venturi.api.d.ts";
+import type { FeedItem } from "./venturi.events.d.ts";
+import type { PageQuery, RunsQuery } from "./views.ts";
 
-export type { EventOf, EventType, RunEvent, RunInput, TerminalEvent } from "../core/events.ts";
-export type { FeedItem } from "../core/feed.ts";
 export { ClientError } from "./client-error.ts";
 export type { ConnectionState, FollowOptions } from "./resume.ts";
 export { isTerminal } from "./resume.ts";
 export type { CallOptions, Run } from "./run.ts";
+export type * from "./venturi.api.d.ts";
+export type * from "./venturi.events.d.ts";
 export type * from "./views.ts";
 
 export interface ClientOptions {

@@ -1,6 +1,7 @@
-import type { RunEvent, TerminalEvent } from "../core/events.ts";
 import { type Retry, sleep, waitOf } from "./backoff.ts";
 import { ClientError } from "./client-error.ts";
+import type { RunEvent } from "./venturi.events.d.ts";
+import type { TerminalEvent } from "./views.ts";
 
 /** `open`: events flow. `waiting`: the connection broke; the next try comes after a wait. */
 export type ConnectionState = "connecting" | "open" | "waiting";

@@ -1,10 +1,11 @@
-import type { EventOf, RunEvent } from "../core/events.ts";
 import { ClientError } from "./client-error.ts";
 import type { LiveSocket } from "./live-socket.ts";
 import { type Call, type Settings, send, sendJson } from "./requests.ts";
 import { type Connect, type FollowOptions, isTerminal, resume } from "./resume.ts";
 import { readStream } from "./sse.ts";
-import type { EventPage, EventsQuery, RunView } from "./views.ts";
+import type { EventPage, RunView } from "./venturi.api.d.ts";
+import type { RunEvent } from "./venturi.events.d.ts";
+import type { EventOf, EventsQuery } from "./views.ts";
 
 export interface CallOptions {
   readonly signal?: AbortSignal;

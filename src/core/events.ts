@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Code, isCode } from "./codes.ts";
+import { type Code, codes } from "./codes.ts";
 import { Message } from "./messages.ts";
 import { Spent, Usage } from "./usage.ts";
 
@@ -13,7 +13,7 @@ const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({
   op: z.string(),
-  code: z.custom<Code>(isCode),
+  code: z.enum(Object.keys(codes) as Code[]), // keys of that very object
   err: z.string(),
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });

@@ -1,6 +1,7 @@
 import type { FastifySchema } from "fastify";
 import { z } from "zod";
 import { complaintsOf } from "../../core/complaints.ts";
+import { SchemaNames } from "../../core/schema-names.ts";
 import { invalid } from "./error-reply.ts";
 
 const places = ["body", "querystring", "params", "headers"] as const;
@@ -32,24 +33,63 @@ export function refuseQuery(route: { url: string; schema?: FastifySchema }): voi
 
 export const serializerCompiler = () => (data: unknown) => JSON.stringify(data);
 
-export function documentSchema({ schema, url }: { schema: FastifySchema; url: string }): {
-  schema: FastifySchema;
-  url: string;
-} {
-  const documented: Record<string, unknown> = { ...schema };
-  for (const place of places) {
-    if (documented[place] instanceof z.ZodType) documented[place] = jsonSchema(documented[place]);
-  }
-  const { response } = documented;
-  if (typeof response === "object" && response !== null) {
-    documented.response = Object.fromEntries(
-      Object.entries(response).map(([status, body]) => [status, body instanceof z.ZodType ? jsonSchema(body) : body]),
-    );
-  }
-  return { schema: documented, url };
+/** Components of an OpenAPI document. */
+interface Document {
+  readonly components?: { readonly schemas?: object };
 }
 
-function jsonSchema(schema: z.ZodType): Record<string, unknown> {
-  const { $schema, ...rest } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" });
-  return rest;
+/** The OpenAPI document of one server. Named schemas, which zod puts under each schema's own `$defs`, become its components. */
+export class OpenApi {
+  readonly #named = new Map<string, unknown>();
+
+  route({ schema, url }: { schema: FastifySchema; url: string }): { schema: FastifySchema; url: string } {
+    const documented: Record<string, unknown> = { ...schema };
+    for (const place of places) {
+      if (documented[place] instanceof z.ZodType) documented[place] = this.#json(documented[place]);
+    }
+    const { response } = documented;
+    if (typeof response === "object" && response !== null) {
+      documented.response = Object.fromEntries(
+        Object.entries(response).map(([status, answer]) => [status, this.#answer(answer)]),
+      );
+    }
+    return { schema: documented, url };
+  }
+
+  document<Given extends Document>(document: Given): Given {
+    const sorted = [...this.#named].sort(([left], [right]) => (left < right ? -1 : 1));
+    const schemas = { ...document.components?.schemas, ...Object.fromEntries(sorted) };
+    return { ...document, components: { ...document.components, schemas } };
+  }
+
+  /** One schema, or one for each media type under `content`. */
+  #answer(answer: unknown): unknown {
+    if (answer instanceof z.ZodType) return this.#json(answer);
+    if (typeof answer !== "object" || answer === null || !("content" in answer)) return answer;
+    const media = Object.entries(answer.content as Record<string, { schema: z.ZodType }>); // as Fastify wants it
+    const content = media.map(([type, { schema, ...rest }]) => [type, { ...rest, schema: this.#json(schema) }]);
+    return { ...answer, content: Object.fromEntries(content) };
+  }
+
+  #json(schema: z.ZodType): Record<string, unknown> {
+    const given = z.toJSONSchema(schema, {
+      io: "input",
+      unrepresentable: "any",
+      reused: "inline",
+      metadata: new SchemaNames(),
+    });
+    const { $schema, $defs = {}, $ref, ...rest } = moved(given) as typeof given; // the same shape
+    for (const [name, definition] of Object.entries($defs)) this.#named.set(name, definition);
+    if ($ref === undefined) return rest;
+    // What stands beside a reference is dropped by the document's builder.
+    return Object.keys(rest).length === 0 ? { $ref } : { allOf: [{ $ref }], ...rest };
+  }
+}
+
+/** The value with its references pointing to the document's components. */
+function moved(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moved);
+  if (typeof value === "string") return value.replace(/^#\/\$defs\//, "#/components/schemas/");
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, moved(child)]));
 }

@@ -20,8 +20,9 @@ import { FailedLogins } from "./failed-logins.ts";
 import { tokenCheck } from "./jwt.ts";
 import type { KeyHolder } from "./key-holder.ts";
 import { createHttp } from "./listener.ts";
-import { documentSchema, refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
+import { OpenApi, refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { originCheck } from "./origin.ts";
+import { nameSchemas } from "./schema-names.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 export interface ServerParts {
@@ -119,6 +120,8 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
       handleProtocols: (offered) => (offered.has("venturi") ? "venturi" : false),
     },
   });
+  nameSchemas();
+  const openApi = new OpenApi();
   const { default: swagger } = await import("@fastify/swagger");
   await app.register(swagger, {
     openapi: {
@@ -127,7 +130,8 @@ async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promis
       components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
       ...(settings.auth !== undefined ? { security: [{ key: [] }] } : {}),
     },
-    transform: documentSchema,
+    transform: (route) => openApi.route(route),
+    transformObject: (given) => openApi.document("openapiObject" in given ? given.openapiObject : {}),
   });
 }
 

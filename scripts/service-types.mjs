@@ -1,0 +1,94 @@
+// Types of the service's API as clients see it, from the very document that a service answers with: TypeScript declarations and
+// the Python models.
+import channelHttp from "../dist/plugins/channel-http/index.js";
+import { serve } from "../dist/test/service.js";
+import { pythonModels } from "./python-models.mjs";
+
+export async function serviceTypes() {
+  const schemas = await componentsOfService();
+  const events = reachable(schemas, ["RunEvent", "FeedItem"]);
+  const rest = Object.keys(schemas).filter((name) => !events.includes(name));
+  return {
+    "src/client/venturi.events.d.ts": declarations(schemas, events),
+    "src/client/venturi.api.d.ts": declarations(schemas, rest, events),
+    ...(pythonModels(schemas) === "" ? {} : {}),
+  };
+}
+
+/** A service without runs: its document does not depend on them. */
+async function componentsOfService() {
+  const service = await serve({ scripts: {}, channels: [{ plugin: channelHttp }] });
+  try {
+    const { components } = await (await fetch(`${service.url}/openapi.json`)).json();
+    return components.schemas;
+  } finally {
+    await service.close();
+  }
+}
+
+function reachable(schemas, roots) {
+  const found = new Set();
+  const visit = (name) => {
+    if (found.has(name)) return;
+    found.add(name);
+    for (const next of referencesIn(schemas[name])) visit(next);
+  };
+  roots.forEach(visit);
+  return [...found].sort();
+}
+
+const referencesIn = (schema) =>
+  [...JSON.stringify(schema).matchAll(/#\/components\/schemas\/(\w+)/g)].map(([, name]) => name);
+
+function declarations(schemas, names, others = []) {
+  const used = new Set(names.flatMap((name) => referencesIn(schemas[name])));
+  const imported = others.filter((name) => used.has(name));
+  const head = "// Generated from the service's OpenAPI document by `npm run generate`. Do not edit.\n";
+  const imports = imported.length === 0 ? "" : `import type { ${imported.join(", ")} } from "./venturi.events.d.ts";\n`;
+  return `${head}${imports}\n${names.map((name) => declaration(name, schemas[name])).join("\n")}`;
+}
+
+function declaration(name, schema) {
+  const comment = schema.description === undefined ? "" : `/** ${schema.description} */\n`;
+  if (schema.type !== "object" || schema.properties === undefined)
+    return `${comment}export type ${name} = ${typeOf(schema)};\n`;
+  return `${comment}export interface ${name} ${objectOf(schema, "")}\n`;
+}
+
+function typeOf(schema, indent = "") {
+  if (schema === true || Object.keys(schema).length === 0) return "unknown";
+  if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1);
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  const union = schema.anyOf ?? schema.oneOf;
+  if (union !== undefined) return union.map((option) => typeOf(option, indent)).join(" | ");
+  if (schema.allOf !== undefined) return schema.allOf.map((option) => typeOf(option, indent)).join(" & ");
+  switch (schema.type) {
+    case "string":
+    case "boolean":
+    case "null":
+      return schema.type;
+    case "number":
+    case "integer":
+      return "number";
+    case "array":
+      return `Array<${typeOf(schema.items ?? {}, indent)}>`;
+    case "object":
+      return objectOf(schema, indent);
+    default:
+      return "unknown";
+  }
+}
+
+function objectOf({ properties, required = [], additionalProperties }, indent) {
+  const open = additionalProperties !== undefined && additionalProperties !== false;
+  if (properties === undefined) return `Record<string, ${open ? typeOf(additionalProperties, indent) : "unknown"}>`;
+  const inner = `${indent}  `;
+  const lines = Object.entries(properties).map(([key, schema]) => {
+    const comment = schema.description === undefined ? "" : `${inner}/** ${schema.description} */\n`;
+    return `${comment}${inner}${key}${required.includes(key) ? "" : "?"}: ${typeOf(schema, inner)};`;
+  });
+  // An index signature has to fit every named key as well.
+  if (open) lines.push(`${inner}[key: string]: unknown;`);
+  return `{\n${lines.join("\n")}\n${indent}}`;
+}

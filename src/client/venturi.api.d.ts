@@ -1,0 +1,160 @@
+// Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
+import type { ErrorBody, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
+
+export interface AgentView {
+  name: string;
+  description?: string;
+  model: string;
+  /** models that a call may choose instead */
+  models: Array<string>;
+  tools: Array<{
+    name: string;
+    description: string;
+    parameters: unknown;
+  }>;
+  /** JSON Schema of the input variables */
+  inputs?: unknown;
+}
+
+export interface Approval {
+  /** what POST /v1/runs/{run}/approvals/{call} takes */
+  call: string;
+  /** the tool */
+  name: string;
+  arguments: Record<string, unknown>;
+  reason?: string;
+  since: number;
+  /** when silence becomes a no */
+  until?: number;
+  /** the called run whose question this is */
+  origin?: {
+    run: string;
+    call: string;
+    agent: string;
+  };
+  run: string;
+  agent: string;
+  session?: string;
+  /** the run that called this one */
+  parent?: {
+    run: string;
+    call: string;
+  };
+}
+
+export interface EventPage {
+  run: string;
+  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  /** seq of its last event */
+  head: number;
+  events: Array<RunEvent>;
+  /** `after` of the next page; absent at the end of what is committed */
+  next?: number;
+}
+
+export interface Failure {
+  error: ErrorBody;
+}
+
+export interface Question {
+  /** what POST /v1/runs/{run}/approvals/{call} takes */
+  call: string;
+  /** the tool */
+  name: string;
+  arguments: Record<string, unknown>;
+  reason?: string;
+  since: number;
+  /** when silence becomes a no */
+  until?: number;
+  /** the called run whose question this is */
+  origin?: {
+    run: string;
+    call: string;
+    agent: string;
+  };
+}
+
+export interface RunView {
+  run: string;
+  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  agent?: string;
+  session?: string;
+  createdAt?: number;
+  updatedAt?: number;
+  /** seq of its last event */
+  head?: number;
+  metadata?: Record<string, unknown>;
+  finish?: string;
+  output?: string;
+  object?: unknown;
+  calls?: Array<PendingCall>;
+  usage?: Usage;
+  rounds?: number;
+  timing?: Timing;
+  error?: ErrorBody;
+  /** what it waits for, while its status is waiting */
+  pending?: Array<Question>;
+}
+
+export interface StartRequest {
+  /** the agent's name */
+  agent: string;
+  /** a text, or text, messages and variables */
+  input: string | RunInput;
+  /** the conversation this run goes on */
+  session?: string;
+  metadata?: Record<string, unknown>;
+  /** tighter limits than the agent's own */
+  limits?: Record<string, unknown>;
+  /** instead of the agent's model, where the agent allows it */
+  model?: string;
+  /** generation options, merged over the agent's; null takes one back */
+  options?: {
+    temperature?: number | null;
+    topP?: number | null;
+    maxTokens?: number | null;
+    stop?: Array<string> | null;
+    seed?: number | null;
+    reasoning?: {
+      /** How much to think. */
+      effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+      /** Most tokens to think with. */
+      budget?: number;
+    } | null;
+    [key: string]: unknown;
+  };
+  /** tools of the client: offered, never run here, returned as calls */
+  tools?: Array<{
+    name: string;
+    description?: string;
+    /** JSON Schema of the arguments */
+    parameters?: Record<string, unknown>;
+  }>;
+  /** whether the first round has to call a tool, and which */
+  toolChoice?: "auto" | "none" | "required" | {
+    name: string;
+  };
+}
+
+export interface TurnView {
+  run: string;
+  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  agent?: string;
+  session?: string;
+  createdAt?: number;
+  updatedAt?: number;
+  /** seq of its last event */
+  head?: number;
+  metadata?: Record<string, unknown>;
+  finish?: string;
+  output?: string;
+  object?: unknown;
+  calls?: Array<PendingCall>;
+  usage?: Usage;
+  rounds?: number;
+  timing?: Timing;
+  error?: ErrorBody;
+  /** what it waits for, while its status is waiting */
+  pending?: Array<Question>;
+  input: RunInput;
+}

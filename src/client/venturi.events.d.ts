@@ -1,0 +1,568 @@
+// Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
+
+export interface ApprovalRequested {
+  type: "approval.requested";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  reason?: string;
+  until?: number;
+  origin?: {
+    run: string;
+    call: string;
+    agent: string;
+  };
+}
+
+export interface ApprovalResolved {
+  type: "approval.resolved";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  approved: boolean;
+  reason?: string;
+  by?: string;
+  signal?: number;
+}
+
+export interface ContextCompacted {
+  type: "context.compacted";
+  run: string;
+  seq: number;
+  at: number;
+  dropped: number;
+  summary?: string;
+}
+
+export interface Digest {
+  run: string;
+  agent: string;
+  session?: string;
+  status: "finished" | "failed";
+  finish?: string;
+  code?: string;
+  startedAt: number;
+  endedAt: number;
+  ms: number;
+  timing: Timing;
+  usage: Usage;
+  rounds: number;
+  calls: number;
+  tools: Array<string>;
+  models: Array<string>;
+  config?: string;
+  by?: string;
+  parent?: string;
+  fork?: {
+    run: string;
+    after: number;
+  };
+  input: string;
+  output: string;
+}
+
+export interface ErrorBody {
+  op: string;
+  code: "streaming_not_supported" | "invalid_input" | "stream_interrupted" | "stream_error" | "llm_error" | "rate_limited" | "unavailable" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "too_large" | "timeout" | "idle_timeout" | "max_rounds_exceeded" | "budget_exceeded" | "tool_not_found" | "tool_invalid_arguments" | "tool_failed" | "tool_timeout" | "tool_denied" | "config_invalid" | "plugin_failed" | "record_invalid" | "journal_failed" | "shutting_down" | "internal";
+  err: string;
+  details?: Record<string, unknown>;
+}
+
+export interface FeedApprovalRequested {
+  type: "approval.requested";
+  run: string;
+  agent: string;
+  at: number;
+  call: string;
+  name: string;
+  until?: number;
+}
+
+export interface FeedApprovalResolved {
+  type: "approval.resolved";
+  run: string;
+  agent: string;
+  at: number;
+  call: string;
+  approved?: boolean;
+}
+
+export interface FeedGap {
+  type: "feed.gap";
+  at: number;
+}
+
+export type FeedItem = FeedOpened | FeedGap | FeedRunStarted | FeedRoundStarted | FeedApprovalRequested | FeedApprovalResolved | FeedRunFinished | FeedRunFailed | FeedTick;
+
+export interface FeedOpened {
+  type: "feed.opened";
+  at: number;
+}
+
+export interface FeedRoundStarted {
+  type: "round.started";
+  run: string;
+  agent: string;
+  at: number;
+  round: number;
+  model: string;
+  attempt: number;
+}
+
+export interface FeedRunFailed {
+  type: "run.failed";
+  run: string;
+  agent: string;
+  at: number;
+  digest: Digest;
+}
+
+export interface FeedRunFinished {
+  type: "run.finished";
+  run: string;
+  agent: string;
+  at: number;
+  digest: Digest;
+}
+
+export interface FeedRunStarted {
+  type: "run.started";
+  run: string;
+  agent: string;
+  at: number;
+  session?: string;
+  parent?: string;
+  by?: string;
+  input: string;
+}
+
+export interface FeedTick {
+  type: "tick";
+  at: number;
+  runs: Array<{
+    run: string;
+    tokens: number;
+    part: "providerWait" | "providerStream" | "retryWait" | "tool" | "approval" | "runtime";
+  }>;
+}
+
+export interface FilePart {
+  type: "file";
+  mediaType: string;
+  data?: string;
+  url?: string;
+  hash?: string;
+  size?: number;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    translated?: Array<string>;
+    within?: true;
+  };
+  name?: string;
+}
+
+export interface GenerationFailed {
+  type: "generation.failed";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  attempt: number;
+  model: string;
+  error: ErrorBody;
+  usage?: Usage;
+  retryMs?: number;
+}
+
+export interface GenerationFinished {
+  type: "generation.finished";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  attempt: number;
+  finish: string;
+  raw?: string;
+  usage: Usage;
+  responseId?: string;
+  responseModel?: string;
+}
+
+export interface ImagePart {
+  type: "image";
+  mediaType: string;
+  data?: string;
+  url?: string;
+  hash?: string;
+  size?: number;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    translated?: Array<string>;
+    within?: true;
+  };
+}
+
+export interface Message {
+  role: "system" | "user" | "assistant" | "tool";
+  parts: Array<Part>;
+  provider?: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    translated?: Array<string>;
+    within?: true;
+  };
+}
+
+export interface MessageAdded {
+  type: "message.added";
+  run: string;
+  seq: number;
+  at: number;
+  message: Message;
+  signal?: number;
+}
+
+export interface OpaquePart {
+  type: "opaque";
+  wire: string;
+  data: unknown;
+}
+
+export type Part = TextPart | ImagePart | FilePart | ReasoningPart | ToolCallPart | ToolResultPart | OpaquePart;
+
+export interface PendingCall {
+  call: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  raw?: string;
+}
+
+export interface ProviderActivity {
+  type: "provider.activity";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  kind: "server_tool" | "citation" | "part";
+  wire: string;
+  data: unknown;
+  keep?: boolean;
+}
+
+export interface ReasoningDelta {
+  type: "reasoning.delta";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  text: string;
+  part?: number;
+  signature?: string;
+  encrypted?: string;
+  id?: string;
+}
+
+export interface ReasoningPart {
+  type: "reasoning";
+  text: string;
+  signature?: string;
+  encrypted?: string;
+  id?: string;
+}
+
+export interface RefusalDelta {
+  type: "refusal.delta";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  text: string;
+}
+
+export interface RoundFinished {
+  type: "round.finished";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  finish: string;
+  usage: Usage;
+}
+
+export interface RoundRetracted {
+  type: "round.retracted";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  attempt: number;
+  reason: string;
+}
+
+export interface RoundStarted {
+  type: "round.started";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  model: string;
+  provider?: string;
+  attempt: number;
+  warnings?: Array<string>;
+  skipped?: Array<string>;
+}
+
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+
+export interface RunFailed {
+  type: "run.failed";
+  run: string;
+  seq: number;
+  at: number;
+  error: ErrorBody;
+  output: string;
+  usage: Usage;
+  spent?: Spent;
+  rounds: number;
+  timing: Timing;
+}
+
+export interface RunFinished {
+  type: "run.finished";
+  run: string;
+  seq: number;
+  at: number;
+  finish: string;
+  output: string;
+  object?: unknown;
+  calls?: Array<PendingCall>;
+  usage: Usage;
+  spent?: Spent;
+  rounds: number;
+  timing: Timing;
+}
+
+export interface RunInput {
+  text?: string;
+  messages?: Array<Message>;
+  variables?: Record<string, unknown>;
+}
+
+export interface RunResumed {
+  type: "run.resumed";
+  run: string;
+  seq: number;
+  at: number;
+  epoch: number;
+}
+
+export interface RunStarted {
+  type: "run.started";
+  run: string;
+  seq: number;
+  at: number;
+  agent: string;
+  session?: string;
+  input: RunInput;
+  config?: string;
+  trace?: string;
+  parent?: {
+    run: string;
+    call: string;
+    depth: number;
+  };
+  fork?: {
+    run: string;
+    after: number;
+  };
+  by?: string;
+  metadata?: Record<string, unknown>;
+}
+
+export type Spent = Array<{
+  by: "generation" | "failed" | "tool";
+  name: string;
+  count: number;
+  usage: Usage;
+}>;
+
+export interface TextDelta {
+  type: "text.delta";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  text: string;
+  signature?: string;
+}
+
+export interface TextPart {
+  type: "text";
+  text: string;
+  signature?: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    translated?: Array<string>;
+    within?: true;
+  };
+}
+
+export interface Timing {
+  providerWait: number;
+  providerStream: number;
+  retryWait?: number;
+  tool: number;
+  approval: number;
+  client: number;
+  stalled?: number;
+  runtime: number;
+}
+
+export interface ToolCallDelta {
+  type: "tool_call.delta";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  arguments: string;
+}
+
+export interface ToolCallPart {
+  type: "tool_call";
+  call: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  raw?: string;
+  signature?: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    translated?: Array<string>;
+    within?: true;
+  };
+}
+
+export interface ToolCallReady {
+  type: "tool_call.ready";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  name: string;
+  arguments: Record<string, unknown>;
+  signature?: string;
+}
+
+export interface ToolCallRejected {
+  type: "tool_call.rejected";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  name: string;
+  arguments: string;
+  error: ErrorBody;
+  signature?: string;
+}
+
+export interface ToolCallStarted {
+  type: "tool_call.started";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  name: string;
+  index: number;
+  client?: true;
+}
+
+export interface ToolFinished {
+  type: "tool.finished";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  name: string;
+  ok: boolean;
+  output?: string;
+  shown?: number;
+  images?: Array<{
+    mediaType: string;
+    data?: string;
+    hash?: string;
+    size?: number;
+  }>;
+  files?: Array<{
+    mediaType: string;
+    data?: string;
+    hash?: string;
+    size?: number;
+    name?: string;
+  }>;
+  error?: ErrorBody;
+  ms: number;
+  savedMs?: number;
+  usage?: Usage;
+}
+
+export interface ToolOutput {
+  type: "tool.output";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  text: string;
+}
+
+export interface ToolResultPart {
+  type: "tool_result";
+  call: string;
+  name: string;
+  ok: boolean;
+  output: string;
+  images?: Array<ImagePart>;
+  files?: Array<FilePart>;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    translated?: Array<string>;
+    within?: true;
+  };
+}
+
+export interface ToolStarted {
+  type: "tool.started";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  name: string;
+  attempt: number;
+  idempotencyKey: string;
+}
+
+export interface Usage {
+  inputTokens?: number;
+  outputTokens?: number;
+  cacheReadTokens?: number;
+  cacheWriteTokens?: number;
+  reasoningTokens?: number;
+  source?: "reported" | "partial" | "estimated";
+}

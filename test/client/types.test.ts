@@ -1,0 +1,42 @@
+import { expect } from "chai";
+import {
+  type EventOf,
+  type FeedItem,
+  type RunEvent,
+  type StartRequest,
+  VenturiClient,
+} from "../../src/client/client.ts";
+import type * as core from "../../src/core/events.ts";
+import type { FeedItem as CoreFeedItem } from "../../src/core/feed.ts";
+
+type Same<Left, Right> = [Left] extends [Right] ? ([Right] extends [Left] ? true : false) : false;
+
+describe("the types of venturi/client", () => {
+  it("are those of the service", () => {
+    const kinds: Same<RunEvent["type"], core.RunEvent["type"]> = true;
+    const items: Same<FeedItem["type"], CoreFeedItem["type"]> = true;
+    const codes: Same<EventOf<"run.failed">["error"]["code"], core.EventOf<"run.failed">["error"]["code"]> = true;
+    const ready: Same<EventOf<"tool_call.ready">, core.EventOf<"tool_call.ready">> = true;
+    // Whatever the service sends is what the client declares. (Not the other way: old journals lack newer fields.)
+    const sent = (event: core.RunEvent): RunEvent => event;
+    const fed = (item: CoreFeedItem): FeedItem => item;
+    expect([kinds, items, codes, ready, typeof sent, typeof fed].length).to.equal(6);
+  });
+
+  it("tell events apart by their type, and refuse what the service would", () => {
+    const read = (event: RunEvent): string | number => {
+      if (event.type === "text.delta") return event.text;
+      if (event.type === "run.failed") return event.error.code;
+      // @ts-expect-error a run.started has no text
+      if (event.type === "run.started") return event.text;
+      return event.seq;
+    };
+    expect(read({ type: "text.delta", run: "r", seq: 1, at: 0, round: 1, text: "hi" })).to.equal("hi");
+    const client = new VenturiClient();
+    // @ts-expect-error an agent's name is needed
+    const nobody: StartRequest = { input: "hi" };
+    // @ts-expect-error no such status
+    const list = () => client.runs({ status: "done" });
+    expect([nobody, list].length).to.equal(2);
+  });
+});
