@@ -48,11 +48,10 @@ function declarations(schemas, names, others = []) {
   return `${head}${imports}\n${names.map((name) => declaration(name, schemas[name])).join("\n")}`;
 }
 
+/** Aliases rather than interfaces: only these fit where a record of their values is expected. */
 function declaration(name, schema) {
   const comment = schema.description === undefined ? "" : `/** ${schema.description} */\n`;
-  if (schema.type !== "object" || schema.properties === undefined)
-    return `${comment}export type ${name} = ${typeOf(schema)};\n`;
-  return `${comment}export interface ${name} ${objectOf(schema, "")}\n`;
+  return `${comment}export type ${name} = ${typeOf(schema)};\n`;
 }
 
 function typeOf(schema, indent = "") {

@@ -1,7 +1,7 @@
 // Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
 import type { ErrorBody, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
 
-export interface AgentView {
+export type AgentView = {
   name: string;
   description?: string;
   model: string;
@@ -14,9 +14,9 @@ export interface AgentView {
   }>;
   /** JSON Schema of the input variables */
   inputs?: unknown;
-}
+};
 
-export interface Approval {
+export type Approval = {
   /** what POST /v1/runs/{run}/approvals/{call} takes */
   call: string;
   /** the tool */
@@ -40,9 +40,9 @@ export interface Approval {
     run: string;
     call: string;
   };
-}
+};
 
-export interface EventPage {
+export type EventPage = {
   run: string;
   status: "ready" | "running" | "waiting" | "finished" | "failed";
   /** seq of its last event */
@@ -50,13 +50,13 @@ export interface EventPage {
   events: Array<RunEvent>;
   /** `after` of the next page; absent at the end of what is committed */
   next?: number;
-}
+};
 
-export interface Failure {
+export type Failure = {
   error: ErrorBody;
-}
+};
 
-export interface Question {
+export type Question = {
   /** what POST /v1/runs/{run}/approvals/{call} takes */
   call: string;
   /** the tool */
@@ -72,9 +72,9 @@ export interface Question {
     call: string;
     agent: string;
   };
-}
+};
 
-export interface RunView {
+export type RunView = {
   run: string;
   status: "ready" | "running" | "waiting" | "finished" | "failed";
   agent?: string;
@@ -94,9 +94,9 @@ export interface RunView {
   error?: ErrorBody;
   /** what it waits for, while its status is waiting */
   pending?: Array<Question>;
-}
+};
 
-export interface StartRequest {
+export type StartRequest = {
   /** the agent's name */
   agent: string;
   /** a text, or text, messages and variables */
@@ -134,9 +134,9 @@ export interface StartRequest {
   toolChoice?: "auto" | "none" | "required" | {
     name: string;
   };
-}
+};
 
-export interface TurnView {
+export type TurnView = {
   run: string;
   status: "ready" | "running" | "waiting" | "finished" | "failed";
   agent?: string;
@@ -157,4 +157,4 @@ export interface TurnView {
   /** what it waits for, while its status is waiting */
   pending?: Array<Question>;
   input: RunInput;
-}
+};

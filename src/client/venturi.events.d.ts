@@ -1,6 +1,6 @@
 // Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
 
-export interface ApprovalRequested {
+export type ApprovalRequested = {
   type: "approval.requested";
   run: string;
   seq: number;
@@ -16,9 +16,9 @@ export interface ApprovalRequested {
     call: string;
     agent: string;
   };
-}
+};
 
-export interface ApprovalResolved {
+export type ApprovalResolved = {
   type: "approval.resolved";
   run: string;
   seq: number;
@@ -29,18 +29,18 @@ export interface ApprovalResolved {
   reason?: string;
   by?: string;
   signal?: number;
-}
+};
 
-export interface ContextCompacted {
+export type ContextCompacted = {
   type: "context.compacted";
   run: string;
   seq: number;
   at: number;
   dropped: number;
   summary?: string;
-}
+};
 
-export interface Digest {
+export type Digest = {
   run: string;
   agent: string;
   session?: string;
@@ -65,16 +65,16 @@ export interface Digest {
   };
   input: string;
   output: string;
-}
+};
 
-export interface ErrorBody {
+export type ErrorBody = {
   op: string;
   code: "streaming_not_supported" | "invalid_input" | "stream_interrupted" | "stream_error" | "llm_error" | "rate_limited" | "unavailable" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "too_large" | "timeout" | "idle_timeout" | "max_rounds_exceeded" | "budget_exceeded" | "tool_not_found" | "tool_invalid_arguments" | "tool_failed" | "tool_timeout" | "tool_denied" | "config_invalid" | "plugin_failed" | "record_invalid" | "journal_failed" | "shutting_down" | "internal";
   err: string;
   details?: Record<string, unknown>;
-}
+};
 
-export interface FeedApprovalRequested {
+export type FeedApprovalRequested = {
   type: "approval.requested";
   run: string;
   agent: string;
@@ -82,30 +82,30 @@ export interface FeedApprovalRequested {
   call: string;
   name: string;
   until?: number;
-}
+};
 
-export interface FeedApprovalResolved {
+export type FeedApprovalResolved = {
   type: "approval.resolved";
   run: string;
   agent: string;
   at: number;
   call: string;
   approved?: boolean;
-}
+};
 
-export interface FeedGap {
+export type FeedGap = {
   type: "feed.gap";
   at: number;
-}
+};
 
 export type FeedItem = FeedOpened | FeedGap | FeedRunStarted | FeedRoundStarted | FeedApprovalRequested | FeedApprovalResolved | FeedRunFinished | FeedRunFailed | FeedTick;
 
-export interface FeedOpened {
+export type FeedOpened = {
   type: "feed.opened";
   at: number;
-}
+};
 
-export interface FeedRoundStarted {
+export type FeedRoundStarted = {
   type: "round.started";
   run: string;
   agent: string;
@@ -113,25 +113,25 @@ export interface FeedRoundStarted {
   round: number;
   model: string;
   attempt: number;
-}
+};
 
-export interface FeedRunFailed {
+export type FeedRunFailed = {
   type: "run.failed";
   run: string;
   agent: string;
   at: number;
   digest: Digest;
-}
+};
 
-export interface FeedRunFinished {
+export type FeedRunFinished = {
   type: "run.finished";
   run: string;
   agent: string;
   at: number;
   digest: Digest;
-}
+};
 
-export interface FeedRunStarted {
+export type FeedRunStarted = {
   type: "run.started";
   run: string;
   agent: string;
@@ -140,9 +140,9 @@ export interface FeedRunStarted {
   parent?: string;
   by?: string;
   input: string;
-}
+};
 
-export interface FeedTick {
+export type FeedTick = {
   type: "tick";
   at: number;
   runs: Array<{
@@ -150,9 +150,9 @@ export interface FeedTick {
     tokens: number;
     part: "providerWait" | "providerStream" | "retryWait" | "tool" | "approval" | "runtime";
   }>;
-}
+};
 
-export interface FilePart {
+export type FilePart = {
   type: "file";
   mediaType: string;
   data?: string;
@@ -166,9 +166,9 @@ export interface FilePart {
     within?: true;
   };
   name?: string;
-}
+};
 
-export interface GenerationFailed {
+export type GenerationFailed = {
   type: "generation.failed";
   run: string;
   seq: number;
@@ -179,9 +179,9 @@ export interface GenerationFailed {
   error: ErrorBody;
   usage?: Usage;
   retryMs?: number;
-}
+};
 
-export interface GenerationFinished {
+export type GenerationFinished = {
   type: "generation.finished";
   run: string;
   seq: number;
@@ -193,9 +193,9 @@ export interface GenerationFinished {
   usage: Usage;
   responseId?: string;
   responseModel?: string;
-}
+};
 
-export interface ImagePart {
+export type ImagePart = {
   type: "image";
   mediaType: string;
   data?: string;
@@ -208,9 +208,9 @@ export interface ImagePart {
     translated?: Array<string>;
     within?: true;
   };
-}
+};
 
-export interface Message {
+export type Message = {
   role: "system" | "user" | "assistant" | "tool";
   parts: Array<Part>;
   provider?: string;
@@ -220,33 +220,33 @@ export interface Message {
     translated?: Array<string>;
     within?: true;
   };
-}
+};
 
-export interface MessageAdded {
+export type MessageAdded = {
   type: "message.added";
   run: string;
   seq: number;
   at: number;
   message: Message;
   signal?: number;
-}
+};
 
-export interface OpaquePart {
+export type OpaquePart = {
   type: "opaque";
   wire: string;
   data: unknown;
-}
+};
 
 export type Part = TextPart | ImagePart | FilePart | ReasoningPart | ToolCallPart | ToolResultPart | OpaquePart;
 
-export interface PendingCall {
+export type PendingCall = {
   call: string;
   name: string;
   arguments: Record<string, unknown>;
   raw?: string;
-}
+};
 
-export interface ProviderActivity {
+export type ProviderActivity = {
   type: "provider.activity";
   run: string;
   seq: number;
@@ -256,9 +256,9 @@ export interface ProviderActivity {
   wire: string;
   data: unknown;
   keep?: boolean;
-}
+};
 
-export interface ReasoningDelta {
+export type ReasoningDelta = {
   type: "reasoning.delta";
   run: string;
   seq: number;
@@ -269,26 +269,26 @@ export interface ReasoningDelta {
   signature?: string;
   encrypted?: string;
   id?: string;
-}
+};
 
-export interface ReasoningPart {
+export type ReasoningPart = {
   type: "reasoning";
   text: string;
   signature?: string;
   encrypted?: string;
   id?: string;
-}
+};
 
-export interface RefusalDelta {
+export type RefusalDelta = {
   type: "refusal.delta";
   run: string;
   seq: number;
   at: number;
   round: number;
   text: string;
-}
+};
 
-export interface RoundFinished {
+export type RoundFinished = {
   type: "round.finished";
   run: string;
   seq: number;
@@ -296,9 +296,9 @@ export interface RoundFinished {
   round: number;
   finish: string;
   usage: Usage;
-}
+};
 
-export interface RoundRetracted {
+export type RoundRetracted = {
   type: "round.retracted";
   run: string;
   seq: number;
@@ -306,9 +306,9 @@ export interface RoundRetracted {
   round: number;
   attempt: number;
   reason: string;
-}
+};
 
-export interface RoundStarted {
+export type RoundStarted = {
   type: "round.started";
   run: string;
   seq: number;
@@ -319,11 +319,11 @@ export interface RoundStarted {
   attempt: number;
   warnings?: Array<string>;
   skipped?: Array<string>;
-}
+};
 
 export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
-export interface RunFailed {
+export type RunFailed = {
   type: "run.failed";
   run: string;
   seq: number;
@@ -334,9 +334,9 @@ export interface RunFailed {
   spent?: Spent;
   rounds: number;
   timing: Timing;
-}
+};
 
-export interface RunFinished {
+export type RunFinished = {
   type: "run.finished";
   run: string;
   seq: number;
@@ -349,23 +349,23 @@ export interface RunFinished {
   spent?: Spent;
   rounds: number;
   timing: Timing;
-}
+};
 
-export interface RunInput {
+export type RunInput = {
   text?: string;
   messages?: Array<Message>;
   variables?: Record<string, unknown>;
-}
+};
 
-export interface RunResumed {
+export type RunResumed = {
   type: "run.resumed";
   run: string;
   seq: number;
   at: number;
   epoch: number;
-}
+};
 
-export interface RunStarted {
+export type RunStarted = {
   type: "run.started";
   run: string;
   seq: number;
@@ -386,7 +386,7 @@ export interface RunStarted {
   };
   by?: string;
   metadata?: Record<string, unknown>;
-}
+};
 
 export type Spent = Array<{
   by: "generation" | "failed" | "tool";
@@ -395,7 +395,7 @@ export type Spent = Array<{
   usage: Usage;
 }>;
 
-export interface TextDelta {
+export type TextDelta = {
   type: "text.delta";
   run: string;
   seq: number;
@@ -403,9 +403,9 @@ export interface TextDelta {
   round: number;
   text: string;
   signature?: string;
-}
+};
 
-export interface TextPart {
+export type TextPart = {
   type: "text";
   text: string;
   signature?: string;
@@ -415,9 +415,9 @@ export interface TextPart {
     translated?: Array<string>;
     within?: true;
   };
-}
+};
 
-export interface Timing {
+export type Timing = {
   providerWait: number;
   providerStream: number;
   retryWait?: number;
@@ -426,9 +426,9 @@ export interface Timing {
   client: number;
   stalled?: number;
   runtime: number;
-}
+};
 
-export interface ToolCallDelta {
+export type ToolCallDelta = {
   type: "tool_call.delta";
   run: string;
   seq: number;
@@ -436,9 +436,9 @@ export interface ToolCallDelta {
   round: number;
   call: string;
   arguments: string;
-}
+};
 
-export interface ToolCallPart {
+export type ToolCallPart = {
   type: "tool_call";
   call: string;
   name: string;
@@ -451,9 +451,9 @@ export interface ToolCallPart {
     translated?: Array<string>;
     within?: true;
   };
-}
+};
 
-export interface ToolCallReady {
+export type ToolCallReady = {
   type: "tool_call.ready";
   run: string;
   seq: number;
@@ -463,9 +463,9 @@ export interface ToolCallReady {
   name: string;
   arguments: Record<string, unknown>;
   signature?: string;
-}
+};
 
-export interface ToolCallRejected {
+export type ToolCallRejected = {
   type: "tool_call.rejected";
   run: string;
   seq: number;
@@ -476,9 +476,9 @@ export interface ToolCallRejected {
   arguments: string;
   error: ErrorBody;
   signature?: string;
-}
+};
 
-export interface ToolCallStarted {
+export type ToolCallStarted = {
   type: "tool_call.started";
   run: string;
   seq: number;
@@ -488,9 +488,9 @@ export interface ToolCallStarted {
   name: string;
   index: number;
   client?: true;
-}
+};
 
-export interface ToolFinished {
+export type ToolFinished = {
   type: "tool.finished";
   run: string;
   seq: number;
@@ -518,9 +518,9 @@ export interface ToolFinished {
   ms: number;
   savedMs?: number;
   usage?: Usage;
-}
+};
 
-export interface ToolOutput {
+export type ToolOutput = {
   type: "tool.output";
   run: string;
   seq: number;
@@ -528,9 +528,9 @@ export interface ToolOutput {
   round: number;
   call: string;
   text: string;
-}
+};
 
-export interface ToolResultPart {
+export type ToolResultPart = {
   type: "tool_result";
   call: string;
   name: string;
@@ -544,9 +544,9 @@ export interface ToolResultPart {
     translated?: Array<string>;
     within?: true;
   };
-}
+};
 
-export interface ToolStarted {
+export type ToolStarted = {
   type: "tool.started";
   run: string;
   seq: number;
@@ -556,13 +556,13 @@ export interface ToolStarted {
   name: string;
   attempt: number;
   idempotencyKey: string;
-}
+};
 
-export interface Usage {
+export type Usage = {
   inputTokens?: number;
   outputTokens?: number;
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
   reasoningTokens?: number;
   source?: "reported" | "partial" | "estimated";
-}
+};
