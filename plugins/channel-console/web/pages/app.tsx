@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks";
 import { Announcements } from "../parts/announce.tsx";
 import { Icon, type IconName, Mark } from "../parts/icon.tsx";
 import { Palette } from "../parts/palette.tsx";
+import { startFeed } from "../state/feed.ts";
 import { paletteOpen, startKeys } from "../state/keys.ts";
 import { path, to } from "../state/router.ts";
 import { entry, forgetKey, hasKey, may, me, refusal } from "../state/session.ts";
@@ -13,7 +14,6 @@ import { ChatPage } from "./chat.tsx";
 import { KeyPage } from "./key.tsx";
 import { Lazy } from "./lazy.tsx";
 import { RunPage } from "./run.tsx";
-import { RunsPage } from "./runs.tsx";
 
 export function App(): JSX.Element {
   if (entry.value === "asking") return <KeyPage />;
@@ -42,6 +42,7 @@ const places: readonly { name: string; word: string; icon: IconName; scope: stri
 
 function Shell(): JSX.Element {
   useEffect(() => startKeys(), []);
+  useEffect(() => startFeed(), []);
   useEffect(() => startWaiting(), []);
   const [page = "chat"] = path.value;
   return (
@@ -96,19 +97,22 @@ function Shell(): JSX.Element {
   );
 }
 
+const later = {
+  compare: "ComparePage",
+  sessions: "SessionsPage",
+  approvals: "ApprovalsPage",
+  service: "ServicePage",
+  runs: "RunsPage",
+} as const;
+
 function Page({ name }: { name: string }): JSX.Element {
   const [, second] = path.value;
   if (name === "chat") return <ChatPage />;
-  if (name === "runs") return second === undefined ? <RunsPage /> : <RunPage key={second} id={second} />;
-  if (name === "compare")
-    return <Lazy key={name} load={() => import("./compare.tsx").then((page) => page.ComparePage)} />;
-  if (name === "sessions")
-    return <Lazy key={name} load={() => import("./sessions.tsx").then((page) => page.SessionsPage)} />;
-  if (name === "approvals") {
-    return <Lazy key={name} load={() => import("./approvals.tsx").then((page) => page.ApprovalsPage)} />;
+  if (name === "runs" && second !== undefined) return <RunPage key={second} id={second} />;
+  if (name in later) {
+    const page = later[name as keyof typeof later];
+    return <Lazy key={name} load={() => import("./more.tsx").then((pages) => pages[page])} />;
   }
-  if (name === "service")
-    return <Lazy key={name} load={() => import("./service.tsx").then((page) => page.ServicePage)} />;
   return (
     <div class="center">
       <h1>There is no such page</h1>

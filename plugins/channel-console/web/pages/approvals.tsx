@@ -1,1 +1,170 @@
-export const ApprovalsPage = () => <div class="page" />;
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Approval } from "venturi/client";
+import { ApprovalForm } from "../parts/approval.tsx";
+import { Conversation } from "../parts/conversation.tsx";
+import { Empty, Header } from "../parts/header.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Arguments } from "../parts/json.tsx";
+import { bindPage } from "../parts/palette.tsx";
+import { Rows } from "../parts/rows.tsx";
+import { slowClock } from "../state/clock.ts";
+import { onFeed } from "../state/feed.ts";
+import { liveRun } from "../state/live.ts";
+import { useResource } from "../state/resource.ts";
+import { query, setQuery, to } from "../state/router.ts";
+import { client } from "../state/session.ts";
+import { waiting } from "../state/waiting.ts";
+import { printable } from "../text/printable.ts";
+import { ago, duration, shortRun } from "../text/words.ts";
+
+const nameOf = ({ run, call }: Approval): string => `${run} ${call}`;
+const press = (act: string) => () => document.querySelector<HTMLElement>(`.question [data-act="${act}"]`)?.click();
+
+/** Everything that waits for a person, oldest first. */
+export function ApprovalsPage(): JSX.Element {
+  const { data, error, loading, again } = useResource(
+    (signal) => client.value.approvals({ limit: 200, signal }),
+    [waiting.value],
+    5000,
+  );
+  const answered = useSignal<ReadonlySet<string>>(new Set());
+  useEffect(() => onFeed(({ type }) => type.startsWith("approval.") && again()), []);
+  useEffect(
+    () =>
+      bindPage([
+        { word: "Approve", hint: "a", key: "a", run: press("approve") },
+        { word: "Deny", hint: "d", key: "d", run: press("deny") },
+        { word: "Edit the arguments", hint: "e", key: "e", run: press("edit") },
+      ]),
+    [],
+  );
+  const all = (data?.approvals ?? []).filter((question) => !answered.value.has(nameOf(question)));
+  const wanted = query.value.get("question");
+  const at = Math.max(
+    0,
+    all.findIndex((question) => nameOf(question) === wanted),
+  );
+  const current = all[at];
+  const done = (question: Approval) => {
+    answered.value = new Set([...answered.value, nameOf(question)]);
+    setQuery({ question: undefined });
+    again();
+  };
+  return (
+    <div class="page">
+      <Header title="Approvals" actions={<NotifyButton />}>
+        <span class="fact">{loading ? "" : `${all.length} waiting`}</span>
+      </Header>
+      {error === undefined ? null : (
+        <p class="problem bar" role="alert">
+          {printable(error.message)}
+        </p>
+      )}
+      {current === undefined ? (
+        loading ? null : (
+          <Empty title="Nothing waits for you">
+            <p class="muted">
+              Tool calls that need a person appear here: those of tools with <code>approval</code> in the configuration.
+            </p>
+          </Empty>
+        )
+      ) : (
+        <div class="run-body inbox">
+          <Rows
+            label="Questions"
+            className="inbox-list"
+            count={all.length}
+            height={58}
+            selected={at}
+            choose={(index) => {
+              const question = all[index];
+              if (question !== undefined) setQuery({ question: nameOf(question) });
+            }}
+            row={(index) => {
+              const question = all[index];
+              return question === undefined ? null : <Line question={question} />;
+            }}
+          />
+          <Question key={nameOf(current)} question={current} done={() => done(current)} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Line({ question }: { question: Approval }): JSX.Element {
+  const left = question.until === undefined ? undefined : question.until - slowClock.value;
+  return (
+    <div class="question-line">
+      <span class="question-top">
+        <Icon name="hand" size={14} />
+        <b class="mono">{printable(question.name)}</b>
+        <span class="spacer" />
+        <span class="faint">{ago(question.since, slowClock.value)}</span>
+      </span>
+      <span class="question-low">
+        <span class="muted">{printable(question.agent)}</span>
+        <Arguments value={question.arguments} most={60} />
+        {left !== undefined && left < 600_000 ? (
+          <span class="tag warning">{duration(Math.max(0, left))} left</span>
+        ) : null}
+      </span>
+    </div>
+  );
+}
+
+function Question({ question, done }: { question: Approval; done: () => void }): JSX.Element {
+  const live = useMemo(() => liveRun(question.run), [question.run]);
+  useEffect(() => live.hold(), [live]);
+  return (
+    <div class="question">
+      <div class="question-card">
+        <h2>
+          <Icon name="hand" /> <span class="mono">{printable(question.name)}</span>
+        </h2>
+        <p class="muted">
+          {printable(question.agent)} asks in{" "}
+          <a href={to("runs", question.run)}>
+            <span class="mono">{shortRun(question.run)}</span>
+          </a>
+          , {ago(question.since, slowClock.value)}
+        </p>
+        <ApprovalForm
+          question={{
+            ...question,
+            run: question.origin?.run ?? question.run,
+            call: question.origin?.call ?? question.call,
+          }}
+          answered={done}
+        />
+      </div>
+      <h3 class="lead">What led there</h3>
+      <div class="led">
+        <Conversation live={live} selected={undefined} select={() => {}} quiet />
+      </div>
+    </div>
+  );
+}
+
+function NotifyButton(): JSX.Element | null {
+  const state = useSignal(typeof Notification === "undefined" ? "denied" : Notification.permission);
+  useEffect(
+    () =>
+      onFeed((item) => {
+        if (item.type !== "approval.requested" || !document.hidden || state.value !== "granted") return;
+        new Notification(`${item.name} needs approval`, { body: item.agent, tag: item.run });
+      }),
+    [],
+  );
+  if (state.value !== "default") return null;
+  const ask = async () => {
+    state.value = await Notification.requestPermission();
+  };
+  return (
+    <button type="button" class="quiet" onClick={ask}>
+      Notify me
+    </button>
+  );
+}

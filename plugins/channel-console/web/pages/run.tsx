@@ -78,7 +78,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         <Lazy
           key={forking.value}
           load={() =>
-            import("../parts/fork.tsx").then(({ ForkDialog }) => () => (
+            import("./more.tsx").then(({ ForkDialog }) => () => (
               <ForkDialog live={live} after={forking.value ?? 1} close={() => (forking.value = undefined)} />
             ))
           }
@@ -106,7 +106,7 @@ function View({
       <Lazy
         key="wire"
         load={() =>
-          import("./wire.tsx").then(({ WireView }) => () => <WireView live={live} />)
+          import("./more.tsx").then(({ WireView }) => () => <WireView live={live} />)
         }
       />
     );
@@ -116,7 +116,7 @@ function View({
       <Lazy
         key="request"
         load={() =>
-          import("./request.tsx").then(({ RequestView }) => () => <RequestView live={live} />)
+          import("./more.tsx").then(({ RequestView }) => () => <RequestView live={live} />)
         }
       />
     );

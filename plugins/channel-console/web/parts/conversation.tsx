@@ -16,12 +16,14 @@ export interface ConversationProps {
   readonly live: LiveRun;
   readonly selected: string | undefined;
   readonly select: (id: string) => void;
+  /** Without the means to answer. */
+  readonly quiet?: boolean;
 }
 
 const mostShown = 150;
 
 /** What was said and done, in the order it happened. */
-export function Conversation({ live, selected, select }: ConversationProps): JSX.Element {
+export function Conversation({ live, selected, select, quiet = false }: ConversationProps): JSX.Element {
   live.tick.value;
   const { view } = live;
   const shown = useSignal(mostShown);
@@ -37,7 +39,7 @@ export function Conversation({ live, selected, select }: ConversationProps): JSX
         </button>
       )}
       {view.items.slice(hidden).map((item) => (
-        <ItemView key={keyOf(item)} item={item} live={live} selected={selected} select={select} />
+        <ItemView key={keyOf(item)} item={item} live={live} selected={selected} select={select} quiet={quiet} />
       ))}
       <Ending view={view} />
     </div>
@@ -53,7 +55,7 @@ interface ItemProps extends ConversationProps {
   readonly item: Item;
 }
 
-function ItemView({ item, live, selected, select }: ItemProps): JSX.Element | null {
+function ItemView({ item, live, selected, select, quiet = false }: ItemProps): JSX.Element | null {
   switch (item.kind) {
     case "user":
       return <UserMessage role={item.message.role} parts={item.message.parts} steered={item.steered} run={live.id} />;
@@ -62,7 +64,7 @@ function ItemView({ item, live, selected, select }: ItemProps): JSX.Element | nu
         <CallCard
           call={item.call}
           run={live.id}
-          frozen={live.at.value !== undefined}
+          frozen={quiet || live.at.value !== undefined}
           version={item.call.lastSeq}
           retracted={item.call.retracted}
           selected={selected === `call ${item.call.id}`}

@@ -1,6 +1,8 @@
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
+import type { FeedItem } from "venturi/client";
 import type { RunRow } from "./api-types.ts";
+import { feedOpen, onFeed } from "./feed.ts";
 import { client } from "./session.ts";
 
 export interface RunList {
@@ -19,59 +21,63 @@ interface Page {
   readonly cursor?: string;
 }
 
+interface State {
+  readonly rows: readonly RunRow[];
+  readonly waiting: readonly RunRow[];
+  readonly cursor: string | undefined;
+  readonly error: string | undefined;
+  readonly loading: boolean;
+}
+
 const every = 3000;
 const passed = ["q", "agent", "status", "tool", "model", "code", "session", "min"] as const;
 
-/** The list of runs for the words of the address, kept fresh. */
+/** The list of runs for the words of the address, kept fresh by the feed. */
 export function useRuns(words: URLSearchParams): RunList {
   const key = words.toString();
   const state = useMemo(
-    () =>
-      signal<{
-        rows: readonly RunRow[];
-        waiting: readonly RunRow[];
-        cursor: string | undefined;
-        error?: string;
-        loading: boolean;
-      }>({
-        rows: [],
-        waiting: [],
-        cursor: undefined,
-        loading: true,
-      }),
+    () => signal<State>({ rows: [], waiting: [], cursor: undefined, error: undefined, loading: true }),
     [key],
   );
-  const ask = (cursor: string | undefined, signal?: AbortSignal) => {
+  const ask = (cursor: string | undefined, abort?: AbortSignal) => {
     const query: Record<string, string | number | undefined> = { limit: 50, cursor };
     for (const name of passed) query[name] = words.get(name) ?? undefined;
     const last = Number(words.get("last") ?? 0);
     if (last > 0) query.since = Date.now() - last;
-    return client.value.request<Page>({ op: "run.list", path: "/v1/runs", query, signal });
+    return client.value.request<Page>({ op: "run.list", path: "/v1/runs", query, signal: abort });
   };
   useEffect(() => {
     const abort = new AbortController();
     const load = async () => {
       try {
-        const page = await ask(undefined, abort.signal);
-        state.value = merge(state.value, page);
+        state.value = merge(state.value, await ask(undefined, abort.signal));
       } catch (thrown) {
         if (abort.signal.aborted) return;
-        state.value = {
-          ...state.value,
-          loading: false,
-          error: thrown instanceof Error ? thrown.message : String(thrown),
-        };
+        const error = thrown instanceof Error ? thrown.message : String(thrown);
+        state.value = { ...state.value, loading: false, error };
       }
     };
     void load();
-    const timer = setInterval(() => !document.hidden && void load(), every);
+    const timer = setInterval(() => !document.hidden && !feedOpen.value && void load(), every);
+    let soon: ReturnType<typeof setTimeout> | undefined;
+    const stop = onFeed((item) => {
+      state.value = { ...state.value, rows: state.value.rows.map((row) => told(row, item)) };
+      // Whether a new run matches the filters is for the service to say; many at once are asked for once.
+      if (!["run.started", "feed.opened", "feed.gap"].includes(item.type) || soon !== undefined) return;
+      soon = setTimeout(() => {
+        soon = undefined;
+        void load();
+      }, 500);
+    });
     return () => {
       abort.abort();
       clearInterval(timer);
+      clearTimeout(soon);
+      stop();
     };
   }, [key]);
   const { rows, waiting, cursor, error, loading } = state.value;
-  let busy = false;
+  const busy = useMemo(() => ({ value: false }), [cursor]);
   return {
     rows,
     fresh: waiting.length,
@@ -82,8 +88,8 @@ export function useRuns(words: URLSearchParams): RunList {
       state.value = { ...state.value, rows: [...state.value.waiting, ...state.value.rows], waiting: [] };
     },
     loadMore: () => {
-      if (cursor === undefined || busy) return;
-      busy = true;
+      if (cursor === undefined || busy.value) return;
+      busy.value = true;
       ask(cursor).then(
         (page) => {
           state.value = { ...state.value, rows: [...state.value.rows, ...page.runs], cursor: page.cursor };
@@ -94,24 +100,33 @@ export function useRuns(words: URLSearchParams): RunList {
   };
 }
 
-type State = {
-  rows: readonly RunRow[];
-  waiting: readonly RunRow[];
-  cursor: string | undefined;
-  error?: string;
-  loading: boolean;
-};
+/** A row after what the feed told. */
+function told(row: RunRow, item: FeedItem): RunRow {
+  if (!("run" in item) || item.run !== row.run) return row;
+  switch (item.type) {
+    case "run.finished":
+    case "run.failed":
+      return { ...row, status: item.digest.status, digest: item.digest, updatedAt: item.at };
+    case "approval.requested":
+      return { ...row, status: "waiting" };
+    case "approval.resolved":
+    case "round.started":
+      return { ...row, status: "running" };
+    default:
+      return row;
+  }
+}
 
 /** Rows that are shown are brought up to date in place; new ones wait. */
 function merge(state: State, page: Page): State {
   if (state.loading || state.rows.length === 0) {
-    return { rows: page.runs, waiting: [], cursor: page.cursor, loading: false };
+    return { rows: page.runs, waiting: [], cursor: page.cursor, error: undefined, loading: false };
   }
   const latest = new Map(page.runs.map((row) => [row.run, row]));
   const known = new Set(state.rows.map(({ run }) => run));
   return {
     ...state,
-    error: undefined as never,
+    error: undefined,
     rows: state.rows.map((row) => latest.get(row.run) ?? row),
     waiting: page.runs.filter(({ run }) => !known.has(run)),
   };

@@ -1,0 +1,9 @@
+// Pages and parts that are loaded when the first of them is opened: one file rather than many small ones.
+export { ForkDialog } from "../parts/fork.tsx";
+export { ApprovalsPage } from "./approvals.tsx";
+export { ComparePage } from "./compare.tsx";
+export { RequestView } from "./request.tsx";
+export { RunsPage } from "./runs.tsx";
+export { ServicePage } from "./service.tsx";
+export { SessionsPage } from "./sessions.tsx";
+export { WireView } from "./wire.tsx";
