@@ -39,7 +39,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     const { run } = await host.runsFor(request).get(request.params.run);
     reply.header("x-venturi-run", run);
     host.demand(request, "inspect");
-    const trace = host.trace(run);
+    const trace = await host.trace(run);
     if (trace === undefined) {
       throw new VenturiError("run.trace", "not_found", "the spans of this run are no longer, or not yet, in memory");
     }

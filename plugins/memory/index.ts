@@ -10,5 +10,14 @@ export default definePlugin({
     keep: z.number().int().positive().prefault(1000).describe("Ended runs kept; the oldest go first."),
     lease: Duration.prefault("10s").describe("A worker not heard of for this long has lost its runs."),
   }),
+  check: (_options, { processes }) =>
+    processes === 1
+      ? []
+      : [
+          {
+            path: ["type"],
+            message: `${processes} processes (server.processes) cannot share the memory of one; use sqlite, postgres or nats`,
+          },
+        ],
   create: (options, context) => new MemoryJournal({ ...options, clock: context.clock }),
 });

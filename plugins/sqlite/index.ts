@@ -20,6 +20,10 @@ export default definePlugin({
     watch: Duration.prefault("50ms").describe("How often it looks whether another process has written."),
     maxSize: Size.optional().describe("Largest that the file may grow; unlimited when absent."),
   }),
+  check: ({ path }, { processes }) =>
+    path !== ":memory:" || processes === 1
+      ? []
+      : [{ path: ["path"], message: `${processes} processes (server.processes) cannot share :memory:; name a file` }],
   async create({ path, ...options }, context) {
     const file = path === ":memory:" ? path : resolve(context.folder, path);
     if (file !== ":memory:") await makeFolder(dirname(file));

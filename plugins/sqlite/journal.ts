@@ -43,6 +43,8 @@ export class SqliteJournal implements Journal {
   readonly #thread: StoreThread;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #listeners = new Set<(hint: Hint) => void>();
+  /** Listeners to events. */
+  #readers = 0;
 
   readonly blobs: BlobStore = {
     put: (run, hash, bytes) => this.#thread.ask("putBlob", run, hash, bytes),
@@ -53,7 +55,12 @@ export class SqliteJournal implements Journal {
   constructor(options: ThreadOptions, log: Log = silentLog) {
     this.lease = options.lease;
     this.#thread = new StoreThread(options, {
-      changed: ({ work, signals }) => this.#hint({ work, events: () => true, ...(signals && { signals: () => true }) }),
+      changed: ({ work, signals, events }) =>
+        this.#hint({
+          work,
+          events: (run) => events?.includes(run) ?? true,
+          ...(signals.length > 0 && { signals: (run) => signals.includes(run) }),
+        }),
       loss: (reason) => {
         if (reason === undefined) log.info("the journal's file is back", { file: options.file });
         else log.error("the journal's file is gone; no run is taken", { file: options.file, reason });
@@ -86,9 +93,13 @@ export class SqliteJournal implements Journal {
     return found;
   }
 
-  onHint(callback: (hint: Hint) => void): () => void {
+  onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
     this.#listeners.add(callback);
-    return () => this.#listeners.delete(callback);
+    if (only === "control") return () => this.#listeners.delete(callback);
+    if (this.#readers++ === 0) this.#watchEvents("watch");
+    return () => {
+      if (this.#listeners.delete(callback) && --this.#readers === 0) this.#watchEvents("ignore");
+    };
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
@@ -206,6 +217,10 @@ export class SqliteJournal implements Journal {
   async close(): Promise<void> {
     this.#listeners.clear();
     await this.#thread.close();
+  }
+
+  #watchEvents(events: "watch" | "ignore"): void {
+    this.#thread.ask("watchEvents", events).catch(() => {}); // readers poll too; the next request reports what is wrong
   }
 
   #hint(hint: Hint): void {

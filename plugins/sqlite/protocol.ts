@@ -97,6 +97,8 @@ export interface Operations {
   blob(hash: string): Uint8Array | undefined;
   blobsOf(run: string): string[];
   ping(): void;
+  /** Whether changes name the runs with new events. */
+  watchEvents(events: "watch" | "ignore"): void;
   close(): void;
 }
 export type Operation = keyof Operations;
@@ -127,4 +129,13 @@ export type Reply =
   /** Why the file at the path is no longer the open one; undefined when it is again. */
   | { readonly loss: string | undefined }
   /** Another process has written. */
-  | { readonly changed: { readonly work: boolean; readonly signals: boolean } };
+  | { readonly changed: Changes };
+
+/** What another process may have left for this one. */
+export interface Changes {
+  readonly work: boolean;
+  /** Runs with new signals. */
+  readonly signals: readonly string[];
+  /** Runs with new events, if they are watched; undefined when they are too many to name. */
+  readonly events: readonly string[] | undefined;
+}

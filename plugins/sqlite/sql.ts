@@ -160,5 +160,18 @@ export const forgetBlobs = [
   `DELETE FROM blobs WHERE put_at < ${now} - 3600000 AND NOT EXISTS (SELECT 1 FROM blob_uses u WHERE u.hash = blobs.hash)`,
 ];
 
-export const lookForChanges = `SELECT EXISTS (SELECT 1 FROM runs WHERE state = 'ready') AS work,
-  (SELECT max(id) FROM signals) AS signal`;
+/**
+ * Runs behind others of their session are ready too, but nothing to claim. Bounded, because it is asked after every commit of
+ * another process; the poll finds what is beyond.
+ */
+export const findWork = `SELECT EXISTS (
+    SELECT 1 FROM (SELECT * FROM runs WHERE state = 'ready' ORDER BY id LIMIT 100) r
+    WHERE r.cancelled = 1 OR r.session IS NULL OR NOT EXISTS (
+      SELECT 1 FROM runs e WHERE e.tenant = r.tenant AND e.session = r.session AND e.id < r.id AND e.state <> 'done')
+  ) AS work`;
+export const lastRecord = "SELECT coalesce(max(id), 0) AS id FROM records";
+export const lastSignal = "SELECT coalesce(max(id), 0) AS id FROM signals";
+export const newRecords = "SELECT run FROM records WHERE id > :after LIMIT :limit";
+export const newSignals =
+  "SELECT DISTINCT r.run FROM signals s JOIN runs r ON r.id = s.run WHERE s.id > :after LIMIT :limit";
+export const nameRun = "SELECT run FROM runs WHERE id = ?";

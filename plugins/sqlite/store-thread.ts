@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { pageBytes, VenturiError } from "venturi/plugin";
-import type { Operation, Operations, Reply, ThreadData, ThreadOptions } from "./protocol.ts";
+import type { Changes, Operation, Operations, Reply, ThreadData, ThreadOptions } from "./protocol.ts";
 
 interface Pending {
   readonly op: string;
@@ -9,7 +9,7 @@ interface Pending {
 }
 
 export interface ThreadListener {
-  changed(change: { work: boolean; signals: boolean }): void;
+  changed(changes: Changes): void;
   /** Why the file is no longer the open one; undefined when it is again. */
   loss(reason: string | undefined): void;
 }

@@ -11,7 +11,17 @@ import type {
   StoredRow,
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
-import type { AppendColumns, Enqueued, EnqueueRow, Operations, RestoreRow, ThreadData, WireRow } from "./protocol.ts";
+import { ChangeWatch } from "./change-watch.ts";
+import type {
+  AppendColumns,
+  Changes,
+  Enqueued,
+  EnqueueRow,
+  Operations,
+  RestoreRow,
+  ThreadData,
+  WireRow,
+} from "./protocol.ts";
 import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
@@ -24,11 +34,13 @@ export class Store implements Omit<Operations, "close"> {
   readonly #ask: Statements;
   readonly #appends: Appends;
   readonly #pageBytes: number;
+  readonly #changes: ChangeWatch;
 
   constructor(database: DatabaseSync, options: Pick<ThreadData, "lease" | "busyTimeout" | "pageBytes">) {
     this.#database = database;
     this.#ask = new Statements(database);
     this.#appends = new Appends(this.#ask);
+    this.#changes = new ChangeWatch(this.#ask);
     this.#lease = options.lease;
     this.#pageBytes = options.pageBytes;
     this.#lock = new WriteLock(database, options.busyTimeout);
@@ -203,10 +215,13 @@ export class Store implements Omit<Operations, "close"> {
     this.#write(() => {});
   }
 
-  /** What another process may have left for this one. */
-  changes(): { work: boolean; lastSignal: number } {
-    const row = this.#ask.get<{ work: number; signal: number | null }>(sql.lookForChanges);
-    return { work: row?.work === 1, lastSignal: row?.signal ?? 0 };
+  watchEvents(events: "watch" | "ignore"): void {
+    this.#changes.watchEvents(events);
+  }
+
+  /** What another process may have left for this one since the last call. */
+  changes(): Changes {
+    return this.#changes.look();
   }
 
   #enqueue(row: EnqueueRow): Enqueued {

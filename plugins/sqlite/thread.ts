@@ -1,4 +1,4 @@
-import { DatabaseSync } from "node:sqlite";
+import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { explain, isPermanent, needsReopening } from "./failures.ts";
 import { FileGone, FileIdentity } from "./identity.ts";
@@ -8,24 +8,38 @@ import { Store } from "./store.ts";
 
 /** Interval of checks that the file at the path is the open one, ms. */
 const guardEvery = 250;
+/** Interval of looks for other processes' writes while someone reads along, ms. */
+const readAlong = 10;
 /** Reads still work wherever the file is now. */
-const reads: ReadonlySet<Operation> = new Set(["read", "readMany", "held", "signalsMany", "get", "list", "wire"]);
+const reads: ReadonlySet<Operation> = new Set([
+  "read",
+  "readMany",
+  "held",
+  "signalsMany",
+  "get",
+  "list",
+  "wire",
+  "watchEvents",
+]);
 
 /**
  * The thread that owns the connection: a commit waits for the disk, and blocks only this thread. Loads nothing but its own files:
  * with venturi/plugin it took 250 ms to start, without it takes 30.
  */
 function serve(port: MessagePort, options: ThreadData): void {
-  let open: { database: DatabaseSync; store: Store } | undefined;
+  let open: Connection | undefined;
   let version: unknown;
-  let lastSignal = 0;
+  let watchesEvents = false;
   const identity = new FileIdentity(options.file);
   let loss: string | undefined;
 
   const store = (): Store => {
     // Before reopening, which would create an empty file in its place.
     if (!open) identity.check();
-    open ??= connect(options);
+    if (!open) {
+      open = connect(options);
+      if (watchesEvents) open.store.watchEvents("watch");
+    }
     return open.store;
   };
   const watchFile = (): void => {
@@ -46,6 +60,10 @@ function serve(port: MessagePort, options: ThreadData): void {
         return { id: request.id, value: undefined };
       }
       const target = store();
+      if (request.operation === "watchEvents") {
+        watchesEvents = request.args[0] === "watch";
+        restartWatch();
+      }
       if (!reads.has(request.operation)) identity.check();
       const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // the sender is typed by Operations
       const value = method.apply(target, [...request.args]);
@@ -61,12 +79,10 @@ function serve(port: MessagePort, options: ThreadData): void {
   const look = (): void => {
     if (!open) return;
     try {
-      const seen = open.database.prepare("PRAGMA data_version").get()?.data_version;
+      const seen = open.version.get()?.data_version;
       if (seen === version) return;
       version = seen;
-      const changes = open.store.changes();
-      port.postMessage({ changed: { work: changes.work, signals: changes.lastSignal > lastSignal } } satisfies Reply);
-      lastSignal = changes.lastSignal;
+      port.postMessage({ changed: open.store.changes() } satisfies Reply);
     } catch {
       // a lost wake-up costs its reader a second; the next request reports the error
     }
@@ -79,11 +95,22 @@ function serve(port: MessagePort, options: ThreadData): void {
     clearInterval(guarding);
     port.close();
   });
-  const watching = setInterval(look, options.watch);
+  let watching = setInterval(look, options.watch);
+  // Someone reads along with another process: the look costs microseconds, and each is a delay for the reader.
+  const restartWatch = (): void => {
+    clearInterval(watching);
+    watching = setInterval(look, watchesEvents ? Math.min(options.watch, readAlong) : options.watch);
+  };
   const guarding = setInterval(watchFile, guardEvery);
 }
 
-function connect(options: ThreadData): { database: DatabaseSync; store: Store } {
+interface Connection {
+  readonly database: DatabaseSync;
+  readonly store: Store;
+  readonly version: StatementSync;
+}
+
+function connect(options: ThreadData): Connection {
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
     // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
@@ -94,7 +121,7 @@ function connect(options: ThreadData): { database: DatabaseSync; store: Store } 
       database.exec(`PRAGMA max_page_count = ${Math.max(1, Math.floor(options.maxSize / pageSize))}`);
     }
     migrate(database);
-    return { database, store: new Store(database, options) };
+    return { database, store: new Store(database, options), version: database.prepare("PRAGMA data_version") };
   } catch (thrown) {
     database.close();
     throw thrown;

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { examine, type Finding } from "../host/doctor.ts";
+import { examine } from "../host/doctor.ts";
+import type { Finding } from "../host/doctor-processes.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { type Shown, show, showJson, styled, wantsColor } from "./screen.ts";
 

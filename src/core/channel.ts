@@ -35,7 +35,7 @@ export interface ChannelHost<Server = unknown> {
    */
   runsFor(request: unknown): Runs;
   /** The run's spans as OTLP JSON, while they are in the ring buffer. */
-  trace(run: string): unknown | undefined;
+  trace(run: string): Promise<unknown | undefined>;
 }
 
 export interface Channel<Server = unknown> {

@@ -43,6 +43,8 @@ export interface CheckContext {
   readonly name: string;
   readonly folder: string;
   readonly agents: readonly string[];
+  /** Number of processes the service runs in (`server.processes`). */
+  readonly processes: number;
 }
 
 /** A problem with one of a plugin's options. */

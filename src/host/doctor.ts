@@ -9,13 +9,7 @@ import { noTelemetry } from "../core/telemetry.ts";
 import { hostContainer } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
-
-export interface Finding {
-  readonly what: string;
-  /** `note`: worth knowing, not a failure. */
-  readonly status: "good" | "note" | "bad";
-  readonly found: string;
-}
+import { type Finding, plannedProcesses, runningProcesses } from "./doctor-processes.ts";
 
 const leastDisk = 512 * 1024 * 1024;
 const patience = 3_000;
@@ -32,7 +26,7 @@ export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
   }
   yield { what: "config", status: "good", found: `${options.file} (${config.hash})` };
   yield* keys(options.file);
-  yield await port(config);
+  yield* await port(config);
   yield disk(config);
   yield await journal(config);
   yield* await providers(config);
@@ -62,12 +56,17 @@ function* keys(file: string): Generator<Finding> {
   }
 }
 
-async function port({ server }: Config): Promise<Finding> {
+async function port({ server }: Config): Promise<Finding[]> {
   const { host, port: number } = server.listen;
   const taken = number !== 0 && (await connects(host, number));
   const what = `port ${number}`;
-  if (!taken) return { what, status: "good", found: `free on ${host}` };
-  return { what, status: "note", found: `something listens on ${host} already; is the service running?` };
+  if (!taken) return [{ what, status: "good", found: `free on ${host}` }, ...plannedProcesses(server.processes)];
+  const listens: Finding = {
+    what,
+    status: "note",
+    found: `something listens on ${host} already; is the service running?`,
+  };
+  return [listens, ...(await runningProcesses(server))];
 }
 
 function disk({ folder, dataFolder }: Config): Finding {

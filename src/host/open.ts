@@ -8,11 +8,13 @@ import { Runs } from "../core/runs.ts";
 import { noStalls } from "../core/stalls.ts";
 import { noTelemetry, Telemetry } from "../core/telemetry.ts";
 import type { Provided, Token } from "../core/token.ts";
+import { freeRunsOf } from "../journal/take-over.ts";
 import { hostContainer, provideJournal } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
 import type { ConfigRevision } from "./build/revision.ts";
 import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
+import type { LimitSettings } from "./config/server.ts";
 import { EventLoopMonitor } from "./event-loop.ts";
 import { type LogLevel, openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
@@ -22,6 +24,10 @@ import { ownVersion } from "./version.ts";
 
 export interface OpenOptions {
   readonly configFile: string;
+  /** The file as already loaded with these options; read when absent. */
+  readonly config?: Config;
+  /** Name of this process's worker in the journal, unique among all; generated when absent. */
+  readonly worker?: string;
   /** `a.b=c` overrides. */
   readonly set?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -50,8 +56,10 @@ export interface Host {
   eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
   /** Number of runs executing in this process. */
   active(): number;
-  /** Refuses new runs; running ones get `ms` to finish, then are interrupted with a terminal event. */
-  drain(ms: number): Promise<void>;
+  /** Refuses new runs; running ones get `ms` to finish, then are interrupted with a terminal event, or released. */
+  drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void>;
+  /** Makes the runs of a worker that is known to be dead claimable. */
+  takeOver(worker: string): Promise<number>;
   revision(): ConfigRevision;
   /** Creates the channels, in config order, for a server to mount. */
   openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
@@ -66,7 +74,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     ...(options.set === undefined ? {} : { set: options.set }),
     ...(options.env === undefined ? {} : { env: options.env }),
   };
-  const config = await loadConfig(loading);
+  const config = options.config ?? (await loadConfig(loading));
   const { logs } = config.telemetry;
   const level = logs.level ?? options.logLevel ?? (options.log === undefined ? "warn" : "info");
   const plainLog = options.log ?? (await openLog({ ...logs, level }));
@@ -82,7 +90,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(async () => eventLoop.stop());
     // A test clock does not advance with real time.
     const stalls = given.clock === systemClock ? eventLoop : noStalls;
-    const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, replace });
+    const { worker } = options;
+    const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, replace, worker });
     const log = container.resolve<Log>(Log);
     const clock = container.resolve<Clock>(Clock);
     const instances = container.resolve(Instances);
@@ -110,7 +119,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       admission,
       eventLoop: () => eventLoop.recent(),
       active: () => opened.active,
-      drain: (ms) => opened.drain(ms),
+      drain: (ms, afterDrain) => opened.drain(ms, afterDrain),
+      takeOver: (worker) => freeRunsOf(worker, journal),
       revision: () => revisions.current,
       reload: async () => {
         const outcome = await revisions.reload(loading);

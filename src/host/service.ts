@@ -1,23 +1,34 @@
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/channel.ts";
+import type { LimitSettings } from "./config/server.ts";
 import { Readiness } from "./http/readiness.ts";
+import type { OwnReadiness } from "./http/readyz.ts";
 import { openServer } from "./http/server.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
+import type { Siblings } from "./processes/siblings.ts";
 import { ownVersion } from "./version.ts";
 
 export interface Service {
   readonly host: Host;
   readonly url: string;
+  /** Whether this process takes runs now, and if not, why. */
+  status(): Promise<OwnReadiness>;
   /**
    * Turns readiness off and refuses new runs; running ones get `limits.drain` to finish and are then interrupted, so that every
-   * stream has its terminal event. Then closes the server, the journal and telemetry.
+   * stream has its terminal event, or released for another process (`limits.afterDrain`). Then closes the server, the journal
+   * and telemetry.
    */
-  drain(): Promise<void>;
+  drain(afterDrain?: LimitSettings["afterDrain"]): Promise<void>;
+}
+
+export interface ServiceOptions extends OpenOptions {
+  /** The service runs in several processes, of which this is one. */
+  readonly siblings?: Siblings;
 }
 
 /** The long-running service: a host and the server with its channels. */
-export async function openService(options: OpenOptions): Promise<Service> {
+export async function openService({ siblings, ...options }: ServiceOptions): Promise<Service> {
   const host = await openHost({ logLevel: "info", ...options });
   try {
     const { config, runs, admission, telemetry, journal, log } = host;
@@ -29,24 +40,27 @@ export async function openService(options: OpenOptions): Promise<Service> {
       limits,
       runs,
       admission,
-      telemetry,
+      telemetry: siblings === undefined ? telemetry : siblings.telemetry(telemetry),
       log,
       audit: journal,
       clock: host.clock,
       ready: () => readiness.check(),
       eventLoop: () => host.eventLoop(),
+      siblings,
       channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
       version: ownVersion(),
     });
     return {
       host,
       url: server.url,
-      drain: async () => {
+      status: () => server.status(),
+      drain: async (afterDrain = limits.afterDrain) => {
         server.unready();
         admission.close();
         log.info("draining", { runs: admission.active, ms: limits.drain });
-        await host.drain(limits.drain);
+        await host.drain(limits.drain, afterDrain);
         await server.close();
+        await siblings?.ended(await telemetry.metrics("openmetrics"));
         await host.close();
       },
     };

@@ -57,6 +57,9 @@ export interface WorkWatch {
 
 const mostFailures = 3;
 
+/** Unique among all processes, now and later. */
+export const newWorkerName = (pid = process.pid): string => `${pid}-${randomUUID()}`;
+
 interface Active {
   readonly controller: AbortController;
   readonly done: Promise<void>;
@@ -90,7 +93,7 @@ export class Worker {
   #resting = false;
 
   constructor(options: WorkerOptions) {
-    this.name = options.name ?? `${process.pid}-${randomUUID()}`;
+    this.name = options.name ?? newWorkerName();
     this.#journal = options.journal;
     this.#committer = options.committer;
     this.#execute = options.execute;

@@ -173,7 +173,7 @@ async function openTestHost(
     permit,
     demand: () => {},
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
-    trace: () => undefined,
+    trace: async () => undefined,
   };
   await channel.mount(host);
   const sockets: Socket[] = [];

@@ -12,11 +12,12 @@ import { Runs } from "../../core/runs.ts";
 import { noStalls, Stalls } from "../../core/stalls.ts";
 import { Telemetry } from "../../core/telemetry.ts";
 import type { Provided, Token } from "../../core/token.ts";
+import { newWorkerName } from "../../journal/worker.ts";
 import { Config } from "../config/load.ts";
 import { serviceLimits } from "../http/service-limits.ts";
 import { Admission } from "../runs/admission.ts";
 import { RunPipeline } from "../runs/run-pipeline.ts";
-import { HostRuns } from "../runs/runs.ts";
+import { HostRuns, WorkerName } from "../runs/runs.ts";
 import { Sessions } from "../runs/sessions.ts";
 import { type Binding, type Lifetime, nameOf, needsOf } from "./bindings.ts";
 import { Channels } from "./channels.ts";
@@ -35,6 +36,7 @@ export const bindings: readonly Binding[] = [
   { token: Stalls, lifetime: "singleton" },
   { token: Config, lifetime: "singleton" },
   { token: RunsLater, lifetime: "singleton" },
+  { token: WorkerName, lifetime: "singleton" },
   { token: OpenRevision, lifetime: "singleton" },
   { token: Resolve, lifetime: "singleton" },
   { token: Instances, lifetime: "singleton", use: Instances },
@@ -100,6 +102,8 @@ export interface HostParts {
   readonly telemetry: Telemetry;
   readonly runs: RunsLater;
   readonly stalls?: Stalls;
+  /** Generated when absent. */
+  readonly worker?: string | undefined;
   /** Overrides bindings, in every container that has them. */
   readonly replace?: readonly Provided[];
 }
@@ -131,6 +135,7 @@ export function hostContainer(parts: HostParts): DependencyContainer {
     [Telemetry, telemetry],
     [Stalls, stalls],
     [RunsLater, runs],
+    [WorkerName, parts.worker ?? newWorkerName()],
     [Resolve, (token: Token<unknown>) => resolveShared(host, token)],
     [OpenRevision, openRevision],
   ]);

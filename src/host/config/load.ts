@@ -57,8 +57,7 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
   const loader = new PluginLoader();
   await addPlugins(root, loader, problems, folder);
   const entries = await readEntries(root, loader, problems);
-  const { journal: _, ...sections } = entries;
-  await checkEntries(sections, { root, folder, problems });
+  await checkEntries(entries, { root, folder, problems, processes: settings?.server.processes ?? 1 });
   checkReferences(root, problems);
   checkInstructions(root, problems);
   await checkSchemas(root, problems);

@@ -4,18 +4,29 @@ import type { PluginEntry } from "./entries.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
+interface Entries {
+  readonly journal: PluginEntry | undefined;
+  readonly providers: Readonly<Record<string, PluginEntry>>;
+  readonly tools: Readonly<Record<string, PluginEntry>>;
+  readonly channels: Readonly<Record<string, PluginEntry>>;
+}
+
+interface Checking extends Pick<CheckContext, "folder" | "processes"> {
+  readonly root: MapNode;
+  readonly problems: Problem[];
+}
+
 /** Runs the plugins' own checks of their entries, such as missing files or unknown names, and locates each problem. */
-export async function checkEntries(
-  entries: Readonly<Record<string, Readonly<Record<string, PluginEntry>>>>,
-  { root, folder, problems }: { root: MapNode; folder: string; problems: Problem[] },
-): Promise<void> {
+export async function checkEntries({ journal, ...sections }: Entries, checking: Checking): Promise<void> {
+  const { root, problems, folder, processes } = checking;
   const agents = keysOf(root, ["agents"]);
-  const all = Object.entries(entries).flatMap(([section, named]) =>
+  const all = Object.entries(sections).flatMap(([section, named]) =>
     Object.values(named).map((entry) => ({ entry, path: [section, entry.name] as Path })),
   );
+  if (journal !== undefined) all.push({ entry: journal, path: ["journal"] });
   const found = await Promise.all(
     all.map(async ({ entry, path }) => {
-      const wrong = await problemsOf(entry, { name: entry.name, folder, agents });
+      const wrong = await problemsOf(entry, { name: entry.name, folder, agents, processes });
       return wrong.map((problem) => ({ path: [...path, ...problem.path], message: problem.message }));
     }),
   );

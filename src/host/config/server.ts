@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { type Scope, scopes } from "../../core/scopes.ts";
 import { Duration, Size } from "../../core/units.ts";
@@ -96,6 +97,13 @@ export const ServerSettings = z.strictObject({
     })
     .prefault("127.0.0.1:7070")
     .describe("Address and port; a port alone means 127.0.0.1. Needs a restart."),
+  processes: z
+    .union([z.literal("auto"), z.number().int().min(1).max(256)], {
+      error: "write a number of processes, or auto for one per processor",
+    })
+    .transform((value) => (value === "auto" ? availableParallelism() : value))
+    .prefault(1)
+    .describe("Processes that share the port and the journal; `auto` is one per processor. Needs a restart."),
   auth: z
     .strictObject({
       keys: z.array(Key).superRefine(noneTwice).prefault([]).describe("Keys that may call."),
@@ -137,6 +145,12 @@ export const LimitSettings = z.strictObject({
   stalled: Duration.prefault("60s").describe("A reader that takes nothing for this long is ended; it can resume."),
   keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a heartbeat."),
   drain: Duration.prefault("25s").describe("How long runs may go on after SIGTERM."),
+  afterDrain: z
+    .enum(["interrupt", "release"])
+    .prefault("interrupt")
+    .describe(
+      "Runs that are not done by then: end them with `shutting_down`, or release them for another process or the next start, which resumes them.",
+    ),
 });
 export type LimitSettings = z.output<typeof LimitSettings>;
 

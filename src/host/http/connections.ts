@@ -6,13 +6,20 @@ import type { Socket } from "node:net";
  * in advance and never used, and the server would wait for them to close.
  */
 export class Connections {
+  readonly #open = new Set<Socket>();
   readonly #quiet = new Set<Socket>();
+  readonly #none = Promise.withResolvers<void>();
   #closing = false;
 
   constructor(server: Server) {
     server.on("connection", (socket: Socket) => {
+      this.#open.add(socket);
       this.#quiet.add(socket);
-      socket.once("close", () => this.#quiet.delete(socket));
+      socket.once("close", () => {
+        this.#quiet.delete(socket);
+        this.#open.delete(socket);
+        this.#settle();
+      });
     });
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#quiet.delete(socket);
@@ -28,5 +35,15 @@ export class Connections {
   close(): void {
     this.#closing = true;
     for (const socket of this.#quiet) socket.destroy();
+    this.#settle();
+  }
+
+  /** Resolves when none is left after `close`: a server that does not listen itself does not wait for them. */
+  get closed(): Promise<void> {
+    return this.#none.promise;
+  }
+
+  #settle(): void {
+    if (this.#closing && this.#open.size === 0) this.#none.resolve();
   }
 }

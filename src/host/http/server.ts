@@ -1,17 +1,16 @@
 import { randomBytes } from "node:crypto";
-import type { AddressInfo } from "node:net";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Channel, ChannelHost } from "../../core/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
 import type { AuditEntry, Journal } from "../../core/journal.ts";
-import type { Log } from "../../core/log.ts";
 import type { Runs } from "../../core/runs.ts";
-import type { Telemetry } from "../../core/telemetry.ts";
 import { traceparentOf } from "../../core/trace-context.ts";
 import type { ServerSettings } from "../config/server.ts";
+import type { SharedTelemetry } from "../processes/siblings.ts";
 import type { Admission } from "../runs/admission.ts";
 import { callerRuns } from "../runs/caller-runs.ts";
+import { cannotListen, urlOf } from "./address.ts";
 import { mountAudit } from "./audit.ts";
 import { demand, Keyring, permit } from "./auth.ts";
 import { Connections } from "./connections.ts";
@@ -22,29 +21,26 @@ import type { KeyHolder } from "./key-holder.ts";
 import { createHttp } from "./listener.ts";
 import { OpenApi, refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { originCheck } from "./origin.ts";
+import { mountReadyz, type OwnReadiness, ownReadiness, type ReadyParts } from "./readyz.ts";
 import { nameSchemas } from "./schema-names.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
-export interface ServerParts {
+export interface ServerParts extends ReadyParts {
   readonly settings: ServerSettings;
   readonly limits: ServiceLimits;
   readonly runs: Runs;
   readonly admission: Admission;
-  readonly telemetry: Pick<Telemetry, "metrics" | "trace">;
-  /** Rejects while the service cannot accept runs (journal unreachable). */
-  readonly ready: () => Promise<void>;
+  readonly telemetry: SharedTelemetry;
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;
-  /** Blocked time of the event loop in the last ten seconds. */
-  readonly eventLoop?: () => { readonly blockedMs: number; readonly longestMs: number };
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
-  readonly log: Log;
   readonly version: string;
 }
 
 export interface RunningServer {
   readonly url: string;
   readonly app: FastifyInstance;
+  status(): Promise<OwnReadiness>;
   /** Readiness fails from now on; running work continues. */
   unready(): void;
   /** Stops accepting connections, waits up to `grace` ms for streams to finish, then cuts the rest. */
@@ -53,7 +49,6 @@ export interface RunningServer {
 
 export async function openServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log } = parts;
-  const { host } = settings.listen;
   const app = await createHttp(parts.limits, settings.trustProxy);
   const connections = new Connections(app.server);
   let draining = false;
@@ -63,20 +58,18 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   app.addHook("onRoute", refuseQuery);
   await registerPlugins(app, parts);
   const callers = await guard(app, parts);
-  await app.register(async (scope) => operations(scope, { parts, callers, draining: () => draining }));
+  const status = () => ownReadiness(parts, draining);
+  await app.register(async (scope) => operations(scope, { parts, callers, status }));
   for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
-  try {
-    await app.listen(settings.listen);
-  } catch (thrown) {
-    await app.close();
-    throw cannotListen(settings.listen, thrown);
-  }
-  const { port } = app.server.address() as AddressInfo; // a TCP server's address
+  const url = await open(app, parts);
   return {
-    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
+    url,
     app,
+    status,
     unready: () => {
       draining = true;
+      // The next request of a kept connection would be refused here, and taken by a sibling on a new one.
+      if (parts.siblings !== undefined) connections.close();
     },
     close: async (grace = 2_000) => {
       draining = true;
@@ -84,18 +77,27 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
       const closed = app.close();
       connections.close();
       await closed;
+      await connections.closed;
       clearTimeout(cut);
     },
   };
 }
 
-function cannotListen({ host, port }: ServerSettings["listen"], thrown: unknown): VenturiError {
-  const op = "server.listen";
-  const taken = thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
-  const message = taken
-    ? `another program listens on ${host}:${port} already; choose another with --set server.listen=${host}:PORT`
-    : `cannot listen: ${wrap(op, thrown).message}`;
-  return new VenturiError(op, "unavailable", message, { cause: thrown });
+/** Listens, or takes the connections that a supervisor accepts. */
+async function open(app: FastifyInstance, { settings: { listen }, siblings }: ServerParts): Promise<string> {
+  if (siblings !== undefined) {
+    await app.ready();
+    app.server.emit("listening"); // starts Node's checks of header and request timeouts
+    siblings.serve((socket) => app.server.emit("connection", socket));
+    return siblings.url;
+  }
+  try {
+    await app.listen(listen);
+  } catch (thrown) {
+    await app.close();
+    throw cannotListen(listen, thrown);
+  }
+  return urlOf(listen.host, app.server);
 }
 
 async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
@@ -143,7 +145,7 @@ interface Callers {
 }
 
 /** Checks before every handler: Host and Origin, key, rate. */
-async function guard(app: FastifyInstance, { settings, audit, clock, log }: ServerParts): Promise<Callers> {
+async function guard(app: FastifyInstance, { settings, audit, clock, log, siblings }: ServerParts): Promise<Callers> {
   const { auth } = settings;
   const keyring = new Keyring(auth, auth?.jwt && (await tokenCheck(auth.jwt)));
   const record = (entry: AuditEntry) =>
@@ -158,8 +160,12 @@ async function guard(app: FastifyInstance, { settings, audit, clock, log }: Serv
     keyGenerator: (request) => holders.get(request)?.id ?? request.ip,
   });
   const charge = async (request: FastifyRequest) => {
-    if (holders.get(request)?.requestsPerMinute === undefined) return;
-    const result = await count(request);
+    const holder = holders.get(request);
+    if (holder?.requestsPerMinute === undefined) return;
+    const shared = await siblings?.count(holder.id, 60_000).catch(() => undefined);
+    if (shared !== undefined && shared.current <= holder.requestsPerMinute) return;
+    const result =
+      shared === undefined ? await count(request) : { isAllowed: false, isExceeded: true, ttl: shared.ttl };
     if (result.isAllowed || !result.isExceeded) return;
     throw new VenturiError("auth.check", "rate_limited", "this key has used up its requests for this minute", {
       details: { retryAfterMs: result.ttl },
@@ -209,33 +215,13 @@ const securityHeaders = {
 interface OperationParts {
   readonly parts: ServerParts;
   readonly callers: Callers;
-  readonly draining: () => boolean;
+  readonly status: () => Promise<OwnReadiness>;
 }
 
-function operations(app: FastifyInstance, { parts, callers, draining }: OperationParts): void {
-  const open = { config: { open: true } };
-  app.get("/livez", { ...open, schema: { summary: "The process answers", tags: ["operations"] } }, async () => ({
-    status: "live",
-  }));
-  app.get("/readyz", { ...open, schema: { summary: "New runs are taken", tags: ["operations"] } }, async () => {
-    if (draining()) throw new VenturiError("server.ready", "shutting_down", "the service is stopping");
-    try {
-      await parts.ready();
-    } catch (thrown) {
-      // Unauthenticated callers see only that it failed, not where the journal is.
-      const error = wrap("server.ready", thrown, "journal_failed");
-      parts.log.warn("not ready", { code: error.code, reason: error.message });
-      const message = error.code === "journal_failed" ? "the journal cannot be used; the log says why" : error.message;
-      throw new VenturiError("server.ready", error.code, message);
-    }
-    const eventLoop = parts.eventLoop?.();
-    // Blocked more than half the time: additional runs would only slow down the others.
-    if (eventLoop !== undefined && eventLoop.blockedMs > 5_000) {
-      const message = "the process is kept busy; the log and the metrics say by what";
-      throw new VenturiError("server.ready", "unavailable", message, { details: { eventLoop } });
-    }
-    return { status: "ready", ...(eventLoop === undefined ? {} : { eventLoop }) };
-  });
+function operations(app: FastifyInstance, { parts, callers, status }: OperationParts): void {
+  const live = { summary: "The process answers", tags: ["operations"] };
+  app.get("/livez", { config: { open: true }, schema: live }, async () => ({ status: "live" }));
+  mountReadyz(app, parts, status);
   app.get("/metrics", { schema: { summary: "Prometheus metrics", tags: ["operations"] } }, async (request, reply) => {
     demand(callers.of(request), "metrics");
     const open = request.headers.accept?.includes("application/openmetrics-text") ?? false;
@@ -278,7 +264,7 @@ async function mount(
             audit: (entry) => callers.audit(entry),
           });
         },
-        trace: (run) => parts.telemetry.trace(run),
+        trace: async (run) => parts.telemetry.trace(run),
       };
       await channel.mount(host);
     });

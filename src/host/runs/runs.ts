@@ -39,11 +39,13 @@ import type {
 } from "../../core/runs.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import { Telemetry } from "../../core/telemetry.ts";
+import { token } from "../../core/token.ts";
 import { Committer } from "../../journal/committer.ts";
 import { Followers } from "../../journal/follow.ts";
 import { type Work, Worker } from "../../journal/worker.ts";
 import { Revisions } from "../build/revisions.ts";
 import { Config } from "../config/load.ts";
+import type { LimitSettings } from "../config/server.ts";
 import { Admission } from "./admission.ts";
 import { BackpressureGate, PacedStream } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
@@ -55,6 +57,9 @@ import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareCo
 import { askedAbout, openQuestions } from "./questions.ts";
 import { checkBounds, checkSignalBounds, isName } from "./request-bounds.ts";
 import { Sessions } from "./sessions.ts";
+
+/** Name of this process's worker in the journal. */
+export const WorkerName = token<string>("WorkerName");
 
 interface RunsParts {
   /** Already instrumented. */
@@ -98,6 +103,7 @@ export class HostRuns implements Runs {
     @inject(Telemetry) telemetry: Telemetry,
     @inject(Clock) clock: Clock,
     @inject(Log) log: Log,
+    @inject(WorkerName) name: string,
   ) {
     this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
     this.#content = content;
@@ -106,6 +112,7 @@ export class HostRuns implements Runs {
     this.#feed = new Feed({ journal, followers: this.#followers, clock, log });
     this.#committer = new Committer({ journal, clock, log, listener: this.#followers });
     this.#worker = new Worker({
+      name,
       journal,
       committer: this.#committer,
       clock,
@@ -298,13 +305,18 @@ export class HostRuns implements Runs {
     return [...this.#parts.revisions.current.agents.values()].map(infoOf);
   }
 
-  async drain(ms: number): Promise<void> {
+  async drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {
     this.#draining = true;
     this.#worker.rest();
     const { clock } = this.#parts;
     const end = clock.monotonic() + ms;
     await this.#idle(end);
     if (this.#worker.active === 0) return;
+    if (afterDrain === "release") {
+      await this.#worker.stop();
+      this.#followers.close(); // their streams go on elsewhere
+      return;
+    }
     this.#interrupt.abort(
       new VenturiError("run.drain", "shutting_down", "the service stopped before the run was done"),
     );

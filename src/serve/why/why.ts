@@ -28,7 +28,7 @@ export interface WhySource {
   /** Its events up to the row's head, in batches. */
   events(row: RunRow): AsyncIterable<readonly RunEvent[]>;
   /** Its spans as OTLP JSON, while they are in the ring buffer. */
-  spans(run: string): unknown | undefined;
+  spans(run: string): Promise<unknown> | unknown;
   now(): number;
 }
 
@@ -45,7 +45,7 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
     if (last === undefined || isTerminal(last) || last.seq >= row.head) break;
   }
   if (story.end === undefined) story.until(source.now());
-  witness(story, source.spans(run));
+  witness(story, await source.spans(run));
   const children = new Map<string, string>();
   for (const { child } of story.tools.values()) {
     if (child === undefined || depth >= deepest) continue;

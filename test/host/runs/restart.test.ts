@@ -58,7 +58,7 @@ describe("a run that waits for a person, over a restart of the service", () => {
   }
 
   async function shutDown(host: Host): Promise<void> {
-    await host.drain(0);
+    await host.drain(0, "interrupt");
     await host.close();
     hosts.splice(hosts.indexOf(host), 1);
   }

@@ -1,0 +1,13 @@
+import { messageOf } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import { watchUncaught } from "../host/uncaught.ts";
+import { show } from "./screen.ts";
+
+/** An error that nothing caught, and that is not one run's, ends the process: its state is unknown. */
+export function exitOnUncaught(log: Log): void {
+  watchUncaught(log, (thrown) => {
+    const stack = thrown instanceof Error ? (thrown.stack ?? "") : "";
+    show(process.stderr, `an error that nothing caught: ${messageOf(thrown)}\n${stack}\n`);
+    process.exit(1);
+  });
+}

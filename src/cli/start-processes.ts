@@ -1,0 +1,40 @@
+import type { Config } from "../host/config/load.ts";
+import { isTextLog, openLog } from "../host/log.ts";
+import { writePidFile } from "../host/pid-file.ts";
+import { Supervisor } from "../host/processes/supervisor.ts";
+import { notifySystemd } from "../host/systemd.ts";
+import type { Globals } from "./globals.ts";
+import { show } from "./screen.ts";
+import { stopSignal } from "./stop-signal.ts";
+
+/** The service in several processes: this one supervises those that serve. */
+export async function startProcesses({ config: configFile, set }: Globals, config: Config): Promise<void> {
+  const { processes: count, listen } = config.server;
+  const { logs } = config.telemetry;
+  const log = await openLog({ ...logs, level: logs.level ?? "info" });
+  const program = new URL("./member.js", import.meta.url);
+  const { drain } = config.limits;
+  const supervisor = new Supervisor({ count, program, configFile, set, listen, drain, log });
+  const stopped = stopSignal(() => supervisor.kill());
+  const url = await Promise.race([supervisor.start(), stopped]);
+  if (url === undefined) return await supervisor.stop();
+  process.on("SIGHUP", () => void announced(() => supervisor.reload()));
+  process.on("SIGUSR2", () => void announced(() => supervisor.restart()));
+  const removePidFile = writePidFile(config);
+  log.info("listening", { url, config: config.hash, processes: count, channels: Object.keys(config.channels) });
+  await notifySystemd("READY=1", `STATUS=listening on ${url} with ${count} processes`);
+  if (isTextLog(logs)) show(process.stderr, `\nVenturi is listening on ${url}\n`);
+  await stopped;
+  await notifySystemd("STOPPING=1");
+  try {
+    await supervisor.stop();
+  } finally {
+    removePidFile();
+  }
+}
+
+async function announced(change: () => Promise<void>): Promise<void> {
+  await notifySystemd("RELOADING=1", `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
+  await change(); // logs the outcome
+  await notifySystemd("READY=1");
+}

@@ -1,0 +1,65 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { availableParallelism } from "node:os";
+import { text } from "node:stream/consumers";
+import { z } from "zod";
+import type { ServerSettings } from "./config/server.ts";
+
+export interface Finding {
+  readonly what: string;
+  /** `note`: worth knowing, not a failure. */
+  readonly status: "good" | "note" | "bad";
+  readonly found: string;
+}
+
+const Answer = z.object({
+  processes: z.array(
+    z.object({ number: z.number(), pid: z.number(), status: z.string(), restarts: z.number(), startedAt: z.number() }),
+  ),
+});
+
+/** How many processes a start would make. */
+export function plannedProcesses(processes: number): Finding[] {
+  const processors = availableParallelism();
+  const found = `${processes} of the service on ${processors} processor${processors === 1 ? "" : "s"}`;
+  return [{ what: "processes", status: processes > processors ? "note" : "good", found }];
+}
+
+/** Each process of the service that listens, as its `/readyz` tells. */
+export async function runningProcesses({
+  listen,
+  hosts,
+}: Pick<ServerSettings, "listen" | "hosts">): Promise<Finding[]> {
+  const address = listen.host === "0.0.0.0" ? "127.0.0.1" : listen.host === "::" ? "::1" : listen.host;
+  try {
+    const answer = await answerOf({ host: address, port: listen.port, name: hosts?.[0] });
+    const { data } = Answer.safeParse(JSON.parse(answer));
+    return data?.processes.map((each) => findingOf(each)) ?? [];
+  } catch {
+    return []; // not Venturi, or a service of one process
+  }
+}
+
+/** Under a name the service answers to, which `fetch` would not let us choose. */
+async function answerOf({
+  host,
+  port,
+  name,
+}: {
+  host: string;
+  port: number;
+  name: string | undefined;
+}): Promise<string> {
+  const headers = name === undefined ? {} : { host: name };
+  const sent = get({ host, port, path: "/readyz", headers, signal: AbortSignal.timeout(3_000) });
+  const [response] = (await once(sent, "response")) as [IncomingMessage]; // as node:http documents
+  return await text(response);
+}
+
+function findingOf(state: z.output<typeof Answer>["processes"][number]): Finding {
+  const { number, pid, status, restarts, startedAt } = state;
+  const since = new Date(startedAt).toISOString().slice(0, 19);
+  const times = restarts === 0 ? "" : `, replaced ${restarts} time${restarts === 1 ? "" : "s"}`;
+  const found = `pid ${pid}, ${status.replace("_", " ")} since ${since}Z${times}`;
+  return { what: `process ${number}`, status: status === "ready" ? "good" : "note", found };
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance } from "fastify";
+import { VenturiError, wrap } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { OwnStatus } from "../processes/protocol.ts";
+import type { Siblings } from "../processes/siblings.ts";
+
+const op = "server.ready";
+
+export interface ReadyParts {
+  /** Rejects while the service cannot accept runs (journal unreachable). */
+  readonly ready: () => Promise<void>;
+  /** Blocked time of the event loop in the last ten seconds. */
+  readonly eventLoop?: (() => { readonly blockedMs: number; readonly longestMs: number }) | undefined;
+  readonly siblings?: Siblings | undefined;
+  readonly log: Log;
+}
+
+export interface OwnReadiness {
+  readonly status: OwnStatus;
+  readonly reason?: VenturiError;
+}
+
+/** Whether this process takes runs now, and if not, why. */
+export async function ownReadiness(parts: ReadyParts, draining: boolean): Promise<OwnReadiness> {
+  if (draining) return { status: "draining", reason: new VenturiError(op, "shutting_down", "the service is stopping") };
+  try {
+    await parts.ready();
+  } catch (thrown) {
+    // Unauthenticated callers see only that it failed, not where the journal is.
+    const error = wrap(op, thrown, "journal_failed");
+    parts.log.warn("not ready", { code: error.code, reason: error.message });
+    const message = error.code === "journal_failed" ? "the journal cannot be used; the log says why" : error.message;
+    return { status: "not_ready", reason: new VenturiError(op, error.code, message) };
+  }
+  const eventLoop = parts.eventLoop?.();
+  // Blocked more than half the time: additional runs would only slow down the others.
+  if (eventLoop === undefined || eventLoop.blockedMs <= 5_000) return { status: "ready" };
+  const message = "the process is kept busy; the log and the metrics say by what";
+  return { status: "busy", reason: new VenturiError(op, "unavailable", message, { details: { eventLoop } }) };
+}
+
+/** `/readyz`: of this process, or of all of them: one that takes runs is enough, since each connection goes to one that does. */
+export function mountReadyz(app: FastifyInstance, parts: ReadyParts, own: () => Promise<OwnReadiness>): void {
+  const schema = { summary: "New runs are taken", tags: ["operations"] };
+  app.get("/readyz", { config: { open: true }, schema }, async () => {
+    const { status, reason } = await own();
+    const processes = await parts.siblings?.states().catch(() => undefined);
+    const isReady = processes?.some((each) => each.status === "ready") ?? status === "ready";
+    if (!isReady) throw reason ?? new VenturiError(op, "unavailable", "no process of the service takes runs now");
+    const eventLoop = parts.eventLoop?.();
+    return {
+      status: "ready",
+      ...(eventLoop === undefined ? {} : { eventLoop }),
+      ...(processes === undefined ? {} : { processes }),
+    };
+  });
+}

@@ -1,0 +1,61 @@
+import type { ErrorJson } from "../../core/errors.ts";
+import type { MetricsFormat } from "../../core/telemetry.ts";
+
+/** What one process of the service says about itself. */
+export interface ProcessState {
+  /** Place among the processes, from 1; a replacement has the number of the one it replaces. */
+  readonly number: number;
+  readonly pid: number;
+  /** `busy`: its event loop was blocked more than half of the time. `silent`: it did not answer. */
+  readonly status: "starting" | "ready" | "not_ready" | "busy" | "draining" | "silent";
+  /** How often the process in this place was replaced because it ended by itself. */
+  readonly restarts: number;
+  readonly startedAt: number;
+}
+
+export type OwnStatus = Extract<ProcessState["status"], "ready" | "not_ready" | "busy" | "draining">;
+
+type Answer<T> = T | Promise<T>;
+
+export interface StartBody {
+  /** Name of its worker in the journal. */
+  readonly worker: string;
+  readonly configFile: string;
+  readonly set: readonly string[];
+  /** Where the supervisor listens. */
+  readonly url: string;
+}
+
+/** What the supervisor asks of a process. Connections come beside these calls, with their sockets. */
+export interface ProcessCalls {
+  start(body: StartBody): void;
+  reload(): Answer<{ readonly ok: boolean; readonly error?: ErrorJson }>;
+  /** Finish and exit. `release`: runs that are not done by then are left to the other processes. */
+  drain(body: { readonly afterDrain?: "release" }): void;
+  /** The process of this name is dead: make its runs claimable. */
+  takeOver(body: { readonly worker: string }): Answer<{ readonly runs: number }>;
+  status(): Answer<OwnStatus>;
+  /** As OpenMetrics. */
+  metrics(): Answer<string>;
+  trace(body: { readonly run: string }): unknown;
+}
+
+/** What a process asks of the supervisor. */
+export interface SupervisorCalls {
+  ready(): void;
+  /** It cannot start, for this reason. */
+  failed(body: ErrorJson): void;
+  /** It takes no more connections. */
+  draining(): void;
+  /** It has the connection of this number. */
+  took(body: { readonly connection: number }): void;
+  /** Its last metrics, before it exits. */
+  ended(body: { readonly metrics: string }): void;
+  /** Metrics of all processes, added up. */
+  metrics(body: { readonly format: MetricsFormat }): Answer<string>;
+  states(): Answer<readonly ProcessState[]>;
+  /** Trace of the run from whichever process has it. */
+  trace(body: { readonly run: string }): unknown;
+  /** Counts a request under the key; a window begins with its first. */
+  count(body: { readonly key: string; readonly window: number }): { readonly current: number; readonly ttl: number };
+}

@@ -1,0 +1,95 @@
+import type { MetricsFormat } from "../../core/telemetry.ts";
+
+interface Sample {
+  value: number;
+  exemplar: string | undefined;
+}
+
+interface Family {
+  type: string;
+  unit: string | undefined;
+  help: string | undefined;
+  /** By `name{labels}`. */
+  readonly samples: Map<string, Sample>;
+}
+type Families = Map<string, Family>;
+
+/**
+ * Adds up OpenMetrics texts of processes that have the same metrics: values of equal series are summed. What does not add up,
+ * such as a delay, is the largest.
+ */
+export function sumMetrics(texts: readonly string[], format: MetricsFormat = "openmetrics"): string {
+  const sum: Families = new Map();
+  for (const text of texts) for (const [name, family] of parse(text)) add(sum, name, family);
+  return write(sum, format);
+}
+
+/**
+ * What only grows: counters and histograms. Of a process that has ended these have to stay in the sum; Prometheus would take a
+ * smaller sum for a restart, and count everything once more.
+ */
+export function countersOf(text: string): string {
+  const growing = [...parse(text)].filter(([, { type }]) => type === "counter" || type === "histogram");
+  return write(new Map(growing), "openmetrics");
+}
+
+const comment = /^# (HELP|TYPE|UNIT) (\S+) ?(.*)$/;
+const sample = /^([\w:]+(?:\{(?:[^"}]|"(?:\\.|[^"\\])*")*\})?) (\S+)(?: # (.*))?$/;
+
+function parse(text: string): Families {
+  const families: Families = new Map();
+  let current: Family | undefined;
+  for (const line of text.split("\n")) {
+    const [, kind, name = "", rest = ""] = comment.exec(line) ?? [];
+    if (kind !== undefined) {
+      current = families.get(name) ?? { type: "unknown", unit: undefined, help: undefined, samples: new Map() };
+      families.set(name, current);
+      if (kind === "TYPE") current.type = rest;
+      else if (kind === "UNIT") current.unit = rest;
+      else current.help = rest;
+      continue;
+    }
+    const [, series, value, exemplar] = sample.exec(line) ?? [];
+    if (series !== undefined) current?.samples.set(series, { value: numberOf(value), exemplar });
+  }
+  return families;
+}
+
+/** Facts that are the same everywhere, and levels of one process that mean nothing as a sum. */
+const doesNotAdd = /_info$|_ratio$|eventloop_(?:delay|utilization)/;
+
+function add(sum: Families, name: string, family: Family): void {
+  const known = sum.get(name);
+  if (known === undefined) {
+    sum.set(name, family);
+    return;
+  }
+  const isLevel = known.type === "gauge" && doesNotAdd.test(name);
+  for (const [series, { value, exemplar }] of family.samples) {
+    const there = known.samples.get(series);
+    if (there === undefined) known.samples.set(series, { value, exemplar });
+    else {
+      there.value = isLevel ? Math.max(there.value, value) : there.value + value;
+      there.exemplar = exemplar ?? there.exemplar;
+    }
+  }
+}
+
+function write(families: Families, format: MetricsFormat): string {
+  const isOpen = format === "openmetrics";
+  const lines: string[] = [];
+  for (const [name, { type, unit, help, samples }] of families) {
+    const title = type === "counter" && !isOpen ? `${name}_total` : name;
+    if (help !== undefined) lines.push(`# HELP ${title} ${isOpen ? help : help.replaceAll('\\"', '"')}`);
+    lines.push(`# TYPE ${title} ${type}`);
+    if (isOpen && unit !== undefined) lines.push(`# UNIT ${name} ${unit}`);
+    for (const [series, { value, exemplar }] of samples) {
+      lines.push(`${series} ${textOf(value)}${isOpen && exemplar !== undefined ? ` # ${exemplar}` : ""}`);
+    }
+  }
+  if (isOpen) lines.push("# EOF");
+  return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+}
+
+const numberOf = (text: string | undefined): number => (text === "+Inf" ? Number.POSITIVE_INFINITY : Number(text));
+const textOf = (value: number): string => (value === Number.POSITIVE_INFINITY ? "+Inf" : String(value));

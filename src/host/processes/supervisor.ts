@@ -1,0 +1,306 @@
+import { once } from "node:events";
+import { createServer, type Server } from "node:net";
+import { messageOf, VenturiError } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+import type { MetricsFormat } from "../../core/telemetry.ts";
+import type { Listen } from "../config/server.ts";
+import { cannotListen, urlOf } from "../http/address.ts";
+import { Child, type Ended } from "./child.ts";
+import { Doorman } from "./doorman.ts";
+import type { ProcessState } from "./protocol.ts";
+import { RequestCounts } from "./request-counts.ts";
+import { countersOf, sumMetrics } from "./sum-metrics.ts";
+
+export interface SupervisorOptions {
+  readonly count: number;
+  /** The module each process runs. */
+  readonly program: URL;
+  readonly configFile: string;
+  readonly set: readonly string[];
+  readonly listen: Listen;
+  /** How long a process may drain, ms; one that takes longer is killed. */
+  readonly drain: number;
+  readonly log: Log;
+}
+
+/** A place for one process, whichever it is at the moment. */
+interface Slot {
+  readonly number: number;
+  child: Child | undefined;
+  restarts: number;
+  /** Processes in a row that ended before or shortly after they were ready. */
+  failures: number;
+}
+
+/** A process that was ready for this long has started well, ms. */
+const startedWell = 1_000;
+const firstBackoff = 100;
+const longestBackoff = 10_000;
+/** What a process may take on top of its drain, ms. */
+const grace = 10_000;
+const startLimit = 60_000;
+
+/**
+ * Runs the service in several processes on one port. It accepts connections and hands them out in turn, replaces processes that
+ * end, and adds up what they answer. Everything about runs is in the journal: losing the supervisor loses nothing.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #log: Log;
+  readonly #slots: readonly Slot[];
+  readonly #children = new Set<Child>();
+  /** Dead workers whose runs nobody has made claimable yet. */
+  readonly #abandoned = new Set<string>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #counts = new RequestCounts();
+  readonly #doorman: Doorman;
+  readonly #server: Server;
+  #url = "";
+  /** Counters of processes that have ended. */
+  #past = "";
+  #restarts = 0;
+  #stopping = false;
+  #handingOver = false;
+  #changing: Promise<unknown> = Promise.resolve();
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#log = options.log;
+    this.#slots = Array.from({ length: options.count }, (_, index) => ({
+      number: index + 1,
+      child: undefined,
+      restarts: 0,
+      failures: 0,
+    }));
+    this.#doorman = new Doorman(() => this.#ready);
+    this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#doorman.take(socket));
+  }
+
+  /** Resolves with the address when all processes are ready. Rejects, with none left, when the first one cannot start. */
+  async start(): Promise<string> {
+    const [first, ...others] = this.#slots;
+    if (first === undefined)
+      throw new VenturiError("service.start", "config_invalid", "there are no processes to start");
+    this.#url = await listen(this.#server, this.#options.listen);
+    // Alone, so that an error is reported once and migrations meet no one.
+    const child = this.#spawn(first);
+    try {
+      await child.ready;
+    } catch (thrown) {
+      this.kill();
+      await child.ended;
+      throw thrown;
+    }
+    await Promise.allSettled(others.map((slot) => this.#spawn(slot).ready));
+    return this.#url;
+  }
+
+  /** Reloads the config of one process after the other; stops at the first that refuses it. */
+  reload(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const { number, pid, link } of this.#ready) {
+        const outcome = await link.ask("reload", undefined, startLimit).catch((thrown: unknown) => {
+          this.#log.error("a process did not reload", { process: number, pid, error: messageOf(thrown) });
+          return { ok: true, error: undefined };
+        });
+        if (outcome.ok) continue;
+        const { code, err } = outcome.error ?? {};
+        this.#log.error("the config was refused; the processes go on with the one they have", { code, error: err });
+        return;
+      }
+    });
+  }
+
+  /** Replaces one process after the other by a new one, which reads program and config anew. */
+  restart(): Promise<void> {
+    return this.#inTurn(async () => {
+      for (const slot of this.#slots) {
+        const old = slot.child;
+        const next = this.#spawn(slot);
+        try {
+          await next.ready;
+        } catch (thrown) {
+          this.#log.error("no new process could be started; the old ones go on", { error: messageOf(thrown) });
+          if (old !== undefined && this.#children.has(old)) slot.child = old;
+          return;
+        }
+        if (old !== undefined) this.#drain(old, "release");
+      }
+      this.#log.info("all processes were replaced", { processes: this.#slots.length });
+    });
+  }
+
+  /** Drains all processes. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#server.close();
+    this.#doorman.close();
+    const all = [...this.#children];
+    for (const child of all) this.#drain(child);
+    await Promise.all(all.map(({ ended }) => ended));
+  }
+
+  /** Ends all processes now. */
+  kill(): void {
+    this.#stopping = true;
+    this.#server.close();
+    this.#doorman.close();
+    for (const child of this.#children) child.kill();
+  }
+
+  get #ready(): readonly Child[] {
+    return [...this.#children].filter(({ status }) => status === "ready");
+  }
+
+  #spawn(slot: Slot): Child {
+    const { program, configFile, set } = this.#options;
+    const child = new Child({
+      number: slot.number,
+      program,
+      start: { configFile, set, url: this.#url },
+      answer: {
+        took: ({ connection }) => this.#doorman.confirm(connection),
+        metrics: ({ format }) => this.#metrics(format),
+        states: () => this.#states(),
+        trace: ({ run }) => this.#trace(run),
+        count: ({ key, window }) => this.#counts.count(key, window),
+      },
+    });
+    slot.child = child;
+    this.#children.add(child);
+    child.ready.then(
+      () => {
+        this.#doorman.open();
+        this.#handOver();
+      },
+      () => {}, // reported by whoever awaits it
+    );
+    child.ended.then((ended) => this.#ended(slot, child, ended));
+    return child;
+  }
+
+  #ended(slot: Slot, child: Child, { code, signal }: Ended): void {
+    this.#children.delete(child);
+    this.#doorman.gone(child);
+    this.#past = countersOf(sumMetrics([this.#past, child.metrics]));
+    this.#abandoned.add(child.name);
+    this.#handOver();
+    const isReplaced = slot.child !== child;
+    if (this.#stopping || isReplaced) return;
+    slot.child = undefined;
+    const lived = child.readyAt === undefined ? 0 : Date.now() - child.readyAt;
+    slot.failures = lived >= startedWell ? 0 : slot.failures + 1;
+    slot.restarts += 1;
+    this.#restarts += 1;
+    const wait = slot.failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (slot.failures - 1));
+    const fields = { process: slot.number, pid: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
+    this.#log.warn("a process ended; another one is started", fields);
+    this.#after(wait, () => this.#respawn(slot));
+  }
+
+  #respawn(slot: Slot): void {
+    this.#spawn(slot).ready.catch((thrown: unknown) =>
+      this.#log.error("a process could not be started", { process: slot.number, error: messageOf(thrown) }),
+    );
+  }
+
+  /** Has a process that is ready make the runs of dead ones claimable, so that nobody waits for a lease to expire. */
+  async #handOver(): Promise<void> {
+    if (this.#handingOver) return;
+    this.#handingOver = true;
+    try {
+      for (const worker of [...this.#abandoned]) {
+        for (const { link, pid } of this.#ready) {
+          const done = await link.ask("takeOver", { worker }).catch((thrown: unknown) => {
+            this.#log.warn("a dead process's runs could not be freed", { by: pid, error: messageOf(thrown) });
+            return undefined;
+          });
+          if (done === undefined) continue;
+          this.#abandoned.delete(worker);
+          if (done.runs > 0) this.#log.info("a dead process's runs were freed", { worker, runs: done.runs, by: pid });
+          break;
+        }
+      }
+    } finally {
+      this.#handingOver = false;
+    }
+    if (this.#abandoned.size > 0 && this.#ready.length > 0 && !this.#stopping)
+      this.#after(200, () => void this.#handOver());
+  }
+
+  #drain(child: Child, afterDrain?: "release"): void {
+    child.drain(afterDrain);
+    const late = setTimeout(() => {
+      this.#log.error("a process did not end in time; it is killed", { process: child.number, pid: child.pid });
+      child.kill();
+    }, this.#options.drain + grace);
+    child.ended.then(() => clearTimeout(late));
+  }
+
+  async #metrics(format: MetricsFormat): Promise<string> {
+    await Promise.all(
+      [...this.#children].map(async (child) => {
+        // A process that does not answer in time counts with what it told last, or the sum would shrink.
+        const text = await child.link.ask("metrics", undefined).catch(() => child.metrics);
+        child.metrics = text;
+      }),
+    );
+    const current = [...this.#children].map(({ metrics }) => metrics);
+    return sumMetrics([this.#past, ...current, this.#ownMetrics()], format);
+  }
+
+  #ownMetrics(): string {
+    return [
+      "# HELP venturi_processes_ready Processes of the service that are ready",
+      "# TYPE venturi_processes_ready gauge",
+      `venturi_processes_ready ${this.#ready.length}`,
+      "# HELP venturi_process_restarts Processes that ended by themselves and were replaced",
+      "# TYPE venturi_process_restarts counter",
+      `venturi_process_restarts_total ${this.#restarts}`,
+      "",
+    ].join("\n");
+  }
+
+  async #states(): Promise<ProcessState[]> {
+    const states = [...this.#children].map(async ({ number, pid, link, status: known, startedAt }) => {
+      const status = known === "starting" ? known : await link.ask("status", undefined).catch((): "silent" => "silent");
+      const restarts = this.#slots[number - 1]?.restarts ?? 0;
+      return { number, pid, status: known === "draining" ? known : status, restarts, startedAt };
+    });
+    return (await Promise.all(states)).sort((left, right) => left.number - right.number);
+  }
+
+  async #trace(run: string): Promise<unknown> {
+    const asked = [...this.#children].map(({ link }) => link.ask("trace", { run }).catch(() => null));
+    // A run that changed hands has spans in several; the longest trace tells most.
+    const found = (await Promise.all(asked)).filter((trace) => trace !== null && trace !== undefined);
+    return found.sort((left, right) => JSON.stringify(right).length - JSON.stringify(left).length)[0] ?? null;
+  }
+
+  /** Reloads and restarts do not overlap. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const done = this.#changing.then(() => (this.#stopping ? undefined : change()));
+    this.#changing = done.catch(() => {});
+    return done;
+  }
+
+  #after(ms: number, action: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      if (!this.#stopping) action();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}
+
+async function listen(server: Server, { host, port }: Listen): Promise<string> {
+  server.listen({ host, port });
+  try {
+    await once(server, "listening");
+  } catch (thrown) {
+    throw cannotListen({ host, port }, thrown);
+  }
+  server.on("error", () => {}); // a connection that could not be accepted
+  return urlOf(host, server);
+}
