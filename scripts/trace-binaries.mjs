@@ -1,9 +1,10 @@
-// Jaeger and the collector: from the PATH, from the cache, or built with Go into the cache. Building takes minutes, once.
-//   node scripts/trace-binaries.mjs    gets them and prints where they are; exits with 1 when they can't be had
+// The programs that `npm run test:backends` starts: Jaeger and the collector from the PATH, the cache, or built with Go into it;
+// Zipkin's jar from Maven; Phoenix from PyPI into a virtual environment. All of it once, into the cache.
+//   node scripts/trace-binaries.mjs    gets Jaeger and the collector and prints where they are; exits with 1 when they can't be had
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
-import { access, constants, cp, mkdir, mkdtemp, readFile, rename, rm } from "node:fs/promises";
+import { access, constants, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
@@ -20,18 +21,60 @@ const reference = "v1.76.0";
 
 export const cacheFolder = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "venturi", "bin");
 
+const zipkinVersion = "3.6.1";
+const maven = "https://repo1.maven.org/maven2/io/zipkin/zipkin-server";
+const phoenixVersion = "20.26.1";
+
 /** Paths of both, or an error whose message says what to install. */
-export async function traceBinaries() {
+export async function traceBinaries({ fetch = true } = {}) {
   await mkdir(cacheFolder, { recursive: true });
-  return { jaeger: await jaeger(), otelcol: await otelcol() };
+  return { jaeger: await jaeger(fetch), otelcol: await otelcol(fetch) };
 }
 
-async function jaeger() {
+/** Zipkin's server as one jar, checked against the checksum that Maven states. */
+export async function zipkinJar({ fetch: mayFetch = true } = {}) {
+  if ((await onPath("java")) === undefined) throw new Error("no java: apt-get install default-jre-headless");
+  const cached = join(cacheFolder, `zipkin-server-${zipkinVersion}-exec.jar`);
+  if (await exists(cached)) return cached;
+  if (!mayFetch) throw new Error(`no ${cached}`);
+  await mkdir(cacheFolder, { recursive: true });
+  const url = `${maven}/${zipkinVersion}/zipkin-server-${zipkinVersion}-exec.jar`;
+  say(`fetching ${url} …`);
+  const [jar, told] = await Promise.all([bytesOf(url), bytesOf(`${url}.sha1`)]);
+  const sum = createHash("sha1").update(jar).digest("hex");
+  if (sum !== told.toString("utf8").trim().slice(0, 40)) throw new Error(`${url} is not what its checksum says`);
+  await writeFile(`${cached}.new`, jar);
+  await rename(`${cached}.new`, cached);
+  return cached;
+}
+
+async function bytesOf(url) {
+  const response = await fetch(url);
+  if (!response.ok) throw new Error(`${url} answered ${response.status}`);
+  return Buffer.from(await response.arrayBuffer());
+}
+
+/** Arize Phoenix: from the PATH, or in a virtual environment of the cache. */
+export async function phoenix({ fetch: mayFetch = true } = {}) {
+  const found = await onPath("phoenix");
+  if (found !== undefined) return found;
+  const home = join(cacheFolder, "..", "phoenix");
+  const cached = join(home, "bin", "phoenix");
+  if (await runnable(cached)) return cached;
+  if (!mayFetch) throw new Error(`no ${cached}`);
+  if ((await onPath("python3")) === undefined) throw new Error("no python3, and no phoenix on the PATH");
+  say(`installing arize-phoenix ${phoenixVersion} into ${home} …`);
+  await run("python3", ["-m", "venv", home], tmpdir());
+  await run(join(home, "bin", "pip"), ["install", "--quiet", `arize-phoenix==${phoenixVersion}`], tmpdir());
+  return cached;
+}
+
+async function jaeger(mayBuild) {
   const found = await onPath("jaeger");
   if (found !== undefined) return found;
   const cached = join(cacheFolder, `jaeger-${release}`);
   if (await runnable(cached)) return cached;
-  await needGo("jaeger");
+  await needGo("jaeger", mayBuild);
   try {
     await inFolder(async (folder) => buildJaeger(folder, reference, cached));
     return cached;
@@ -52,7 +95,7 @@ async function buildJaeger(folder, reference, target) {
   await moved(join(folder, "jaeger"), target);
 }
 
-async function otelcol() {
+async function otelcol(mayBuild) {
   const found = await onPath("otelcol");
   if (found !== undefined) return found;
   const version = createHash("sha256")
@@ -62,7 +105,7 @@ async function otelcol() {
     .slice(0, 12);
   const cached = join(cacheFolder, `otelcol-${version}`);
   if (await runnable(cached)) return cached;
-  await needGo("otelcol");
+  await needGo("otelcol", mayBuild);
   await inFolder(async (folder) => {
     say(`building the collector with ${builder} into ${cacheFolder} …`);
     await cp(manifest, join(folder, "builder.yaml"));
@@ -72,20 +115,24 @@ async function otelcol() {
   return cached;
 }
 
-async function needGo(wanted) {
+async function needGo(wanted, mayBuild) {
+  if (!mayBuild) throw new Error(`no ${wanted}, neither on the PATH nor in ${cacheFolder}`);
   if ((await onPath("go")) !== undefined) return;
   throw new Error(`install ${wanted} (jaeger v2 and otelcol on the PATH), or Go 1.26 or newer to build it`);
 }
 
-async function onPath(name) {
+export async function onPath(name) {
   for (const folder of (process.env.PATH ?? "").split(delimiter)) {
     if (folder !== "" && (await runnable(join(folder, name)))) return join(folder, name);
   }
   return undefined;
 }
 
-const runnable = (path) =>
-  access(path, constants.X_OK).then(
+const exists = (path) => isThere(path, constants.R_OK);
+const runnable = (path) => isThere(path, constants.X_OK);
+
+const isThere = (path, mode) =>
+  access(path, mode).then(
     () => true,
     () => false,
   );

@@ -57,6 +57,8 @@ export const attributes = {
   systemInstructions: "gen_ai.system_instructions",
   inputMessages: "gen_ai.input.messages",
   outputMessages: "gen_ai.output.messages",
+  inputText: "input.value",
+  outputText: "output.value",
   toolArguments: "gen_ai.tool.call.arguments",
   toolResult: "gen_ai.tool.call.result",
 

@@ -64,8 +64,9 @@ describe("content in spans", () => {
     expect(parse(root["gen_ai.input.messages"])).to.deep.equal([
       { role: "user", parts: [{ type: "text", content: "mail [redacted]" }] },
     ]);
+    expect(root).to.include({ "input.value": "mail [redacted]", "output.value": "done" });
     expect(parse(root["gen_ai.output.messages"])).to.deep.equal([
-      { role: "assistant", parts: [{ type: "text", content: "done" }] },
+      { role: "assistant", parts: [{ type: "text", content: "done" }], finish_reason: "stop" },
     ]);
   });
 });

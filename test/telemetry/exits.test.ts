@@ -63,10 +63,10 @@ describe("the end of a span", () => {
     await rejected(generate(provider, "run-1", 1));
     await log.step(failure("rate_limited"));
     const [chat] = spans.named("chat small");
-    expect(chat?.status).to.deep.equal({ code: SpanStatusCode.ERROR, message: "provider.stream" });
+    expect(chat?.status).to.deep.equal({ code: SpanStatusCode.ERROR, message: "provider.stream: wait" });
     expect(chat?.attributes["error.type"]).to.equal("rate_limited");
     const [agent] = spans.named("invoke_agent assistant");
-    expect(agent?.status).to.deep.equal({ code: SpanStatusCode.ERROR, message: "agent.run: provider.stream" });
+    expect(agent?.status).to.deep.equal({ code: SpanStatusCode.ERROR, message: "agent.run: provider.stream: no" });
     settled();
   });
 

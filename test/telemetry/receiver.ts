@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
 import { type ReceivedSpan, readLogs, readMetricNames, readSpans } from "./protobuf-reader.ts";
 
 export type Behaviour = "accept" | "refuse" | "hang";
@@ -47,7 +48,8 @@ export class Receiver {
         response.writeHead(400).end();
         return;
       }
-      this.#take(request.url ?? "", Buffer.concat(parts));
+      const body = Buffer.concat(parts);
+      this.#take(request.url ?? "", request.headers["content-encoding"] === "gzip" ? gunzipSync(body) : body);
       response.writeHead(200, { "content-type": "application/x-protobuf" }).end();
     });
   }

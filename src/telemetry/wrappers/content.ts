@@ -45,14 +45,27 @@ export class Content {
   }
 
   /** A run's answer in the conventions' message format. */
-  answer(text: string): string {
-    return this.json([{ role: "assistant", parts: [{ type: "text", content: text }] }]);
+  answer(text: string, finish: string): string {
+    return this.json([{ role: "assistant", parts: [{ type: "text", content: text }], finish_reason: finish }]);
+  }
+
+  /** Plain text, for backends that list it (OpenInference's `input.value` and `output.value`). */
+  text(text: string): string {
+    const clean = this.#redactor.text(text);
+    return this.#mode === "full" ? clean : String(cut(clean));
   }
 
   system(messages: readonly Message[]): string | undefined {
     const parts = messages.filter(({ role }) => role === "system").flatMap((message) => message.parts.map(spelledPart));
     return parts.length === 0 ? undefined : this.json(parts);
   }
+}
+
+/** The last thing a person said in a run's input. */
+export function lastAsked({ text, messages = [] }: RunInput): string {
+  if (text !== undefined) return text;
+  const parts = messages.findLast(({ role }) => role === "user")?.parts ?? [];
+  return parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 /** Collects a generation's output, when content is captured. */

@@ -40,8 +40,10 @@ export function mark(span: Span, outcome: Outcome): void {
     return;
   }
   span.setAttribute(attributes.errorType, outcome.code);
-  span.setStatus({ code: SpanStatusCode.ERROR, message: outcome.ops });
-  if (outcome.reason === "") return;
   const message = redactor.text(outcome.reason).slice(0, longestReason);
+  // Backends list failed spans with this text, so it says where and why.
+  const status = [outcome.ops, message].filter((text) => text !== "").join(": ");
+  span.setStatus({ code: SpanStatusCode.ERROR, message: status });
+  if (message === "") return;
   span.addEvent("exception", { "exception.type": outcome.code, "exception.message": message });
 }

@@ -8,6 +8,7 @@ import { attributes, labels, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import type { Body } from "./body.ts";
+import { lastAsked } from "./content.ts";
 import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
@@ -102,7 +103,9 @@ export class RunTrace {
       this.#appends = new AppendColumns(measure.settings.maxChunkSpans);
       measure.ring.open(run, claim.request.parent?.run);
       if (measure.content.captured) {
-        this.span.setAttribute(attributes.inputMessages, measure.content.request(claim.request.input));
+        const { input } = claim.request;
+        this.span.setAttribute(attributes.inputMessages, measure.content.request(input));
+        this.span.setAttribute(attributes.inputText, measure.content.text(lastAsked(input)));
       }
     }
     measure.sdk.instruments.runsActive.value++;
@@ -203,9 +206,10 @@ export class RunTrace {
     return { ...timing, runtime: Math.max(0, Math.round((timing.runtime + missing) * 1_000) / 1_000) };
   }
 
-  #describe({ usage, output }: Omit<TerminalEvent, "run" | "seq" | "at">): void {
+  #describe({ usage, output, ...end }: Omit<TerminalEvent, "run" | "seq" | "at">): void {
     if (!this.span.isRecording()) return;
     const { content } = this.#measure;
+    const finish = "finish" in end ? String(end.finish) : "error";
     this.span.setAttributes({
       ...(this.#provider === undefined ? {} : { [attributes.provider]: this.#provider }),
       ...(this.#model === undefined ? {} : { [attributes.requestModel]: this.#model }),
@@ -215,7 +219,9 @@ export class RunTrace {
       [attributes.toolCalls]: this.#toolCalls,
       [attributes.toolFailures]: this.#toolFailures,
       [attributes.maxGap]: Math.round(this.#maxGap * 1_000) / 1_000,
-      ...(content.captured && output !== "" ? { [attributes.outputMessages]: content.answer(output) } : {}),
+      ...(content.captured && output !== ""
+        ? { [attributes.outputMessages]: content.answer(output, finish), [attributes.outputText]: content.text(output) }
+        : {}),
     });
   }
 

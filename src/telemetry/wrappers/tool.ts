@@ -168,7 +168,8 @@ class Execution implements Pending {
   asked(input: unknown): void {
     const { content } = this.#measure;
     if (!content.captured || !this.#span.isRecording()) return;
-    this.#span.setAttribute(attributes.toolArguments, content.json(input));
+    const told = content.json(input);
+    this.#span.setAttributes({ [attributes.toolArguments]: told, [attributes.inputText]: told });
   }
 
   settled(outcome: Outcome, output: ToolOutput): void {
