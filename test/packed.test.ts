@@ -99,7 +99,7 @@ agents: { one: { model: mine/any, tools: [count] } }
   it("is not written over something else", () => {
     const again = node([bin, "plugin", "new", "my-tool", "--kind", "tool"], home);
     expect(again.exit).to.equal(1);
-    expect(again.text).to.match(/is there already and not empty/);
+    expect(again.text).to.match(/already exists and is not empty/);
     expect(node([bin, "plugin", "new", "My Tool", "--kind", "tool"], home).exit).to.equal(2);
     expect(node([bin, "plugin", "new", "mine", "--kind", "tol"], home).exit).to.equal(2);
   });

@@ -5,11 +5,11 @@ import { runAgent } from "./run.ts";
 export default definePlugin({
   name: "agent",
   kind: "tool",
-  description: "Another agent of this service as a tool",
+  description: "An agent of this service as a tool",
   options: z.strictObject({
     ...toolOptions,
     agent: z.string().describe("the agent's name under agents:"),
-    description: z.string().optional().describe("what the calling model is told of it"),
+    description: z.string().optional().describe("description that the calling model sees"),
     maxDepth: z.number().int().min(1).max(16).default(3).describe("how deep agents may call agents"),
     effect: z.enum(["pure", "idempotent", "effectful"]).default("effectful"),
   }),

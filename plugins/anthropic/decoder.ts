@@ -44,7 +44,7 @@ export class AnthropicDecoder implements Decoder {
 
   end(out: Delta[]): void {
     if (this.#ended) return;
-    this.#fail("the stream ended before message_stop; what arrived is not whole", out);
+    this.#fail("the stream ended before message_stop; what arrived is incomplete", out);
   }
 
   #event(type: unknown, event: Wire, out: Delta[]): void {

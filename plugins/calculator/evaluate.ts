@@ -100,12 +100,12 @@ class Parser {
     if (this.#take("(") === undefined) {
       const value = Object.hasOwn(constants, name) ? constants[name] : undefined;
       if (value === undefined)
-        throw failure(`"${token.text}" at ${token.at} is no constant; known are ${known(constants)}`);
+        throw failure(`"${token.text}" at ${token.at} is not a constant; known constants are ${known(constants)}`);
       return value;
     }
     const entry = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (entry === undefined)
-      throw failure(`"${token.text}" at ${token.at} is no function; known are ${known(functions)}`);
+      throw failure(`"${token.text}" at ${token.at} is not a function; known functions are ${known(functions)}`);
     const values = [this.#sum().value];
     while (this.#take(",") !== undefined) values.push(this.#sum().value);
     this.#close();

@@ -10,7 +10,7 @@ const parameters = z.strictObject({
 export default definePlugin({
   name: "calculator",
   kind: "tool",
-  description: "Arithmetic, evaluated by a parser of its own",
+  description: "Arithmetic, evaluated by its own parser",
   options: z.strictObject({ ...toolOptions }),
   create: (options, context) =>
     defineTool({

@@ -22,7 +22,7 @@ const Options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("cancel")
-    .describe("what becomes of a run when its client goes away; abortRun() does nothing else"),
+    .describe("what happens to a run when its client disconnects; abortRun() does nothing else"),
 });
 type Options = z.output<typeof Options>;
 

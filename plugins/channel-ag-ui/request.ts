@@ -139,7 +139,7 @@ function object(text: string): Record<string, unknown> {
   } catch {
     // Reported below, like any other text that is not an object.
   }
-  throw invalid("the arguments of a tool call are no JSON object");
+  throw invalid("the arguments of a tool call are not a JSON object");
 }
 
 const invalid = (message: string) => new VenturiError("request.parse", "invalid_input", message);

@@ -26,7 +26,7 @@ const Options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("continue")
-    .describe("what becomes of a run when its client goes away; `continue` lets useChat resume it"),
+    .describe("what happens to a run when its client disconnects; `continue` lets useChat resume it"),
 });
 type Options = z.output<typeof Options>;
 
@@ -100,7 +100,7 @@ async function goOn(
 function mountResume(host: ChannelHost<FastifyInstance>, { prefix }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = {
-    summary: "The stream of a chat's run that is under way",
+    summary: "The stream of a chat's active run",
     tags: ["ai-sdk"],
     params: z.object({ agent: z.string(), chat: z.string() }),
   };

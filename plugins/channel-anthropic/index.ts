@@ -28,11 +28,11 @@ const Options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("cancel")
-    .describe("what becomes of a run when its client goes away; Anthropic's clients expect cancel"),
+    .describe("what happens to a run when its client disconnects; Anthropic's clients expect cancel"),
   compat: z
     .enum(["report", "strict"])
     .default("report")
-    .describe("what becomes of fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
+    .describe("what happens to fields the model does not support: listed in `venturi-warnings`, or refused with 400"),
 });
 type Options = z.output<typeof Options>;
 

@@ -38,10 +38,10 @@ export async function threadOf(runs: Runs, { thread }: MessagesRequest): Promise
 }
 
 const gone = (id: string): VenturiError =>
-  refusal("not_found", "thread_not_found", `no thread has the message ${id}; send the whole conversation`);
+  refusal("not_found", "thread_not_found", `no thread has the message ${id}; send the full conversation`);
 
 const passed = (id: string): VenturiError =>
-  refusal("conflict", "thread_already_continued", `the thread has gone on after ${id}; send the whole conversation`);
+  refusal("conflict", "thread_already_continued", `the thread has gone on after ${id}; send the full conversation`);
 
 /** `errorCode` is the vendor's code that tells its SDKs to resend the conversation. */
 const refusal = (code: VenturiError["code"], errorCode: string, message: string): VenturiError =>

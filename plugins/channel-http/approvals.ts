@@ -52,7 +52,7 @@ const ApprovalView = PendingView.extend({
 named("Approval", ApprovalView);
 
 const schema = {
-  summary: "Questions that wait for a person",
+  summary: "Pending approvals",
   tags: ["approvals"],
   querystring: z.object({
     agent: z.string().optional(),

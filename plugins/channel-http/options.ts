@@ -4,6 +4,6 @@ export const Options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("continue")
-    .describe("what becomes of a run when the client that started it goes away"),
+    .describe("what happens to a run when the client that started it disconnects"),
 });
 export type Options = z.output<typeof Options>;

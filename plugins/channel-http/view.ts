@@ -10,7 +10,7 @@ export const PendingView = z.object({
   arguments: z.record(z.string(), z.unknown()),
   reason: z.string().optional(),
   since: z.number(),
-  until: z.number().optional().describe("when silence becomes a no"),
+  until: z.number().optional().describe("when an unanswered approval counts as denied"),
   origin: z
     .object({ run: z.string(), call: z.string(), agent: z.string() })
     .optional()

@@ -9,10 +9,10 @@ export const Options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("cancel")
-    .describe("what becomes of a run when its client goes away; OpenAI's clients expect cancel"),
+    .describe("what happens to a run when its client disconnects; OpenAI's clients expect cancel"),
   compat: z
     .enum(["report", "strict"])
     .default("report")
-    .describe("fields that the agent's model cannot be told: named in venturi-warnings, or refused with 400"),
+    .describe("fields that the agent's model does not support: listed in venturi-warnings, or refused with 400"),
 });
 export type Options = z.output<typeof Options>;

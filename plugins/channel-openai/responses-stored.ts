@@ -38,7 +38,7 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
     await streamRun(served, projection.project, { ...failures, heartbeat: projection.heartbeat });
     return reply;
   });
-  const cancel = { summary: "Cancels a response that is under way", tags, params: Id };
+  const cancel = { summary: "Cancels an active response", tags, params: Id };
   server.post("/responses/:id/cancel", { schema: cancel }, async (request) => {
     const runs = host.runsFor(request);
     const row = await responseRow(runs, request.params.id);
@@ -61,7 +61,7 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
 
 /** The run behind a response id. */
 export async function rowOf(runs: Runs, id: string): Promise<RunRow> {
-  if (!id.startsWith(prefix)) throw invalid(`"${id}" is no id of a response`);
+  if (!id.startsWith(prefix)) throw invalid(`"${id}" is not the id of a response`);
   return runs.get(id.slice(prefix.length)).catch((thrown: unknown) => {
     throw VenturiError.isInstance(thrown) && thrown.code === "not_found" ? missing(id) : thrown;
   });

@@ -159,7 +159,7 @@ export class Connection {
 
   #follow(following: Following): void {
     if (this.#following.has(following.run)) {
-      throw new VenturiError(op, "conflict", "this socket follows the run already");
+      throw new VenturiError(op, "conflict", "this socket already follows the run");
     }
     this.#mustHaveRoom();
     mustFit(following);
@@ -272,7 +272,7 @@ export class Connection {
     const left = [...this.#started];
     for (const abort of this.#following.values()) abort.abort();
     if (this.#parts.options.onDisconnect === "continue") return;
-    await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client went away")));
+    await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client disconnected")));
   }
 }
 

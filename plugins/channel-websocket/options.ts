@@ -10,7 +10,7 @@ export const Options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("continue")
-    .describe("what becomes of the runs that a socket started when it goes away"),
+    .describe("what happens to the runs that a socket started when it disconnects"),
   messagesPerSecond: z
     .number()
     .int()

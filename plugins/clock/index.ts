@@ -48,7 +48,7 @@ export default definePlugin({
       effect: "pure",
       call(input) {
         const zone = input.timeZone ?? options.timeZone;
-        if (!isTimeZone(zone)) throw failure(`"${zone}" is no time zone; use an IANA name such as "Europe/Berlin"`);
+        if (!isTimeZone(zone)) throw failure(`"${zone}" is not a time zone; use an IANA name such as "Europe/Berlin"`);
         const from = input.at === undefined ? context.clock.now() : read(input.at, zone);
         const at = input.add === undefined ? from : addToDate(from, zone, given(input.add));
         const told = tell(at, zone, options.locale);
@@ -87,7 +87,7 @@ function read(text: string, zone: string): number {
   const match = dateTime.exec(text.trim());
   const hasOffset = match?.[1] !== undefined;
   const utc = match === null ? Number.NaN : Date.parse(utcText(text.trim(), hasOffset));
-  if (Number.isNaN(utc)) throw failure(`"${text}" is no ISO 8601 date-time such as "2026-03-01T09:30:00+01:00"`);
+  if (Number.isNaN(utc)) throw failure(`"${text}" is not an ISO 8601 date-time such as "2026-03-01T09:30:00+01:00"`);
   return hasOffset ? utc : momentOf(utc, zone);
 }
 

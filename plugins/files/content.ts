@@ -18,7 +18,7 @@ export async function readContent(folder: Folder, name: string, maxFile: number)
   });
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "no regular file"}`);
+    if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "not a regular file"}`);
     if (stats.size > maxFile) throw tooLarge(name, stats.size, maxFile);
     return { bytes: await readUpTo(handle, name, maxFile), mode: stats.mode & 0o777 };
   } finally {

@@ -6,8 +6,8 @@ import type { Root } from "./root.ts";
 
 const parameters = z.strictObject({
   path: z.string(),
-  find: z.string().min(1).describe("text that stands in the file exactly once"),
-  replace: z.string().describe("what is to stand there instead"),
+  find: z.string().min(1).describe("text that occurs in the file exactly once"),
+  replace: z.string().describe("replacement text"),
 });
 
 export function editTool(root: Root, name: string): Tool {
@@ -32,7 +32,7 @@ const edit = (root: Root, path: string, { find, replace }: { find: string; repla
     const at = text.indexOf(find);
     if (at < 0) throw failure(`the text to find is not in "${file}"; read it again`);
     if (text.indexOf(find, at + 1) >= 0)
-      throw failure(`the text to find stands more than once in "${file}"; give more of it`);
+      throw failure(`the text to find occurs more than once in "${file}"; give more of it`);
     const content = text.slice(0, at) + replace + text.slice(at + find.length);
     const bytes = await replaceContent(folder, file, { content, maxFile: root.options.maxFile, mode });
     return { path, bytes, line: text.slice(0, at).split("\n").length };

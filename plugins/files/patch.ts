@@ -44,7 +44,7 @@ function patch(root: Root, operation: Operation): Promise<string> {
   switch (operation.type) {
     case "create_file":
       return root.making(operation.path, async (folder, file) => {
-        if (await exists(folder, file)) throw failure(`"${file}" is there already; update it`);
+        if (await exists(folder, file)) throw failure(`"${file}" already exists; update it`);
         const bytes = await replaceContent(folder, file, { content: createdBy(operation.diff), maxFile });
         return `created ${operation.path} (${bytes} bytes)`;
       });
@@ -72,7 +72,7 @@ async function remove(folder: Folder, name: string): Promise<void> {
   try {
     const stats = await lstat(folder.at(name));
     if (stats.isSymbolicLink()) throw refusal(`"${name}" is a link; links are not followed`);
-    if (!stats.isFile()) throw failure(`"${name}" is no regular file`);
+    if (!stats.isFile()) throw failure(`"${name}" is not a regular file`);
     await unlink(folder.at(name));
   } catch (thrown) {
     throw explain(thrown, name);

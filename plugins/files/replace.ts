@@ -46,6 +46,6 @@ async function modeOf(folder: Folder, name: string): Promise<number> {
   const stats = await lstat(folder.at(name)).catch(() => undefined); // a new file
   if (stats === undefined) return 0o644;
   if (stats.isSymbolicLink()) throw refusal(`"${name}" is a link; links are not followed`);
-  if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "no regular file"}`);
+  if (!stats.isFile()) throw failure(`"${name}" is ${stats.isDirectory() ? "a folder" : "not a regular file"}`);
   return stats.mode & 0o777;
 }

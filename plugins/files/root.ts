@@ -39,7 +39,7 @@ export async function openRoot(options: FilesOptions, base: string): Promise<Roo
   const components = (path: string): string[] => {
     const parts = split(path);
     const denied = parts.find(isDenied);
-    if (denied !== undefined) throw refusal(`"${denied}" is not for the tools`);
+    if (denied !== undefined) throw refusal(`"${denied}" is not accessible to tools`);
     return parts;
   };
 
@@ -125,7 +125,7 @@ async function openTop(path: string): Promise<{ handle: FileHandle; path: string
     throw new VenturiError(
       "tool.create",
       "config_invalid",
-      `root is no folder that can be opened: ${messageOf(thrown)}`,
+      `root is not a folder that can be opened: ${messageOf(thrown)}`,
     );
   }
 }
@@ -137,10 +137,10 @@ export function explain(thrown: unknown, name: string): VenturiError {
   const failed = (message: string) => new VenturiError("tool.call", "tool_failed", message);
   if (code === "ENOENT") return failed(`"${name}" does not exist`);
   if (code === "ELOOP" || code === "EMLINK") return refusal(`"${name}" is a link; links are not followed`);
-  if (code === "ENOTDIR") return failed(`"${name}" is no folder (links are not followed)`);
+  if (code === "ENOTDIR") return failed(`"${name}" is not a folder (links are not followed)`);
   if (code === "EISDIR") return failed(`"${name}" is a folder`);
   if (code === "EACCES" || code === "EPERM") return failed(`"${name}" may not be opened`);
-  if (code === "ENXIO" || code === "ENODEV") return failed(`"${name}" is no regular file`);
+  if (code === "ENXIO" || code === "ENODEV") return failed(`"${name}" is not a regular file`);
   return failed(`"${name}" could not be used (${code ?? "unknown reason"})`);
 }
 

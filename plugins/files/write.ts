@@ -4,8 +4,8 @@ import { replaceContent } from "./replace.ts";
 import type { Root } from "./root.ts";
 
 const parameters = z.strictObject({
-  path: z.string().describe("path below the root; missing folders are made"),
-  content: z.string().describe("the whole new content"),
+  path: z.string().describe("path below the root; missing folders are created"),
+  content: z.string().describe("the complete new content"),
 });
 
 export const writeTool = (root: Root, name: string): Tool =>

@@ -57,7 +57,7 @@ export class GeminiDecoder implements Decoder {
     // A Live session has turns but no end event: it ends when its socket closes.
     else if (this.#live) out.push({ type: "done", finish: "other", raw: "session closed" });
     else
-      out.push({ type: "error", error: broken("the stream ended before a finishReason; what arrived is not whole") });
+      out.push({ type: "error", error: broken("the stream ended before a finishReason; what arrived is incomplete") });
   }
 
   #unreadable(frame: Frame, out: Delta[]): void {

@@ -121,7 +121,7 @@ async function readDocument(file: string): Promise<Record<string, unknown>> {
   try {
     const document = recordOf(parse(await readFile(file, "utf8"), { uniqueKeys: false })); // JSON is YAML
     if (typeof document.openapi !== "string" || !document.openapi.startsWith("3."))
-      throw new Error("it is no OpenAPI 3 document");
+      throw new Error("it is not an OpenAPI 3 document");
     return document;
   } catch (thrown) {
     throw invalid(`${file} cannot be read: ${messageOf(thrown)}`);

@@ -49,7 +49,8 @@ export class Sender {
       );
     } catch (thrown) {
       if (call.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the request was cancelled");
-      if (deadline.aborted) throw new VenturiError(op, "tool_timeout", `no whole answer within ${sending.timeout} ms`);
+      if (deadline.aborted)
+        throw new VenturiError(op, "tool_timeout", `no complete answer within ${sending.timeout} ms`);
       throw this.#explain(thrown);
     }
   }

@@ -16,7 +16,7 @@ export function fillUrl(template: string, values: Values): string {
     throw new VenturiError("tool.call", "tool_denied", "a parameter may not be a step to another path (. or ..)");
   }
   if (!URL.canParse(filled)) {
-    throw new VenturiError("tool.call", "tool_invalid_arguments", "the parameters make no valid address");
+    throw new VenturiError("tool.call", "tool_invalid_arguments", "the parameters do not form a valid URL");
   }
   return filled;
 }

@@ -181,7 +181,7 @@ export class Connection {
   #restartLater(reason: string): void {
     const { first, most } = this.#options.backoff;
     const restartInMs = Math.min(most, first * 2 ** this.#failures++);
-    this.#context.log.warn("the MCP server is gone and will be restarted", { ...this.#fields(reason), restartInMs });
+    this.#context.log.warn("MCP server exited; restarting it", { ...this.#fields(reason), restartInMs });
     this.#stopTimer = this.#context.clock.after(restartInMs, () => void this.#restart());
   }
 

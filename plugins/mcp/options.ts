@@ -26,7 +26,7 @@ export const McpOptions = z
     effects: z
       .record(z.string(), z.enum(["pure", "idempotent", "effectful"]))
       .default({})
-      .describe("effect by tool, where the server's own hints are not to be believed"),
+      .describe("effect by tool, where the server's own hints are not trusted"),
     connectTimeout: Duration.default(15_000),
     backoff: z.strictObject({ first: Duration.default(500), most: Duration.default(30_000) }).prefault({}),
     optional: z.boolean().default(false).describe("start without the server and go on trying"),

@@ -8,7 +8,7 @@ export default definePlugin({
   description: "Keeps runs in the memory of this process: for tests and one-off runs. Nothing survives a restart.",
   options: z.strictObject({
     keep: z.number().int().positive().prefault(1000).describe("Ended runs kept; the oldest go first."),
-    lease: Duration.prefault("10s").describe("A worker not heard of for this long has lost its runs."),
+    lease: Duration.prefault("10s").describe("A worker without a heartbeat for this long loses its runs."),
   }),
   check: (_options, { processes }) =>
     processes === 1

@@ -112,10 +112,10 @@ export class MemoryJournal implements Journal {
     this.#usable(op);
     const known = item.key === undefined ? undefined : this.#keys.get(nameOf(item.tenant, item.key));
     if (known !== undefined) return { run: known, existing: true };
-    if (this.#runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} is already there`);
+    if (this.#runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} already exists`);
     const busy = this.#isBusy(item.tenant, item.session);
     if (busy && item.whenBusy === "conflict") {
-      throw new VenturiError(op, "conflict", `the session ${item.session} has a run under way`);
+      throw new VenturiError(op, "conflict", `the session ${item.session} has an active run`);
     }
     const { caller } = item.request;
     if (caller?.concurrentRuns !== undefined && this.#openOf(item.tenant, caller.id) >= caller.concurrentRuns) {
@@ -206,9 +206,9 @@ export class MemoryJournal implements Journal {
     const op = "journal.restore";
     this.#usable(op);
     const { run, tenant, session, request, events } = recording;
-    if (this.#runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} is already there`);
+    if (this.#runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} already exists`);
     if (this.#isBusy(tenant, session))
-      throw new VenturiError(op, "conflict", `the session ${session} has a run under way`);
+      throw new VenturiError(op, "conflict", `the session ${session} has an active run`);
     const stored = this.#store({ run, tenant, session, request });
     const last = events.at(-1);
     stored.epoch = 1;

@@ -38,7 +38,7 @@ async function isolated(file: string, options: Options, name: string): Promise<T
 export default definePlugin({
   name: "module",
   kind: "tool",
-  description: "A function from a file of your own",
+  description: "A function from your own file",
   options: Options,
   async check(options, { folder }) {
     const file = resolve(folder, options.path);

@@ -47,7 +47,7 @@ const effects = ["pure", "idempotent", "effectful"];
 function checked(file: string, name: string, value: unknown): OwnTool {
   const where = `export "${name}"`;
   if (typeof value !== "object" || value === null) {
-    throw invalid(file, `${where} is no object { description, parameters, effect, call }`);
+    throw invalid(file, `${where} is not an object { description, parameters, effect, call }`);
   }
   const tool: Partial<Record<keyof OwnTool, unknown>> = value;
   if (typeof tool.call !== "function") throw invalid(file, `${where} needs call(input, context)`);

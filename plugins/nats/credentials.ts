@@ -14,7 +14,7 @@ export const Tls = z.strictObject({
   handshakeFirst: z
     .boolean()
     .prefault(false)
-    .describe("Encrypt before the server has said a word; the server needs `handshake_first`."),
+    .describe("Start TLS before the server's greeting; the server needs `handshake_first`."),
 });
 
 /** One login method; none if the server requires none. */

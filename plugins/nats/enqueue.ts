@@ -149,4 +149,4 @@ function limited({ tenant, request: { caller } }: Enqueue): LimitedCaller | unde
 }
 
 export const taken = (op: string, run: string): VenturiError =>
-  new VenturiError(op, "conflict", `the run ${run} is already there`);
+  new VenturiError(op, "conflict", `the run ${run} already exists`);

@@ -16,7 +16,7 @@ export default definePlugin({
       .string()
       .regex(/^[A-Za-z0-9_-]{1,64}$/, "use letters, digits, _ and -, at most 64 of them")
       .prefault("venturi")
-      .describe("Its streams are named V_space_…; made when they are not there."),
+      .describe("Its streams are named V_space_…; created when missing."),
     replicas: z.number().int().min(1).max(5).prefault(3).describe("Servers that keep each message: 1, 3 or 5."),
     shards: z
       .number()
@@ -42,9 +42,9 @@ export default definePlugin({
     domain: z.string().optional().describe("JetStream domain, where the servers have one."),
     connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
     timeout: Duration.prefault("10s").describe("How long an operation is tried."),
-    requestTimeout: Duration.prefault("2s").describe("How long one answer is waited for before it is asked again."),
+    requestTimeout: Duration.prefault("2s").describe("Timeout of one request before it is retried."),
     lease: Duration.prefault("15s").describe(
-      "A worker not heard of for this long has lost its runs. Longer than an election of a stream's leader (4 to 9 s).",
+      "A worker without a heartbeat for this long loses its runs. Longer than an election of a stream's leader (4 to 9 s).",
     ),
   }),
   async create(options, context) {
@@ -57,7 +57,7 @@ export default definePlugin({
         await journal.close();
         throw thrown;
       }
-      context.log.warn("the journal's NATS cannot be used yet; trying again", { error: thrown.message });
+      context.log.warn("the journal's NATS is not usable yet; retrying", { error: thrown.message });
     }
     if (options.durability === "unchecked")
       context.log.warn("the journal's servers may acknowledge before they have synced (durability: unchecked)");

@@ -106,7 +106,7 @@ export class Link {
   async stream(op: string, subject: string, request: object, receive: Receive): Promise<void> {
     const connection = await this.connection(op);
     if (!this.#up) {
-      receive(undefined, "the connection is lost");
+      receive(undefined, "the connection was lost");
       return;
     }
     const reply = this.#wait(receive);
@@ -125,7 +125,7 @@ export class Link {
   #publish(messages: readonly Outgoing[]): Promise<Ack> {
     const connection = this.#connection;
     // nats.js would buffer the publish until it reconnects, long after the request has timed out.
-    if (!connection || !this.#up) return Promise.resolve({ kind: "lost", why: "the connection is lost" });
+    if (!connection || !this.#up) return Promise.resolve({ kind: "lost", why: "the connection was lost" });
     return new Promise((resolve) => {
       const reply = this.#wait((message, why) => {
         resolve(message ? ackOf(message) : { kind: "lost", why });

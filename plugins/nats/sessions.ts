@@ -76,4 +76,4 @@ export class Sessions {
 }
 
 export const busy = (op: string, session: string | undefined): VenturiError =>
-  new VenturiError(op, "conflict", `the session ${session} has a run under way`);
+  new VenturiError(op, "conflict", `the session ${session} has an active run`);

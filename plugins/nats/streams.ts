@@ -36,7 +36,7 @@ async function prepareStream(
   if (!("error" in made)) return compare(op, wanted, made.config);
   const { err_code: code, description } = made.error;
   if (code !== nameInUse)
-    throw (wait.has(code) ? failed : unusable)(op, `its stream ${name} cannot be made: ${description}`);
+    throw (wait.has(code) ? failed : unusable)(op, `its stream ${name} cannot be created: ${description}`);
   // Created by an operator with additional settings, such as placement or limits.
   const { config } = await store.api<{ config: StreamConfig }>(op, `STREAM.INFO.${name}`, {});
   const shards = config.metadata?.["venturi.shards"];

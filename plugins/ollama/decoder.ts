@@ -44,7 +44,7 @@ export class OllamaDecoder implements Decoder {
   end(out: Delta[]): void {
     if (this.#ended) return;
     this.#ended = true;
-    out.push({ type: "error", error: broken("the stream ended before a line with done; what arrived is not whole") });
+    out.push({ type: "error", error: broken("the stream ended before a line with done; what arrived is incomplete") });
   }
 
   #line(line: Wire, out: Delta[]): void {

@@ -51,7 +51,7 @@ export class ResponsesDecoder implements Decoder {
   }
 
   end(out: Delta[]): void {
-    if (!this.#ended) this.#fail(out, broken("the stream ended before the response was completed; it was cut"));
+    if (!this.#ended) this.#fail(out, broken("the stream ended before the response was completed; it was truncated"));
   }
 
   #noJson(frame: Frame, out: Delta[]): void {

@@ -227,10 +227,10 @@ export class ChatDecoder implements Decoder {
 
   #finish(out: Delta[]): void {
     const raw = this.#choice === undefined ? undefined : this.#choices.get(this.#choice);
-    if (raw === undefined) return this.#fail(out, broken("the stream ended without a finish reason; it was cut"));
+    if (raw === undefined) return this.#fail(out, broken("the stream ended without a finish reason; it was truncated"));
     for (const finish of this.#choices.values()) {
       if (finish === undefined)
-        return this.#fail(out, broken("the stream ended before all of its choices did; it was cut"));
+        return this.#fail(out, broken("the stream ended before all of its choices did; it was truncated"));
     }
     this.#ended = true;
     this.#calls.close(out);

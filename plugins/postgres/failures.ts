@@ -57,7 +57,8 @@ function setupAdvice(thrown: unknown): string | undefined {
   if (!(thrown instanceof Error)) return undefined;
   const code = "code" in thrown ? String(thrown.code) : "";
   const { message } = thrown;
-  if (code === "ERR_INVALID_URL") return "journal.url is none; write postgres://user:password@host:5432/database";
+  if (code === "ERR_INVALID_URL")
+    return "journal.url is not a database URL; write postgres://user:password@host:5432/database";
   if (code === "ERR_TLS_CERT_ALTNAME_INVALID") {
     return `its certificate is for another name (${message}); check the host in journal.url, or name it as journal.tls.servername`;
   }

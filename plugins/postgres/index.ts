@@ -29,7 +29,7 @@ export default definePlugin({
       .string()
       .regex(/^[a-z_][a-z0-9_]{0,50}$/, "use a-z, 0-9 and _, at most 51 of them")
       .prefault("venturi")
-      .describe("The schema for its tables; made when it is not there."),
+      .describe("The schema for its tables; created when missing."),
     pool: z
       .number()
       .int()
@@ -42,7 +42,7 @@ export default definePlugin({
       .describe("Encrypt the connection; counts more than `sslmode` in the URL."),
     connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
     timeout: Duration.prefault("10s").describe("How long to wait for an answer before the connection counts as lost."),
-    lease: Duration.prefault("10s").describe("A worker not heard of for this long has lost its runs."),
+    lease: Duration.prefault("10s").describe("A worker without a heartbeat for this long loses its runs."),
     pooler: z
       .boolean()
       .prefault(false)
@@ -61,7 +61,7 @@ export default definePlugin({
         await journal.close();
         throw thrown;
       }
-      context.log.warn("the journal's database cannot be used yet; trying again", { error: thrown.message });
+      context.log.warn("the journal's database is not usable yet; retrying", { error: thrown.message });
     }
     return journal;
   },

@@ -295,7 +295,7 @@ export class PostgresJournal implements Journal {
 
   async #whyNot({ run, session }: Pick<Enqueue, "run" | "session">, ask: Ask): Promise<string> {
     const taken = await ask(this.#sql.findRun, [run]);
-    return taken.length > 0 ? `the run ${run} is already there` : `the session ${session} has a run under way`;
+    return taken.length > 0 ? `the run ${run} already exists` : `the session ${session} has an active run`;
   }
 
   /** Wakes parked runs whose time has come. Claims in quick succession skip this. */

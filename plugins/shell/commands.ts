@@ -47,7 +47,7 @@ export async function resolveCommand(entry: CommandOptions, path: readonly strin
 function checkChecked(program: string, prefix: readonly string[]): void {
   if (!isKnown(program)) {
     throw invalid(
-      `"${program}" is none of the programs whose options are known; give it a fixed argv, or arguments: any in a sandbox`,
+      `"${program}" is not among the programs whose options are known; give it a fixed argv, or arguments: any in a sandbox`,
     );
   }
   // An operand may still be missing; the model supplies it.

@@ -110,7 +110,7 @@ async function findRepository(jail: Jail, directory: string): Promise<string> {
     const folder = join(at, ".git");
     const stats = await lstat(folder).catch(() => undefined);
     if (stats?.isDirectory()) return folder;
-    if (stats !== undefined) throw new Refusal(".git is no folder: the repository is in another place");
+    if (stats !== undefined) throw new Refusal(".git is not a folder: the repository is elsewhere");
   }
   throw new Refusal("there is no git repository in this folder of the workspace");
 }

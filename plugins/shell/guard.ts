@@ -25,7 +25,7 @@ export async function checkArguments(command: Command, given: readonly string[],
     if (argument.includes("\0")) throw denied("an argument has a NUL in it");
     if (command.deny.some((pattern) => pattern.test(argument))) throw denied(`"${argument}" is denied by the config`);
     if (command.allow !== undefined && !command.allow.some((pattern) => pattern.test(argument))) {
-      throw denied(`"${argument}" is none of the arguments the config allows`);
+      throw denied(`"${argument}" is not among the arguments the config allows`);
     }
   }
   if (command.arguments === "none" && given.length > 0) throw denied(`${command.name} takes no arguments here`);

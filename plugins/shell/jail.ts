@@ -24,7 +24,7 @@ export interface Directory extends AsyncDisposable {
 }
 
 export async function openDirectory(jail: Jail, path: string): Promise<Directory> {
-  if (path.includes("\0") || isAbsolute(path)) throw denied(`"${path}" is no folder below the workspace`);
+  if (path.includes("\0") || isAbsolute(path)) throw denied(`"${path}" is not a folder below the workspace`);
   let handle: FileHandle | undefined;
   try {
     handle = await open(resolve(jail.root, path), constants.O_RDONLY | constants.O_DIRECTORY);
@@ -41,7 +41,7 @@ export async function openDirectory(jail: Jail, path: string): Promise<Directory
   } catch (thrown) {
     await handle?.close();
     if (VenturiError.isInstance(thrown)) throw thrown;
-    throw new VenturiError("tool.call", "tool_failed", `"${path}" is no folder in the workspace`, { cause: thrown });
+    throw new VenturiError("tool.call", "tool_failed", `"${path}" is not a folder in the workspace`, { cause: thrown });
   }
 }
 

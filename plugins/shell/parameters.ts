@@ -15,8 +15,8 @@ export function parametersOf(names: readonly string[]) {
       .max(15)
       .optional()
       .describe("commands to run after it, whatever its exit status"),
-    timeoutMs: z.number().int().positive().optional().describe("less time than there is anyway"),
-    maxOutput: z.number().int().positive().optional().describe("less of the output than is kept anyway"),
+    timeoutMs: z.number().int().positive().optional().describe("a shorter timeout than the default"),
+    maxOutput: z.number().int().positive().optional().describe("a lower output limit than the default"),
   });
 }
 

@@ -54,7 +54,7 @@ async function checkPath({ kind, text }: Pick<Value, "kind" | "text">, jail: Jai
 async function checkPrefix(text: string, real: string): Promise<void> {
   const names = await readdir(dirname(real)).catch(() => []);
   if (names.some((name) => name.startsWith(basename(real)))) {
-    throw refused(text, "files that begin like this are there already");
+    throw refused(text, "files with this prefix already exist");
   }
 }
 

@@ -32,7 +32,7 @@ export const faultRules = {
     meaning: "the connection is closed (FIN) after this many bytes, without the body's end",
   },
   reset: { position: "required", meaning: "the connection is reset (RST) after this many bytes" },
-  malformed: { position: "required", meaning: "the chunk with this number is no JSON" },
+  malformed: { position: "required", meaning: "the chunk with this number is not JSON" },
   error: {
     value: "optional",
     position: "required",
@@ -86,8 +86,8 @@ const isFaultName = (name: string): name is FaultName => Object.hasOwn(faultRule
 
 function checkPresence(word: string, what: string, found: { given: string | undefined; rule: Rule["value"] }): void {
   if (found.given === undefined && found.rule === "required") throw invalid(word, `it needs ${what}`);
-  if (found.given !== undefined && found.rule === undefined) throw invalid(word, `it takes no ${what}`);
+  if (found.given !== undefined && found.rule === undefined) throw invalid(word, `it does not support ${what}`);
 }
 
 const invalid = (word: string, hint: string): VenturiError =>
-  new VenturiError(op, "invalid_input", `"${word}" is no fault: ${hint}`);
+  new VenturiError(op, "invalid_input", `"${word}" is not a fault: ${hint}`);

@@ -84,7 +84,7 @@ function pauseOf(ms: number | undefined, at: Place | undefined): Plan["pause"] {
 
 function errorOf(status: number | undefined, at: Place | undefined): Plan["error"] {
   if (at === undefined) return undefined;
-  return { failure: { status: status ?? 500, message: "the simulator was told to fail inside the stream" }, at };
+  return { failure: { status: status ?? 500, message: "the simulator was set to fail inside the stream" }, at };
 }
 
 function failureOf(chosen: ReadonlyMap<FaultName, Fault>): Failure | undefined {
@@ -97,10 +97,10 @@ function failureOf(chosen: ReadonlyMap<FaultName, Fault>): Failure | undefined {
 
 function rateLimited(ms: number): Failure {
   const headers = { "retry-after-ms": String(ms), "retry-after": String(Math.ceil(ms / 1000)) };
-  return { status: 429, message: `the simulator was told to ask for ${ms} ms`, headers };
+  return { status: 429, message: `the simulator was set to ask for ${ms} ms`, headers };
 }
 
-export const failed = (status: number): Failure => ({ status, message: `the simulator was told to answer ${status}` });
+export const failed = (status: number): Failure => ({ status, message: `the simulator was set to answer ${status}` });
 
 function failOf(fault: Fault | undefined): Plan["fail"] {
   if (fault === undefined) return undefined;

@@ -16,7 +16,7 @@ const options = z.strictObject({
   onDisconnect: z
     .enum(["continue", "cancel"])
     .default("cancel")
-    .describe("what becomes of the runs that a socket started when it goes away"),
+    .describe("what happens to the runs that a socket started when it disconnects"),
   subscriptions: z.number().int().positive().default(64).describe("most runs followed on one socket"),
 });
 type Options = z.output<typeof options>;

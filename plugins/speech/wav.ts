@@ -12,7 +12,7 @@ export async function fromWav(stream: AsyncIterable<Uint8Array>): Promise<Uttera
   for (;;) {
     const found = headerIn(head);
     if (found !== undefined) return { format: found.format, frames: frames(head.subarray(found.samples), chunks) };
-    if (head.length > longest) throw new Error("the engine's audio is no PCM in WAV");
+    if (head.length > longest) throw new Error("the engine's audio is not PCM in WAV");
     const { value, done } = await chunks.next();
     if (done) throw new Error("the engine ended before its audio began");
     head = Buffer.concat([head, value]);
@@ -29,13 +29,13 @@ export const fromPcm = (stream: AsyncIterable<Uint8Array>, format: AudioFormat):
 function headerIn(bytes: Buffer): { format: AudioFormat; samples: number } | undefined {
   if (bytes.length < 12) return undefined;
   if (bytes.toString("latin1", 0, 4) !== "RIFF" || bytes.toString("latin1", 8, 12) !== "WAVE") {
-    throw new Error("the engine's audio is no WAV");
+    throw new Error("the engine's audio is not WAV");
   }
   let format: AudioFormat | undefined;
   for (let at = 12; at + 8 <= bytes.length; ) {
     const name = bytes.toString("latin1", at, at + 4);
     if (name === "data") {
-      if (format === undefined) throw new Error("the engine's WAV says nothing of its format");
+      if (format === undefined) throw new Error("the engine's WAV has no format header");
       return { format, samples: at + 8 };
     }
     const size = bytes.readUInt32LE(at + 4);

@@ -10,7 +10,7 @@ const advice: Readonly<Record<number, string>> = {
   11: "it is corrupt; restore it from a backup, or recover what is left with `sqlite3 FILE .recover`",
   13: "the disk, or the size it may grow to (journal.maxSize), is full; make room or prune old runs",
   14: "it cannot be opened; check that its folder is there and may be written to",
-  26: "it is no SQLite database; choose another journal.path",
+  26: "it is not a SQLite database; choose another journal.path",
 };
 
 const broken: ReadonlySet<number> = new Set([8, 10, 11, 14, 26]);

@@ -12,8 +12,8 @@ export default definePlugin({
     path: z
       .string()
       .prefault("./data/venturi.db")
-      .describe("The file, made when it is not there; `:memory:` keeps nothing."),
-    lease: Duration.prefault("5s").describe("A worker not heard of for this long has lost its runs."),
+      .describe("The file, created when missing; `:memory:` keeps nothing."),
+    lease: Duration.prefault("5s").describe("A worker without a heartbeat for this long loses its runs."),
     busyTimeout: Duration.prefault("5s").describe(
       "How long a transaction waits for another process to finish its own.",
     ),
@@ -43,7 +43,7 @@ async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (cause) {
-    const message = `the folder ${folder} for the journal cannot be made; choose another journal.path`;
+    const message = `the folder ${folder} for the journal cannot be created; choose another journal.path`;
     throw new VenturiError("journal.open", "journal_failed", message, { cause });
   }
 }

@@ -63,7 +63,7 @@ export class SqliteJournal implements Journal {
         }),
       loss: (reason) => {
         if (reason === undefined) log.info("the journal's file is back", { file: options.file });
-        else log.error("the journal's file is gone; no run is taken", { file: options.file, reason });
+        else log.error("the journal's file is gone; new runs are refused", { file: options.file, reason });
       },
     });
     this.#enqueues = new Grouped((rows) => this.#thread.ask("enqueue", rows));

@@ -140,9 +140,9 @@ export class Store implements Omit<Operations, "close"> {
 
   restore(row: RestoreRow): string | undefined {
     return this.#write(() => {
-      if (this.#ask.get(sql.findRun, row.run)) return `the run ${row.run} is already there`;
+      if (this.#ask.get(sql.findRun, row.run)) return `the run ${row.run} already exists`;
       if (row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session)) {
-        return `the session ${row.session} has a run under way`;
+        return `the session ${row.session} has an active run`;
       }
       const { request, records, signals, wires, ...columns } = row;
       const [added] = this.#ask.all<{ id: number }>(sql.restoreRun, { ...columns, signals: signals.length });
@@ -227,11 +227,10 @@ export class Store implements Omit<Operations, "close"> {
   #enqueue(row: EnqueueRow): Enqueued {
     const known = row.key === null ? undefined : this.#ask.get<{ run: string }>(sql.findKey, row.tenant, row.key);
     if (known) return { kind: "existing", run: known.run };
-    if (this.#ask.get(sql.findRun, row.run))
-      return { kind: "conflict", message: `the run ${row.run} is already there` };
+    if (this.#ask.get(sql.findRun, row.run)) return { kind: "conflict", message: `the run ${row.run} already exists` };
     const busy = row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session) !== undefined;
     if (busy && row.refuseBusy) {
-      return { kind: "conflict", message: `the session ${row.session} has a run under way` };
+      return { kind: "conflict", message: `the session ${row.session} has an active run` };
     }
     const { run, tenant, key, session, agent, caller, revision } = row;
     if (row.most !== null && (this.#ask.get<{ open: number }>(sql.countOpen, tenant, caller)?.open ?? 0) >= row.most) {

@@ -32,7 +32,7 @@ export function checkCall(agent: AgentDefinition, request: RunRequest): void {
   checkOptions(agent, request);
   const clientTools = (request.clientTools ?? []).map(({ name }) => name);
   const twice = clientTools.find((name, index) => clientTools.indexOf(name) !== index);
-  if (twice !== undefined) throw new VenturiError(op, "invalid_input", `tools: "${twice}" is there twice`);
+  if (twice !== undefined) throw new VenturiError(op, "invalid_input", `tools: "${twice}" is listed twice`);
   checkChoice(request, [...agent.tools().map(({ name }) => name), ...clientTools]);
 }
 

@@ -23,7 +23,7 @@ export function configure(command: Command): void {
   )
     .option("--approve", "let the tool run")
     .option("--deny", "do not")
-    .option("--reason <text>", "told to the model when it is denied")
+    .option("--reason <text>", "passed to the model when the call is denied")
     .option("--json", "one JSON line a question")
     .addHelpText("after", example("venturi approvals", 'venturi approvals run_0m5x… --deny --reason "too expensive"'))
     .action(async (run: string | undefined, call: string | undefined, options: Options) => {
@@ -60,7 +60,7 @@ function onlyCall(approvals: readonly Open[], run: string): string {
 }
 
 function list(approvals: readonly Open[], { json }: Options): void {
-  if (approvals.length === 0 && !json) show(process.stderr, "nothing waits for a person\n");
+  if (approvals.length === 0 && !json) show(process.stderr, "no pending approvals\n");
   for (const open of approvals) {
     if (json) showJson(process.stdout, JSON.stringify(open));
     else show(process.stdout, `${forOneLine(lineOf(open))}\n`);

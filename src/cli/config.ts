@@ -10,7 +10,7 @@ export function configure(command: Command): void {
   command.addHelpText("after", example("venturi config show", "venturi config schema > venturi.schema.json"));
   command
     .command("show")
-    .description("every effective value with the place it came from; secrets are masked")
+    .description("print every effective value and where it came from; secrets are masked")
     .option("--json", "as JSON, without the places")
     .addHelpText("after", example("venturi config show --set limits.drain=5s"))
     .action(async (options: { json?: true }, shown: Command) => {
@@ -20,7 +20,7 @@ export function configure(command: Command): void {
     });
   command
     .command("schema")
-    .description("the JSON Schema of the configuration, with the options of every plugin in the box")
+    .description("the JSON Schema of the configuration, with the options of every built-in plugin")
     .addHelpText("after", example("venturi config schema > config/venturi.schema.json"))
     .action(async () => {
       showJson(process.stdout, JSON.stringify(await configSchema(new PluginLoader()), null, 2));

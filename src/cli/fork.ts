@@ -70,7 +70,7 @@ export function configure(command: Command): void {
 function requestOf(options: Options): ForkRequest {
   const after = Number(options.after);
   if (!Number.isInteger(after) || after < 1) {
-    throw new VenturiError(op, "invalid_input", `--after: "${options.after}" is no seq of an event`);
+    throw new VenturiError(op, "invalid_input", `--after: "${options.after}" is not the seq of an event`);
   }
   const tools = modes.find((mode) => mode === options.tools);
   if (tools === undefined) throw new VenturiError(op, "invalid_input", `--tools: one of ${modes.join(", ")}`);
@@ -93,7 +93,7 @@ const collect = (value: string, before: readonly string[]) => [...before, value]
 
 function pair(flag: string, text: string): [string, string] {
   const at = text.indexOf("=");
-  if (at < 1) throw new VenturiError(op, "invalid_input", `${flag}: "${text}" is no name=value`);
+  if (at < 1) throw new VenturiError(op, "invalid_input", `${flag}: "${text}" is not name=value`);
   return [text.slice(0, at), text.slice(at + 1)];
 }
 

@@ -35,7 +35,7 @@ export function globalsOf(command: Command): Globals {
 export function globalsOrBox(command: Command): Globals {
   const { config, set } = globalsOf(command);
   if (command.getOptionValueSourceWithGlobals("config") !== "default" || existsSync(config)) return { config, set };
-  show(process.stderr, `there is no ${config} here: using the one of the box (venturi init copies it)\n`);
+  show(process.stderr, `there is no ${config} here: using the built-in one (venturi init copies it)\n`);
   const data = resolve("data");
   return {
     config: fileURLToPath(new URL("../../../config/venturi.yaml", import.meta.url)),

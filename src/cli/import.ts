@@ -11,7 +11,7 @@ export function configure(command: Command): void {
   command
     .argument("<file>", "what `venturi export` wrote; - reads standard input")
     .option("--as <run>", "the id it gets here; its own when absent")
-    .option("--json", "say what was taken in as JSON")
+    .option("--json", "print what was imported as JSON")
     .addHelpText("after", example("venturi import run.ndjson", "venturi import run.ndjson --as run_copy"))
     .action(async (file: string, options: { as?: string; json?: true }) => {
       const text = await read(file);

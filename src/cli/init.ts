@@ -18,7 +18,7 @@ export function configure(command: Command): void {
     .action((folder: string) => {
       const there = files.map((file) => join(folder, file)).find((file) => existsSync(file));
       if (there !== undefined) {
-        throw new VenturiError("cli.init", "conflict", `${there} is there already; name another folder`);
+        throw new VenturiError("cli.init", "conflict", `${there} already exists; choose another folder`);
       }
       for (const file of files) copy(file, folder);
       show(process.stdout, `${files.map((file) => join(folder, file)).join("\n")}\n`);

@@ -13,12 +13,12 @@ interface Entry {
 
 const entries: readonly Entry[] = [
   { name: "start", summary: "run the service", load: () => import("./start.ts") },
-  { name: "run", summary: "one run of an agent, streamed to the terminal", load: () => import("./run.ts") },
-  { name: "chat", summary: "a conversation with an agent", load: () => import("./chat.ts") },
-  { name: "init", summary: "write a configuration to begin with", load: () => import("./init.ts") },
+  { name: "run", summary: "run an agent once and stream it to the terminal", load: () => import("./run.ts") },
+  { name: "chat", summary: "chat with an agent", load: () => import("./chat.ts") },
+  { name: "init", summary: "write a starter configuration", load: () => import("./init.ts") },
   {
     name: "validate",
-    summary: "check the configuration and tell everything that is wrong with it",
+    summary: "check the configuration and report every problem",
     load: () => import("./validate.ts"),
   },
   { name: "config", summary: "show the effective configuration or its JSON Schema", load: () => import("./config.ts") },
@@ -30,7 +30,7 @@ const entries: readonly Entry[] = [
   { name: "plugin", summary: "start a new plugin", load: () => import("./plugin-new.ts") },
   {
     name: "reload",
-    summary: "have the running service read its configuration anew",
+    summary: "make the running service reload its configuration",
     load: () => import("./reload.ts"),
   },
   {
@@ -40,38 +40,42 @@ const entries: readonly Entry[] = [
   },
   {
     name: "trace",
-    summary: "where a run's time went, as a waterfall of its spans",
+    summary: "draw draw where a run's time went, as a waterfall of its spans",
     load: () => import("./trace.ts"),
   },
-  { name: "why", summary: "what made a run slow or fail", load: () => import("./why.ts") },
-  { name: "runs", summary: "the runs there are, newest last", load: () => import("./runs.ts") },
+  { name: "why", summary: "explain why a run was slow or failed", load: () => import("./why.ts") },
+  { name: "runs", summary: "list runs, newest last", load: () => import("./runs.ts") },
   {
     name: "approvals",
-    summary: "questions that wait for a person, and answers to them",
+    summary: "list and answer pending approvals",
     load: () => import("./approvals.ts"),
   },
   {
     name: "simulate",
-    summary: "a model server without a model, for demos and tests",
+    summary: "a model server for demos and tests that needs no model",
     load: () => import("./simulate.ts"),
   },
-  { name: "replay", summary: "a recorded run once more, as it was", load: () => import("./replay.ts") },
-  { name: "fork", summary: "a new run from a step of another, with changes", load: () => import("./fork.ts") },
+  { name: "replay", summary: "replay a recorded run", load: () => import("./replay.ts") },
+  { name: "fork", summary: "start start a new run from a step of another, with changes", load: () => import("./fork.ts") },
   {
     name: "compare",
-    summary: "two runs side by side: time, tokens, calls, answers",
+    summary: "compare two runs: time, tokens, calls, answers",
     load: () => import("./compare.ts"),
   },
-  { name: "export", summary: "a run as one file of JSON lines", load: () => import("./export.ts") },
-  { name: "import", summary: "take in what export wrote", load: () => import("./import.ts") },
+  { name: "export", summary: "export a run as JSON lines", load: () => import("./export.ts") },
+  { name: "import", summary: "import an exported run", load: () => import("./import.ts") },
   {
     name: "audit",
-    summary: "who did what: approvals, cancels, failed logins, reloads",
+    summary: "audit log: approvals, cancels, failed logins, reloads",
     load: () => import("./audit.ts"),
   },
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
-  { name: "doctor", summary: "look for what would keep the service from working", load: () => import("./doctor.ts") },
-  { name: "completion", summary: "completion for bash, zsh or fish", load: () => import("./completion.ts") },
+  { name: "doctor", summary: "check what would keep the service from working", load: () => import("./doctor.ts") },
+  {
+    name: "completion",
+    summary: "print a completion script for bash, zsh or fish",
+    load: () => import("./completion.ts"),
+  },
 ];
 export const commandNames: readonly string[] = entries.map((entry) => entry.name);
 

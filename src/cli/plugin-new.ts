@@ -25,7 +25,7 @@ export function configure(command: Command): void {
   command.addHelpText("after", example("venturi plugin new weather --kind tool"));
   command
     .command("new")
-    .description("write a plugin of its own package, with a test that passes as it stands")
+    .description("write a plugin as its own package, with a passing test")
     .argument("<name>", "name of the plugin and of its folder: a-z, 0-9 and -")
     .addOption(new Option("--kind <kind>", "what it is").choices(Object.keys(kinds)).makeOptionMandatory())
     .option("--folder <path>", "where to write it; NAME below the working folder when absent")
@@ -41,10 +41,10 @@ export function configure(command: Command): void {
 
 export function writePlugin(name: string, kind: PluginKind, folder: string): string[] {
   if (!/^[a-z][a-z0-9-]*$/.test(name)) {
-    throw new VenturiError(op, "invalid_input", `"${name}" is no plugin name; use a-z, 0-9 and -`);
+    throw new VenturiError(op, "invalid_input", `"${name}" is not a valid plugin name; use a-z, 0-9 and -`);
   }
   if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new VenturiError(op, "conflict", `${folder} is there already and not empty; choose another --folder`);
+    throw new VenturiError(op, "conflict", `${folder} already exists and is not empty; choose another --folder`);
   }
   const files = { ...packageFiles(name, kind), ...kinds[kind](name) };
   for (const [file, text] of Object.entries(files)) {

@@ -15,7 +15,7 @@ interface Row {
 
 export function configure(command: Command): void {
   command
-    .option("--all", "also those of the box that the configuration does not use")
+    .option("--all", "also built-in plugins that the configuration does not use")
     .option("--graph", "what the container wires: lifetimes, dependencies, and the entries of each registry")
     .option("--json", "one JSON object a line")
     .addHelpText("after", example("venturi plugins", "venturi plugins --all --json", "venturi plugins --graph"))

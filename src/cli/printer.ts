@@ -107,7 +107,7 @@ export class TextPrinter implements Printer {
     this.#endLine();
     for (const { name, arguments: input } of calls ?? [])
       this.#note(`${brief(name)} ${oneLine(JSON.stringify(input))}`);
-    if (finish === "length") this.#note(this.#red("the answer was cut: the model reached its most tokens"));
+    if (finish === "length") this.#note(this.#red("the answer was cut: the model reached its token limit"));
     const total = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
     const cached = usage.cacheReadTokens ? ` (${usage.cacheReadTokens} cached)` : "";
     const tokens = `${usage.inputTokens ?? "?"}${cached} → ${usage.outputTokens ?? "?"} tokens`;

@@ -16,7 +16,7 @@ export function configure(command: Command): void {
   command
     .option("--older-than <duration>", "remove runs that ended longer ago than this, such as 30d")
     .option("--keep <count>", "remove all but this many of the newest ended runs")
-    .option("--json", "say how many as JSON")
+    .option("--json", "print the count as JSON")
     .addHelpText("after", example("venturi prune --older-than 30d", "venturi prune --keep 1000"))
     .action((options: Options) =>
       withRecordings(loadOptionsOf(command), async ({ journal }, config) => {
@@ -24,7 +24,7 @@ export function configure(command: Command): void {
         const olderThan = options.olderThan === undefined ? retention?.age : duration(options.olderThan);
         const keep = options.keep === undefined ? retention?.count : count(options.keep);
         if (olderThan === undefined && keep === undefined) {
-          throw wrong("say what to remove: --older-than, --keep, or journal.retention in the configuration");
+          throw wrong("name what to remove: --older-than, --keep, or journal.retention in the configuration");
         }
         const pruned = await journal.prune({
           ...(olderThan === undefined ? {} : { olderThan }),
@@ -39,7 +39,7 @@ export function configure(command: Command): void {
 function duration(text: string): number {
   const parsed = Duration.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw wrong(`--older-than: ${parsed.error.issues[0]?.message ?? "is no duration"}`);
+  throw wrong(`--older-than: ${parsed.error.issues[0]?.message ?? "is not a duration"}`);
 }
 
 function count(text: string): number {

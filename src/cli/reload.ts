@@ -10,7 +10,7 @@ export function configure(command: Command): void {
     const config = await loadConfig(loadOptionsOf(command));
     for (const pid of runningPids(config)) {
       process.kill(pid, "SIGHUP");
-      show(process.stderr, `asked the service (process ${pid}) to reload; its log says how it went\n`);
+      show(process.stderr, `asked the service (process ${pid}) to reload; see its log for the result\n`);
     }
   });
 }

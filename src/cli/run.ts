@@ -32,7 +32,7 @@ export function configure(command: Command): void {
     .action(async (agent: string, words: string[], options: Options) => {
       const text = words.length === 0 || words[0] === "-" ? await readInput() : words.join(" ");
       if (text === "" && options.input.length === 0) {
-        throw new VenturiError("cli.run", "invalid_input", `nothing was asked: venturi run ${agent} "your question"`);
+        throw new VenturiError("cli.run", "invalid_input", `the input is empty: venturi run ${agent} "your question"`);
       }
       const { config, set } = globalsOrBox(command);
       const host = await openHost({ configFile: config, set: quietly(set) });
@@ -70,7 +70,7 @@ const collect = (value: string, before: readonly string[]) => [...before, value]
 /** Values are parsed as JSON where possible, text otherwise. */
 function assignment(text: string): [string, unknown] {
   const at = text.indexOf("=");
-  if (at < 1) throw new VenturiError("cli.run", "invalid_input", `"${text}" is no name=value`);
+  if (at < 1) throw new VenturiError("cli.run", "invalid_input", `"${text}" is not name=value`);
   const value = text.slice(at + 1);
   try {
     return [text.slice(0, at), JSON.parse(value)];

@@ -25,7 +25,7 @@ export function configure(command: Command): void {
     .option("--agent <name>", "only runs of this agent")
     .option("--since <time>", 'only runs begun since then: "15m", "2h", "7d", or a date')
     .option("--limit <number>", "at most so many", "50")
-    .option("-f, --follow", "then go on: a line for each run that begins or changes")
+    .option("-f, --follow", "keep watching: a line for each run that starts or changes")
     .option("--json", "one JSON line a run")
     .addHelpText("after", example("venturi runs --status failed --since 1h", "venturi runs --follow"))
     .action(async (options: Options) => {

@@ -93,7 +93,7 @@ export class VenturiClient {
     });
   }
 
-  /** Questions that wait for a person, oldest run first. */
+  /** Pending approvals, oldest run first. */
   approvals({
     signal,
     ...query

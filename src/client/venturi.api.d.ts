@@ -24,7 +24,7 @@ export type Approval = {
   arguments: Record<string, unknown>;
   reason?: string;
   since: number;
-  /** when silence becomes a no */
+  /** when an unanswered approval counts as denied */
   until?: number;
   /** the called run whose question this is */
   origin?: {
@@ -64,7 +64,7 @@ export type Question = {
   arguments: Record<string, unknown>;
   reason?: string;
   since: number;
-  /** when silence becomes a no */
+  /** when an unanswered approval counts as denied */
   until?: number;
   /** the called run whose question this is */
   origin?: {

@@ -108,7 +108,7 @@ export const tooManyRuns = (most: number): VenturiError =>
   new VenturiError(
     "journal.enqueue",
     "rate_limited",
-    `this key has ${most} runs under way or in line, the most it may have`,
+    `this key has ${most} active or queued runs, which is its limit`,
     {
       details: { retryAfterMs: 1000 },
     },

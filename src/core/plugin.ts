@@ -118,7 +118,7 @@ export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Ser
     throw new VenturiError(
       "plugin.define",
       "plugin_failed",
-      `"${definition.name}" is no plugin name; use a-z, 0-9 and -`,
+      `"${definition.name}" is not a valid plugin name; use a-z, 0-9 and -`,
     );
   }
   const plugin = { api: pluginApi, ...definition };

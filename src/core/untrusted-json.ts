@@ -13,7 +13,7 @@ export function parseUntrusted(text: string, limits: Partial<ValueLimits> = {}):
     return suspect.test(text) ? JSON.parse(text, refusePrototypes) : JSON.parse(text);
   } catch (thrown) {
     if (VenturiError.isInstance(thrown)) throw thrown;
-    throw new VenturiError(op, "invalid_input", "this is no valid JSON", { cause: thrown });
+    throw new VenturiError(op, "invalid_input", "this is not valid JSON", { cause: thrown });
   }
 }
 

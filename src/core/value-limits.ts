@@ -50,7 +50,7 @@ class Walk {
       const depth = depths.pop() ?? 0;
       if (++this.#nodes > nodes) return tooMany(nodes);
       if (typeof value === "string") this.#size += value.length;
-      else if (typeof value === "bigint") return "holds a bigint, which is no JSON";
+      else if (typeof value === "bigint") return "holds a bigint, which JSON cannot represent";
       else if (typeof value === "object" && value !== null) {
         if (depth >= deepest) return tooDeep(deepest);
         if (lengthOf(value) > nodes - this.#nodes) return tooMany(nodes);

@@ -64,7 +64,7 @@ async function port({ server }: Config): Promise<Finding[]> {
   const listens: Finding = {
     what,
     status: "note",
-    found: `something listens on ${host} already; is the service running?`,
+    found: `something already listens on ${host}; is the service running?`,
   };
   return [listens, ...(await runningProcesses(server))];
 }
@@ -159,7 +159,7 @@ function textsOf(options: unknown, name: string): string[] {
 }
 
 async function reach(what: string, address: string, otherwise: "note" | "bad"): Promise<Finding> {
-  if (!URL.canParse(address)) return { what, status: "bad", found: "its address is no URL" };
+  if (!URL.canParse(address)) return { what, status: "bad", found: "its address is not a URL" };
   const { hostname, port: number, protocol } = new URL(address);
   const target = Number(number) || (protocol === "http:" ? 80 : 443);
   const reached = await connects(hostname, target);

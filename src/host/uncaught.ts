@@ -11,7 +11,7 @@ export function watchUncaught(log: Log, fatal: (thrown: unknown) => void): () =>
     const scope = currentScope();
     if (scope === undefined) return fatal(thrown);
     const { what, run } = scope;
-    log.error("a plugin threw where nothing could catch it; its run is ended", { what, run, error: messageOf(thrown) });
+    log.error("uncaught error in a plugin; run ended as failed", { what, run, error: messageOf(thrown) });
     const message = `${what} threw outside its call: ${messageOf(thrown)}`;
     scope.fail(new VenturiError("tool.call", "plugin_failed", message, { cause: thrown }));
   };

@@ -197,14 +197,14 @@ export class Committer implements LogOwner {
   /** The engine will never accept this: ends the run permanently, so that a restart does not hit it again. */
   async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
     const { run } = log.ownership;
-    this.#log.error("a record cannot be stored; its run is ended", { run, code: error.code, error: error.message });
+    this.#log.error("record cannot be stored; run ended as failed", { run, code: error.code, error: error.message });
     const instead = endInstead(item, error);
     const end = { ...instead, ...log.endAfter(instead.events) };
     try {
       const fenced = await this.#append([end]);
       if (!fenced.has(log.ownership)) for (const reader of log.readers) reader.hand(end.events);
     } catch (thrown) {
-      this.#log.error("the run's end cannot be stored either", { run, error: wrap(op, thrown).message });
+      this.#log.error("the run's terminal event cannot be stored either", { run, error: wrap(op, thrown).message });
     }
     log.fail(error);
   }
@@ -233,14 +233,13 @@ export class Committer implements LogOwner {
       try {
         if (tries === 0 && failure !== undefined) throw failure;
         const fenced = await this.#journal.append(batch);
-        if (tries > 0) this.#log.info("the journal takes events again", { tries });
+        if (tries > 0) this.#log.info("journal append succeeded again", { tries });
         return fenced;
       } catch (thrown) {
         // An error that is not the engine's own (an event that does not encode) is permanent.
         const error = wrap(op, thrown, "record_invalid");
         if (error.code !== "journal_failed" || this.clock.monotonic() >= deadline) throw error;
-        if (tries === 0)
-          this.#log.warn("the journal did not take events; trying again", { code: error.code, error: error.message });
+        if (tries === 0) this.#log.warn("journal append failed; retrying", { code: error.code, error: error.message });
         await sleep(this.clock, Math.min(lastRetry, firstRetry * 2 ** Math.min(tries, 10)), this.#closing.signal);
       }
     }

@@ -214,8 +214,8 @@ export class Worker {
   #report(ownership: Ownership, thrown: unknown, signal: AbortSignal): void {
     const error = wrap("worker.execute", thrown);
     const fields = { run: ownership.run, epoch: ownership.epoch, code: error.code, error: error.message };
-    if (signal.aborted) this.#log.info("a run was let go of", fields);
-    else this.#log.error("a run could not be worked on; it is given back", fields);
+    if (signal.aborted) this.#log.info("run released", fields);
+    else this.#log.error("run failed unexpectedly; released for another attempt", fields);
   }
 
   /** Whether a retry would fail the same way. Unexpected errors are retried a few times. */
@@ -230,7 +230,7 @@ export class Worker {
   #endRun(claim: Claim, log: OwnedLog, error: VenturiError): void {
     const { run, head } = claim.ownership;
     this.#failures.delete(run);
-    this.#log.error("a run cannot be worked on; it is ended", { run, code: error.code, error: error.message });
+    this.#log.error("run cannot be executed; ended as failed", { run, code: error.code, error: error.message });
     if (head === 0 && log.head === 0) log.write({ type: "run.started", agent: claim.request.agent, input: {} });
     log.write(failedWith(error));
   }
@@ -256,7 +256,7 @@ export class Worker {
     try {
       await this.#journal.heartbeat(this.name);
     } catch (thrown) {
-      this.#log.warn("the heartbeat failed; trying again", { error: wrap("worker.heartbeat", thrown).message });
+      this.#log.warn("heartbeat failed; retrying", { error: wrap("worker.heartbeat", thrown).message });
       return;
     }
     await this.#holdings.settle();

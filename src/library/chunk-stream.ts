@@ -117,7 +117,7 @@ export class ChunkStream extends PolledStream<Chunk> {
     this.#signal?.removeEventListener("abort", this.#cancel);
   }
 
-  readonly #cancel = (): Promise<void> => this.#runs.cancel(this.#run, "the caller went away").catch(() => {}); // the run has already ended
+  readonly #cancel = (): Promise<void> => this.#runs.cancel(this.#run, "the caller disconnected").catch(() => {}); // the run has already ended
 }
 
 const cancelled = (signal: AbortSignal): VenturiError =>

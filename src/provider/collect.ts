@@ -65,7 +65,7 @@ class Collected {
   }
 
   generation(): Generation {
-    if (this.#end === undefined) throw new VenturiError(op, "stream_error", "the answer has no end; it is not whole");
+    if (this.#end === undefined) throw new VenturiError(op, "stream_error", "the answer has no end; it is incomplete");
     return { ...this.#facts, ...this.#end, usage: this.#usage, parts: this.#parts.map(partOf) };
   }
 

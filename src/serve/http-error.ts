@@ -11,7 +11,7 @@ export function httpError(thrown: unknown): VenturiError {
     return new VenturiError("request.parse", "invalid_input", String(message));
   }
   const cause = wrap("server.handle", thrown);
-  return new VenturiError("server.handle", "internal", "a fault of the service itself; its log says more", { cause });
+  return new VenturiError("server.handle", "internal", "internal error; see the service's log", { cause });
 }
 
 /** Retry-After, for transient failures. */

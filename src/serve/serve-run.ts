@@ -189,5 +189,5 @@ async function* noted(
 }
 
 async function clientLeft({ runs, run, onDisconnect }: ServedRun): Promise<void> {
-  if (onDisconnect === "cancel") await runs.cancel(run, "the client went away");
+  if (onDisconnect === "cancel") await runs.cancel(run, "the client disconnected");
 }

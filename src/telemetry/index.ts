@@ -25,7 +25,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
     ring: new Ring(settings.ring, sdk.resource, sdk.version),
     traces: new Traces(),
     slowAppend: (ms, runs) =>
-      parts.log?.warn("the journal was slow to take events; is its disk or database busy or locked?", {
+      parts.log?.warn("slow journal append; is its disk or database busy or locked?", {
         ms: Math.round(ms),
         runs,
       }),

@@ -402,6 +402,6 @@ describe("conditions", () => {
     `${"(".repeat(200)}a${")".repeat(200)}`,
   ]) {
     it(`${JSON.stringify(source.slice(0, 40))} is no valid condition`, () =>
-      expect(() => compileCondition(source)).to.throw("no valid condition"));
+      expect(() => compileCondition(source)).to.throw("invalid condition"));
   }
 });

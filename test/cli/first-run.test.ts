@@ -11,7 +11,7 @@ describe("the first run", () => {
   it("in an empty folder `venturi run` answers from the box and keeps its data there", async () => {
     const { exit, out, err } = await venturi(["run", "assistant", "What is 17 * 23?"], noKeys, folder.path("."));
     expect([exit, out.includes("391")], err).to.deep.equal([0, true]);
-    expect(err).to.equal("there is no config/venturi.yaml here: using the one of the box (venturi init copies it)\n");
+    expect(err).to.equal("there is no config/venturi.yaml here: using the built-in one (venturi init copies it)\n");
     expect(existsSync(folder.path("data/venturi.db"))).to.equal(true);
   });
 
@@ -31,7 +31,7 @@ describe("the first run", () => {
     const written = readFileSync(folder.path("config/venturi.yaml"), "utf8");
     const again = await venturi(["init"], {}, folder.path("."));
     expect(again.exit).to.equal(1);
-    expect(again.err).to.match(/config\/venturi\.yaml is there already; name another folder/);
+    expect(again.err).to.match(/config\/venturi\.yaml already exists; choose another folder/);
     expect(readFileSync(folder.path("config/venturi.yaml"), "utf8")).to.equal(written);
   });
 
@@ -45,7 +45,7 @@ describe("the first run", () => {
   it("a run without a question says how to ask one", async () => {
     const { exit, err } = await venturi(["run", "assistant"], noKeys, folder.path("."));
     expect(exit).to.equal(2);
-    expect(err).to.equal('cli.run: invalid_input: nothing was asked: venturi run assistant "your question"\n');
+    expect(err).to.equal('cli.run: invalid_input: the input is empty: venturi run assistant "your question"\n');
   });
 
   it("a port that is taken is told with the way to choose another", async () => {
@@ -62,7 +62,7 @@ describe("the first run", () => {
     server.close();
     expect(exit).to.equal(1);
     expect(err).to.include(
-      `another program listens on 127.0.0.1:${port} already; choose another with --set server.listen=127.0.0.1:PORT`,
+      `another program already listens on 127.0.0.1:${port}; choose another with --set server.listen=127.0.0.1:PORT`,
     );
   });
 

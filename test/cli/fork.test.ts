@@ -62,9 +62,9 @@ describe("venturi fork and compare", function () {
 
   it("says what is wrong with what it was asked", async () => {
     for (const [words, message] of [
-      [["--after", "x"], '--after: "x" is no seq of an event'],
+      [["--after", "x"], '--after: "x" is not the seq of an event'],
       [["--after", "1", "--tools", "all"], "--tools: one of recorded, run, ask"],
-      [["--after", "1", "--edit", "nonsense"], '"nonsense" is no name=value'],
+      [["--after", "1", "--edit", "nonsense"], '"nonsense" is not name=value'],
       [["--after", "3"], "is not the end of a step"],
     ] as const) {
       const { exit, err } = await venturi(["fork", run, ...words, "--config", config]);

@@ -23,7 +23,7 @@ describe("venturi plugin new", () => {
   }
 
   it("refuses a name that is none, and a folder with something in it", () => {
-    expect(() => writePlugin("My Plugin", "tool", folder.path("x"))).to.throw(/no plugin name/);
+    expect(() => writePlugin("My Plugin", "tool", folder.path("x"))).to.throw(/not a valid plugin name/);
     folder.write({ "y/kept.txt": "" });
     expect(() => writePlugin("mine", "tool", folder.path("y"))).to.throw(/not empty/);
   });

@@ -75,7 +75,7 @@ describe("venturi simulate", () => {
   it("ends with usage status on a fault that does not exist and with config status on a missing scenario", async () => {
     const wrong = start("--port", "0", "--fault", "explode");
     expect((await once(wrong.child, "exit"))[0]).to.equal(2);
-    expect(wrong.words()).to.contain('"explode" is no fault');
+    expect(wrong.words()).to.contain('"explode" is not a fault');
     const missing = start("--port", "0", "--scenario", "nowhere.yaml");
     expect((await once(missing.child, "exit"))[0]).to.equal(78);
     expect(missing.words()).to.contain("nowhere.yaml");

@@ -75,17 +75,17 @@ export const planted: readonly Planted[] = [
     model: { retry: { max: 0 } },
   },
   {
-    name: "a provider that failed five times and is left alone",
+    name: "a provider that failed five times, so its breaker is open",
     cause: "breaker_open",
-    says: [/left alone/],
+    says: [/circuit breaker is open/],
     turns: [broken("status=500")],
     model: { retry: { max: 0 } },
     before: 5,
   },
   {
-    name: "a provider that is left alone while the backup answers",
+    name: "an open breaker while the backup answers",
     cause: "breaker_open",
-    says: [/was passed over: its provider had failed repeatedly/],
+    says: [/was skipped: its provider's circuit breaker was open/],
     turns: [broken("status=500")],
     model: { retry: { max: 0 } },
     backup: true,
@@ -138,7 +138,7 @@ export const planted: readonly Planted[] = [
   {
     name: "an answer cut by its token limit",
     cause: "answer_cut",
-    says: [/its answer is cut/],
+    says: [/cut at the model's token limit/],
     turns: [{ text: "so", finish: "length" }],
   },
   {
@@ -193,7 +193,7 @@ export const planted: readonly Planted[] = [
   {
     name: "a person who takes long",
     cause: "waited_for_person",
-    says: [/waited for a person's word on paid; ann allowed it/],
+    says: [/waited for approval of paid; ann allowed it/],
     turns: [call("paid"), answer],
     tools: ["paid"],
     act: "approve",
@@ -217,7 +217,7 @@ export const planted: readonly Planted[] = [
   {
     name: "a model that never stops calling",
     cause: "limit",
-    says: [/most rounds of tool calls/],
+    says: [/limit of tool rounds/],
     turns: [call("quick", { a: "1" }), call("quick", { a: "2" }), call("quick", { a: "3" }), call("quick", { a: "4" })],
     tools: ["quick"],
     agent: { limits: { maxToolRounds: 2 } },

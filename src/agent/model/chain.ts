@@ -35,7 +35,7 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
       last ??= new VenturiError(
         "provider.stream",
         "unavailable",
-        `${target.name}: ${target.provider} failed repeatedly and is left alone for ${Math.ceil(breaker.leftMs / 1000)} s more`,
+        `${target.name}: ${target.provider} failed repeatedly; its circuit breaker is open for ${Math.ceil(breaker.leftMs / 1000)} s more`,
         { details: { provider: target.provider, model: target.model, breaker: "open", retryAfterMs: breaker.leftMs } },
       );
       continue;

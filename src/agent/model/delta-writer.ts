@@ -69,7 +69,11 @@ export class DeltaWriter {
   finish(): DoneDelta {
     const done = this.done;
     if (done === undefined) {
-      throw new VenturiError("provider.stream", "stream_error", "the stream ended before its own end; it was cut");
+      throw new VenturiError(
+        "provider.stream",
+        "stream_error",
+        "the stream ended before its own end; it was truncated",
+      );
     }
     for (const call of this.#doubtful) this.#seal(call);
     for (const call of this.#accumulator.finish(done.finish)) this.#seal(call);

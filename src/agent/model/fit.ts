@@ -52,7 +52,7 @@ export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
   for (const target of agent.model.targets) {
     const fields = unsentTo(target.port, request, asked);
     if (fields.length === 0) continue;
-    const message = `${target.name} cannot be told ${fields.join(", ")}; leave it out, or set compat: report on the channel`;
+    const message = `${target.name} does not support ${fields.join(", ")}; leave it out, or set compat: report on the channel`;
     throw new VenturiError("run.start", "invalid_input", message, { details: { fields, param: fields[0] } });
   }
 }

@@ -153,6 +153,6 @@ function asProviderError(target: ModelTarget, thrown: unknown): VenturiError {
     const told = { cause: thrown, details: { ...thrown.details, ...details } };
     return new VenturiError(thrown.op, thrown.code, `${name}: ${thrown.message}`, told);
   }
-  const message = `${name}: the provider plugin threw; the log says what`;
+  const message = `${name}: the provider plugin threw an error; see the log`;
   return new VenturiError("provider.stream", "plugin_failed", message, { cause: thrown, details });
 }

@@ -39,7 +39,7 @@ export function compileCondition(source: string): Condition {
     }
     return (values) => asks(judge, values);
   } catch (thrown) {
-    throw new VenturiError("approval.compile", "config_invalid", `no valid condition: ${reasonOf(thrown)}`, {
+    throw new VenturiError("approval.compile", "config_invalid", `invalid condition: ${reasonOf(thrown)}`, {
       cause: thrown,
     });
   }

@@ -177,7 +177,7 @@ export class Dispatcher implements CallSink {
     entry.state = "asking";
     try {
       if (this.#isUncertain(entry.tool, entry.call) && run.agent.toolPolicy.onUncertain === "fail") {
-        const message = "it was started before an interruption and may have run; it is not run again";
+        const message = "it was started before an interruption and may have run; it is not repeated";
         return this.#settle(entry, refused("conflict", message));
       }
       const uncertain = this.#isUncertain(entry.tool, entry.call);

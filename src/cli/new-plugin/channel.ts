@@ -19,7 +19,7 @@ export default definePlugin({
   description: "Answers in small events",
   options: z.strictObject({
     path: z.string().startsWith("/").default("/${name}").describe("Where it is mounted."),
-    onDisconnect: z.enum(["continue", "cancel"]).default("cancel").describe("What becomes of a run when its client goes away."),
+    onDisconnect: z.enum(["continue", "cancel"]).default("cancel").describe("What happens to a run when its client disconnects."),
   }),
   create: ({ path, onDisconnect }): Channel<FastifyInstance> => ({
     mount(host) {

@@ -11,9 +11,9 @@ import { z } from "zod";
 export default definePlugin({
   name: "${name}",
   kind: "journal",
-  description: "Keeps runs in an engine of its own",
+  description: "Keeps runs in its own engine",
   options: z.strictObject({
-    lease: z.number().int().positive().default(10_000).describe("Milliseconds after which a silent worker has lost its runs."),
+    lease: z.number().int().positive().default(10_000).describe("Milliseconds without a heartbeat after which a worker loses its runs."),
   }),
   async create(options, context): Promise<Journal> {
     const memory = await context.plugin("memory");

@@ -101,7 +101,7 @@ function pluginIn(module: unknown, name: string): AnyPlugin {
     typeof plugin.options?.safeParse !== "function" ||
     !kinds.includes(String(plugin.kind))
   ) {
-    throw failed(name, "its default export is no plugin; write `export default definePlugin({ … })`");
+    throw failed(name, "its default export is not a plugin; write `export default definePlugin({ … })`");
   }
   checkApi(plugin, name);
   return plugin as AnyPlugin;

@@ -36,7 +36,7 @@ function isUsable(entry: ToolEntry, tool: Tool, log: Log): boolean {
     checkSchema(tool);
     return true;
   } catch (thrown) {
-    log.warn("a tool is left out", { source: entry.name, tool: tool.name, error: messageOf(thrown) });
+    log.warn("tool skipped", { source: entry.name, tool: tool.name, error: messageOf(thrown) });
     return false;
   }
 }

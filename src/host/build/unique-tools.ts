@@ -35,7 +35,7 @@ export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log)
         if ((owner ?? entry) === entry) tools.push(tool);
         else if (!told.has(`${entry} ${tool.name}`)) {
           told.add(`${entry} ${tool.name}`);
-          log.error("a tool is left out: another has its name", { agent, tool: tool.name, entry, owner });
+          log.error("tool skipped: its name is already in use", { agent, tool: tool.name, entry, owner });
         }
       }
     }

@@ -69,7 +69,7 @@ export const RunLimits = z.strictObject({
   onLimit: z
     .enum(["finish", "error"])
     .prefault(defaultLimits.onLimit)
-    .describe("End well with what there is, or fail."),
+    .describe("Finish with the output so far, or fail."),
   maxToolCalls: count().prefault(defaultLimits.maxToolCalls).describe("Tool calls in a run."),
   maxCallsPerRound: count().prefault(defaultLimits.maxCallsPerRound).describe("Tool calls in one round."),
   tokens: z.number().int().positive().optional().describe("Tokens, in and out, that a run may use."),
@@ -92,10 +92,13 @@ export const ToolPolicySettings = z.strictObject({
     .prefault("eager")
     .describe("Start pure and idempotent tools while the model still talks, or all at the end of its answer."),
   concurrency: z.number().int().positive().prefault(defaultToolPolicy.concurrency).describe("Tools at the same time."),
-  onError: z.enum(["feedback", "abort"]).prefault("feedback").describe("Tell the model, or end the run."),
+  onError: z
+    .enum(["feedback", "abort"])
+    .prefault("feedback")
+    .describe("Report the failure to the model, or end the run."),
   timeout: Duration.prefault("60s").describe("For tools that do not say."),
   grace: Duration.prefault("1s").describe("How long a cancelled tool may go on before it is left behind."),
-  maxOutput: Size.prefault(defaultToolPolicy.maxOutput).describe("Characters of an output told to the model."),
+  maxOutput: Size.prefault(defaultToolPolicy.maxOutput).describe("Characters of an output that the model gets."),
   approvalTimeout: Duration.prefault("24h").describe("How long a person may take to approve."),
   onUncertain: z
     .enum(["ask", "fail"])

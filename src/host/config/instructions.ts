@@ -13,7 +13,7 @@ export function checkInstructions(root: MapNode, problems: Problem[]): void {
     for (const name of new Set(placeholders(node.value))) {
       // Instructions of an agent without inputs may contain literal braces.
       if (inputs.length === 0 || inputs.includes(name)) continue;
-      const message = `{{${name}}} is none of the agent's inputs${didYouMean(name, inputs)}; they are: ${inputs.join(", ")}`;
+      const message = `{{${name}}} is not one of the agent's inputs${didYouMean(name, inputs)}; they are: ${inputs.join(", ")}`;
       problems.push({ place: placeOf(root, path), path: pathText(path), message });
     }
   }

@@ -13,7 +13,7 @@ export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<
     try {
       new JsonSchema(plain(node) as Record<string, unknown>); // a map is an object
     } catch (thrown) {
-      const message = `no valid JSON Schema: ${messageOf(thrown)}`;
+      const message = `not a valid JSON Schema: ${messageOf(thrown)}`;
       problems.push({ place: placeOf(root, path), path: pathText(path), message });
     }
   }

@@ -37,7 +37,7 @@ export const entryKeys = {
         "Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds.",
       ),
     timeout: Duration.optional().describe("How long one call may take."),
-    maxOutput: Size.optional().describe("Characters of its output told to the model."),
+    maxOutput: Size.optional().describe("Characters of its output that the model gets."),
     effect: z
       .enum(["pure", "idempotent", "effectful"])
       .optional()
@@ -80,11 +80,11 @@ export const Settings = z.strictObject({
   plugins: z
     .array(z.string())
     .prefault([])
-    .describe("Plugins beyond the ones in the box: a path (./my-plugin) or an npm package."),
+    .describe("Plugins beyond the built-in ones: a path (./my-plugin) or an npm package."),
   dataFolder: z
     .string()
     .prefault("./data")
-    .describe("Where the running service keeps its own files, relative to this file."),
+    .describe("Where the running service keeps its files, relative to this file."),
   providers: z.record(entryName, entryKeys.provider).prefault({}).describe("Model providers, by the name models use."),
   defaults: DefaultSettings.prefault({}).describe("What holds unless a model, an agent or a call says otherwise."),
   models: z

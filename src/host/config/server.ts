@@ -69,7 +69,7 @@ export const Key = z.strictObject({
     .int()
     .positive()
     .optional()
-    .describe("Runs at the same time: those in a session's line and sub-runs count, parked ones do not."),
+    .describe("Runs at the same time: those queued in a session and sub-runs count, parked ones do not."),
 });
 
 /** Ids and keys must both be unique, or callers could not be distinguished. */
@@ -124,7 +124,7 @@ export const ServerSettings = z.strictObject({
   trustProxy: z
     .union([z.boolean(), z.array(z.string())])
     .prefault(false)
-    .describe("Believe X-Forwarded-* headers: from anyone (true), or from these addresses."),
+    .describe("Trust X-Forwarded-* headers: from anyone (true), or from these addresses."),
 });
 export type ServerSettings = z.output<typeof ServerSettings>;
 
@@ -135,12 +135,7 @@ export const LimitSettings = z.strictObject({
   ),
   metadata: Size.prefault("16KiB").describe("Largest metadata of a run, in characters."),
   activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),
-  queue: z
-    .number()
-    .int()
-    .nonnegative()
-    .prefault(1000)
-    .describe("Runs that may wait for a place; beyond it `unavailable`."),
+  queue: z.number().int().nonnegative().prefault(1000).describe("Runs that may be queued; beyond it `unavailable`."),
   slowReader: Size.prefault("1MiB").describe("Bytes that may wait in memory for one slow reader."),
   stalled: Duration.prefault("60s").describe("A reader that takes nothing for this long is ended; it can resume."),
   keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a heartbeat."),

@@ -12,7 +12,7 @@ export function cannotListen({ host, port }: Listen, thrown: unknown): VenturiEr
   const op = "server.listen";
   const taken = thrown instanceof Error && "code" in thrown && thrown.code === "EADDRINUSE";
   const message = taken
-    ? `another program listens on ${host}:${port} already; choose another with --set server.listen=${host}:PORT`
+    ? `another program already listens on ${host}:${port}; choose another with --set server.listen=${host}:PORT`
     : `cannot listen: ${wrap(op, thrown).message}`;
   return new VenturiError(op, "unavailable", message, { cause: thrown });
 }

@@ -65,7 +65,7 @@ const looksLikeToken = (secret: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]*$/.t
 /** Throws `forbidden` unless the caller has the scope, and `unauthorized` when its token has expired. */
 export function demand(caller: KeyHolder, scope: Scope): void {
   if (caller.expiresAt !== undefined && caller.expiresAt < Date.now()) {
-    throw new VenturiError(op, "unauthorized", "this token is over; come back with a new one");
+    throw new VenturiError(op, "unauthorized", "this token has expired; request a new one");
   }
   if (caller.may.has(scope)) return;
   throw new VenturiError(

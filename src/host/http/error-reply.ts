@@ -19,7 +19,7 @@ export function replyWithErrors(server: FastifyInstance, log: Log): void {
       new VenturiError(
         "server.route",
         "not_found",
-        `there is no ${request.method} ${pathOf(request.url)}; /openapi.json tells what there is`,
+        `there is no ${request.method} ${pathOf(request.url)}; /openapi.json lists the routes`,
       ),
     ),
   );

@@ -42,7 +42,7 @@ const clientErrors: Readonly<Record<string, { status: string; error: VenturiErro
 };
 const malformed = {
   status: "400 Bad Request",
-  error: new VenturiError("request.read", "invalid_input", "this is no valid HTTP request"),
+  error: new VenturiError("request.read", "invalid_input", "this is not a valid HTTP request"),
 };
 
 /** Input that cannot be parsed as a request is answered on the raw socket, which is then closed. */

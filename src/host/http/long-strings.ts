@@ -91,7 +91,7 @@ export class LongStrings {
   /** Adds to the open string. */
   #extend(piece: Buffer): void {
     const text = this.#decoder.write(piece);
-    if (control.test(text)) throw new VenturiError("request.parse", "invalid_input", "this is no valid JSON");
+    if (control.test(text)) throw new VenturiError("request.parse", "invalid_input", "this is not valid JSON");
     this.#value = (this.#value ?? "") + text;
     this.#bytes += piece.length;
   }

@@ -21,12 +21,12 @@ export function originCheck(settings: ServerSettings): (headers: IncomingHttpHea
     const host = headers.host?.toLowerCase();
     if (host === undefined) throw new VenturiError(op, "invalid_input", "a Host header is needed");
     if (hosts !== undefined && !hosts.has(host) && !hosts.has(host.replace(/:\d+$/, ""))) {
-      throw new VenturiError(op, "forbidden", "this service does not go by that Host; name it under server.hosts");
+      throw new VenturiError(op, "forbidden", "this service does not answer to that Host; list it under server.hosts");
     }
     const { origin } = headers;
     if (origin === undefined || origins.has(origin) || origins.has("*")) return;
     if (hostOf(origin) === host) return;
-    throw new VenturiError(op, "forbidden", "this Origin may not call; name it under server.cors.origins");
+    throw new VenturiError(op, "forbidden", "this Origin is not allowed; list it under server.cors.origins");
   };
 }
 

@@ -29,13 +29,13 @@ export async function ownReadiness(parts: ReadyParts, draining: boolean): Promis
     // Unauthenticated callers see only that it failed, not where the journal is.
     const error = wrap(op, thrown, "journal_failed");
     parts.log.warn("not ready", { code: error.code, reason: error.message });
-    const message = error.code === "journal_failed" ? "the journal cannot be used; the log says why" : error.message;
+    const message = error.code === "journal_failed" ? "the journal is unusable; see the log for the reason" : error.message;
     return { status: "not_ready", reason: new VenturiError(op, error.code, message) };
   }
   const eventLoop = parts.eventLoop?.();
   // Blocked more than half the time: additional runs would only slow down the others.
   if (eventLoop === undefined || eventLoop.blockedMs <= 5_000) return { status: "ready" };
-  const message = "the process is kept busy; the log and the metrics say by what";
+  const message = "the event loop is overloaded; see the log and the metrics";
   return { status: "busy", reason: new VenturiError(op, "unavailable", message, { details: { eventLoop } }) };
 }
 

@@ -64,7 +64,7 @@ export class Admission {
     if (this.#closed) throw closing();
     const held = this.#held.get(applicant.id) ?? 0;
     if (applicant.concurrentRuns !== undefined && held >= applicant.concurrentRuns) {
-      throw new VenturiError(op, "rate_limited", `this key has ${held} runs under way, the most it may have`, {
+      throw new VenturiError(op, "rate_limited", `this key has ${held} active runs, which is its limit`, {
         details: { retryAfterMs: 1000 },
       });
     }
@@ -157,11 +157,11 @@ export class Admission {
 }
 
 const full = (activeRuns: number) =>
-  new VenturiError(op, "unavailable", `${activeRuns} runs are under way, the most there may be; try again later`, {
+  new VenturiError(op, "unavailable", `${activeRuns} runs are active, which is the limit; try again later`, {
     details: { retryAfterMs: 1000 },
   });
 
 const closing = () =>
-  new VenturiError(op, "shutting_down", "the service is stopping; ask another replica or try again", {
+  new VenturiError(op, "shutting_down", "the service is shutting down; ask another replica or try again", {
     details: { retryAfterMs: 1000 },
   });

@@ -13,7 +13,7 @@ export function checkSignal<Kind extends SignalKind>(kind: Kind, body: unknown):
     throw new VenturiError(
       op,
       "invalid_input",
-      `"${String(kind)}" is no signal${near}; the signals are: ${kinds.join(", ")}`,
+      `"${String(kind)}" is not a signal${near}; the signals are: ${kinds.join(", ")}`,
     );
   }
   const parsed = signalBodies[kind].safeParse(body);

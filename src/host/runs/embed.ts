@@ -18,7 +18,7 @@ export async function embed(
   const isOwn = native?.wire === target.port.wire;
   const warnings = native === undefined || isOwn ? [] : untranslated(native);
   if (warnings.length > 0 && compat === "strict") {
-    const message = `${target.name} cannot be told ${warnings.join(", ")}`;
+    const message = `${target.name} does not support ${warnings.join(", ")}`;
     throw new VenturiError(op, "invalid_input", message, { details: { fields: warnings, param: warnings[0] } });
   }
   const request = { ...asked, model: target.model, ...(isOwn && native !== undefined ? { native } : {}) };

@@ -135,7 +135,8 @@ export class HostRuns implements Runs {
 
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const op = "run.start";
-    if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
+    if (this.#draining)
+      throw new VenturiError(op, "shutting_down", "the service is shutting down and accepts no new runs");
     const { agent, input } = this.#check(request);
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
@@ -159,7 +160,8 @@ export class HostRuns implements Runs {
 
   async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
     const op = "run.fork";
-    if (this.#draining) throw new VenturiError(op, "shutting_down", "the service is stopping and takes no new runs");
+    if (this.#draining)
+      throw new VenturiError(op, "shutting_down", "the service is shutting down and accepts no new runs");
     const asked = checkFork(request);
     const { journal, clock } = this.#parts;
     const source = await forkSource(journal, await this.get(run), asked);

@@ -49,7 +49,7 @@ export class Egress {
   /** Throws `tool_denied` unless the URL is allowed. Names are checked when they are resolved. */
   check(url: URL): void {
     if (url.protocol !== "http:" && url.protocol !== "https:")
-      throw denied(`${url.protocol} is no protocol for this tool`);
+      throw denied(`${url.protocol} is not a protocol this tool supports`);
     if (url.username !== "" || url.password !== "") throw denied("an address with a user name in it is refused");
     if (!this.#options.hosts.some((host) => fits(host, url))) throw denied(`the host ${url.host} is not on the list`);
     const literal = url.hostname.replace(/^\[|\]$/g, "");

@@ -98,7 +98,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     const reads = this.#reads;
     if (reads?.ended) return;
     if (outcome === "abandoned" || reads === undefined) {
-      return this.#stop(new VenturiError(this.#op, "stream_interrupted", "the answer is not wanted"));
+      return this.#stop(new VenturiError(this.#op, "stream_interrupted", "the response is no longer needed"));
     }
     reads.discard();
     this.#drain = setTimeout(() => this.#abort(new Error("the answer did not end")), drainTime);

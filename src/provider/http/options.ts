@@ -11,7 +11,7 @@ export const httpOptions = {
     .exactOptional()
     .describe("Proxy to go through; the environment's is not used"),
   maxEvent: Size.exactOptional().describe("Largest single event of a stream (default 16MiB)"),
-  stream: z.boolean().exactOptional().describe("false: ask for whole answers instead of streams"),
+  stream: z.boolean().exactOptional().describe("false: request complete answers instead of streams"),
 };
 
 export interface HttpOptions {

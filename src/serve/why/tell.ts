@@ -59,15 +59,15 @@ const nowDoing: Partial<Record<Part, string>> = {
 };
 
 const oddEnds: Readonly<Record<string, string>> = {
-  length: "the model reached its most tokens and its answer is cut",
+  length: "the answer was cut at the model's token limit",
   content_filter: "the provider's filter stopped the answer",
   refusal: "the model refused to answer",
-  max_rounds: "the run reached its most rounds of tool calls",
-  max_tool_calls: "the run reached its most tool calls",
+  max_rounds: "the run reached its limit of tool rounds",
+  max_tool_calls: "the run reached its limit of tool calls",
   max_tokens: "the run used up its tokens",
   max_time: "the run used up its time",
-  max_output: "the model produced more than it may",
-  repeated_calls: "the model made the same calls again and again",
+  max_output: "the model exceeded its output limit",
+  repeated_calls: "the model kept repeating the same calls",
 };
 
 function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, string>): string {
@@ -172,13 +172,13 @@ function toolSentence(
 function waited(questions: readonly QuestionStory[], name: string): string {
   const asked = questions.filter((question) => question.name === name);
   const whose = asked[0]?.agent === undefined ? name : `${name} of the agent ${asked[0].agent}`;
-  if (asked.some(isUnanswered)) return `the run waited for a person's word on ${whose}, and nobody answered in time`;
+  if (asked.some(isUnanswered)) return `the run waited for approval of ${whose}, and nobody answered in time`;
   const answer = asked.findLast((question) => question.answer !== undefined)?.answer;
   const end =
     answer === undefined
       ? "nobody has answered yet"
       : `${answer.by ?? "somebody"} ${answer.approved ? "allowed" : "refused"} it`;
-  return `the run waited for a person's word on ${whose}; ${end}`;
+  return `the run waited for approval of ${whose}; ${end}`;
 }
 
 /** What else went wrong; `parts` have been covered already. */
@@ -204,7 +204,7 @@ function mishaps(story: Story, parts: readonly Part[]): string[] {
       told.push(`the tool ${name} failed: ${error.code}: ${trim(error.err)}`);
   }
   if (story.skipped.size > 0)
-    told.push(`${[...story.skipped].join(", ")} was passed over: its provider had failed repeatedly`);
+    told.push(`${[...story.skipped].join(", ")} was skipped: its provider's circuit breaker was open`);
   const toldAlready = parts.includes("failedAttempt") || story.backoffs.length > 0;
   if (!toldAlready) told.push(...failedOver(story));
   if (story.resumes > 0 && story.shares.of("down") > 0)

@@ -31,7 +31,7 @@ export function createInstruments(meter: Meter) {
     toolCalls: counter(metrics.toolCalls, "Tool calls by outcome"),
     eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
     quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated"),
-    unsentFields: counter(metrics.unsentFields, "Fields of requests that a model was not told", "{field}"),
+    unsentFields: counter(metrics.unsentFields, "Request fields that a model did not receive", "{field}"),
     retries: counter(metrics.retries, "Generations tried again on the same model"),
     failovers: counter(metrics.failovers, "Generations tried again on another model"),
     retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn"),

@@ -71,7 +71,7 @@ describe("the plugin loader", () => {
   });
 
   const broken: [string, string, RegExp][] = [
-    ["a module without a plugin as its default export", sample("broken-export"), /default export is no plugin/],
+    ["a module without a plugin as its default export", sample("broken-export"), /default export is not a plugin/],
     ["a module that throws", sample("broken-throws"), /its database driver is missing/],
     ["a path that does not exist", "./nowhere", /nowhere does not exist/],
     ["a package that is not installed", "@acme/absent", /npm install @acme\/absent/],

@@ -30,7 +30,7 @@ describe("what can be known before a start is known by validate", function () {
     [
       "a simulator fault that is none",
       `providers:\n  demo: { type: simulator, faults: "stal@5" }\n${rest}`,
-      /venturi\.yaml:2:\d+ providers\.demo\.faults: "stal@5" is no fault/,
+      /venturi\.yaml:2:\d+ providers\.demo\.faults: "stal@5" is not a fault/,
     ],
     [
       "a scenario file that is not there",
@@ -40,7 +40,7 @@ describe("what can be known before a start is known by validate", function () {
     [
       "a placeholder that is no input",
       `${demo}agents:\n  a:\n    model: demo/small\n    instructions: Greet {{custmer}}\n    inputs: { customer: { type: string } }\n`,
-      /venturi\.yaml:5:\d+ agents\.a\.instructions: \{\{custmer\}\} is none of the agent's inputs \(did you mean "customer"\?\)/,
+      /venturi\.yaml:5:\d+ agents\.a\.instructions: \{\{custmer\}\} is not one of the agent's inputs \(did you mean "customer"\?\)/,
     ],
   ] as const) {
     it(what, async () => {

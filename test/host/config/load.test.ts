@@ -59,8 +59,8 @@ models:
 `;
     const found = await lines({ "venturi.yaml": text });
     expect(found).to.have.length(2);
-    expect(found[0]).to.match(/^venturi\.yaml:6:47 tools\.one\.approval\.when: no valid condition: .*\(character 9;/);
-    expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: no valid condition: .*`&&`/);
+    expect(found[0]).to.match(/^venturi\.yaml:6:47 tools\.one\.approval\.when: invalid condition: .*\(character 9;/);
+    expect(found[1]).to.match(/^venturi\.yaml:7:46 tools\.two\.approval\.when: invalid condition: .*`&&`/);
   });
 
   it("keys with the same id or the same hash, and the hash of nothing, are refused", async () => {
@@ -121,8 +121,8 @@ models:
     const agent = "model: p/m, inputs: { age: { type: nmber } }, output: { type: object, properties: 7 }";
     const text = `${preamble}providers: { p: { type: sample-provider } }\nagents: { one: { ${agent} } }`;
     const [first, second] = await lines({ "a.yaml": text });
-    expect(first).to.match(/^a\.yaml:6:45 agents\.one\.inputs\.age: no valid JSON Schema: /);
-    expect(second).to.match(/^a\.yaml:6:72 agents\.one\.output: no valid JSON Schema: /);
+    expect(first).to.match(/^a\.yaml:6:45 agents\.one\.inputs\.age: not a valid JSON Schema: /);
+    expect(second).to.match(/^a\.yaml:6:72 agents\.one\.output: not a valid JSON Schema: /);
   });
 
   it("telemetry can be off", async () => {

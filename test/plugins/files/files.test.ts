@@ -81,7 +81,7 @@ describe("files", () => {
   it("tells binary from text, and a pipe from a file, without waiting for a writer", async () => {
     expect((await failure("read", { path: "image.bin" })).message).to.contain("binary file (4 bytes)");
     expect((await failure("read", { path: "latin1.txt" })).message).to.contain("binary");
-    expect((await failure("read", { path: "pipe" })).message).to.contain("no regular file");
+    expect((await failure("read", { path: "pipe" })).message).to.contain("not a regular file");
   });
 
   it("lists to a depth, names links without following them, hides what is denied, stops at the limit", async () => {

@@ -313,7 +313,7 @@ describe("http", () => {
     writeFileSync(join(folder, "swagger.yaml"), "swagger: '2.0'");
     const openapi = (file: string, operations: string[]) => failureOf(open({ openapi: { file, operations } }));
     expect((await openapi("petstore.yaml", ["getCat"])).message).to.contain('no operation "getCat"; it has getPet');
-    expect((await openapi("swagger.yaml", ["x"])).message).to.contain("no OpenAPI 3 document");
+    expect((await openapi("swagger.yaml", ["x"])).message).to.contain("not an OpenAPI 3 document");
     expect((await openapi("nowhere.yaml", ["x"])).code).to.equal("config_invalid");
   });
 });

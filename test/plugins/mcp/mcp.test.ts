@@ -288,7 +288,7 @@ describe("mcp", () => {
       expect(output).to.be.a("string");
       await log.until(/is back/, crash);
     }
-    expect(log.lines.filter((line) => /gone and will be restarted.*"restartInMs":20/.test(line))).to.have.length(3);
+    expect(log.lines.filter((line) => /exited; restarting it.*"restartInMs":20/.test(line))).to.have.length(3);
     expect(new Set(diaryLines().filter((line) => line !== "listed")).size).to.equal(4);
   });
 
@@ -324,7 +324,7 @@ describe("mcp", () => {
     sources.push(source);
     await server.stop();
     await failureOf(call(source, "echo", { message: "anyone?" }));
-    await log.until(/gone and will be restarted/);
+    await log.until(/exited; restarting it/);
     const again = await startHttp(server.port);
     await log.until(/is back/);
     expect((await call(source, "echo", { message: "again" })).output).to.equal("Echo: again");

@@ -107,7 +107,7 @@ describe("module", () => {
 
   const mistakes: readonly (readonly [string, string, string, RegExp])[] = [
     ["nothing exported", "", "config_invalid", /no export "default"; it exports nothing/],
-    ["a bare function", "export default () => 1", "config_invalid", /is no object \{ description/],
+    ["a bare function", "export default () => 1", "config_invalid", /is not an object \{ description/],
     ["no call", "export default { description: 'x', parameters: { type: 'object' } }", "config_invalid", /needs call/],
     [
       "no description",

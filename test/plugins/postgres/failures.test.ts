@@ -109,7 +109,7 @@ describe("postgres failures", function () {
       (thrown) => thrown,
     );
     expect(error).to.include({ code: "journal_failed" });
-    expect(error.message).to.include("journal.url is none; write postgres://");
+    expect(error.message).to.include("journal.url is not a database URL; write postgres://");
     expect(JSON.stringify(error)).not.to.include("topsecret");
   });
 

@@ -133,10 +133,10 @@ describe("shell and the repositories in its workspace", () => {
     expect(await git(["log"])).to.contain("a link among its own files");
     renameSync(folder, join(workspace.root, "moved"));
     writeFileSync(folder, `gitdir: ${workspace.base}/.git\n`);
-    expect(await git(["show", "HEAD:outside/secret.txt"])).to.contain(".git is no folder");
+    expect(await git(["show", "HEAD:outside/secret.txt"])).to.contain(".git is not a folder");
     renameSync(folder, join(workspace.root, "y"));
     symlinkSync(`${workspace.base}/.git`, folder);
-    expect(await git(["show", "HEAD:outside/secret.txt"])).to.contain(".git is no folder");
+    expect(await git(["show", "HEAD:outside/secret.txt"])).to.contain(".git is not a folder");
   });
 
   it("hooks do not run, and honest work is done in an ordinary repository", async () => {

@@ -149,7 +149,7 @@ describe("the simulator's scenarios", () => {
       (error: unknown) => String(error),
     );
     expect(failed).to.match(/wrong\.yaml:3:5 turns\.0: .*fautls/);
-    expect(failed).to.match(/wrong\.yaml:5:13 turns\.1\.faults: "stal@5" is no fault/);
+    expect(failed).to.match(/wrong\.yaml:5:13 turns\.1\.faults: "stal@5" is not a fault/);
     expect(failed).to.match(/wrong\.yaml:6:11 turns\.1\.pace: /);
   });
 });

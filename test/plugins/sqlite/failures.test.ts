@@ -102,7 +102,7 @@ describe("sqlite failures", () => {
     const { SqliteJournal } = await import("../../../plugins/sqlite/journal.ts");
     const again = new SqliteJournal({ file, lease: 30_000, busyTimeout: 1_000, watch: 20 });
     const failure = await again.ping().catch((thrown) => thrown);
-    expect(failure.message).to.include("no SQLite database");
+    expect(failure.message).to.include("not a SQLite database");
     writeFileSync(file, whole);
     expect(await again.read(ownership.run, 0, 10)).to.have.length(1);
     await again.close();

@@ -42,7 +42,7 @@ describe("a journal whose file is removed while it is written to", () => {
     const refused = await put(journal, ownership, [text("lost")]).catch((thrown) => thrown);
     expect(refused).to.include({ code: "journal_failed" });
     expect(refused.message).to.contain("was removed while the service was writing to it");
-    expect(await next()).to.equal("the journal's file is gone; no run is taken");
+    expect(await next()).to.equal("the journal's file is gone; new runs are refused");
     expect(Date.now() - removed).to.be.lessThan(1_000);
     expect((await journal.ping().catch((thrown) => thrown)).code).to.equal("journal_failed");
     expect(readdirSync(dirname(file)).filter((name) => join(dirname(file), name) === file)).to.deep.equal([]);
