@@ -43,6 +43,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   ],
   "src/library/": ["src/library/", "src/host/", "src/telemetry/", "src/core/"],
   "src/client/": ["src/client/"],
+  "src/react/": ["src/react/", "src/client/"],
   "src/cli/": ["src/cli/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
 };
 

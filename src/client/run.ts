@@ -3,7 +3,7 @@ import type { LiveSocket } from "./live-socket.ts";
 import { type Call, type Settings, send, sendJson } from "./requests.ts";
 import { type Connect, type FollowOptions, isTerminal, resume } from "./resume.ts";
 import { readStream } from "./sse.ts";
-import type { EventPage, RunView } from "./venturi.api.d.ts";
+import type { EventPage, ForkRequest, RunView } from "./venturi.api.d.ts";
 import type { RunEvent } from "./venturi.events.d.ts";
 import type { EventOf, EventsQuery } from "./views.ts";
 
@@ -110,6 +110,13 @@ export class Run {
     const body = reason === undefined ? {} : { reason };
     const response = await this.#post("run.cancel", "/cancel", { body, signal, repeatable: true });
     return (await response.json()) as RunView; // the service's schema
+  }
+
+  /** A new run that takes over this one's events up to a step, with edits, and goes on from there. */
+  async fork({ signal, ...request }: ForkRequest & CallOptions): Promise<Run> {
+    const response = await this.#post("run.fork", "/fork", { body: request, signal });
+    const { run } = (await response.json()) as { run: string }; // the service's schema
+    return new Run(run, this.#settings, this.#socket);
   }
 
   #post(op: string, path: string, call: Partial<Call>): Promise<Response> {

@@ -56,6 +56,40 @@ export type Failure = {
   error: ErrorBody;
 };
 
+export type ForkRequest = {
+  /** seq of the last event taken over: run.started, generation.finished, tool.finished or round.finished */
+  after: number;
+  /** another input; only after run.started */
+  input?: string | RunInput;
+  /** other results of tool calls among the events taken over */
+  edit?: Array<{
+    call: string;
+    output: string;
+    ok?: boolean;
+  }>;
+  /** a model that the agent lets a call choose */
+  model?: string;
+  /** in place of the agent's own; needs the scope inspect */
+  instructions?: string;
+  options?: {
+    temperature?: number | null;
+    topP?: number | null;
+    maxTokens?: number | null;
+    stop?: Array<string> | null;
+    seed?: number | null;
+    reasoning?: {
+      /** How much to think. */
+      effort?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+      /** Most tokens to think with. */
+      budget?: number;
+    } | null;
+    [key: string]: unknown;
+  };
+  tools?: "recorded" | "run" | "ask";
+  /** a new conversation; none by default */
+  session?: string;
+};
+
 export type Question = {
   /** what POST /v1/runs/{run}/approvals/{call} takes */
   call: string;

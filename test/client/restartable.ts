@@ -12,6 +12,7 @@ const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
 const config = (port: number, more: string): string => `version: 1
 dataFolder: ./data
 providers: { demo: { type: simulator, pace: 5 }, quick: { type: simulator, pace: 1 } }
+models: { shaky: { chain: ["demo/count-30!cut@2000", demo/count-10], failover: retract } }
 tools:
   clock: { type: clock }
   calculator: { type: calculator }
@@ -19,13 +20,14 @@ tools:
 agents:
   count: { model: demo/count-30 }
   slow: { model: demo/pace-20-60 }
+  flaky: { model: shaky }
   long: { model: quick/count-1500 }
   assistant: { model: demo/small, tools: [clock, calculator] }
   asks: { model: demo/calls-1, tools: [careful] }
 journal: { type: sqlite, path: ./runs.db, lease: 1s }
 channels: { http: {}, websocket: {} }
-server: { listen: "127.0.0.1:${port}" }
-${more}`;
+server: { listen: "127.0.0.1:${port}"${more} }
+`;
 
 /** A service process that can be killed and started again on the same port and journal. */
 export class Restartable {

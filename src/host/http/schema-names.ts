@@ -2,6 +2,7 @@ import type { z } from "zod";
 import { Digest } from "../../core/digest.ts";
 import { ErrorBody, PendingCall, RunEvent, RunInput, Timing } from "../../core/events.ts";
 import { FeedItem } from "../../core/feed.ts";
+import { ForkRequest } from "../../core/fork.ts";
 import { Message, Part } from "../../core/messages.ts";
 import { named } from "../../core/schema-names.ts";
 import { Spent, Usage } from "../../core/usage.ts";
@@ -11,7 +12,7 @@ export function nameSchemas(): void {
   nameVariants("RunEvent", RunEvent, (type) => pascal(type));
   nameVariants("FeedItem", FeedItem, (type) => (type.startsWith("feed.") ? pascal(type) : `Feed${pascal(type)}`));
   nameVariants("Part", Part, (type) => `${pascal(type)}Part`);
-  const rest = { Digest, ErrorBody, Message, PendingCall, RunInput, Spent, Timing, Usage };
+  const rest = { Digest, ErrorBody, ForkRequest, Message, PendingCall, RunInput, Spent, Timing, Usage };
   for (const [name, schema] of Object.entries(rest)) named(name, schema);
 }
 
