@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { PluginLoader } from "../dist/src/host/build/plugin-loader.js";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
 import { configPage } from "./config-page.mjs";
+import { pluginOptions } from "./plugin-options.mjs";
 import { publicTypes } from "./public-types.mjs";
 import { serviceTypes } from "./service-types.mjs";
 
@@ -13,6 +14,7 @@ const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
   ...types,
+  "src/library/plugin-options.ts": await pluginOptions(new PluginLoader()),
   ...publicTypes(fileURLToPath(new URL("../", import.meta.url))),
 };
 const root = new URL("../", import.meta.url);

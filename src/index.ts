@@ -5,8 +5,7 @@
 
 import "./host/refuse-old-node.ts"; // first: on an old Node the rest may not even load
 import type { Telemetry } from "./core/telemetry.ts";
-import type { Host, OpenOptions } from "./host/open.ts";
-import type { NamedAgent } from "./library/named-agent.ts";
+import type { App, Venturi } from "./library/venturi.ts";
 import type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
 
 export { codes } from "./core/codes.ts";
@@ -16,13 +15,39 @@ export type { RunRequest } from "./core/journal.ts";
 export type { Message, Part } from "./core/messages.ts";
 export type { Runs } from "./core/runs.ts";
 export type { Telemetry } from "./core/telemetry.ts";
+export {
+  type Agent,
+  type AgentLike,
+  type AgentLimits,
+  type AgentOptions,
+  type AgentSpec,
+  type AgentToolPolicy,
+  type AnyAgent,
+  agent,
+  type Named,
+} from "./library/agent.ts";
 export * from "./library/chunk.ts";
+export { type Context, type ContextOf, type ContextOptions, context } from "./library/context.ts";
+export type { RunEventOf, TypedEvent } from "./library/events.ts";
+export type { CallOf, Calls, HookContext, Hooks } from "./library/hooks.ts";
 export type { ExecuteOptions, ExecuteResult, Inputs, NamedAgent, PlanStep } from "./library/named-agent.ts";
+export * from "./library/plugins.ts";
+export type {
+  Answer,
+  Draft,
+  Input,
+  Outcome,
+  ResponseFormat,
+  ResponseOptions,
+  Result,
+  Run,
+  RunOptions,
+  Verdict,
+} from "./library/run.ts";
+export { jsonSchema, type Schema } from "./library/schema.ts";
+export { type CallContext, type Tool, type ToolContext, type ToolOptions, tool } from "./library/tool.ts";
+export type { App, AppCaller, Mounted, Session, Venturi } from "./library/venturi.ts";
 export type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
-
-export interface Venturi extends Pick<Host, "runs" | "reload" | "close"> {
-  agent(name: string): NamedAgent;
-}
 
 /** Telemetry with custom span processors, to pass to `openVenturi`. Unset options have the config's defaults. */
 export async function createTelemetry(settings: Partial<TelemetrySettings>, parts: TelemetryParts): Promise<Telemetry> {
@@ -33,8 +58,8 @@ export async function createTelemetry(settings: Partial<TelemetrySettings>, part
   return create({ ...defaultSettings, ...settings }, parts);
 }
 
-/** Opens the config's plugins, journal and agents in this process, without a server. */
-export async function openVenturi(options: OpenOptions): Promise<Venturi> {
+/** Opens agents, tools, plugins and the journal in this process: those given here, those of a configuration file, or both. */
+export async function openVenturi(app: App): Promise<Venturi> {
   const { open } = await import("./library/open.ts");
-  return open(options);
+  return open(app);
 }

@@ -41,7 +41,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     "src/provider/",
     "src/core/",
   ],
-  "src/library/": ["src/library/", "src/host/", "src/telemetry/", "src/core/"],
+  "src/library/": ["src/library/", "src/host/", "src/telemetry/", "src/agent/", "src/serve/", "src/core/"],
   "src/client/": ["src/client/"],
   "src/react/": ["src/react/", "src/client/"],
   "src/cli/": ["src/cli/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],

@@ -34,7 +34,7 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
       parent: { run: context.run, call: context.call, depth },
       ...traceHeadersIn(context),
     },
-    { key: `agent:${context.idempotencyKey}` },
+    { key: `agent:${context.idempotencyKey}`, context: context.stored },
   );
   context.log.info("agent called as a tool", { run: context.run, call: context.call, agent: task.agent, child: run });
   context.progress(`run ${run}\n`);

@@ -31,6 +31,10 @@ export default definePlugin({
   kind: "channel",
   description: "AG-UI: agents as streams of UI events",
   options: Options,
+  projection: ({ run, session }) => {
+    const { project, heartbeat } = new AgUiProjection({ threadId: session ?? run, runId: run, run });
+    return { project, heartbeat, failed: failureFrame, until: isQuestion };
+  },
   create: (options): Channel<FastifyInstance> => ({ mount: (host) => mountRun(host, options) }),
 });
 
@@ -52,15 +56,16 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: 
         ? await startRun(opening, toRunRequest(request.params.agent, body))
         : { ...opening, runs: host.runsFor(request), ...waiting };
     const projection = new AgUiProjection({ threadId: body.threadId, runId: body.runId, run: served.run });
-    // An interrupt ends an AG-UI run; ours waits and continues when the answer arrives with the next one.
-    const until = (event: { type: string }) => event.type === "approval.requested";
-    await streamRun({ ...served, until }, projection.project, {
+    await streamRun({ ...served, until: isQuestion }, projection.project, {
       failed: failureFrame,
       heartbeat: projection.heartbeat,
     });
     return reply;
   });
 }
+
+/** An interrupt ends an AG-UI run; ours waits and continues when the answer arrives with the next one. */
+const isQuestion = (event: { readonly type: string }): boolean => event.type === "approval.requested";
 
 async function answerInterrupts(
   runs: Runs,

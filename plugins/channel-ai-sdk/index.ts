@@ -35,6 +35,12 @@ export default definePlugin({
   kind: "channel",
   description: "The AI SDK's UI message stream, for useChat",
   options: Options,
+  projection: ({ run }) => ({
+    project: new UiProjection(run).project,
+    heartbeat: heartbeatFrame,
+    failed: failureFrame,
+    until: isQuestion,
+  }),
   create: (options): Channel<FastifyInstance> => ({
     mount(host) {
       mountChat(host, options);
@@ -124,10 +130,12 @@ async function latest(
   return rows.find(({ request: { metadata } }) => metadata?.chat === wanted.chat && metadata.caller === wanted.caller);
 }
 
+const isQuestion = (event: { readonly type: string }): boolean => event.type === "approval.requested";
+
 /** An approval request ends the stream, since useChat answers with a new request; the run waits. */
 async function send(served: ServedRun, after: number): Promise<void> {
   const projection = new UiProjection(served.run);
-  await streamRun({ ...served, after, until: (event) => event.type === "approval.requested" }, projection.project, {
+  await streamRun({ ...served, after, until: isQuestion }, projection.project, {
     failed: failureFrame,
     heartbeat: heartbeatFrame,
   });

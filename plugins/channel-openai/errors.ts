@@ -9,6 +9,7 @@ import {
   retryAfter,
   retryHint,
   type StreamFrames,
+  type VenturiError,
 } from "venturi/plugin";
 
 /** OpenAI's error format, with the vendor's own terms where the vendor rejected the request. */
@@ -25,8 +26,10 @@ export function errorBody(error: ErrorJson): { error: Record<string, unknown> } 
   };
 }
 
+export const failedFrame = (error: VenturiError): string => dataFrame(errorBody(error.toJSON()));
+
 export const failures: StreamFrames = {
-  failed: (error) => dataFrame(errorBody(error.toJSON())),
+  failed: failedFrame,
   refused: failureResponse,
 };
 

@@ -1,9 +1,10 @@
 import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
 import { mountChat } from "./chat.ts";
+import { chatHeartbeat, chatProjection } from "./chat-projection.ts";
 import { mountCompletions } from "./completions.ts";
 import { mountConversations } from "./conversations.ts";
 import { mountEmbeddings } from "./embeddings.ts";
-import { replyWithErrors } from "./errors.ts";
+import { failedFrame, replyWithErrors } from "./errors.ts";
 import { mountModels } from "./models.ts";
 import { Options } from "./options.ts";
 import { mountInputTokens, mountResponses } from "./responses.ts";
@@ -14,6 +15,10 @@ export default definePlugin({
   kind: "channel",
   description: "Chat Completions and Responses for OpenAI's client libraries; `model` is the agent's name",
   options: Options,
+  projection: ({ run, agent }) => {
+    const chat = { run, model: agent, includeUsage: true, legacy: false, custom: new Set<string>() };
+    return { project: chatProjection(chat), heartbeat: () => chatHeartbeat(chat), failed: failedFrame };
+  },
   create: (options): Channel<FastifyInstance> => ({
     async mount(host) {
       await host.server.register(

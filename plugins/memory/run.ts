@@ -71,9 +71,10 @@ export function isThere(stored: StoredRun, item: Append): boolean {
 
 export const isCancelled = (stored: StoredRun): boolean => stored.signals.some((signal) => signal.kind === "cancel");
 
-export const passes = ({ request }: StoredRun, { agents, revisions }: ClaimFilter): boolean =>
-  (agents === undefined || agents.includes(request.agent)) &&
-  (revisions === undefined || request.revision === undefined || revisions.includes(request.revision));
+export const passes = ({ run, request }: StoredRun, { agents, revisions, runs }: ClaimFilter): boolean =>
+  ((agents === undefined || agents.includes(request.agent)) &&
+    (revisions === undefined || request.revision === undefined || revisions.includes(request.revision))) ||
+  runs?.includes(run) === true;
 
 /** Starts a new epoch; the only place that does. */
 export function claimFor(stored: StoredRun, worker: string, now: number): Claim {

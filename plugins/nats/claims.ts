@@ -199,8 +199,9 @@ export class Claims {
 }
 
 /** Any worker may claim a cancelled run: it only needs to be ended. */
-const passes = ({ agent, revision, cancelled }: Known, { agents, revisions }: ClaimFilter): boolean =>
+const passes = ({ run, agent, revision, cancelled }: Known, { agents, revisions, runs }: ClaimFilter): boolean =>
   cancelled ||
+  runs?.includes(run) === true ||
   ((agents === undefined || agents.includes(agent)) &&
     (revisions === undefined || revision === undefined || revisions.includes(revision)));
 

@@ -128,7 +128,7 @@ export class PostgresJournal implements Journal {
 
   async claim(worker: string, limit: number, filter: ClaimFilter = {}): Promise<Claim[]> {
     await this.#wake();
-    const values = [worker, this.lease, limit, filter.agents ?? null, filter.revisions ?? null];
+    const values = [worker, this.lease, limit, filter.agents ?? null, filter.revisions ?? null, filter.runs ?? []];
     const rows = await this.#database.query<ClaimRow & { place: number }>("journal.claim", this.#sql.claim, values);
     rows.sort((left, right) => left.place - right.place);
     return rows.map((row) => toClaim(row, worker));

@@ -85,8 +85,8 @@ export const statements = (schema: string) => ({
       WHERE r.state IN ('ready', 'running')
         AND (r.state = 'ready' OR (r.worker <> $1 AND ${silent("r.updated_at")} AND NOT EXISTS (
           SELECT 1 FROM ${schema}.workers w WHERE w.worker = r.worker AND NOT ${silent("w.seen_at")})))
-        AND (r.cancelled OR ($4::text[] IS NULL OR r.agent = ANY ($4::text[]))
-          AND ($5::text[] IS NULL OR r.revision IS NULL OR r.revision = ANY ($5::text[]))
+        AND (r.cancelled OR (($4::text[] IS NULL OR r.agent = ANY ($4::text[]))
+            AND ($5::text[] IS NULL OR r.revision IS NULL OR r.revision = ANY ($5::text[])) OR r.run = ANY ($6::text[]))
           AND (r.session IS NULL OR NOT EXISTS (SELECT 1 FROM ${schema}.runs e
             WHERE e.tenant = r.tenant AND e.session = r.session AND e.id < r.id AND e.state <> 'done')))
       ORDER BY r.id LIMIT $3 FOR UPDATE OF r SKIP LOCKED

@@ -77,8 +77,9 @@ export const findClaimable = `SELECT r.id, q.request FROM runs r JOIN requests q
   WHERE r.state IN ('ready', 'running')
     AND (r.state = 'ready' OR abs(${now} - r.updated_at) > :lease AND NOT EXISTS (
       SELECT 1 FROM workers w WHERE w.worker = r.worker AND abs(${now} - w.seen_at) <= :lease))
-    AND (r.cancelled = 1 OR (:agents IS NULL OR r.agent IN (SELECT value FROM json_each(:agents)))
-      AND (:revisions IS NULL OR r.revision IS NULL OR r.revision IN (SELECT value FROM json_each(:revisions)))
+    AND (r.cancelled = 1 OR ((:agents IS NULL OR r.agent IN (SELECT value FROM json_each(:agents)))
+        AND (:revisions IS NULL OR r.revision IS NULL OR r.revision IN (SELECT value FROM json_each(:revisions)))
+        OR r.run IN (SELECT value FROM json_each(:runs)))
       AND (r.session IS NULL OR NOT EXISTS (
         SELECT 1 FROM runs e WHERE e.tenant = r.tenant AND e.session = r.session AND e.id < r.id AND e.state <> 'done')))
   ORDER BY r.id LIMIT :limit`;

@@ -77,6 +77,7 @@ export class Store implements Omit<Operations, "close"> {
         limit,
         agents: listOf(filter.agents),
         revisions: listOf(filter.revisions),
+        runs: listOf(filter.runs ?? []),
       });
       const claims: ClaimRow[] = [];
       for (const { id, request } of free) {

@@ -1,5 +1,6 @@
 import type { Hooks } from "../core/hooks.ts";
 import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../core/provider.ts";
+import type { Schema } from "../core/schema.ts";
 import type { Tool } from "../core/tool.ts";
 
 /** One model of one provider. `name` is `provider/model`, as in config and events. */
@@ -66,14 +67,36 @@ export interface Overrides {
   readonly options: ReadonlySet<string>;
 }
 
+/** What runs bring for an agent's tools and hooks. */
+export interface ContextSource {
+  /** Of what is stored with the run. */
+  readonly schema: Schema;
+  /** Makes what tools and hooks get, once per attempt at a run, wherever that is. Disposed with the attempt. */
+  provide?(
+    stored: unknown,
+    about: { readonly run: string; readonly agent: string; readonly signal: AbortSignal },
+  ): unknown;
+}
+
+/** Writes the instructions of one run. */
+export type InstructionsFunction = (given: {
+  readonly inputs: unknown;
+  readonly context: unknown;
+}) => string | Promise<string>;
+
 export interface AgentDefinition {
   readonly name: string;
   readonly description: string | undefined;
   /** Other names clients may use for it. */
   readonly aliases: readonly string[];
   readonly instructions: string;
+  /** In place of `instructions`. Called once per run; what it returns is kept with the run. */
+  readonly writeInstructions?: InstructionsFunction;
+  readonly context?: ContextSource;
   /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
   readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Checks all input variables together, in place of the schemas in `inputs`. */
+  readonly inputsSchema?: Schema;
   readonly model: ModelChain;
   /** Generation options from the config's `defaults` and from the agent. */
   readonly defaults: GenerationOptions;
@@ -86,11 +109,15 @@ export interface AgentDefinition {
   readonly toolPolicy: ToolPolicy;
   /** JSON Schema of the answer. */
   readonly output: Readonly<Record<string, unknown>> | undefined;
+  /** Checks the answer beyond what JSON Schema can say. */
+  readonly outputSchema?: Schema;
   /** Whether a second run on a busy session queues or is refused. */
   readonly whenBusy: "wait" | "conflict";
   readonly hooks: readonly Hooks[];
   /** Hash of the config this was built from. */
   readonly config: string;
+  /** Hash of what models and the journal see of this agent. */
+  readonly revision: string;
 }
 
 export const defaultLimits: Limits = {

@@ -1,6 +1,6 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
-import type { HookContext, Hooks, ToolHookCall } from "../core/hooks.ts";
+import type { HookContext, Hooks, StandIn, ToolHookCall } from "../core/hooks.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Generation, GenerationRequest } from "../core/provider.ts";
 import type { Stalls } from "../core/stalls.ts";
@@ -58,9 +58,18 @@ export class HookChain {
     await this.#fold("hook.afterGeneration", generation, (hooks, value) => hooks.afterGeneration?.(value, context));
   }
 
-  beforeTool(call: ToolHookCall, round: number): Promise<ToolHookCall> {
+  /** The call as the hooks leave it. Once one stands in for the tool, the others are not asked. */
+  beforeTool(call: ToolHookCall, round: number): Promise<ToolHookCall & { readonly standIn?: StandIn }> {
     const context = { ...this.#context, round };
-    return this.#fold("hook.beforeTool", call, (hooks, value) => hooks.beforeTool?.(value, context));
+    return this.#fold(
+      "hook.beforeTool",
+      call as ToolHookCall & { readonly standIn?: StandIn },
+      async (hooks, value) => {
+        if (value.standIn !== undefined) return undefined;
+        const returned = await hooks.beforeTool?.(value, context);
+        return returned !== undefined && "output" in returned ? { ...value, standIn: returned } : returned;
+      },
+    );
   }
 
   afterTool(call: ToolHookCall, result: { ok: boolean; output: string }, round: number) {

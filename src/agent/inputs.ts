@@ -1,7 +1,8 @@
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunInput } from "../core/events.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { readSchema } from "./schema/json-schema.ts";
+import { parse } from "./schema/standard.ts";
 
 const op = "agent.input";
 
@@ -14,6 +15,10 @@ export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
     throw new VenturiError(op, "invalid_input", "the input's text is empty");
   }
   const given = input.variables ?? {};
+  if (agent.inputsSchema !== undefined) {
+    inputsOf(agent, input);
+    return input;
+  }
   const unknown = Object.keys(given).filter((name) => !Object.hasOwn(agent.inputs, name));
   if (unknown.length > 0) {
     const known = Object.keys(agent.inputs).join(", ") || "none";
@@ -22,6 +27,31 @@ export function checkInput(agent: AgentDefinition, input: RunInput): RunInput {
   const variables: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(agent.inputs)) variables[name] = inputValue(name, schema, given);
   return Object.keys(variables).length === 0 ? input : { ...input, variables };
+}
+
+/** The input variables as the agent's schema makes them. Throws `invalid_input`. */
+function inputsOf({ name, inputsSchema }: AgentDefinition, { variables }: RunInput): Readonly<Record<string, unknown>> {
+  if (inputsSchema === undefined) return variables ?? {};
+  const parsed = parse(inputsSchema, variables ?? {}, "inputs");
+  if (parsed.ok) return parsed.value as Record<string, unknown>; // a schema of inputs is one of an object
+  throw new VenturiError(
+    op,
+    "invalid_input",
+    `the inputs do not fit ${name}: ${parsed.problems.slice(0, 5).join("; ")}`,
+  );
+}
+
+/** The instructions that the agent's function writes for a run; undefined when it has none. */
+export async function writtenInstructions(
+  { agent, context }: { readonly agent: AgentDefinition; readonly context: unknown },
+  input: RunInput,
+): Promise<string | undefined> {
+  if (agent.writeInstructions === undefined) return undefined;
+  try {
+    return await agent.writeInstructions({ inputs: inputsOf(agent, input), context });
+  } catch (thrown) {
+    throw wrap("agent.instructions", thrown, "plugin_failed");
+  }
 }
 
 /** The input variables as one JSON Schema, matching what `checkInput` enforces. */
@@ -55,7 +85,7 @@ export const placeholders = (instructions: string): string[] =>
 
 /** The agent's instructions with each `{{name}}` replaced by the input of that name. */
 export function instructionsFor(agent: AgentDefinition, input: RunInput): string {
-  const variables = input.variables ?? {};
+  const variables = inputsOf(agent, input);
   return agent.instructions.replace(placeholder, (whole, name: string) => {
     if (!Object.hasOwn(variables, name)) return whole;
     const value = variables[name];

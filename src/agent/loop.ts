@@ -3,6 +3,7 @@ import type { PendingCall } from "../core/events.ts";
 import type { Signal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { textMessage } from "../core/messages.ts";
+import { writtenInstructions } from "./inputs.ts";
 import type { LimitReached } from "./limit-reached.ts";
 import { limitOnCalls, noMoreRounds, tokenLimit } from "./limits.ts";
 import { generateOverChain } from "./model/chain.ts";
@@ -55,6 +56,7 @@ export class Loop {
       signal: signal.number,
       ...(typeof body.reason === "string" ? { reason: body.reason } : {}),
       ...(typeof body.by === "string" ? { by: body.by } : {}),
+      ...(isRecord(body.arguments) ? { arguments: body.arguments } : {}),
     });
   }
 
@@ -95,11 +97,14 @@ export class Loop {
 
   async #begin(): Promise<void> {
     const { request } = this.#run.parts;
-    if (this.#run.state.started) return this.#resume();
+    if (this.#run.state.started) return await this.#resume();
     let asked = request;
     let denied: unknown;
+    let instructions: string | undefined;
     try {
+      await this.#run.activate();
       if (!this.#run.hooks.empty) asked = await this.#run.hooks.beforeRun(request);
+      instructions = await writtenInstructions(this.#run, asked.input);
     } catch (thrown) {
       denied = thrown;
     }
@@ -108,20 +113,31 @@ export class Loop {
       agent: this.#run.agent.name,
       input: asked.input,
       config: this.#run.agent.config,
+      ...(instructions === undefined ? {} : { instructions }),
       ...(asked.session === undefined ? {} : { session: asked.session }),
       ...(asked.parent === undefined ? {} : { parent: asked.parent }),
       ...(request.caller === undefined ? {} : { by: request.caller.id }),
       ...(asked.metadata === undefined ? {} : { metadata: asked.metadata }),
     });
+    this.#noteRevision();
     if (denied !== undefined) throw denied;
   }
 
-  #resume(): void {
+  async #resume(): Promise<void> {
     const { history, clock, logger } = this.#run.parts;
     const { run, epoch, worker } = this.#run.parts.log.ownership;
     const idleMs = Math.max(0, clock.now() - (history.at(-1)?.at ?? clock.now()));
     logger.info("run resumed", { run, agent: this.#run.agent.name, epoch, worker, events: history.length, idleMs });
     this.#run.emit({ type: "run.resumed", epoch });
+    this.#noteRevision();
+    await this.#run.activate();
+  }
+
+  #noteRevision(): void {
+    const { agent, request } = this.#run.parts;
+    const before = this.#run.state.revision ?? request.revision;
+    if (before === undefined || before === agent.revision) return;
+    this.#run.emit({ type: "agent.revised", agent: agent.name, revision: agent.revision });
   }
 
   /** Rounds until the run ends. A resumed run continues at the step where its events stop. */
@@ -134,6 +150,7 @@ export class Loop {
       closed = undefined;
       const ending = this.#decide(round, tools);
       if (ending) return ending;
+      if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
   }
 
@@ -233,7 +250,7 @@ export class Loop {
     const asked = this.#run.parts.request.output;
     const schema = asked === undefined ? this.#run.agent.output : asked.schema;
     if (schema === undefined) return { finish };
-    const answer = structured(text, schema);
+    const answer = structured(text, schema, asked === undefined ? this.#run.agent.outputSchema : undefined);
     if (answer.ok) return { finish, object: answer.object };
     // A client that sent a schema has already streamed the answer and parses it as with the vendor's own API.
     if (asked !== undefined || cutEnds.has(finish)) return { finish };
@@ -275,6 +292,9 @@ export class Loop {
     await this.#run.hooks.afterGeneration(generation, round.number);
   }
 }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const clientCalls = (round: RoundState, tools: ToolTable): PendingCall[] =>
   round.inOrder

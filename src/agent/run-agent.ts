@@ -1,4 +1,4 @@
-import { wrap } from "../core/errors.ts";
+import { messageOf, wrap } from "../core/errors.ts";
 import type { SignalFeed } from "../core/journal.ts";
 import { watchTime } from "./limits.ts";
 import { Loop } from "./loop.ts";
@@ -32,6 +32,9 @@ export async function runAgent(parts: RunParts, stops: Stops): Promise<void> {
     await loop.run();
   } finally {
     for (const stop of cleanUp) stop();
+    for (const failure of await run.live.dispose()) {
+      parts.logger.warn("a context could not be disposed", { run: run.run, error: messageOf(failure) });
+    }
   }
 }
 

@@ -9,6 +9,7 @@ import type { Usage } from "../core/usage.ts";
 import { ContentStore } from "./content.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { HookChain } from "./hook-chain.ts";
+import { LiveContext } from "./live-context.ts";
 import type { Breakers } from "./model/breaker.ts";
 import { producedIn } from "./model/output-cap.ts";
 import { orAborted } from "./or-aborted.ts";
@@ -17,6 +18,8 @@ import { TimeKeeper } from "./timing.ts";
 
 export interface RunParts {
   readonly agent: AgentDefinition;
+  /** An agent the run may be handed to. */
+  readonly agentNamed?: (name: string) => AgentDefinition | undefined;
   readonly request: RunRequest;
   /** For the log. */
   readonly tenant?: string;
@@ -42,14 +45,18 @@ export interface RunParts {
 /** State shared by the stages of one run: identity, written events, cancellation. */
 export class RunContext {
   readonly parts: RunParts;
-  readonly agent: AgentDefinition;
+  /** The agent of the current round. A field and not a getter: every delta reads it. */
+  agent: AgentDefinition;
+  hooks: HookChain;
+  /** What tools and hooks of that agent get as `context`. */
+  context: unknown;
+  readonly live: LiveContext;
   readonly state: RunState;
   readonly time: TimeKeeper;
   /** Time spent waiting for approval before this owner's claim, ms. */
   readonly waited: number;
   /** Characters produced by its generations. */
   produced: number;
-  readonly hooks: HookChain;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
   readonly spentBy = new Map<string, Usage>();
@@ -74,14 +81,38 @@ export class RunContext {
       approval: this.waited,
       stalls,
     });
-    this.hooks = new HookChain(
-      parts.agent.hooks,
-      { clock: parts.clock, stalls, fail: (error) => this.abort(error) },
+    this.live = new LiveContext(parts.request.context, { run: this.run, signal: this.signal });
+    this.hooks = this.#hooksOf(this.agent);
+  }
+
+  /** Makes the agent that the run was last handed to the current one, with its context and hooks. */
+  async activate(): Promise<void> {
+    const name = this.state.active?.agent ?? this.parts.agent.name;
+    if (name !== this.agent.name) this.agent = this.agentNamed(name);
+    this.context = await this.live.of(this.agent);
+    this.hooks = this.#hooksOf(this.agent);
+  }
+
+  /** An agent of the run, under the limits of the one it was started with. */
+  agentNamed(name: string): AgentDefinition {
+    const { agent, agentNamed } = this.parts;
+    const found = name === agent.name ? agent : agentNamed?.(name);
+    if (found !== undefined) return { ...found, limits: agent.limits };
+    const message = `the run was handed to the agent "${name}", which this program does not have`;
+    throw new VenturiError("agent.run", "not_found", message);
+  }
+
+  #hooksOf(agent: AgentDefinition): HookChain {
+    const { clock, stalls, request } = this.parts;
+    return new HookChain(
+      agent.hooks,
+      { clock, stalls, fail: (error) => this.abort(error) },
       {
         run: this.run,
-        agent: parts.agent.name,
+        agent: agent.name,
+        context: this.context,
         signal: this.signal,
-        ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
+        ...(request.session === undefined ? {} : { session: request.session }),
       },
     );
   }

@@ -1,5 +1,25 @@
 // Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
 
+export type AgentChanged = {
+  type: "agent.changed";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  agent: string;
+  instructions?: string;
+};
+
+export type AgentRevised = {
+  type: "agent.revised";
+  run: string;
+  seq: number;
+  at: number;
+  agent: string;
+  revision: string;
+};
+
 export type ApprovalRequested = {
   type: "approval.requested";
   run: string;
@@ -28,6 +48,7 @@ export type ApprovalResolved = {
   approved: boolean;
   reason?: string;
   by?: string;
+  arguments?: Record<string, unknown>;
   signal?: number;
 };
 
@@ -321,7 +342,7 @@ export type RoundStarted = {
   skipped?: Array<string>;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | AgentChanged | AgentRevised | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";
@@ -374,6 +395,7 @@ export type RunStarted = {
   session?: string;
   input: RunInput;
   config?: string;
+  instructions?: string;
   trace?: string;
   parent?: {
     run: string;

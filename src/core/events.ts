@@ -82,6 +82,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     session: z.string().exactOptional(),
     input: RunInput,
     config: z.string().exactOptional(),
+    /** Instructions that a function of the agent wrote for this run. */
+    instructions: z.string().exactOptional(),
     trace: z.string().exactOptional(),
     /** The run that called this one as a tool, and the depth below the root run. */
     parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
@@ -174,9 +176,15 @@ export const RunEvent = z.discriminatedUnion("type", [
     approved: z.boolean(),
     reason: z.string().exactOptional(),
     by: z.string().exactOptional(),
+    /** The arguments the call is made with, when the person changed them. */
+    arguments: z.record(z.string(), z.unknown()).exactOptional(),
     /** Number of the signal that resolved it; absent on timeout. */
     signal: z.number().int().exactOptional(),
   }),
+  /** A call handed the run to another agent, which takes over with the next round. */
+  event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional() }),
+  /** The run goes on with another revision of its agent than the one it was started or last continued with. */
+  event("agent.revised", { ...base, agent: z.string(), revision: z.string() }),
   /** A message sent into the running run; the next round includes it. */
   event("message.added", { ...base, message: Message, signal: z.number().int().exactOptional() }),
   /** Older turns were replaced by a summary to fit the model's context. */

@@ -5,6 +5,8 @@ export interface HookContext {
   readonly run: string;
   readonly agent: string;
   readonly session?: string;
+  /** What the agent's `provide` made of the run's context, or that context as it is stored. */
+  readonly context: unknown;
   readonly signal: AbortSignal;
 }
 
@@ -12,6 +14,11 @@ export interface ToolHookCall {
   readonly call: string;
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** The output of a call, in place of the tool's. */
+export interface StandIn {
+  readonly output: unknown;
 }
 
 /**
@@ -26,10 +33,11 @@ export interface Hooks {
     context: HookContext & { round: number },
   ): Promise<GenerationRequest | undefined> | GenerationRequest | undefined;
   afterGeneration?(generation: Generation, context: HookContext & { round: number }): Promise<void> | void;
+  /** `{ output }` stands in for the tool, which is then not called. */
   beforeTool?(
     call: ToolHookCall,
     context: HookContext & { round: number },
-  ): Promise<ToolHookCall | undefined> | ToolHookCall | undefined;
+  ): Promise<ToolHookCall | StandIn | undefined> | ToolHookCall | StandIn | undefined;
   afterTool?(
     call: ToolHookCall,
     result: { ok: boolean; output: string },

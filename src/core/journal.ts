@@ -64,6 +64,8 @@ export interface RunRequest {
   readonly onDisconnect?: "continue" | "cancel";
   /** Caller of the run, or of its root run. `concurrentRuns` limits the caller's running and queued runs. */
   readonly caller?: { readonly id: string; readonly concurrentRuns?: number };
+  /** What the run brings for its agent's tools and hooks. Never shown to the model. */
+  readonly context?: unknown;
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */
   readonly revision?: string;
 }
@@ -142,6 +144,8 @@ export interface ClaimFilter {
   readonly agents?: readonly string[];
   /** Runs whose request has one of these revisions, or none. */
   readonly revisions?: readonly string[];
+  /** Also these runs, whatever their agent and revision. */
+  readonly runs?: readonly string[];
 }
 
 export interface Claim {

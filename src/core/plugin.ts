@@ -6,6 +6,7 @@ import { VenturiError } from "./errors.ts";
 import type { Hooks } from "./hooks.ts";
 import type { Journal } from "./journal.ts";
 import type { Log } from "./log.ts";
+import type { ProjectedRun, Projection } from "./projection.ts";
 import type { Provider } from "./provider.ts";
 import type { Runs } from "./runs.ts";
 import type { Token } from "./token.ts";
@@ -89,6 +90,8 @@ export interface Plugin<K extends PluginKind = PluginKind, Options = never, Serv
   readonly options: z.ZodType<Options>;
   /** Wire formats offered by `venturi decode`, by name. */
   readonly wires?: Readonly<Record<string, Wire>>;
+  /** Of a channel: a run in its wire, for responses that a program sends itself. */
+  readonly projection?: (run: ProjectedRun) => Projection;
   /** Validates options beyond the schema, as far as possible before the service starts. */
   check?(options: Options, context: CheckContext): Promise<readonly OptionProblem[]> | readonly OptionProblem[];
   create(options: Options, context: PluginContext): Promise<Instance<Ports<Server>[K]>> | Instance<Ports<Server>[K]>;
@@ -105,6 +108,7 @@ export function definePlugin<K extends PluginKind, Schema extends z.ZodType, Ser
   readonly description?: string;
   readonly options: Schema;
   readonly wires?: Readonly<Record<string, Wire>>;
+  readonly projection?: (run: ProjectedRun) => Projection;
   check?(
     options: z.output<Schema>,
     context: CheckContext,

@@ -18,6 +18,8 @@ export interface AgentInfo {
   readonly tools: readonly ToolSpec[];
   /** JSON Schema of its input variables. */
   readonly inputs: Readonly<Record<string, unknown>> | undefined;
+  /** Hash of what models and the journal see of it. */
+  readonly revision?: string;
 }
 
 /** What happens to fields that cannot reach the model: reported, or refused. */
@@ -44,6 +46,8 @@ export interface StartOptions {
   readonly key?: string;
   /** The run waits for this follower when it falls behind (backpressure), instead of letting it catch up from the journal. */
   readonly paced?: boolean;
+  /** The caller's context, for an agent that takes one. */
+  readonly context?: unknown;
   /** `strict`: reject with `invalid_input` if any field cannot reach a model of the agent. */
   readonly compat?: Compat;
 }
@@ -64,6 +68,8 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
   /** For delivery metrics. */
   readonly channel?: string;
+  /** Only watches: a paced run does not wait for this follower. */
+  readonly passive?: boolean;
 }
 
 export interface EventQuery {

@@ -12,6 +12,8 @@ export const signalBodies = {
     approved: z.boolean(),
     reason,
     by: z.string().max(256).exactOptional(),
+    /** Replaces the call's arguments; checked against the tool's schema. */
+    arguments: z.record(z.string(), z.unknown()).exactOptional(),
   }),
   message: z.strictObject({ text: z.string().min(1) }),
 } as const;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Tool } from "./tool.ts";
+import type { Approval, Tool } from "./tool.ts";
 import { Duration, Size } from "./units.ts";
 
 /** Options shared by all tool plugins; spread into their `z.strictObject`. */
@@ -10,7 +10,7 @@ export const toolOptions = {
   maxOutput: Size.optional(),
 };
 
-type Common = Pick<Tool, "approval" | "timeout" | "maxOutput">;
+type Common = Pick<Tool, "timeout" | "maxOutput"> & { readonly approval?: Approval };
 
 /** The tool properties set by `toolOptions`. */
 export function fromToolOptions(options: { [Key in keyof Common]?: Common[Key] | undefined }): Common {

@@ -1,22 +1,25 @@
 import type { z } from "zod";
 import type { Log } from "./log.ts";
+import type { Schema } from "./schema.ts";
 import type { Usage } from "./usage.ts";
 
 /** `pure`: no side effects. `idempotent`: safe to repeat with the same key. `effectful`: anything else. */
 export type Effect = "pure" | "idempotent" | "effectful";
 
-/**
- * `always | once | never`, a condition on the arguments such as `amount > 100`, or, for tools in code, a function of them that
- * tells whether to ask.
- */
-export type Approval =
-  | "always"
-  | "once"
-  | "never"
-  | { readonly when: string }
-  | ((input: Readonly<Record<string, unknown>>) => boolean);
+/** `always | once | never`, or a condition on the arguments such as `amount > 100`. */
+export type Approval = "always" | "once" | "never" | { readonly when: string };
 
-export interface ToolContext {
+/**
+ * Decides for one call whether a person is asked; a text is the reason shown. Called once per call, before the call starts; the
+ * decision is in the journal as the question, or as the start of the call.
+ */
+export type ApprovalFunction<Input = Record<string, unknown>> = (
+  input: Input,
+  context: CallContext,
+) => boolean | string | undefined | Promise<boolean | string | undefined>;
+
+/** The call a tool or an approval function is about. */
+export interface CallContext {
   readonly run: string;
   readonly round: number;
   readonly call: string;
@@ -26,6 +29,13 @@ export interface ToolContext {
   /** Stable across retries and restarts: `run:call`. */
   readonly idempotencyKey: string;
   readonly signal: AbortSignal;
+  /** What the agent's `provide` made of the run's context, or that context as it is stored. */
+  readonly context: unknown;
+  /** The run's context as it is stored. */
+  readonly stored: unknown;
+}
+
+export interface ToolContext extends CallContext {
   readonly log: Log;
   /** Depth below the root run (agents as tools). */
   readonly depth: number;
@@ -41,6 +51,8 @@ export interface ToolContext {
   spent(usage: Usage): void;
   /** Asks a person and waits; the wait does not count towards the tool's timeout. */
   ask(question: Question): Promise<Verdict>;
+  /** Hands the run to another agent from the next round on. Rejects with `tool_failed` when that is not possible. */
+  transfer(agent: string): Promise<void>;
 }
 
 export interface Budget {
@@ -71,6 +83,8 @@ export interface Verdict {
   readonly approved: boolean;
   readonly reason?: string;
   readonly by?: string;
+  /** Replaces the call's arguments. */
+  readonly arguments?: Readonly<Record<string, unknown>>;
 }
 
 export interface ToolImage {
@@ -116,7 +130,8 @@ export class RichOutput {
 export interface Tool<Input = Record<string, unknown>> {
   readonly name: string;
   readonly description: string;
-  readonly parameters: z.ZodType<Input> | Readonly<Record<string, unknown>>;
+  /** A schema (zod or any Standard Schema with JSON Schema), or a JSON Schema. */
+  readonly parameters: Schema<unknown, Input> | Readonly<Record<string, unknown>>;
   /** Vendor names for the tool (`local_shell`): a call by one of them is a call of this tool. */
   readonly aliases?: readonly string[];
   /** Converts vendor-specific arguments to this tool's schema before validation; leaves others unchanged. */
@@ -124,9 +139,11 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly effect?: Effect;
   /** A call interrupted by a crash can be repeated: the tool finds its earlier work by `idempotencyKey`. */
   readonly resumable?: boolean;
+  /** Acts on its own run alone, so that a fork executes it again instead of asking or taking the original's result. */
+  readonly local?: boolean;
   /** Runs alone: no other tool of the run executes at the same time. */
   readonly exclusive?: boolean;
-  readonly approval?: Approval;
+  readonly approval?: Approval | ApprovalFunction<Input>;
   /** Milliseconds. */
   readonly timeout?: number;
   /** Maximum output sent to the model, in characters; the rest is kept for `read_result`. */

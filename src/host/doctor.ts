@@ -25,7 +25,7 @@ export async function* examine(options: LoadOptions): AsyncGenerator<Finding> {
     return;
   }
   yield { what: "config", status: "good", found: `${options.file} (${config.hash})` };
-  yield* keys(options.file);
+  if (options.file !== undefined) yield* keys(options.file);
   yield* await port(config);
   yield disk(config);
   yield await journal(config);

@@ -3,6 +3,7 @@ import { Clock, systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
 import type { Journal } from "../core/journal.ts";
 import { Log } from "../core/log.ts";
+import type { Message } from "../core/messages.ts";
 import { ChannelRegistry } from "../core/registries.ts";
 import { Runs } from "../core/runs.ts";
 import { noStalls } from "../core/stalls.ts";
@@ -13,17 +14,24 @@ import { hostContainer, provideJournal } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
 import type { ConfigRevision } from "./build/revision.ts";
 import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
+import type { CodeConfig } from "./config/code.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { EventLoopMonitor } from "./event-loop.ts";
 import { type LogLevel, openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
 import { startRetention } from "./runs/retention.ts";
-import { HostRuns } from "./runs/runs.ts";
+import { HostRuns, type TakeUp } from "./runs/runs.ts";
+import { Sessions } from "./runs/sessions.ts";
 import { ownVersion } from "./version.ts";
 
 export interface OpenOptions {
-  readonly configFile: string;
+  /** Without it, everything is the program's. */
+  readonly configFile?: string;
+  /** What the program defines beside the file. */
+  readonly code?: CodeConfig;
+  /** Runs of the journal to take up; `any` of the agents here by default. */
+  readonly takeUp?: TakeUp;
   /** The file as already loaded with these options; read when absent. */
   readonly config?: Config;
   /** Name of this process's worker in the journal, unique among all; generated when absent. */
@@ -61,16 +69,20 @@ export interface Host {
   /** Makes the runs of a worker that is known to be dead claimable. */
   takeOver(worker: string): Promise<number>;
   revision(): ConfigRevision;
+  /** The conversation of a session: the messages of all its ended runs. */
+  messages(of: { readonly tenant: string; readonly session: string }): Promise<readonly Message[]>;
   /** Creates the channels, in config order, for a server to mount. */
   openChannels(): Promise<readonly { readonly name: string; readonly channel: Channel }[]>;
-  reload(): Promise<ReloadOutcome>;
+  /** With `code`, what the program defines is replaced too. */
+  reload(code?: CodeConfig): Promise<ReloadOutcome>;
   /** Stops runs, then closes revisions, channels, the journal and finally telemetry. */
   close(): Promise<void>;
 }
 
 export async function openHost(options: OpenOptions): Promise<Host> {
   const loading: LoadOptions = {
-    file: options.configFile,
+    ...(options.configFile === undefined ? {} : { file: options.configFile }),
+    ...(options.code === undefined ? {} : { code: options.code }),
     ...(options.set === undefined ? {} : { set: options.set }),
     ...(options.env === undefined ? {} : { env: options.env }),
   };
@@ -90,8 +102,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(async () => eventLoop.stop());
     // A test clock does not advance with real time.
     const stalls = given.clock === systemClock ? eventLoop : noStalls;
-    const { worker } = options;
-    const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, replace, worker });
+    const { worker, takeUp = "any" } = options;
+    const container = hostContainer({ config, ...given, telemetry, runs: later, stalls, takeUp, replace, worker });
     const log = container.resolve<Log>(Log);
     const clock = container.resolve<Clock>(Clock);
     const instances = container.resolve(Instances);
@@ -108,6 +120,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
     const runs = container.resolve<Runs>(Runs);
     started = runs;
+    const sessions = container.resolve(Sessions);
     const channels = container.resolve<ChannelRegistry>(ChannelRegistry);
     return {
       config,
@@ -122,8 +135,9 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       drain: (ms, afterDrain) => opened.drain(ms, afterDrain),
       takeOver: (worker) => freeRunsOf(worker, journal),
       revision: () => revisions.current,
-      reload: async () => {
-        const outcome = await revisions.reload(loading);
+      messages: (of) => sessions.before({ ...of, run: "" }),
+      reload: async (code) => {
+        const outcome = await revisions.reload(code === undefined ? loading : { ...loading, code });
         const details = outcome.ok ? { config: outcome.hash } : { code: outcome.error.code };
         const entry = { action: outcome.ok ? "config.reloaded" : "config.refused", by: "local", details };
         await journal

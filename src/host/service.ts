@@ -3,7 +3,7 @@ import type { Channel } from "../core/channel.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { Readiness } from "./http/readiness.ts";
 import type { OwnReadiness } from "./http/readyz.ts";
-import { openServer } from "./http/server.ts";
+import { openServer, type ServerParts } from "./http/server.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
 import type { Siblings } from "./processes/siblings.ts";
@@ -27,29 +27,36 @@ export interface ServiceOptions extends OpenOptions {
   readonly siblings?: Siblings;
 }
 
+/** What the server of a host is built from. */
+export async function serverParts(host: Host, siblings?: Siblings): Promise<ServerParts> {
+  const { config, runs, admission, telemetry, journal, log, clock } = host;
+  const channels = await host.openChannels();
+  const readiness = new Readiness(() => journal.ping());
+  return {
+    settings: config.server,
+    limits: serviceLimits(config.limits),
+    runs,
+    admission,
+    telemetry: siblings === undefined ? telemetry : siblings.telemetry(telemetry),
+    log,
+    audit: journal,
+    clock,
+    siblings,
+    ready: () => readiness.check(),
+    eventLoop: () => host.eventLoop(),
+    channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
+    version: ownVersion(),
+  };
+}
+
 /** The long-running service: a host and the server with its channels. */
 export async function openService({ siblings, ...options }: ServiceOptions): Promise<Service> {
   const host = await openHost({ logLevel: "info", ...options });
   try {
-    const { config, runs, admission, telemetry, journal, log } = host;
-    const limits = serviceLimits(config.limits);
-    const channels = await host.openChannels();
-    const readiness = new Readiness(() => journal.ping());
-    const server = await openServer({
-      settings: config.server,
-      limits,
-      runs,
-      admission,
-      telemetry: siblings === undefined ? telemetry : siblings.telemetry(telemetry),
-      log,
-      audit: journal,
-      clock: host.clock,
-      ready: () => readiness.check(),
-      eventLoop: () => host.eventLoop(),
-      siblings,
-      channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
-      version: ownVersion(),
-    });
+    const { admission, log, telemetry } = host;
+    const parts = await serverParts(host, siblings);
+    const { limits } = parts;
+    const server = await openServer(parts);
     return {
       host,
       url: server.url,

@@ -4,6 +4,7 @@ import type { RunInput } from "../core/events.ts";
 import type { RunRequest } from "../core/journal.ts";
 import type { Message } from "../core/messages.ts";
 import type { Runs } from "../core/runs.ts";
+import type { AgentLike, Named } from "./agent.ts";
 import { type Action, type Chunk, type Finish, isWhole, type ToolCall } from "./chunk.ts";
 import { ChunkStream } from "./chunk-stream.ts";
 
@@ -31,7 +32,9 @@ export interface ExecuteResult extends Finish {
 }
 
 /** An agent by its name, exposed as async iterables. */
-export class NamedAgent {
+export class NamedAgent implements AgentLike<Named> {
+  readonly kind = "agent";
+  declare readonly "~spec"?: Named;
   readonly name: string;
   readonly #runs: Runs;
 

@@ -1,17 +1,234 @@
-import { type Host, type OpenOptions, openHost } from "../host/open.ts";
+import { VenturiError } from "../core/errors.ts";
+import type { RunInput } from "../core/events.ts";
+import type { RunRequest, RunRow } from "../core/journal.ts";
+import { MountedService } from "../host/mount.ts";
+import { type Host, openHost } from "../host/open.ts";
+import type { AgentLike, AgentSpec } from "./agent.ts";
+import { type Translated, translate } from "./config.ts";
+import { type HandleParts, RunHandle } from "./handle.ts";
+import type { Calls } from "./hooks.ts";
 import { NamedAgent } from "./named-agent.ts";
-
-export interface Opened extends Pick<Host, "runs" | "reload" | "close"> {
-  agent(name: string): NamedAgent;
-}
+import type { Input, Result, Run, RunOptions } from "./run.ts";
+import { loadCheck } from "./schema.ts";
+import type { App, Mounted, Session, Venturi } from "./venturi.ts";
+import { watch } from "./watch.ts";
 
 /** What `openVenturi` loads and calls. */
-export async function open(options: OpenOptions): Promise<Opened> {
-  const host = await openHost(options);
-  return {
-    runs: host.runs,
-    reload: host.reload,
-    close: host.close,
-    agent: (name) => new NamedAgent(name, host.runs),
+export async function open(app: App): Promise<Venturi> {
+  if (app.shared !== undefined) return await openShared(app.shared, app);
+  return faceOf(new OpenVenturi(await openApp(app), app));
+}
+
+/** A plain object of functions: programs take them apart, `export const { fetch } = venturi`. */
+function faceOf(venturi: OpenVenturi): Venturi {
+  const close = () => venturi.close();
+  const face = {
+    runs: venturi.runs,
+    reload: () => venturi.reload(),
+    agent: (name: string) => venturi.agent(name),
+    run: (agent: AgentLike, input: Input, options?: Untyped) => venturi.run(agent, input, options),
+    start: (agent: AgentLike, input: Input, options?: Untyped) => venturi.start(agent, input, options),
+    get: (run: string, agent?: AgentLike) => venturi.get(run, agent),
+    session: (agent: AgentLike, id: string, options?: { readonly tenant?: string }) =>
+      venturi.session(agent, id, options),
+    ...venturi.at(""),
+    at: (prefix: string) => venturi.at(prefix),
+    close,
+    [Symbol.asyncDispose]: close,
   };
+  return face as unknown as Venturi; // the untyped side of the interface
+}
+
+async function openApp(app: App): Promise<Host> {
+  await loadCheck();
+  const {
+    agents: _,
+    tools: __,
+    providers: ___,
+    hooks: ____,
+    settings: _____,
+    caller,
+    shared,
+    journal,
+    ...options
+  } = app;
+  const code = translate(app);
+  const host = await openHost({ ...options, code });
+  warn(host, code);
+  return host;
+}
+
+const warn = ({ log }: Host, { warnings }: Translated): void => {
+  for (const warning of warnings) log.warn(warning);
+};
+
+type Untyped = RunOptions<AgentSpec & { inputs: Record<string, unknown>; context: unknown; tools: Calls }>;
+
+class OpenVenturi {
+  readonly #host: Host;
+  readonly #service: MountedService;
+  readonly #parts: HandleParts;
+
+  constructor(host: Host, { caller }: Pick<App, "caller">) {
+    this.#host = host;
+    this.#service = new MountedService(host, caller);
+    const { runs, config } = host;
+    this.#parts = {
+      runs,
+      outputOf: (agent) => host.revision().agents.get(agent)?.outputSchema,
+      handsOver: (agent) => (host.revision().config.agents[agent]?.handoffs.length ?? 0) > 0,
+      served: {
+        runs,
+        keepAlive: config.limits.keepAlive,
+        projection: async (name, run) => {
+          const { plugin } = await config.loader.get(name);
+          if (plugin.projection !== undefined) return plugin.projection(run);
+          throw new VenturiError("run.response", "internal", `the plugin ${name} shows no runs`);
+        },
+      },
+    };
+  }
+
+  get runs(): Host["runs"] {
+    return this.#host.runs;
+  }
+
+  reload(): ReturnType<Host["reload"]> {
+    return this.#host.reload();
+  }
+
+  /** Replaces what the program defines; running runs keep what they were started with. */
+  async redefine(app: App): Promise<void> {
+    const code = translate(app);
+    const outcome = await this.#host.reload(code);
+    if (!outcome.ok) throw outcome.error;
+    warn(this.#host, code);
+  }
+
+  agent(name: string): NamedAgent {
+    const { agents } = this.#host.revision();
+    const known = agents.has(name) || [...agents.values()].some(({ aliases }) => aliases.includes(name));
+    if (known) return new NamedAgent(name, this.#host.runs);
+    const message = `there is no agent "${name}"; the agents are: ${[...agents.keys()].join(", ") || "none"}`;
+    throw new VenturiError("agent.get", "not_found", message);
+  }
+
+  async run(agent: AgentLike, input: Input, options: Untyped = {}): Promise<Result<unknown>> {
+    const run = await this.start(agent, input, options);
+    return await run.result();
+  }
+
+  async start(agent: AgentLike, input: Input, options: Untyped = {}): Promise<Run<unknown, Calls>> {
+    const { signal, key, pace, tenant, onApproval } = options;
+    if (signal?.aborted) {
+      const message = "the run was cancelled before it began";
+      throw new VenturiError("run.start", "stream_interrupted", message, { cause: signal.reason });
+    }
+    const request = requestOf(agent, input, options);
+    const { run } = await this.#host.runs.start(request, {
+      ...(key === undefined ? {} : { key }),
+      ...(pace === undefined ? {} : { paced: pace }),
+      ...(tenant === undefined ? {} : { tenant }),
+    });
+    const handle = this.#handle({ run, agent: agent.name, session: request.session, request });
+    watch(handle, { runs: this.#host.runs, log: this.#host.log, signal, onApproval });
+    return handle;
+  }
+
+  async get(run: string, agent?: AgentLike): Promise<Run<unknown, Calls>> {
+    const row = await this.#host.runs.get(run);
+    if (agent !== undefined && row.agent !== agent.name) {
+      throw new VenturiError("run.get", "not_found", `${agent.name} has no run "${run}"; it is one of ${row.agent}`);
+    }
+    return this.#handle(row);
+  }
+
+  session(agent: AgentLike, id: string, { tenant = "default" }: { readonly tenant?: string } = {}): Session<AgentSpec> {
+    const { runs, messages } = this.#host;
+    const within = (options: Untyped = {}): Untyped => ({ ...options, session: id, tenant });
+    const handle = (row: RunRow) => this.#handle(row);
+    return {
+      id,
+      run: (input, options) => this.run(agent, input, within(options as Untyped)), // typed by the agent, at the caller
+      start: (input, options) => this.start(agent, input, within(options as Untyped)),
+      messages: () => messages({ tenant, session: id }),
+      async *runs() {
+        let cursor: string | undefined;
+        do {
+          const page = await runs.list({ tenant, session: id, ...(cursor === undefined ? {} : { cursor }) });
+          for (const row of page.runs) yield handle(row);
+          cursor = page.cursor;
+        } while (cursor !== undefined);
+      },
+    };
+  }
+
+  at(prefix: string): Mounted {
+    const path = prefix.replace(/\/+$/, "");
+    return {
+      fetch: (request) => this.#service.fetch(request, path),
+      node: (request, response) => this.#service.node(request, response, path),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#service.close();
+    await this.#host.close();
+  }
+
+  #handle(row: Pick<RunRow, "run" | "agent" | "session" | "request">): Run<unknown, Calls> {
+    return new RunHandle(row, this.#parts) as unknown as Run<unknown, Calls>; // the untyped side of the interface
+  }
+}
+
+function requestOf(agent: AgentLike, input: Input, options: Untyped): RunRequest {
+  const { inputs, context, session, metadata, limits, model, options: generation } = options;
+  return {
+    agent: agent.name,
+    input: { ...inputOf(input), ...(inputs === undefined ? {} : { variables: inputs as Record<string, unknown> }) }, // a schema of inputs is one of an object
+    ...(context === undefined ? {} : { context }),
+    ...(session === undefined ? {} : { session }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(limits === undefined ? {} : { limits: { ...limits } }),
+    ...(model === undefined ? {} : { model }),
+    ...(generation === undefined ? {} : { options: generation }),
+  };
+}
+
+function inputOf(input: Input): RunInput {
+  if (typeof input === "string") return { text: input };
+  return Array.isArray(input) ? { messages: [...input] } : (input as RunInput); // the two other forms
+}
+
+interface Shared {
+  readonly opened: Promise<OpenVenturi>;
+}
+
+/** In the global symbol registry: a hot reload loads this module again, and the old instance has to be found. */
+const registry = Symbol.for("venturi.shared");
+
+async function openShared(name: string, app: App): Promise<Venturi> {
+  const holder = globalThis as { [registry]?: Map<string, Shared> };
+  holder[registry] ??= new Map();
+  const all = holder[registry];
+  const known = all.get(name);
+  if (known !== undefined) {
+    const venturi = await known.opened;
+    await venturi.redefine(app);
+    return faceOf(venturi);
+  }
+  const opened = openApp(app).then((host) => new OpenVenturi(host, app));
+  all.set(name, { opened });
+  try {
+    const venturi = await opened;
+    const close = venturi.close.bind(venturi);
+    venturi.close = async () => {
+      all.delete(name);
+      await close();
+    };
+    return faceOf(venturi);
+  } catch (thrown) {
+    all.delete(name);
+    throw thrown;
+  }
 }

@@ -241,6 +241,17 @@ export function claimFilterCases(bench: JournalBench): void {
       );
     });
 
+    it("takes the runs it names, whatever their agent and revision", async () => {
+      const journal = await bench.open();
+      const { run: named } = await journal.enqueue(enqueueing(of("b", "r1")));
+      await journal.enqueue(enqueueing(of("b", "r1")));
+      const claims = await journal.claim("w", 10, { agents: ["a"], revisions: ["r2"], runs: [named] });
+      assert.deepEqual(
+        claims.map(({ ownership }) => ownership.run),
+        [named],
+      );
+    });
+
     it("renews the worker's lease even when nothing fits", async () => {
       const journal = await bench.open(400);
       const { ownership } = await claimed(journal);

@@ -3,6 +3,7 @@ import { systemClock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import { silentLog } from "../core/log.ts";
 import type { PluginContext } from "../core/plugin.ts";
+import { isSchema, type Schema } from "../core/schema.ts";
 import { isToolSource, type Tool, type ToolContext, type ToolOutput, type ToolSource } from "../core/tool.ts";
 
 /** A plugin context for tests; omitted members are harmless, or throw when used. */
@@ -49,15 +50,20 @@ export async function callTool(
     idempotencyKey: `run_test:${id}`,
     signal: new AbortController().signal,
     log: silentLog,
+    context: undefined,
+    stored: undefined,
     depth: 0,
     progress: (text) => progress.push(text),
     budget: () => ({ maxToolCalls: 64 }),
     spent: () => {},
     // Nobody is there to answer.
+    transfer: async (agent) => {
+      throw new VenturiError("test.context", "tool_failed", `this test has no agent "${agent}"`);
+    },
     ask: async ({ settled }) => settled ?? { approved: false, reason: "this test answers no questions" },
     ...given,
   };
-  const started = tool.call(schemaOf(tool).parse(input), context);
+  const started = tool.call(await checkedInput(tool, input), context);
   const output = isStream(started) ? await drain(started, context) : await started;
   return { output, progress };
 }
@@ -71,14 +77,23 @@ export function toolNamed(source: Tool | ToolSource, name: string): Tool {
   throw new VenturiError("test.context", "tool_not_found", `no tool "${name}" among ${names}`);
 }
 
-export const schemaOf = (tool: Tool): z.ZodType<Record<string, unknown>> =>
-  tool.parameters instanceof z.ZodType
-    ? tool.parameters
-    : (z.fromJSONSchema(tool.parameters as never) as unknown as z.ZodType<Record<string, unknown>>); // a JSON Schema enters here
+/** The input as the tool's schema makes it; throws for one that does not fit. */
+async function checkedInput(tool: Tool, input: Readonly<Record<string, unknown>>): Promise<Record<string, unknown>> {
+  const result = await schemaOf(tool)["~standard"].validate(input);
+  if (result.issues === undefined) return result.value;
+  const [first] = result.issues;
+  const message = `the arguments of ${tool.name} do not fit: ${first?.message ?? ""}`;
+  throw new VenturiError("tool.check", "tool_invalid_arguments", message, { details: { issues: result.issues } });
+}
+
+export const schemaOf = (tool: Tool): Schema<unknown, Record<string, unknown>> =>
+  isSchema(tool.parameters)
+    ? (tool.parameters as Schema<unknown, Record<string, unknown>>)
+    : (z.fromJSONSchema(tool.parameters as never) as unknown as Schema<unknown, Record<string, unknown>>); // a JSON Schema enters here
 
 export const jsonSchemaOf = (tool: Tool): Readonly<Record<string, unknown>> =>
-  tool.parameters instanceof z.ZodType
-    ? (z.toJSONSchema(tool.parameters, { io: "input" }) as Record<string, unknown>)
+  isSchema(tool.parameters)
+    ? tool.parameters["~standard"].jsonSchema.input({ target: "draft-2020-12" })
     : tool.parameters;
 
 async function drain(stream: AsyncIterable<string, ToolOutput>, context: ToolContext): Promise<ToolOutput> {

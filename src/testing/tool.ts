@@ -84,8 +84,9 @@ export function toolContract(name: string, subject: ToolSubject): void {
     });
 
     for (const sample of subject.misfits ?? []) {
-      it(`${sample.tool} has a schema that refuses ${brief(sample.input)}`, () => {
-        assert.equal(schemaOf(toolNamed(source, sample.tool)).safeParse(sample.input).success, false);
+      it(`${sample.tool} has a schema that refuses ${brief(sample.input)}`, async () => {
+        const checked = await schemaOf(toolNamed(source, sample.tool))["~standard"].validate(sample.input);
+        assert.ok(checked.issues);
       });
     }
 

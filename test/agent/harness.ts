@@ -122,6 +122,7 @@ export function agentOf(setup: Setup): AgentDefinition {
     whenBusy: "wait",
     hooks: [],
     config: "test",
+    revision: "r1",
     ...setup.agent,
   };
 }

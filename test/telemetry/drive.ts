@@ -111,6 +111,9 @@ export const toolContext = (run: string, round: number, call: string): ToolConte
   budget: () => ({ maxToolCalls: 64 }),
   spent: () => {},
   ask: async () => ({ approved: false }),
+  transfer: async () => {},
+  context: undefined,
+  stored: undefined,
 });
 
 /** Says `chunks` pieces of text as a wire would, `perRead` of them in a read, with one call's fragment in each `callEvery`. */

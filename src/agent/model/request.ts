@@ -23,7 +23,8 @@ export function toolsFor(run: RunContext): ToolTable {
 export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {
   const { agent, state } = run;
   const { request, session } = run.parts;
-  const instructions = instructionsFor(agent, state.started?.input ?? request.input);
+  const kept = state.active === undefined ? ownInstructions(run) : state.active.instructions;
+  const instructions = kept ?? instructionsFor(agent, state.started?.input ?? request.input);
   const system: Message[] =
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
   if (request.instructions !== undefined) system.push(request.instructions);
@@ -50,6 +51,10 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   };
   return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
 }
+
+/** What the agent's function wrote for this run; a fork may have been given others. */
+const ownInstructions = ({ state, parts }: RunContext): string | undefined =>
+  parts.request.fork?.instructions === undefined ? state.started?.instructions : undefined;
 
 /** One key per session: short, and a hash because the session's name may identify a person. */
 function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache"> {

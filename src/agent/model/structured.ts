@@ -1,13 +1,20 @@
 import { VenturiError } from "../../core/errors.ts";
+import type { Schema } from "../../core/schema.ts";
 import { excessOfJson } from "../../core/value-limits.ts";
 import { readSchema } from "../schema/json-schema.ts";
+import { parse } from "../schema/standard.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Parses the answer against its schema. Strips the code fence models like to add; repairs nothing else. */
+/**
+ * Parses the answer against its schema, and against the one of the agent's program where it has one. The object is what the model
+ * wrote: a program's defaults and transforms are applied where it reads the result, because the journal holds JSON. Strips the
+ * code fence models like to add; repairs nothing else.
+ */
 export function structured(
   text: string,
-  schema: Schema,
+  schema: JsonSchema,
+  also?: Schema,
 ): { ok: true; object: unknown } | { ok: false; problem: string } {
   const bare = unfenced(text);
   const excess = excessOfJson(bare);
@@ -19,7 +26,10 @@ export function structured(
     return { ok: false, problem: "the answer is not JSON" };
   }
   const problems = readSchema(schema).problems(object);
-  if (problems.length === 0) return { ok: true, object };
+  if (problems.length === 0) {
+    const parsed = also === undefined ? { ok: true as const } : parse(also, object, "the answer");
+    return parsed.ok ? { ok: true, object } : { ok: false, problem: parsed.problems.slice(0, 5).join("; ") };
+  }
   const told = problems.slice(0, 5).map(({ path, message }) => `${path || "the answer"} ${message}`);
   return { ok: false, problem: told.join("; ") };
 }

@@ -16,6 +16,8 @@ export interface CallState {
   approval: "requested" | "approved" | "denied" | undefined;
   approvalAt: number | undefined;
   denial: string | undefined;
+  /** The arguments as a person changed them with the approval. */
+  changed: Readonly<Record<string, unknown>> | undefined;
   result: { ok: boolean; output: string; images: readonly ImagePart[]; files: readonly FilePart[] } | undefined;
 }
 
@@ -83,6 +85,7 @@ export class RoundState {
       approval: undefined,
       approvalAt: undefined,
       denial: undefined,
+      changed: undefined,
       result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [], files: [] },
     };
     const { name, signature, raw } = call;

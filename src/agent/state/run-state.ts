@@ -6,6 +6,11 @@ import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 import { Spending } from "./spending.ts";
 
+interface Handover {
+  readonly agent: string;
+  readonly instructions?: string;
+}
+
 /** A question asked by a running tool. */
 interface ToolQuestion {
   readonly since: number;
@@ -29,6 +34,12 @@ export class RunState {
   roundsFinished = 0;
   /** The last model used, as `provider/model`. */
   model: string | undefined;
+  /** The agent a finished round handed the run to, and the instructions it was given. */
+  active: Handover | undefined;
+  /** The agent that a call of this round hands the run to. */
+  handedTo: (Handover & { readonly call: string }) | undefined;
+  /** The revision of its agent the run last went on with, when that changed. */
+  revision: string | undefined;
   readonly spending = new Spending();
   toolCalls = 0;
   /** Rounds whose tool calls have settled, including the vendor's own (a pause). */
@@ -133,7 +144,14 @@ export class RunState {
           call.approval = event.approved ? "approved" : "denied";
           call.denial = event.reason;
           if (event.approved) this.allowed.add(call.name);
+          call.changed = event.arguments;
         });
+      case "agent.changed":
+        this.handedTo = event;
+        return;
+      case "agent.revised":
+        this.revision = event.revision;
+        return;
       case "message.added":
         if (event.signal === undefined) this.repaired = true;
         else this.seenSignals.add(event.signal);
@@ -171,11 +189,16 @@ export class RunState {
     this.asking.begin(at);
   }
 
-  #answer({ call, at, approved, reason, by }: EventOf<"approval.resolved">): void {
+  #answer({ call, at, approved, reason, by, arguments: changed }: EventOf<"approval.resolved">): void {
     const asked = this.questions.get(call);
     if (asked === undefined || asked.verdict !== undefined) return;
     this.asking.end(at);
-    const verdict = { approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+    const verdict = {
+      approved,
+      ...(reason === undefined ? {} : { reason }),
+      ...(by === undefined ? {} : { by }),
+      ...(changed === undefined ? {} : { arguments: changed }),
+    };
     this.questions.set(call, { ...asked, verdict });
   }
 
@@ -188,7 +211,11 @@ export class RunState {
     const whole = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
     const cut = event.shown !== undefined && event.shown < whole.length;
     if (cut) this.cutResults.set(event.call, whole);
-    const output = cut ? whole.slice(0, event.shown) + cutNotice(event.call, whole.length, event.shown ?? 0) : whole;
+    // The model sees its own arguments in the conversation, so it has to be told that others were used.
+    const note =
+      call.changed === undefined ? "" : `[a person changed the arguments to ${JSON.stringify(call.changed)}]\n`;
+    const output =
+      note + (cut ? whole.slice(0, event.shown) + cutNotice(event.call, whole.length, event.shown ?? 0) : whole);
     const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
     const files = (event.files ?? []).map((file): FilePart => ({ type: "file", ...file }));
     call.result = { ok: event.ok, output, images, files };
@@ -200,6 +227,8 @@ export class RunState {
     this.messages.push(...round.messages());
     for (const call of round.inOrder) this.callHistory.push(callKey(call));
     if (round.calls.size > 0 || round.generated?.finish === "pause") this.toolRounds += 1;
+    this.active = this.handedTo ?? this.active;
+    this.handedTo = undefined;
     this.#settledText += round.text;
     this.settled = round;
     this.roundsFinished += 1;

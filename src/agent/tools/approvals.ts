@@ -1,4 +1,4 @@
-import type { Approval, Question, Tool, Verdict } from "../../core/tool.ts";
+import type { Approval, Question, Verdict } from "../../core/tool.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Condition, compileCondition } from "./condition.ts";
@@ -104,7 +104,12 @@ export class Approvals {
   }
 
   async #answer(call: string, round: number, wait: Wait): Promise<Verdict> {
-    const { approved, reason, by, ...rest } = await this.#verdict(call, wait);
+    const { approved, reason, by, arguments: changed, ...rest } = await this.#verdict(call, wait);
+    const told = {
+      ...(reason === undefined ? {} : { reason }),
+      ...(by === undefined ? {} : { by }),
+      ...(changed === undefined ? {} : { arguments: { ...changed } }),
+    };
     this.#answering += 1;
     try {
       await this.#run.step({
@@ -112,14 +117,13 @@ export class Approvals {
         round,
         call,
         approved,
-        ...(reason === undefined ? {} : { reason }),
-        ...(by === undefined ? {} : { by }),
+        ...told,
         ...("signal" in rest ? { signal: rest.signal } : {}),
       });
     } finally {
       this.#answering -= 1;
     }
-    return { approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+    return { approved, ...told };
   }
 
   /** A start in the future means the clock was set back since. That must not extend the wait. */
@@ -156,13 +160,16 @@ const silence: Verdict = { approved: false, reason: "nobody answered in time" };
 
 const conditions = new Map<string, Condition>();
 
-/** Whether a call needs approval. `input` is evaluated only if the decision depends on it. */
-export function needsApproval(run: RunContext, tool: Tool, input: () => Readonly<Record<string, unknown>>): boolean {
-  const approval: Approval = tool.approval ?? "never";
+/** Whether a call needs approval by its tool's setting. `input` is evaluated only if the decision depends on it. */
+export function needsApproval(
+  run: RunContext,
+  { name, approval }: { readonly name: string; readonly approval: Approval },
+  input: () => Readonly<Record<string, unknown>>,
+): boolean {
   if (approval === "always") return true;
   if (approval === "never") return false;
-  if (approval === "once") return !run.state.allowed.has(tool.name);
-  return typeof approval === "function" ? approval(input()) : conditionOf(approval.when)(input());
+  if (approval === "once") return !run.state.allowed.has(name);
+  return conditionOf(approval.when)(input());
 }
 
 /** Conditions in the config are compiled at load; a tool defined in code whose condition does not compile always asks. */

@@ -2,19 +2,24 @@ import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { Question, Tool, Verdict } from "../../core/tool.ts";
 import type { CallSink } from "../model/delta-writer.ts";
+import { orAborted } from "../or-aborted.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Approvals, needsApproval } from "./approvals.ts";
+import { callContext } from "./call-context.ts";
 import { execute, type Outcome } from "./execute.ts";
 import type { Repetition } from "./repetition.ts";
 import { keepContent, refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
-import type { ToolTable } from "./tool-table.ts";
+import type { Checked, ToolTable } from "./tool-table.ts";
 
 interface Entry {
   readonly call: CallState;
   readonly tool: Tool;
   readonly controller: AbortController;
-  state: "queued" | "asking" | "running" | "settled";
+  /** `deciding`: the tool's own function decides whether a person is asked. */
+  state: "queued" | "deciding" | "asking" | "running" | "settled";
+  /** What that function decided. */
+  decision: { readonly ask: boolean; readonly reason: string | undefined } | undefined;
   /** Approved, or no approval needed. */
   cleared: boolean;
   startedAt: number;
@@ -69,6 +74,7 @@ export class Dispatcher implements CallSink {
       tool,
       controller: new AbortController(),
       state: "queued",
+      decision: undefined,
       cleared: false,
       startedAt: 0,
       questions: 0,
@@ -94,7 +100,7 @@ export class Dispatcher implements CallSink {
   async cancel(reason: VenturiError): Promise<void> {
     this.#failure ??= reason;
     for (const entry of this.#entries) {
-      if (entry.state === "queued" || entry.state === "asking") entry.state = "settled";
+      if (entry.state !== "running") entry.state = "settled";
       entry.controller.abort(reason);
     }
     this.#pump();
@@ -118,6 +124,10 @@ export class Dispatcher implements CallSink {
       if (entry.state !== "queued") continue;
       if (!this.#released && !this.#mayStartEarly(entry)) continue;
       if (this.#isChanged(entry)) continue;
+      if (this.#isUndecided(entry)) {
+        void this.#decide(entry);
+        continue;
+      }
       if (!entry.cleared && this.#mustAsk(entry)) {
         if (this.#awaitsWordOn(entry)) continue;
         void this.#ask(entry);
@@ -134,7 +144,46 @@ export class Dispatcher implements CallSink {
     const { run } = this.#parts;
     if (run.agent.toolPolicy.dispatch === "round" || run.signal.aborted) return false;
     if (tool.effect !== "pure" && tool.effect !== "idempotent") return false;
-    return !needsApproval(run, tool, () => this.#inputOf(call));
+    return typeof tool.approval !== "function" && !this.#needsApproval(tool, call);
+  }
+
+  #needsApproval({ name, approval = "never" }: Tool, call: CallState): boolean {
+    return (
+      typeof approval !== "function" && needsApproval(this.#parts.run, { name, approval }, () => this.#inputOf(call))
+    );
+  }
+
+  /** Its tool's function has not been asked. A question that is in the journal already was its decision. */
+  #isUndecided({ tool, call, decision, cleared }: Entry): boolean {
+    return typeof tool.approval === "function" && decision === undefined && !cleared && call.approval === undefined;
+  }
+
+  async #decide(entry: Entry): Promise<void> {
+    const { call, tool } = entry;
+    const { run, round } = this.#parts;
+    entry.state = "deciding";
+    try {
+      const checked = this.#check(call);
+      // Arguments that do not fit are refused when the call starts.
+      const ask =
+        checked.ok && typeof tool.approval === "function"
+          ? await orAborted(
+              Promise.resolve(
+                tool.approval(checked.input, callContext(run, { ...entry, round, attempt: call.attempts + 1 })),
+              ),
+              entry.controller.signal,
+            )
+          : false;
+      if (entry.state !== "deciding") return;
+      entry.decision = { ask: ask !== false && ask !== undefined, reason: typeof ask === "string" ? ask : undefined };
+      entry.state = "queued";
+      this.#pump();
+    } catch (thrown) {
+      if (entry.state !== "deciding") return;
+      // Nobody knows whether the call may run, so it does not.
+      const { code, message } = wrap("tool.approve", thrown, "tool_failed");
+      this.#settle(entry, refused(code, `whether ${tool.name} needs approval could not be decided: ${message}`));
+    }
   }
 
   /** `approval: once` asks one question at a time, because its answer may cover the tool's other calls. */
@@ -142,14 +191,20 @@ export class Dispatcher implements CallSink {
     return tool.approval === "once" && this.#entries.some((other) => other.state === "asking" && other.tool === tool);
   }
 
-  #mustAsk({ tool, call }: Entry): boolean {
-    return this.#isUncertain(tool, call) || needsApproval(this.#parts.run, tool, () => this.#inputOf(call));
+  #mustAsk({ tool, call, decision }: Entry): boolean {
+    if (this.#isUncertain(tool, call) || decision?.ask === true) return true;
+    if (typeof tool.approval === "function") return decision === undefined && call.approval !== undefined;
+    return this.#needsApproval(tool, call);
   }
 
   /** The tool's effective input. Invalid arguments are shown as they are; they are rejected when the call starts. */
   #inputOf(call: CallState): Readonly<Record<string, unknown>> {
-    const checked = this.#parts.tools.check(call.name, { ...call.arguments });
+    const checked = this.#check(call);
     return checked.ok ? checked.input : call.arguments;
+  }
+
+  #check({ name, arguments: input, changed }: CallState): Checked {
+    return this.#parts.tools.check(name, { ...(changed ?? input) });
   }
 
   /** An effectful tool started before a crash may or may not have taken effect. */
@@ -181,9 +236,10 @@ export class Dispatcher implements CallSink {
         return this.#settle(entry, refused("conflict", message));
       }
       const uncertain = this.#isUncertain(entry.tool, entry.call);
+      const reason = uncertain ? "it may have run already" : entry.decision?.reason;
       const approved = await approvals.ask(entry.call, round, {
         input: shownInput(this.#inputOf(entry.call), entry.call),
-        ...(uncertain ? { reason: "it may have run already" } : {}),
+        ...(reason === undefined ? {} : { reason }),
       });
       if (entry.state !== "asking") return;
       if (!approved) return this.#settle(entry, refused("tool_denied", entry.call.denial ?? "the call was denied"));
@@ -196,13 +252,13 @@ export class Dispatcher implements CallSink {
   }
 
   async #start(entry: Entry): Promise<void> {
-    const { run, round, tools, repetition } = this.#parts;
+    const { run, round, repetition } = this.#parts;
     entry.state = "running";
     entry.startedAt = run.parts.clock.monotonic();
     const attempt = entry.call.attempts + 1;
     try {
       await this.#withdrawQuestion(entry.call);
-      const checked = tools.check(entry.call.name, { ...entry.call.arguments });
+      const checked = this.#check(entry.call);
       if (!checked.ok) return this.#settle(entry, refused(checked.error.code, checked.error.message));
       await run.step({
         type: "tool.started",
@@ -286,7 +342,7 @@ export class Dispatcher implements CallSink {
 
   /** Running tools that do not wait for an answer. */
   get #working(): number {
-    return this.#count(({ state, questions }) => state === "running" && questions === 0);
+    return this.#count(({ state, questions }) => state === "deciding" || (state === "running" && questions === 0));
   }
 
   /** Calls waiting for approval or for an answer while they run. */

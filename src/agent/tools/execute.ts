@@ -18,6 +18,8 @@ import { orAborted } from "../or-aborted.ts";
 import { inScope } from "../plugin-scope.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
+import { callContext } from "./call-context.ts";
+import { transfer } from "./transfer.ts";
 
 /** Non-text tool output: its data, or its hash once stored. */
 export type ToolContent = Omit<ToolImage, "data"> & {
@@ -65,7 +67,10 @@ export async function execute(run: RunContext, execution: Execution): Promise<Ou
   try {
     const asked = { call: execution.call.call, name: tool.name, arguments: execution.input };
     const call = run.hooks.empty ? asked : await orAborted(run.hooks.beforeTool(asked, round), execution.signal);
-    const outcome = await invoke(run, { ...execution, input: { ...call.arguments } });
+    const outcome =
+      "standIn" in call
+        ? succeeded(call.standIn.output)
+        : await invoke(run, { ...execution, input: { ...call.arguments } });
     if (run.hooks.empty) return outcome;
     const changed = { ...outcome, ...(await orAborted(run.hooks.afterTool(call, outcome, round), execution.signal)) };
     return changed.ok ? { ...changed, error: undefined } : changed;
@@ -178,22 +183,16 @@ class ToolCall {
 
   #context(): ToolContext {
     const { call, round, attempt } = this.#execution;
-    const { run, agent, parts } = this.#run;
+    const { parts } = this.#run;
     return {
-      run,
-      round,
-      call: call.call,
-      agent: agent.name,
-      attempt,
-      idempotencyKey: `${run}:${call.call}`,
-      signal: this.#signal,
+      ...callContext(this.#run, { call, round, attempt, controller: { signal: this.#signal } }),
       log: parts.logger,
       depth: parts.request.parent?.depth ?? 0,
       progress: this.#progress,
       ask: this.#ask,
       budget: () => budgetLeft(this.#run),
       spent: this.#spent,
-      ...(parts.request.session === undefined ? {} : { session: parts.request.session }),
+      transfer: (name) => transfer(this.#run, { call: call.call, round }, name),
       ...callerTrace(parts.request),
     };
   }

@@ -1,9 +1,10 @@
-import { z } from "zod";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { ToolSpec } from "../../core/provider.ts";
+import { isSchema } from "../../core/schema.ts";
 import type { Tool } from "../../core/tool.ts";
 import { readSchema } from "../schema/json-schema.ts";
+import { jsonSchemaOf, parse } from "../schema/standard.ts";
 
 export type Checked =
   | { readonly ok: true; readonly input: Record<string, unknown> }
@@ -69,26 +70,18 @@ export function specOf(tool: Tool): ToolSpec {
   let spec = specs.get(tool);
   if (spec === undefined) {
     const { name, description, aliases } = tool;
-    spec = { name, description, parameters: schemaOf(tool), ...(aliases === undefined ? {} : { aliases }) };
+    const parameters = isSchema(tool.parameters) ? jsonSchemaOf(tool.parameters) : tool.parameters;
+    spec = { name, description, parameters, ...(aliases === undefined ? {} : { aliases }) };
     specs.set(tool, spec);
   }
   return spec;
 }
 
-function schemaOf(tool: Tool): Record<string, unknown> {
-  if (!isZod(tool.parameters)) return tool.parameters;
-  const { $schema: _, ...schema } = z.toJSONSchema(tool.parameters, { io: "input" });
-  return schema;
-}
-
 function checkInput(tool: Tool, input: Record<string, unknown>): Checked {
-  if (isZod(tool.parameters)) {
-    const parsed = tool.parameters.safeParse(input);
-    if (parsed.success) return { ok: true, input: parsed.data };
-    return misfit(
-      tool,
-      parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`),
-    );
+  if (isSchema(tool.parameters)) {
+    const parsed = parse(tool.parameters, input, "arguments");
+    if (parsed.ok) return { ok: true, input: parsed.value as Record<string, unknown> }; // what the tool's `call` takes
+    return misfit(tool, parsed.problems);
   }
   const problems = readSchema(tool.parameters).problems(input);
   if (problems.length === 0) return { ok: true, input };
@@ -102,6 +95,3 @@ function misfit(tool: Tool, problems: readonly string[]): Checked {
   const message = `the arguments of ${tool.name} do not fit: ${problems.slice(0, 5).join("; ")}`;
   return { ok: false, error: new VenturiError("tool.check", "tool_invalid_arguments", message) };
 }
-
-const isZod = (parameters: Tool["parameters"]): parameters is z.ZodType<Record<string, unknown>> =>
-  parameters instanceof z.ZodType;

@@ -3,9 +3,12 @@ import type { Hooks } from "../../core/hooks.ts";
 import type { Log } from "../../core/log.ts";
 import type { GenerationOptions } from "../../core/provider.ts";
 import type { ProviderRegistry, ToolRegistry } from "../../core/registries.ts";
+import type { Telemetry } from "../../core/telemetry.ts";
 import { type AgentSettings, defaultModel } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";
+import { agentRevision } from "./agent-revision.ts";
+import { handoffTools } from "./handoffs.ts";
 import { uniqueTools } from "./unique-tools.ts";
 
 export interface AgentParts {
@@ -13,6 +16,7 @@ export interface AgentParts {
   readonly providers: Pick<ProviderRegistry, "get">;
   readonly tools: Pick<ToolRegistry, "get">;
   readonly hooks: readonly Hooks[];
+  readonly telemetry: Pick<Telemetry, "tool">;
   readonly log: Log;
 }
 
@@ -27,7 +31,11 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     const list = parts.tools.get(entry);
     return list === undefined ? [] : [{ entry, list }];
   });
+  const handoffs = handoffTools(settings, parts.config.agents).map((tool) => parts.telemetry.tool(tool));
+  const code = parts.config.code;
+  const { hooks, revision: _, ...own } = code?.agents.get(name) ?? {};
   return {
+    ...own,
     name,
     description: settings.description,
     aliases: settings.aliases,
@@ -40,13 +48,14 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
       models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, parts)])),
       options: new Set(settings.overrides.options),
     },
-    tools: uniqueTools(name, lists, parts.log),
+    tools: uniqueTools(name, [...lists, { entry: "handoffs", list: () => handoffs }], parts.log),
     limits: { ...settings.limits, tokens: settings.limits.tokens, time: settings.limits.time },
     toolPolicy: settings.toolPolicy,
     output: settings.output,
     whenBusy: settings.whenBusy,
-    hooks: parts.hooks,
+    hooks: [...(code?.hooks ?? []), ...parts.hooks, ...(hooks === undefined ? [] : [hooks])],
     config: parts.config.hash,
+    revision: agentRevision(name, settings, parts),
   };
 }
 

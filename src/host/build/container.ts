@@ -17,7 +17,7 @@ import { Config } from "../config/load.ts";
 import { serviceLimits } from "../http/service-limits.ts";
 import { Admission } from "../runs/admission.ts";
 import { RunPipeline } from "../runs/run-pipeline.ts";
-import { HostRuns, WorkerName } from "../runs/runs.ts";
+import { HostRuns, TakeUp, WorkerName } from "../runs/runs.ts";
 import { Sessions } from "../runs/sessions.ts";
 import { type Binding, type Lifetime, nameOf, needsOf } from "./bindings.ts";
 import { Channels } from "./channels.ts";
@@ -35,6 +35,7 @@ export const bindings: readonly Binding[] = [
   { token: Telemetry, lifetime: "singleton" },
   { token: Stalls, lifetime: "singleton" },
   { token: Config, lifetime: "singleton" },
+  { token: TakeUp, lifetime: "singleton" },
   { token: RunsLater, lifetime: "singleton" },
   { token: WorkerName, lifetime: "singleton" },
   { token: OpenRevision, lifetime: "singleton" },
@@ -104,6 +105,7 @@ export interface HostParts {
   readonly stalls?: Stalls;
   /** Generated when absent. */
   readonly worker?: string | undefined;
+  readonly takeUp?: TakeUp;
   /** Overrides bindings, in every container that has them. */
   readonly replace?: readonly Provided[];
 }
@@ -112,7 +114,7 @@ type Values = readonly (readonly [InjectionToken, unknown])[];
 
 /** The composition root: the only file that registers bindings. These live as long as the process. */
 export function hostContainer(parts: HostParts): DependencyContainer {
-  const { config, log, clock, telemetry, runs, stalls = noStalls, replace = [] } = parts;
+  const { config, log, clock, telemetry, runs, stalls = noStalls, takeUp = "any", replace = [] } = parts;
   const host = container.createChildContainer();
   const scope = (parent: DependencyContainer, lifetime: Lifetime, values: Values): DependencyContainer => {
     const child = lifetime === "singleton" ? parent : parent.createChildContainer();
@@ -134,6 +136,7 @@ export function hostContainer(parts: HostParts): DependencyContainer {
     [Clock, clock],
     [Telemetry, telemetry],
     [Stalls, stalls],
+    [TakeUp, takeUp],
     [RunsLater, runs],
     [WorkerName, parts.worker ?? newWorkerName()],
     [Resolve, (token: Token<unknown>) => resolveShared(host, token)],

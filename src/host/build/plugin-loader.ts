@@ -66,6 +66,11 @@ export class PluginLoader {
     return loaded;
   }
 
+  /** Adds a plugin that the program itself brings. */
+  provide(plugin: AnyPlugin): void {
+    this.#added.set(plugin.name, { plugin, from: "the program", version: "-" });
+  }
+
   async #fromBox(name: string): Promise<LoadedPlugin> {
     if (!isInBox(this.#box, name)) throw failed(name, "there is no such plugin");
     const plugin = pluginIn(await importModule(name, join(this.#box, name, "index.js")), name);

@@ -4,6 +4,7 @@ import type { AgentDefinition } from "../../agent/definition.ts";
 import { Log } from "../../core/log.ts";
 import { StreamPipelines } from "../../core/pipeline.ts";
 import { ProviderRegistry, ToolRegistry } from "../../core/registries.ts";
+import { Telemetry } from "../../core/telemetry.ts";
 import { Config } from "../config/load.ts";
 import { buildAgents } from "./agents.ts";
 import { Instances } from "./instances.ts";
@@ -20,6 +21,7 @@ export class ConfigRevision {
   readonly #instances: Instances;
   readonly #providers: ProviderRegistry;
   readonly #tools: ToolRegistry;
+  readonly #telemetry: Telemetry;
   readonly #log: Log;
   #agents: ReadonlyMap<string, AgentDefinition> = new Map();
   #held = 0;
@@ -33,6 +35,7 @@ export class ConfigRevision {
     @inject(ProviderRegistry) providers: ProviderRegistry,
     @inject(ToolRegistry) tools: ToolRegistry,
     @inject(StreamPipelines) pipelines: StreamPipelines,
+    @inject(Telemetry) telemetry: Telemetry,
     @inject(Log) log: Log,
   ) {
     this.config = config;
@@ -40,6 +43,7 @@ export class ConfigRevision {
     this.#providers = providers;
     this.#tools = tools;
     this.pipelines = pipelines;
+    this.#telemetry = telemetry;
     this.#log = log;
     // Whoever retires the revision awaits this; otherwise a failure to close must not become an unhandledRejection.
     this.#closed.promise.catch(() => {});
@@ -52,7 +56,14 @@ export class ConfigRevision {
       await this.#providers.open?.();
       await this.#tools.open?.();
       const { hooks } = this.#instances;
-      this.#agents = buildAgents({ config, providers: this.#providers, tools: this.#tools, hooks, log: this.#log });
+      this.#agents = buildAgents({
+        config,
+        providers: this.#providers,
+        tools: this.#tools,
+        hooks,
+        telemetry: this.#telemetry,
+        log: this.#log,
+      });
       return this;
     } catch (thrown) {
       await this.#instances.close().catch(() => {}); // report the first failure; closing has logged its own

@@ -1,8 +1,9 @@
-import { z } from "zod";
 import { readSchema } from "../../agent/schema/json-schema.ts";
+import { checkUsable } from "../../agent/schema/standard.ts";
 import { knownKeys } from "../../core/complaints.ts";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
+import { isSchema } from "../../core/schema.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { isToolSource, type Tool, type ToolSource } from "../../core/tool.ts";
 import type { ToolEntry } from "../config/entries.ts";
@@ -24,6 +25,7 @@ export function toolsOf(
     instance.list().flatMap((tool) => {
       const before = known.get(tool);
       if (before !== undefined) return before;
+      if (entry.type === "code") checkSchema(tool); // the program's own mistake, found while it opens
       const made = isUsable(entry, tool, log) ? [telemetry.tool(configured(entry, tool, tool.name))] : [];
       known.set(tool, made);
       return made;
@@ -42,9 +44,9 @@ function isUsable(entry: ToolEntry, tool: Tool, log: Log): boolean {
 }
 
 function checkSchema({ parameters, name }: Tool): void {
-  if (parameters instanceof z.ZodType) return;
   try {
-    readSchema(parameters);
+    if (isSchema(parameters)) checkUsable(parameters);
+    else readSchema(parameters);
   } catch (thrown) {
     const message = `the parameters of the tool "${name}": ${messageOf(thrown)}`;
     throw new VenturiError("tool.create", "config_invalid", message, { cause: thrown });
@@ -56,7 +58,7 @@ function configured(entry: ToolEntry, tool: Tool, name: string): Tool {
   const own = new Set(knownKeys(entry.loaded.plugin.options, []));
   const first = <Value>(key: string, said: Value | undefined, known: Value | undefined) =>
     own.has(key) ? (known ?? said) : (said ?? known);
-  const approval = first("approval", entry.approval, tool.approval);
+  const approval = first<Tool["approval"]>("approval", entry.approval, tool.approval);
   const timeout = first("timeout", entry.timeout, tool.timeout);
   const maxOutput = first("maxOutput", entry.maxOutput, tool.maxOutput);
   const effect = first("effect", entry.effect, tool.effect);

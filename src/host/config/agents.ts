@@ -140,6 +140,10 @@ export const AgentSettings = z.strictObject({
   options: GenerationOptions.prefault({}).describe("Generation options, merged over the model's."),
   overrides: Overrides.prefault({}).describe("What a single call may choose for itself."),
   tools: z.array(z.string()).prefault([]).describe("Entries of `tools` that it may use."),
+  handoffs: z
+    .array(z.string())
+    .prefault([])
+    .describe("Agents that it may hand a run to: they go on with the same conversation under the run's limits."),
   limits: RunLimits.prefault({}).describe("What a run may use up."),
   toolPolicy: ToolPolicySettings.prefault({}).describe("How its tools are run."),
   output: jsonSchema.optional().describe("JSON Schema of the answer, for structured output."),

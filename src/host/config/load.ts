@@ -3,7 +3,9 @@ import { dirname, resolve } from "node:path";
 import { messageOf } from "../../core/errors.ts";
 import type { PluginKind } from "../../core/plugin.ts";
 import { token } from "../../core/token.ts";
+import { codePlugins } from "../build/code-plugins.ts";
 import { PluginLoader } from "../build/plugin-loader.ts";
+import { addCode, type CodeConfig } from "./code.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
 import { checkInstructions } from "./instructions.ts";
@@ -33,28 +35,34 @@ export interface Config extends Omit<Settings, PluginSections> {
   readonly loader: PluginLoader;
   /** The values as written, with their locations. */
   readonly tree: MapNode;
+  /** What the program defines beside the file. */
+  readonly code: CodeConfig | undefined;
 }
 export const Config = token<Config>("Config");
 
 export interface LoadOptions {
-  readonly file: string;
+  /** Without it, everything is the program's. */
+  readonly file?: string;
+  readonly code?: CodeConfig;
   /** `a.b=c` overrides. */
   readonly set?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
 /** Loads and validates the configuration; rejects with one `config_invalid` listing every problem. */
-export async function loadConfig({ file, set = [], env = process.env }: LoadOptions): Promise<Config> {
+export async function loadConfig({ file, code, set = [], env = process.env }: LoadOptions): Promise<Config> {
   const problems: Problem[] = [];
-  const root = readWithIncludes(file, problems);
+  const root = file === undefined ? emptyMap("openVenturi") : readWithIncludes(file, problems);
   if (root === undefined) throw configInvalid(problems);
   for (const assignment of set) override(root, assignment, problems);
   substitute(root, env, problems);
   dropEmpty(root);
+  if (code !== undefined) addCode(root, { code, env, problems }); // after substitution: a program's texts are not templates
   withDefaultEntries(root);
   const settings = check({ schema: Settings, root, path: [], problems });
-  const folder = dirname(resolve(file));
+  const folder = file === undefined ? process.cwd() : dirname(resolve(file));
   const loader = new PluginLoader();
+  for (const plugin of code === undefined ? [] : codePlugins(code)) loader.provide(plugin);
   await addPlugins(root, loader, problems, folder);
   const entries = await readEntries(root, loader, problems);
   await checkEntries(entries, { root, folder, problems, processes: settings?.server.processes ?? 1 });
@@ -73,7 +81,7 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
     ...entries,
     journal: entries.journal,
     models: Object.fromEntries(models),
-    file: resolve(file),
+    file: file === undefined ? "openVenturi" : resolve(file),
     folder,
     hash: createHash("sha256")
       .update(JSON.stringify(plain(root)))
@@ -81,8 +89,15 @@ export async function loadConfig({ file, set = [], env = process.env }: LoadOpti
       .slice(0, 16),
     loader,
     tree: root,
+    code,
   };
 }
+
+const emptyMap = (name: string): MapNode => ({
+  kind: "map",
+  place: { file: name, line: 0, column: 0 },
+  entries: new Map(),
+});
 
 /** An empty section (`tools:` with nothing below) counts as absent; an empty channel has no options. */
 function dropEmpty(root: MapNode): void {

@@ -14,6 +14,10 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     checkModel(["agents", name, "model"]);
     for (const path of items(root, ["agents", name, "overrides", "models"])) checkModel(path);
     for (const path of items(root, ["agents", name, "tools"])) checkName(path, "tools");
+    for (const path of items(root, ["agents", name, "handoffs"])) {
+      checkName(path, "agents");
+      if (text(root, path) === name) complain(path, "an agent can't hand a run to itself");
+    }
   }
   const authKeys = items(root, ["server", "auth", "keys"]);
   for (const key of authKeys) {

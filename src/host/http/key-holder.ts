@@ -8,4 +8,8 @@ export interface KeyHolder extends Caller {
   readonly concurrentRuns: number | undefined;
   /** Expiry of its token, ms since the epoch. */
   readonly expiresAt?: number;
+  /** Of the runs it starts, for agents that take one. */
+  readonly context?: unknown;
+  /** Added to that of the runs it starts. */
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }

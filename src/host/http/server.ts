@@ -34,6 +34,8 @@ export interface ServerParts extends ReadyParts {
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
+  /** Authenticates in place of `settings.auth`: a program that mounts the service knows its own users. */
+  readonly identify?: (request: FastifyRequest) => Promise<KeyHolder>;
   readonly version: string;
 }
 
@@ -48,19 +50,9 @@ export interface RunningServer {
 }
 
 export async function openServer(parts: ServerParts): Promise<RunningServer> {
-  const { settings, log } = parts;
-  const app = await createHttp(parts.limits, settings.trustProxy);
-  const connections = new Connections(app.server);
   let draining = false;
-  replyWithErrors(app, log);
-  app.setValidatorCompiler(validatorCompiler);
-  app.setSerializerCompiler(serializerCompiler);
-  app.addHook("onRoute", refuseQuery);
-  await registerPlugins(app, parts);
-  const callers = await guard(app, parts);
-  const status = () => ownReadiness(parts, draining);
-  await app.register(async (scope) => operations(scope, { parts, callers, status }));
-  for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
+  const { app, status } = await buildServer(parts, () => draining);
+  const connections = new Connections(app.server);
   const url = await open(app, parts);
   return {
     url,
@@ -81,6 +73,25 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
       clearTimeout(cut);
     },
   };
+}
+
+/** The service's routes, ready to be mounted or to listen. */
+export async function buildServer(
+  parts: ServerParts,
+  draining: () => boolean,
+): Promise<{ readonly app: FastifyInstance; status(): Promise<OwnReadiness> }> {
+  const { settings, log } = parts;
+  const app = await createHttp(parts.limits, settings.trustProxy);
+  replyWithErrors(app, log);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSerializerCompiler(serializerCompiler);
+  app.addHook("onRoute", refuseQuery);
+  await registerPlugins(app, parts);
+  const callers = await guard(app, parts);
+  const status = () => ownReadiness(parts, draining());
+  await app.register(async (scope) => operations(scope, { parts, callers, status }));
+  for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
+  return { app, status };
 }
 
 /** Listens, or takes the connections that a supervisor accepts. */
@@ -145,9 +156,11 @@ interface Callers {
 }
 
 /** Checks before every handler: Host and Origin, key, rate. */
-async function guard(app: FastifyInstance, { settings, audit, clock, log, siblings }: ServerParts): Promise<Callers> {
+async function guard(app: FastifyInstance, parts: ServerParts): Promise<Callers> {
+  const { settings, audit, clock, log, siblings } = parts;
   const { auth } = settings;
   const keyring = new Keyring(auth, auth?.jwt && (await tokenCheck(auth.jwt)));
+  const { identify = (request: FastifyRequest) => keyring.identify(request.headers) } = parts;
   const record = (entry: AuditEntry) =>
     audit.audit(entry).catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
   const failures = new FailedLogins({ clock, log, audit: (entry) => void record(entry) });
@@ -178,7 +191,7 @@ async function guard(app: FastifyInstance, { settings, audit, clock, log, siblin
     checkOrigin(request.headers, request.raw.rawHeaders);
     if (request.routeOptions.config.open === true) return;
     try {
-      holders.set(request, await keyring.identify(request.headers));
+      holders.set(request, await identify(request));
     } catch (thrown) {
       const error = wrap("auth.check", thrown);
       throw error.code === "unauthorized" ? failures.note(request.ip, error) : error;

@@ -1,5 +1,5 @@
 import { VenturiError } from "../../core/errors.ts";
-import type { AuditEntry, RunRow } from "../../core/journal.ts";
+import type { AuditEntry, RunRequest, RunRow } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { Scope } from "../../core/scopes.ts";
 import { demand, permit } from "../http/auth.ts";
@@ -28,7 +28,7 @@ export function callerRuns(
     if (row.tenant === caller.tenant && (caller.agents?.includes(row.agent) ?? true)) return row;
     throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
   };
-  const { id, tenant, concurrentRuns } = caller;
+  const { id, tenant, concurrentRuns, context, metadata } = caller;
   const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
   /** Under the caller's rate and the service's limits. */
   const admitted = async <Started extends { run: string; existing?: boolean }>(
@@ -54,7 +54,9 @@ export function callerRuns(
       permit(caller, nameOf(runs, request.agent));
       // Prefixed to keep them apart from sub-run keys, which parent runs choose.
       const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
-      return await admitted(() => runs.start(request, { ...options, ...key, tenant, caller: by }));
+      return await admitted(() =>
+        runs.start(withMetadata(request, metadata), { ...options, ...key, tenant, caller: by, context }),
+      );
     },
     async fork(run, request) {
       demand(caller, "start");
@@ -128,6 +130,9 @@ export function callerRuns(
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
 }
+
+const withMetadata = (request: RunRequest, metadata: RunRequest["metadata"]): RunRequest =>
+  metadata === undefined ? request : { ...request, metadata: { ...request.metadata, ...metadata } };
 
 /** Resolves an alias to the agent's own name. */
 const nameOf = (runs: Runs, called: string): string =>

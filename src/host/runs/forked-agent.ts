@@ -23,22 +23,20 @@ interface Recorded {
   load(hash: string): Promise<Uint8Array | undefined>;
 }
 
-/** The agent as a forked run sees it: other instructions, and tools that respect what the fork may do. */
-export async function forkedAgent(
+/** Agents as a forked run sees them: with tools that respect what the fork may do. */
+export async function forkedAgents(
   journal: Journal,
-  agent: AgentDefinition,
   { fork, history }: { fork: ForkOrigin; history: readonly RunEvent[] },
-): Promise<AgentDefinition> {
+): Promise<(agent: AgentDefinition) => AgentDefinition> {
   const wrap = fork.tools === "recorded" ? await replaying(journal, fork, history) : asking(fork.tools);
   // The same object for the same tool: tables and schemas are cached by it.
   const wrapped = new WeakMap<Tool, Tool>();
   const forked = (tool: Tool): Tool => {
-    const known = wrapped.get(tool) ?? wrap(tool);
+    const known = wrapped.get(tool) ?? (tool.local ? tool : wrap(tool));
     wrapped.set(tool, known);
     return known;
   };
-  const { instructions = agent.instructions } = fork;
-  return { ...agent, instructions, tools: () => agent.tools().map(forked) };
+  return (agent) => ({ ...agent, tools: () => agent.tools().map(forked) });
 }
 
 const asking =

@@ -16,7 +16,7 @@ import { PipelineWork, type StreamPipeline } from "../../core/pipeline.ts";
 import { Stalls } from "../../core/stalls.ts";
 import { ConfigRevision } from "../build/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
-import { forkedAgent } from "./forked-agent.ts";
+import { forkedAgents } from "./forked-agent.ts";
 import { Sessions } from "./sessions.ts";
 
 /** A run that only waits for approval gives up its slot after this time, ms. */
@@ -65,12 +65,18 @@ export class RunPipeline implements StreamPipeline {
     const fitting = agentFor(found, request);
     if (fitting instanceof VenturiError) return await this.#failEarly(fitting);
     const { fork } = request;
-    const agent = fork === undefined ? fitting : await forkedAgent(this.#journal, fitting, { fork, history });
+    const forked = fork === undefined ? undefined : await forkedAgents(this.#journal, { fork, history });
+    const seen = (agent: AgentDefinition) => forked?.(agent) ?? agent;
+    const agent = { ...seen(fitting), instructions: fork?.instructions ?? fitting.instructions };
     const { session } = request;
     const { run } = claim.ownership;
     await runAgent(
       {
         agent,
+        agentNamed: (name) => {
+          const named = this.#revision.agents.get(name);
+          return named && seen(forCall(named, callOf(request)));
+        },
         request,
         log,
         history,
@@ -99,6 +105,9 @@ export class RunPipeline implements StreamPipeline {
     await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing: noTiming });
   }
 }
+
+/** The request for the agent a run is handed to: the choice of a model was for the first one. */
+const callOf = ({ model: _, ...request }: RunRequest): RunRequest => request;
 
 /** The agent may have changed while the run waited and no longer allow its overrides. */
 function agentFor(agent: AgentDefinition, request: RunRequest): AgentDefinition | VenturiError {

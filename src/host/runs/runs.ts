@@ -6,16 +6,19 @@ import { ContentStore } from "../../agent/content.ts";
 import type { AgentDefinition } from "../../agent/definition.ts";
 import { checkCall, forCall, needsOf } from "../../agent/for-call.ts";
 import { checkInput, inputSchema } from "../../agent/inputs.ts";
+import { checkContext } from "../../agent/live-context.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { countInput } from "../../agent/model/count.ts";
 import { checkFields } from "../../agent/model/fit.ts";
-import { specOf } from "../../agent/tools/tool-table.ts";
+import { jsonSchemaOf } from "../../agent/schema/standard.ts";
+import { specOf, ToolTable } from "../../agent/tools/tool-table.ts";
 import { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
 import type { FeedItem, FeedQuery } from "../../core/feed.ts";
 import type { ForkRequest } from "../../core/fork.ts";
 import {
+  type ClaimFilter,
   defaultTenant,
   Journal,
   type ListQuery,
@@ -61,6 +64,10 @@ import { Sessions } from "./sessions.ts";
 /** Name of this process's worker in the journal. */
 export const WorkerName = token<string>("WorkerName");
 
+/** Which runs of the journal this process takes up: of its agents, of the same revisions of them, or none but its own. */
+export type TakeUp = "any" | "same" | "none";
+export const TakeUp = token<TakeUp>("TakeUp");
+
 interface RunsParts {
   /** Already instrumented. */
   readonly journal: Journal;
@@ -90,6 +97,9 @@ export class HostRuns implements Runs {
   readonly #paces = new Map<string, BackpressureGate>();
   /** Owners of the runs executing here. */
   readonly #owners = new Map<string, Owner>();
+  readonly #takeUp: TakeUp;
+  /** Unfinished runs started here; kept only by a process that takes up no others. */
+  readonly #started = new Set<string>();
   readonly #interrupt = new AbortController();
   #draining = false;
 
@@ -104,7 +114,9 @@ export class HostRuns implements Runs {
     @inject(Clock) clock: Clock,
     @inject(Log) log: Log,
     @inject(WorkerName) name: string,
+    @inject(TakeUp) takeUp: TakeUp,
   ) {
+    this.#takeUp = takeUp;
     this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
     this.#content = content;
     this.#sessions = sessions;
@@ -119,7 +131,7 @@ export class HostRuns implements Runs {
       log,
       concurrency: limits.activeRuns,
       watch: admission,
-      claims: () => ({ agents: [...revisions.current.agents.keys()] }),
+      claims: () => this.#claims(),
       execute: (work) => this.#execute(work),
     });
   }
@@ -133,11 +145,19 @@ export class HostRuns implements Runs {
     return this.#worker.active;
   }
 
+  /** The runs of the journal that this process may execute. */
+  #claims(): ClaimFilter {
+    const agents = [...this.#parts.revisions.current.agents.values()];
+    if (this.#takeUp === "none") return { agents: [], runs: [...this.#started] };
+    const names = { agents: agents.map(({ name }) => name) };
+    return this.#takeUp === "any" ? names : { ...names, revisions: agents.map(({ revision }) => revision) };
+  }
+
   async start(request: RunRequest, options: StartOptions = {}): Promise<{ run: string; existing: boolean }> {
     const op = "run.start";
     if (this.#draining)
       throw new VenturiError(op, "shutting_down", "the service is shutting down and accepts no new runs");
-    const { agent, input } = this.#check(request);
+    const { agent, input, context } = this.#check(request, options.context);
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
     const stored = await this.#keepContent(run, input);
@@ -148,11 +168,19 @@ export class HostRuns implements Runs {
       run,
       tenant,
       session: request.session,
-      request: { ...request, agent: agent.name, input: stored, ...(caller === undefined ? {} : { caller }) },
+      request: {
+        ...request,
+        agent: agent.name,
+        input: stored,
+        revision: agent.revision,
+        ...(context === undefined ? {} : { context }),
+        ...(caller === undefined ? {} : { caller }),
+      },
       whenBusy: agent.whenBusy,
       ...(options.key === undefined ? {} : { key: options.key }),
       ...(here ? { claimFor: this.#worker.name } : {}),
     });
+    if (this.#takeUp === "none" && !enqueued.existing) this.#started.add(run);
     if (options.paced && !enqueued.existing) this.#paces.set(run, new BackpressureGate());
     if (enqueued.claim) this.#worker.offer(enqueued.claim);
     return { run: enqueued.run, existing: enqueued.existing };
@@ -179,9 +207,9 @@ export class HostRuns implements Runs {
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
-    const { channel: _, ...asked } = options;
+    const { channel: _, passive, ...asked } = options;
     const batches = this.#followers.follow(run, asked);
-    const pace = this.#paces.get(run);
+    const pace = passive ? undefined : this.#paces.get(run);
     // Removed with its reader: a run another replica executes never ends here.
     return pace?.take() ? new PacedStream(batches, pace, () => this.#paces.delete(run)) : batches;
   }
@@ -231,6 +259,9 @@ export class HostRuns implements Runs {
     const row = await this.get(run);
     const { count, answered, asked } = await askedAbout(journal, run, checked.call);
     if (answered || row.state === "done") return false;
+    if (checked.arguments !== undefined && asked !== undefined) {
+      checkChanged(this.#parts.revisions.current.agents.get(row.agent), asked.name, checked.arguments);
+    }
     const taken = await journal.signal(run, `${name}:${count}`, kind, checked);
     if (taken) {
       await this.#callersOf(row).answered(checked);
@@ -364,6 +395,7 @@ export class HostRuns implements Runs {
         ...(pace === undefined ? {} : { gate: () => pace.gate() }),
       });
       await pipeline.run();
+      if (this.#started.has(run) && (await this.get(run)).state === "done") this.#started.delete(run);
     } finally {
       if (!pace?.parked) this.#paces.delete(run);
       this.#owners.delete(run);
@@ -387,13 +419,16 @@ export class HostRuns implements Runs {
   }
 
   /** What this configuration refuses is refused before anything is stored. */
-  #check(request: RunRequest): { agent: AgentDefinition; input: RunInput } {
+  /** `offered` is a caller's context, for an agent that takes one. */
+  #check(request: RunRequest, offered?: unknown): { agent: AgentDefinition; input: RunInput; context: unknown } {
     checkBounds(request, { metadata: this.#parts.metadata });
     const agent = forCall(this.#agent(request.agent), request);
     checkCall(agent, request);
     const input = request.remember ? request.input : checkInput(agent, request.input);
+    const context = request.context ?? (agent.context === undefined ? undefined : offered);
+    checkContext(agent, context);
     checkTargets(agent, request);
-    return { agent, input };
+    return { agent, input, context };
   }
 
   #agent(name: string): AgentDefinition {
@@ -403,6 +438,14 @@ export class HostRuns implements Runs {
     const known = [...agents.keys()].join(", ") || "none";
     throw new VenturiError("run.start", "not_found", `there is no agent "${name}"; the agents are: ${known}`);
   }
+}
+
+/** Arguments that a person changed have to fit the tool's schema, as far as the tool is known here. */
+function checkChanged(agent: AgentDefinition | undefined, name: string, changed: Record<string, unknown>): void {
+  const tools = new ToolTable(agent?.tools() ?? []);
+  if (tools.get(name) === undefined) return;
+  const checked = tools.check(name, { ...changed });
+  if (!checked.ok) throw new VenturiError("run.signal", "invalid_input", checked.error.message);
 }
 
 const noRun = (op: string, run: string): VenturiError =>
@@ -438,6 +481,11 @@ function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
   };
 }
 
+function inputsOf({ inputs, inputsSchema }: AgentDefinition): AgentInfo["inputs"] {
+  if (inputsSchema !== undefined) return jsonSchemaOf(inputsSchema);
+  return Object.keys(inputs).length === 0 ? undefined : inputSchema(inputs);
+}
+
 const infoOf = (agent: AgentDefinition): AgentInfo => ({
   name: agent.name,
   aliases: agent.aliases,
@@ -445,7 +493,8 @@ const infoOf = (agent: AgentDefinition): AgentInfo => ({
   model: agent.model.name,
   models: [...agent.overrides.models.keys()],
   tools: agent.tools().map(specOf),
-  inputs: Object.keys(agent.inputs).length === 0 ? undefined : inputSchema(agent.inputs),
+  inputs: inputsOf(agent),
+  revision: agent.revision,
 });
 
 /** Sortable by time, unguessable. Node generates UUIDs in bulk but random bytes one by one; these 20 digits are all random. */

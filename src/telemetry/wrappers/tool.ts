@@ -42,6 +42,7 @@ function declared(tool: Tool): Omit<Tool, "call"> {
     ...(tool.adapt === undefined ? {} : { adapt: (input) => tool.adapt?.(input) ?? input }),
     ...(tool.effect === undefined ? {} : { effect: tool.effect }),
     ...(tool.exclusive === undefined ? {} : { exclusive: tool.exclusive }),
+    ...(tool.local === undefined ? {} : { local: tool.local }),
     ...(tool.resumable === undefined ? {} : { resumable: tool.resumable }),
     ...(tool.approval === undefined ? {} : { approval: tool.approval }),
     ...(tool.timeout === undefined ? {} : { timeout: tool.timeout }),

@@ -76,6 +76,10 @@ export function lineOf(event: RunEvent): string {
       return `${event.finish}, ${event.usage.inputTokens ?? "?"} in, ${event.usage.outputTokens ?? "?"} out`;
     case "context.compacted":
       return `${event.dropped} messages`;
+    case "agent.changed":
+      return event.agent;
+    case "agent.revised":
+      return `${event.agent}@${event.revision}`;
     case "run.resumed":
       return `epoch ${event.epoch}`;
     case "provider.activity":

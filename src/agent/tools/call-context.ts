@@ -1,0 +1,26 @@
+import type { CallContext } from "../../core/tool.ts";
+import type { RunContext } from "../run-context.ts";
+
+interface Call {
+  readonly call: { readonly call: string };
+  readonly round: number;
+  readonly attempt: number;
+  readonly controller: { readonly signal: AbortSignal };
+}
+
+/** What tools and approval functions know of the call. */
+export function callContext(run: RunContext, { call, round, attempt, controller }: Call): CallContext {
+  const { session, context } = run.parts.request;
+  return {
+    run: run.run,
+    round,
+    call: call.call,
+    agent: run.agent.name,
+    attempt,
+    idempotencyKey: `${run.run}:${call.call}`,
+    signal: controller.signal,
+    context: run.context,
+    stored: context,
+    ...(session === undefined ? {} : { session }),
+  };
+}

@@ -1,0 +1,38 @@
+import { VenturiError, wrap } from "../../core/errors.ts";
+import { writtenInstructions } from "../inputs.ts";
+import type { RunContext } from "../run-context.ts";
+
+const op = "agent.transfer";
+
+/**
+ * Hands the run to another agent from the next round on. Everything the next agent needs is made before the event is written, so
+ * that a run is never handed to an agent that cannot continue it. A call repeated after a crash finds its own event.
+ */
+export async function transfer(
+  run: RunContext,
+  { call, round }: { readonly call: string; readonly round: number },
+  name: string,
+): Promise<void> {
+  const { handedTo, started } = run.state;
+  if (handedTo?.call === call) return;
+  if (handedTo !== undefined) {
+    throw new VenturiError(op, "tool_failed", `the run is being handed to ${handedTo.agent} already`);
+  }
+  try {
+    const agent = run.agentNamed(name);
+    const context = await run.live.of(agent);
+    const instructions = await writtenInstructions({ agent, context }, started?.input ?? run.parts.request.input);
+    if (run.state.handedTo !== undefined) throw new VenturiError(op, "tool_failed", "another call was first");
+    await run.step({
+      type: "agent.changed",
+      round,
+      call,
+      agent: name,
+      ...(instructions === undefined ? {} : { instructions }),
+    });
+  } catch (thrown) {
+    if (run.signal.aborted) throw thrown;
+    const { message } = wrap(op, thrown);
+    throw new VenturiError(op, "tool_failed", `the run can't be handed to ${name}: ${message}`, { cause: thrown });
+  }
+}

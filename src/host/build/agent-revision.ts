@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+import { specOf } from "../../agent/tools/tool-table.ts";
+import type { ToolRegistry } from "../../core/registries.ts";
+import type { AgentSettings } from "../config/agents.ts";
+import type { Config } from "../config/load.ts";
+
+/**
+ * Hash of what models and the journal see of an agent: model, instructions, tools, schemas, handoffs and the revision its program
+ * gives. Not of function bodies, which bundlers rewrite, and not of limits and policies, which a run may outlive. Of plugins'
+ * tools only the entry counts: what a server offers may change from one minute to the next.
+ */
+export function agentRevision(
+  name: string,
+  settings: AgentSettings,
+  { config, tools }: { readonly config: Config; readonly tools: Pick<ToolRegistry, "get"> },
+): string {
+  const code = config.code?.agents.get(name);
+  const toolOf = (entry: string) => {
+    const { type, approval, effect } = config.tools[entry] ?? {};
+    if (type !== "code") return { entry, type, approval, effect };
+    return (tools.get(entry)?.() ?? []).map((tool) => ({
+      spec: specOf(tool),
+      effect: tool.effect ?? "effectful",
+      approval: typeof tool.approval === "function" ? "function" : (tool.approval ?? "never"),
+    }));
+  };
+  const seen = {
+    name,
+    model: config.models[settings.model] ?? settings.model,
+    options: settings.options,
+    instructions: code?.writeInstructions === undefined ? settings.instructions : "function",
+    inputs: settings.inputs,
+    output: settings.output,
+    handoffs: settings.handoffs,
+    tools: settings.tools.map(toolOf),
+    revision: code?.revision,
+  };
+  return createHash("sha256").update(JSON.stringify(seen)).digest("hex").slice(0, 12);
+}

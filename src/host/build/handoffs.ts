@@ -1,0 +1,29 @@
+import type { Tool } from "../../core/tool.ts";
+import type { AgentSettings } from "../config/agents.ts";
+
+/**
+ * The tools by which a model hands its run to another agent. Effectful, so that nothing is handed over before the generation has
+ * ended; resumable, because a repeated transfer finds its own event.
+ */
+export const handoffTools = (
+  { handoffs }: AgentSettings,
+  agents: Readonly<Record<string, AgentSettings>>,
+): readonly Tool[] =>
+  handoffs.map((name) => {
+    const about = agents[name]?.description;
+    return {
+      name: handoffName(name),
+      description: `Hands the conversation to the agent "${name}", which goes on from here.${about === undefined ? "" : ` ${about}`}`,
+      parameters: { type: "object", properties: {}, additionalProperties: true },
+      effect: "effectful",
+      resumable: true,
+      local: true,
+      async call(_input, context) {
+        await context.transfer(name);
+        return `The conversation is now with ${name}.`;
+      },
+    };
+  });
+
+/** Names of agents may have characters that names of tools may not. */
+const handoffName = (agent: string): string => `transfer_to_${agent.replaceAll(/[^A-Za-z0-9_-]/g, "_")}`.slice(0, 64);

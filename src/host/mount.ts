@@ -1,0 +1,145 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { VenturiError, wrap } from "../core/errors.ts";
+import type { Scope } from "../core/scopes.ts";
+import { fetchFrom } from "./http/bridge.ts";
+import type { KeyHolder } from "./http/key-holder.ts";
+import { buildServer } from "./http/server.ts";
+import type { Host } from "./open.ts";
+import { serverParts } from "./service.ts";
+
+const op = "server.mount";
+
+/** A user of the program that mounts the service. */
+export interface MountedCaller {
+  readonly id: string;
+  readonly tenant?: string;
+  readonly agents?: readonly string[];
+  /** What it may do with its tenant's runs; `start`, `see`, `steer` and `approve` when absent. */
+  readonly may?: readonly Scope[];
+  readonly context?: unknown;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+}
+
+/** Who asks; undefined is refused. */
+export type IdentifyCaller = (request: Request) => MountedCaller | undefined | Promise<MountedCaller | undefined>;
+
+/** The service's routes as handlers for another server. Built with the first request. */
+export class MountedService {
+  readonly #host: Host;
+  readonly #caller: IdentifyCaller | undefined;
+  #app: Promise<FastifyInstance> | undefined;
+  #closing = false;
+
+  constructor(host: Host, caller: IdentifyCaller | undefined) {
+    this.#host = host;
+    this.#caller = caller;
+  }
+
+  async fetch(request: Request, prefix: string): Promise<Response> {
+    const path = pathBelow(request.url.slice(new URL(request.url).origin.length) || "/", prefix);
+    if (path === undefined) return Response.json(noRoute(prefix).toJSON(), { status: 404 });
+    try {
+      const app = await this.#ready();
+      return await fetchFrom(app.server, request, path);
+    } catch (thrown) {
+      if (request.signal.aborted) throw thrown;
+      const error = wrap(op, thrown);
+      return Response.json(error.toJSON(), { status: error.status });
+    }
+  }
+
+  node(request: IncomingMessage, response: ServerResponse, prefix: string): void {
+    const path = pathBelow(request.url ?? "/", prefix);
+    const refuse = (error: VenturiError) => {
+      this.#host.log.error("a mounted request failed", { error: String(error) });
+      if (response.headersSent) return void response.destroy();
+      response.writeHead(error.status, { "content-type": "application/json" }).end(JSON.stringify(error));
+    };
+    if (path === undefined) return refuse(noRoute(prefix));
+    if (isRead(request)) {
+      const message = "the request's body has been read; mount venturi.node before anything that parses bodies";
+      return refuse(new VenturiError(op, "internal", message));
+    }
+    request.url = path;
+    this.#ready().then(
+      (app) => app.routing(request, response),
+      (thrown: unknown) => refuse(wrap(op, thrown)),
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closing = true;
+    const app = await this.#app?.catch(() => undefined);
+    await app?.close();
+  }
+
+  #ready(): Promise<FastifyInstance> {
+    if (this.#closing) throw new VenturiError(op, "shutting_down", "venturi is closed");
+    this.#app ??= this.#build();
+    return this.#app;
+  }
+
+  async #build(): Promise<FastifyInstance> {
+    const parts = await serverParts(this.#host);
+    const { settings } = parts;
+    const caller = this.#caller;
+    // Who authenticates knows its own host names; without, only this machine is served, whatever a page made a browser believe.
+    const isLocked = caller !== undefined || settings.auth !== undefined;
+    const listen = isLocked ? { ...settings.listen, host: "0.0.0.0" } : settings.listen;
+    const { app } = await buildServer(
+      {
+        ...parts,
+        settings: { ...settings, listen },
+        ...(caller === undefined ? {} : { identify: (request) => identify(caller, request) }),
+      },
+      () => this.#closing,
+    );
+    await app.ready();
+    return app;
+  }
+}
+
+/** The path a route sees; undefined when the request is not below the prefix. */
+function pathBelow(url: string, prefix: string): string | undefined {
+  if (prefix === "") return url;
+  if (!url.startsWith(prefix)) return undefined;
+  const rest = url.slice(prefix.length);
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : undefined;
+}
+
+const noRoute = (prefix: string): VenturiError =>
+  new VenturiError(op, "not_found", `nothing is mounted here; paths begin with ${prefix}`);
+
+/** A parser that ran before has taken the body, and the routes would wait for it for ever. */
+function isRead({ headers, readableEnded }: IncomingMessage): boolean {
+  const hasBody = headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+  return hasBody && readableEnded;
+}
+
+const usual: readonly Scope[] = ["start", "see", "steer", "approve"];
+
+async function identify(caller: IdentifyCaller, { raw, protocol, host }: FastifyRequest): Promise<KeyHolder> {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(raw.headers)) {
+    for (const each of Array.isArray(value) ? value : value === undefined ? [] : [value]) headers.append(name, each);
+  }
+  const request = new Request(new URL(raw.url ?? "/", `${protocol}://${host || "localhost"}`), {
+    method: raw.method ?? "GET",
+    headers,
+  });
+  const found = await caller(request);
+  if (found === undefined) throw new VenturiError("auth.check", "unauthorized", "sign in first");
+  const { id, tenant = id, agents, context, metadata, may = usual } = found;
+  return {
+    id,
+    tenant,
+    agents,
+    may: new Set(may),
+    requestsPerMinute: undefined,
+    concurrentRuns: undefined,
+    context,
+    ...(metadata === undefined ? {} : { metadata }),
+  };
+}

@@ -1,0 +1,219 @@
+import { VenturiError } from "../core/errors.ts";
+import { type CallSite, callSite } from "./call-site.ts";
+import type { Context } from "./context.ts";
+import type { Calls, Hooks } from "./hooks.ts";
+import type { ModelRef, ToolEntry } from "./plugins.ts";
+import type { AnySchema, In, Out } from "./schema.ts";
+import type { Tool } from "./tool.ts";
+
+/** What is known of an agent at compile time. */
+export interface AgentSpec {
+  name: string;
+  /** The checked object; undefined when the agent answers in text. */
+  output: unknown;
+  /** What a run must bring for `{{name}}` and the instructions; undefined when nothing. */
+  inputs: unknown;
+  /** What a run must bring for the tools, as it is stored; undefined when nothing. */
+  context: unknown;
+  tools: Calls;
+}
+
+/** What is known of an agent by its name alone. */
+export interface Named extends AgentSpec {
+  output: unknown;
+  inputs: { readonly [name: string]: unknown };
+  context: { readonly [name: string]: unknown };
+  tools: { "*": Record<string, unknown> };
+}
+
+type TaskOf<S extends AgentSpec> = [S["inputs"]] extends [undefined]
+  ? { task: string }
+  : { task: string; variables: S["inputs"] };
+type AnswerOf<S extends AgentSpec> = [S["output"]] extends [undefined] ? string : S["output"];
+type Needs<C> = [C] extends [undefined] ? unknown : C;
+
+/** Enough of an agent to start runs of it. */
+// biome-ignore lint/suspicious/noExplicitAny: the type of any agent
+export interface AgentLike<Spec extends AgentSpec = any> {
+  readonly kind: "agent";
+  readonly name: Spec["name"];
+  /** Only for types. */
+  readonly "~spec"?: Spec;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the type of any agent
+export interface Agent<Spec extends AgentSpec = any> extends AgentLike<Spec> {
+  /** A tool for other agents: a run of its own, linked to the caller's. Its context is read out of the caller's stored one. */
+  asTool(): Tool<Spec["name"], TaskOf<Spec>, AnswerOf<Spec>, Needs<Spec["context"]>>;
+  asTool<const Name extends string>(options: {
+    name: Name;
+    description?: string;
+  }): Tool<Name, TaskOf<Spec>, AnswerOf<Spec>, Needs<Spec["context"]>>;
+  /** `context` makes the called agent's stored context of what the caller's tools get. */
+  asTool<const Name extends string, Caller>(options: {
+    name: Name;
+    description?: string;
+    context: (caller: Caller) => Spec["context"];
+  }): Tool<Name, TaskOf<Spec>, AnswerOf<Spec>, Caller>;
+}
+export type AnyAgent = Agent;
+
+type InOf<S> = [S] extends [undefined] ? undefined : In<S>;
+type OutOf<S> = [S] extends [undefined] ? undefined : Out<S>;
+type StoredOf<C> = [C] extends [undefined] ? undefined : C extends Context<infer Stored, infer _Live> ? Stored : In<C>;
+type LiveOf<C> = [C] extends [undefined] ? undefined : C extends Context<infer _Stored, infer Live> ? Live : Out<C>;
+export type SpecOf<A> = A extends Agent<infer S> ? S : never;
+// biome-ignore-start lint/suspicious/noExplicitAny: patterns that match any tool
+/** `& {}` has editors show the names and arguments instead of this type's name. */
+type CallsOf<T extends readonly unknown[]> = {
+  [K in T[number] as K extends Tool<infer Name, any, unknown, any> ? Name : "*"]: K extends Tool<
+    any,
+    infer Input,
+    unknown,
+    any
+  >
+    ? Input
+    : Record<string, unknown>;
+} & {};
+// biome-ignore-end lint/suspicious/noExplicitAny: see above
+type OutputOf<A> = A extends AnyAgent ? SpecOf<A>["output"] : unknown;
+
+export interface AgentOptions<
+  Name extends string,
+  O,
+  I,
+  C,
+  Tools extends readonly unknown[],
+  Handoffs extends readonly unknown[],
+> {
+  /** What the journal knows it by: runs of this name are taken up by whoever has an agent of this name. */
+  readonly name: Name;
+  /** What it is for; shown in lists and to agents that may call it or hand over to it. */
+  readonly description?: string;
+  /** `"anthropic/claude-sonnet-4-5"`, an entry of the configuration's `models`, or what a provider or `chain` gives. */
+  readonly model: string | ModelRef;
+  /** What runs must bring for the tools: a `context`, or the schema of what is stored. */
+  readonly context?: C;
+  readonly inputs?: I;
+  /** The system prompt. A function is called once per run, and what it returns is kept with the run. */
+  readonly instructions?:
+    | string
+    | ((given: { readonly inputs: OutOf<I>; readonly context: LiveOf<C> }) => string | Promise<string>);
+  /** Tools of code, of plugins, or names of the configuration's `tools`. */
+  readonly tools?: Tools;
+  readonly output?: O;
+  /** Agents that the model may hand the run to, or their names. */
+  readonly handoffs?: Handoffs;
+  readonly limits?: AgentLimits;
+  readonly toolPolicy?: AgentToolPolicy;
+  /** Generation options, merged over the model's. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** Other names that clients may call it by. */
+  readonly aliases?: readonly string[];
+  readonly overrides?: { readonly models?: readonly string[]; readonly options?: readonly string[] };
+  /** A second run on a busy session waits its turn (the default), or is refused. */
+  readonly whenBusy?: "wait" | "conflict";
+  readonly hooks?: Hooks<CallsOf<Tools>, LiveOf<C>>;
+  /** Change it when the behaviour changes in a way that no schema or text shows. */
+  readonly revision?: string;
+}
+
+/** Durations are ms or "30s", sizes characters or "64KiB". */
+export interface AgentLimits {
+  readonly maxToolRounds?: number;
+  readonly maxToolCalls?: number;
+  readonly maxCallsPerRound?: number;
+  readonly tokens?: number;
+  readonly outputTokens?: number;
+  readonly outputBytes?: number | string;
+  readonly generationBytes?: number | string;
+  readonly time?: number | string;
+  readonly onLimit?: "finish" | "error";
+}
+
+export interface AgentToolPolicy {
+  readonly dispatch?: "eager" | "round";
+  readonly concurrency?: number;
+  readonly onError?: "feedback" | "abort";
+  readonly timeout?: number | string;
+  readonly grace?: number | string;
+  readonly maxOutput?: number | string;
+  readonly approvalTimeout?: number | string;
+  readonly onUncertain?: "ask" | "fail";
+}
+
+/** An agent: a plain value, given to `openVenturi` and to `venturi.run`. */
+export function agent<
+  const Name extends string,
+  // biome-ignore lint/suspicious/noExplicitAny: any tool whose context this agent provides
+  const Tools extends readonly (Tool<string, any, unknown, LiveOf<C>> | ToolEntry | string)[] = [],
+  O extends AnySchema | undefined = undefined,
+  I extends AnySchema | undefined = undefined,
+  C extends Context | AnySchema | undefined = undefined,
+  const Handoffs extends readonly (AnyAgent | string)[] = [],
+>(
+  options: AgentOptions<Name, O, I, C, Tools, Handoffs>,
+): Agent<{
+  name: Name;
+  output: OutOf<O> | OutputOf<Handoffs[number]>;
+  inputs: InOf<I>;
+  context: StoredOf<C>;
+  tools: CallsOf<Tools>;
+}> {
+  const { name } = options;
+  if (!/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/.test(name)) {
+    const message = `"${name}" is no agent name; use letters, digits, _, ., @, :, / and -`;
+    throw new VenturiError("agent.define", "config_invalid", message);
+  }
+  if (options.model === undefined) {
+    throw new VenturiError("agent.define", "config_invalid", `${name}: a model is needed, such as "openai/gpt-5-mini"`);
+  }
+  const made: CodeAgent = {
+    kind: "agent",
+    name,
+    asTool: (called: CalledOptions = { name }) => calledAgent(made, called),
+    "~agent": { options: options as AnyAgentOptions, place: callSite(agent) },
+  };
+  return made as unknown as ReturnType<typeof agent<Name, Tools, O, I, C, Handoffs>>; // by the signature above
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: options of any agent
+export type AnyAgentOptions = AgentOptions<string, any, any, any, readonly unknown[], readonly (AnyAgent | string)[]>;
+
+/** An agent with what the runtime needs of it. */
+export interface CodeAgent extends Omit<Agent, "asTool"> {
+  asTool(options?: CalledOptions): CalledAgent;
+  readonly "~agent": { readonly options: AnyAgentOptions; readonly place: CallSite | undefined };
+}
+
+export const isCodeAgent = (value: unknown): value is CodeAgent =>
+  typeof value === "object" && value !== null && "~agent" in value;
+
+interface CalledOptions {
+  readonly name: string;
+  readonly description?: string;
+  readonly context?: (caller: unknown) => unknown;
+}
+
+/** An agent as a tool: the plugin `agent` under a name of its own. */
+export interface CalledAgent extends Tool {
+  readonly "~calls": {
+    readonly agent: CodeAgent;
+    readonly options: CalledOptions;
+    readonly place: CallSite | undefined;
+  };
+}
+
+export const isCalledAgent = (value: unknown): value is CalledAgent =>
+  typeof value === "object" && value !== null && "~calls" in value;
+
+const calledAgent = (called: CodeAgent, options: CalledOptions): CalledAgent => ({
+  kind: "tool",
+  name: options.name,
+  description: options.description ?? called["~agent"].options.description ?? "",
+  call: async () => {
+    const message = `${options.name} starts a run of ${called.name}; call it through an agent`;
+    throw new VenturiError("tool.call", "invalid_input", message);
+  },
+  "~calls": { agent: called, options, place: called["~agent"].place },
+});

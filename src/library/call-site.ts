@@ -1,0 +1,18 @@
+/** Where in the program a definition stands; `line` is 0 when that is not known. */
+export interface CallSite {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Where `callee` was called, by the stack: messages about a definition name its place. */
+export function callSite(callee: (...args: never[]) => unknown): CallSite | undefined {
+  const holder: { stack?: string } = {};
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 1;
+  Error.captureStackTrace(holder, callee);
+  Error.stackTraceLimit = stackTraceLimit;
+  const [, file = "", line, column] = /\(?((?:file:\/\/)?[^\s()]+):(\d+):(\d+)\)?$/.exec(holder.stack ?? "") ?? [];
+  if (file === "") return undefined;
+  return { file: decodeURI(file.replace(/^file:\/\//, "")), line: Number(line), column: Number(column) };
+}

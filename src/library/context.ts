@@ -1,0 +1,34 @@
+import type { AnySchema, In, Out } from "./schema.ts";
+
+/** What runs bring for their tools: `Stored` is JSON kept with the run, `Live` what is made of it wherever the run is worked on. */
+// biome-ignore lint/suspicious/noExplicitAny: the type of any context
+export interface Context<Stored = any, Live = any> {
+  readonly kind: "context";
+  readonly "~context": { readonly stored: AnySchema; readonly provide: AnyProvide | undefined };
+  /** Only for types. */
+  readonly "~types"?: { readonly stored: Stored; readonly live: Live };
+}
+
+type About = { readonly run: string; readonly agent: string; readonly signal: AbortSignal };
+// biome-ignore lint/suspicious/noExplicitAny: takes what its own schema gives
+type AnyProvide = (stored: any, about: About) => unknown;
+
+export interface ContextOptions<S extends AnySchema, Live> {
+  /** Ids, not secrets and not connections: it is stored in the journal. Never shown to the model. */
+  readonly stored: S;
+  /** Called once per attempt at a run; what has `Symbol.asyncDispose` or `Symbol.dispose` is disposed with the attempt. */
+  readonly provide?: (stored: Out<S>, about: About) => Live | Promise<Live>;
+}
+
+export function context<S extends AnySchema, Live = Out<S>>({
+  stored,
+  provide,
+}: ContextOptions<S, Live>): Context<In<S>, Live> {
+  return { kind: "context", "~context": { stored, provide } };
+}
+
+/** What tools get: `call(input, { context }: ToolContext<ContextOf<typeof shop>>)`. */
+export type ContextOf<C> = C extends Context<infer _Stored, infer Live> ? Live : never;
+
+export const isContext = (value: unknown): value is Context =>
+  typeof value === "object" && value !== null && "~context" in value;

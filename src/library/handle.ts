@@ -1,0 +1,165 @@
+import { parse } from "../agent/schema/standard.ts";
+import { fromJson, VenturiError } from "../core/errors.ts";
+import type { RunEvent, TerminalEvent } from "../core/events.ts";
+import type { RunRow } from "../core/journal.ts";
+import type { Runs } from "../core/runs.ts";
+import type { Schema } from "../core/schema.ts";
+import type { CallOf, Calls } from "./hooks.ts";
+import { batches, draftsOf, textOf } from "./reading.ts";
+import { runResponse, type Served } from "./response.ts";
+import type { Answer, Outcome, ResponseOptions, Result } from "./run.ts";
+
+export interface HandleParts {
+  readonly runs: Runs;
+  readonly served: Served;
+  /** The output schema of an agent, by the code at hand. */
+  outputOf(agent: string): Schema | undefined;
+  /** Whether the agent may hand its runs over. */
+  handsOver(agent: string): boolean;
+}
+
+/** A handle holds no stream and no promise: each reading is a follower of its own, and an unread failure goes unheard. */
+export class RunHandle {
+  readonly id: string;
+  readonly agent: string;
+  readonly session: string | undefined;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly #parts: HandleParts;
+
+  constructor(
+    { run, agent, session, request }: Pick<RunRow, "run" | "agent" | "session" | "request">,
+    parts: HandleParts,
+  ) {
+    this.id = run;
+    this.agent = agent;
+    this.session = session;
+    this.metadata = request.metadata ?? {};
+    this.#parts = parts;
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<RunEvent> {
+    return this.events()[Symbol.asyncIterator]();
+  }
+
+  async *events(
+    options: { readonly after?: number; readonly signal?: AbortSignal; readonly types?: readonly string[] } = {},
+  ): AsyncGenerator<RunEvent> {
+    const { types, ...asked } = options;
+    const wanted = types === undefined ? undefined : new Set(types);
+    let agent = this.agent;
+    for await (const batch of batches(this.#parts.runs, this.id, asked)) {
+      for (const event of batch) {
+        if (event.type === "agent.changed") agent = event.agent;
+        if (wanted?.has(event.type) !== false) yield this.#typed(event, agent);
+      }
+    }
+  }
+
+  text(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<string> {
+    return textOf(batches(this.#parts.runs, this.id, options));
+  }
+
+  objects(options: { readonly signal?: AbortSignal } = {}): AsyncIterable<unknown> {
+    return draftsOf(batches(this.#parts.runs, this.id, options));
+  }
+
+  async outcome(): Promise<Outcome<unknown>> {
+    const { last, agent } = await this.#end();
+    const run = this.id;
+    if (last.type === "run.failed") return { ok: false, run, error: fromJson(last.error), text: last.output };
+    const object = this.#parsed(last.object, agent);
+    if (object instanceof VenturiError) return { ok: false, run, error: object, text: last.output };
+    const { finish, usage, rounds, timing, calls, output: text } = last;
+    return { ok: true, run, text, object, finish, usage, rounds, timing, ...(calls === undefined ? {} : { calls }) };
+  }
+
+  async result(): Promise<Result<unknown>> {
+    const outcome = await this.outcome();
+    if (!outcome.ok) throw outcome.error;
+    const { ok: _, ...result } = outcome;
+    return result;
+  }
+
+  async pending(): Promise<readonly (CallOf<Calls> & { readonly reason?: string })[]> {
+    const questions = await this.#parts.runs.pending(this.id);
+    return questions.map(({ call, name, arguments: input, reason }) => ({
+      call,
+      name,
+      arguments: input,
+      ...(reason === undefined ? {} : { reason }),
+    }));
+  }
+
+  approve(
+    call: string,
+    options: Answer & { readonly arguments?: Readonly<Record<string, unknown>> } = {},
+  ): Promise<boolean> {
+    return this.#answer(call, { approved: true, ...options });
+  }
+
+  deny(call: string, options: Answer = {}): Promise<boolean> {
+    return this.#answer(call, { approved: false, ...options });
+  }
+
+  steer(text: string): Promise<boolean> {
+    return this.#parts.runs.signal(this.id, "message", { text });
+  }
+
+  cancel(reason = "the program cancelled the run"): Promise<void> {
+    return this.#parts.runs.cancel(this.id, reason);
+  }
+
+  response(options: ResponseOptions = {}): Response {
+    return runResponse({ run: this.id, agent: this.agent, session: this.session }, options, this.#parts.served);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.cancel("the program left the run");
+  }
+
+  #answer(
+    call: string,
+    answer: Answer & { readonly approved: boolean; readonly arguments?: Readonly<Record<string, unknown>> },
+  ): Promise<boolean> {
+    const { approved, reason, by = "library", arguments: changed } = answer;
+    const body = {
+      call,
+      approved,
+      by,
+      ...(reason === undefined ? {} : { reason }),
+      ...(changed === undefined ? {} : { arguments: { ...changed } }),
+    };
+    return this.#parts.runs.signal(this.id, "approve", body, `approve:${call}`);
+  }
+
+  /** The terminal event, and the agent that had the run then. */
+  async #end(): Promise<{ last: TerminalEvent; agent: string }> {
+    const { runs, handsOver } = this.#parts;
+    const { state, head } = await runs.get(this.id);
+    // Only a run that may have been handed over is read from its start.
+    const after = handsOver(this.agent) ? 0 : Math.max(0, head - (state === "done" ? 1 : 0));
+    let { agent } = this;
+    const source = batches(runs, this.id, { after });
+    for (;;) {
+      const step = await source.next();
+      if (step.done) return { last: step.value, agent };
+      for (const event of step.value) if (event.type === "agent.changed") agent = event.agent;
+    }
+  }
+
+  #typed(event: RunEvent, agent: string): RunEvent {
+    if (event.type !== "run.finished" || event.object === undefined) return event;
+    const object = this.#parsed(event.object, agent);
+    return object instanceof VenturiError ? event : { ...event, object };
+  }
+
+  /** The object with the defaults and transforms of the agent's schema; an error when a run of other code does not fit it. */
+  #parsed(object: unknown, agent: string): unknown {
+    const schema = object === undefined ? undefined : this.#parts.outputOf(agent);
+    if (schema === undefined) return object;
+    const parsed = parse(schema, object, "the object");
+    if (parsed.ok) return parsed.value;
+    const message = `the object of ${this.id} does not fit the output schema of ${agent} here: ${parsed.problems.join("; ")}`;
+    return new VenturiError("run.result", "conflict", message);
+  }
+}

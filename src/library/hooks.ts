@@ -1,0 +1,44 @@
+import type { HookContext as UntypedContext, Hooks as UntypedHooks } from "../core/hooks.ts";
+
+/** Arguments by the tool's name, as models write them; "*" for tools known by name alone. */
+// biome-ignore lint/suspicious/noExplicitAny: a constraint that every map of arguments satisfies
+export type Calls = Readonly<Record<string, any>>;
+
+export type NameOf<K> = K extends "*" ? string : K;
+
+/** A call of one of the tools; its name narrows its arguments. */
+export type CallOf<T extends Calls> = {
+  [K in keyof T]: { readonly call: string; readonly name: NameOf<K>; readonly arguments: T[K] };
+}[keyof T];
+
+export interface HookContext<Context = unknown> extends Omit<UntypedContext, "context"> {
+  readonly context: Context;
+  /** Of the generation and tool hooks. */
+  readonly round: number;
+}
+
+type Maybe<T> = T | undefined | Promise<T | undefined>;
+
+/**
+ * Called in order; what one returns is what the next one gets. A VenturiError denies; anything else that is thrown ends the run
+ * with `plugin_failed`.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: hooks for any agent
+export interface Hooks<T extends Calls = any, Context = unknown>
+  extends Pick<UntypedHooks, "beforeGeneration" | "afterGeneration"> {
+  beforeRun?(
+    request: Parameters<NonNullable<UntypedHooks["beforeRun"]>>[0],
+    about: Omit<HookContext<Context>, "round">,
+  ): ReturnType<NonNullable<UntypedHooks["beforeRun"]>>;
+  /** `{ output }` stands in for the tool. */
+  beforeTool?(call: CallOf<T>, about: HookContext<Context>): Maybe<CallOf<T> | { readonly output: unknown }>;
+  afterTool?(
+    call: CallOf<T>,
+    result: { readonly ok: boolean; readonly output: string },
+    about: HookContext<Context>,
+  ): Maybe<{ ok: boolean; output: string }>;
+  afterRun?(
+    outcome: { readonly finish?: string; readonly error?: unknown; readonly output: string },
+    about: Omit<HookContext<Context>, "round">,
+  ): Promise<void> | void;
+}

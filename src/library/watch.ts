@@ -1,0 +1,50 @@
+import { messageOf } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { Runs } from "../core/runs.ts";
+import type { Calls } from "./hooks.ts";
+import { batches } from "./reading.ts";
+import type { Run, Verdict } from "./run.ts";
+
+interface Watched {
+  readonly runs: Runs;
+  readonly log: Log;
+  readonly signal: AbortSignal | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: typed by the agent, where it is given
+  readonly onApproval: ((asked: any) => Verdict | Promise<Verdict>) | undefined;
+}
+
+/**
+ * Cancels the run with the caller's signal and answers its questions, until it ends. The listener goes with the run: a server's
+ * long-lived signal would collect them.
+ */
+export function watch(run: Run<unknown, Calls>, { runs, log, signal, onApproval }: Watched): void {
+  if (signal === undefined && onApproval === undefined) return;
+  const warn = (what: string) => (thrown: unknown) => log.warn(what, { run: run.id, error: messageOf(thrown) });
+  const cancel = () => void run.cancel("the program's signal was aborted").catch(warn("a run could not be cancelled"));
+  signal?.addEventListener("abort", cancel, { once: true });
+  if (signal?.aborted) cancel(); // while the run was being started
+  const follow = async () => {
+    for await (const batch of batches(runs, run.id, { passive: true, channel: "library" })) {
+      for (const event of batch) {
+        if (event.type !== "approval.requested" || onApproval === undefined) continue;
+        void answer(run, event, onApproval).catch(warn("onApproval threw; the question waits for another answer"));
+      }
+    }
+  };
+  follow()
+    .catch(warn("a run could not be watched"))
+    .finally(() => signal?.removeEventListener("abort", cancel));
+}
+
+async function answer(
+  run: Run<unknown, Calls>,
+  { call, name, arguments: input, reason }: { call: string; name: string; arguments: unknown; reason?: string },
+  onApproval: NonNullable<Watched["onApproval"]>,
+): Promise<void> {
+  const asked = { call, name, arguments: input, ...(reason === undefined ? {} : { reason }) };
+  const verdict = await onApproval(asked);
+  if (verdict === undefined) return;
+  const { approved, ...rest } = typeof verdict === "boolean" ? { approved: verdict } : verdict;
+  if (approved) await run.approve(call, rest);
+  else await run.deny(call, rest);
+}
