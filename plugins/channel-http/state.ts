@@ -13,10 +13,23 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";
 
+const moment = z.iso
+  .datetime({ offset: true })
+  .or(z.iso.date())
+  .transform((text) => Date.parse(text));
+
 const ListParameters = z.object({
   agent: z.string().optional(),
   session: z.string().optional(),
   status: z.enum(["ready", "running", "waiting", "finished", "failed"]).optional(),
+  q: z.string().min(1).max(500).optional().describe("words of what an ended run was asked or answered"),
+  since: z.union([z.coerce.number(), moment]).optional().describe("created at or after: ms since the epoch, or a date"),
+  until: z.union([z.coerce.number(), moment]).optional().describe("created before"),
+  tool: z.string().optional().describe("ended runs that called this tool"),
+  model: z.string().optional().describe("ended runs that used this model, as provider/model"),
+  code: z.string().optional().describe("runs that failed with this code"),
+  min: z.coerce.number().nonnegative().optional().describe("ended runs that took at least so many ms"),
+  key: z.string().optional().describe("runs that this key started, by its id"),
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
 });
@@ -64,15 +77,10 @@ export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, 
   return last === undefined ? {} : ending(last);
 }
 
-function queryOf({ agent, session, status, cursor, limit }: z.output<typeof ListParameters>): ListQuery {
-  const state = statusQuery(status);
-  return {
-    limit,
-    ...(agent === undefined ? {} : { agent }),
-    ...(session === undefined ? {} : { session }),
-    ...(cursor === undefined ? {} : { cursor }),
-    ...state,
-  };
+function queryOf({ status, q, min, key, ...same }: z.output<typeof ListParameters>): ListQuery {
+  const query = { ...same, text: q, minMs: min, by: key, ...statusQuery(status) };
+  const asked = Object.entries(query).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(asked) as unknown as ListQuery; // without the absent ones
 }
 
 function statusQuery(status: z.output<typeof ListParameters>["status"]): Partial<ListQuery> {
@@ -104,6 +112,9 @@ const schemas = {
   },
   list: {
     summary: "Runs, newest first",
+    description:
+      "With filters: all must fit. q, tool, model, code and min look at digests of ended runs, which journals in SQLite, " +
+      "PostgreSQL and memory keep; `venturi reindex` makes those of runs that ended before there were any.",
     tags: ["runs"],
     querystring: ListParameters,
     response: {

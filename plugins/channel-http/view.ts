@@ -1,4 +1,4 @@
-import { ErrorBody, named, PendingCall, type RunRow, type TerminalEvent, Timing, Usage } from "venturi/plugin";
+import { Digest, ErrorBody, named, PendingCall, type RunRow, type TerminalEvent, Timing, Usage } from "venturi/plugin";
 import { z } from "zod";
 
 export const Failure = named("Failure", z.object({ error: ErrorBody }));
@@ -37,6 +37,7 @@ export const RunView = z.object({
   rounds: z.number().int().optional(),
   timing: Timing.optional(),
   error: ErrorBody.optional(),
+  digest: Digest.optional().describe("of an ended run, where the journal keeps digests"),
   pending: z.array(PendingView).optional().describe("what it waits for, while its status is waiting"),
 });
 
@@ -57,6 +58,7 @@ export function overview(row: RunRow): Record<string, unknown> {
     updatedAt: row.updatedAt,
     head: row.head,
     metadata: row.request.metadata,
+    digest: row.digest,
   };
 }
 

@@ -8,7 +8,9 @@ import {
   type ClaimFilter,
   type Clock,
   type Cursor,
+  type EndOfRun,
   type Enqueue,
+  endOfRun,
   type Hint,
   isTerminal,
   type Journal,
@@ -216,6 +218,7 @@ export class MemoryJournal implements Journal {
     stored.signals.push(...recording.signals.map((signal, index) => ({ ...signal, number: index + 1 })));
     stored.wire.push(...recording.wires);
     addEvents(stored, events, stored.epoch);
+    stored.end = endOfRun(run, request, events);
     if (stored.state === "done") this.#end(stored);
     this.#hint({ work: stored.state === "ready", events: (other) => other === run });
   }
@@ -242,6 +245,12 @@ export class MemoryJournal implements Journal {
   async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
     this.#usable("journal.audit");
     return auditPage(this.#audit, query);
+  }
+
+  async keepDigest(run: string, end: EndOfRun): Promise<void> {
+    this.#usable("journal.keepDigest");
+    const stored = this.#runs.get(run);
+    if (stored?.state === "done") stored.end = end;
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
@@ -271,6 +280,7 @@ export class MemoryJournal implements Journal {
     const moreSignals = item.state === "waiting" && stored.signals.length > (item.seenSignals ?? 0);
     stored.state = moreSignals ? "ready" : item.state;
     stored.wakeAt = item.wakeAfter === undefined ? undefined : this.#clock.now() + item.wakeAfter;
+    stored.end = item.end;
     if (stored.state === "done") this.#end(stored);
     return stored.state === "ready" || (stored.state === "done" && stored.session !== undefined);
   }

@@ -1,4 +1,14 @@
-import { type AuditQuery, type AuditRecord, fitPage, type ListQuery, type RunRow } from "venturi/plugin";
+import {
+  type AuditQuery,
+  type AuditRecord,
+  asksDigests,
+  type EndOfRun,
+  fitPage,
+  type ListQuery,
+  mostWords,
+  type RunRow,
+  wordsOf,
+} from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs, given in order of arrival, and the next cursor. */
@@ -22,7 +32,23 @@ const fits = (run: StoredRun, query: ListQuery): boolean =>
   (query.session === undefined || run.session === query.session) &&
   (query.state === undefined || run.state === query.state) &&
   (query.outcome === undefined || run.outcome === query.outcome) &&
-  (query.waiting === undefined || isWaiting(run) === query.waiting);
+  (query.waiting === undefined || isWaiting(run) === query.waiting) &&
+  (query.since === undefined || run.createdAt >= query.since) &&
+  (query.until === undefined || run.createdAt < query.until) &&
+  (query.by === undefined || run.request.caller?.id === query.by) &&
+  (!asksDigests(query) || (run.end !== undefined && isMeant(run.end, query)));
+
+const isMeant = ({ digest, text }: EndOfRun, query: ListQuery): boolean =>
+  (query.tool === undefined || digest.tools.includes(query.tool)) &&
+  (query.model === undefined || digest.models.includes(query.model)) &&
+  (query.code === undefined || digest.code === query.code) &&
+  (query.minMs === undefined || digest.ms >= query.minMs) &&
+  (query.text === undefined || hasWords(text, wordsOf(query.text).slice(0, mostWords)));
+
+function hasWords(text: string, wanted: readonly string[]): boolean {
+  const words = wordsOf(text);
+  return wanted.length > 0 && wanted.every((word) => words.some((other) => other.startsWith(word)));
+}
 
 const isWaiting = ({ state, asking }: StoredRun): boolean => state === "waiting" || (asking > 0 && state !== "done");
 

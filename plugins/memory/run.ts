@@ -3,6 +3,7 @@ import {
   type Append,
   type Claim,
   type ClaimFilter,
+  type EndOfRun,
   type Enqueue,
   encodeEvent,
   type KeptWire,
@@ -29,6 +30,7 @@ export interface StoredRun {
   /** When a parked run becomes claimable without a signal. */
   wakeAt: number | undefined;
   asking: number;
+  end: EndOfRun | undefined;
   readonly events: RunEvent[];
   /** The epoch that wrote each event. */
   readonly epochs: number[];
@@ -51,6 +53,7 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   worker: undefined,
   wakeAt: undefined,
   asking: 0,
+  end: undefined,
   events: [],
   epochs: [],
   signals: [],
@@ -111,4 +114,5 @@ export const rowOf = (stored: StoredRun): RunRow => ({
   createdAt: stored.createdAt,
   updatedAt: stored.updatedAt,
   request: stored.request,
+  ...(stored.end === undefined ? {} : { digest: stored.end.digest }),
 });

@@ -228,7 +228,7 @@ export class NatsJournal implements Journal {
   async restore(recording: Recording): Promise<void> {
     await this.#usable("journal.restore");
     await restore({ ...this.#parts, sessions: this.#sessions }, recording);
-    this.#hints.note({ events: [recording.run] });
+    this.#hints.note({ work: recording.state === "ready", events: [recording.run] });
     this.#hints.tellEvents([recording.run]);
   }
 

@@ -1,4 +1,4 @@
-import type { ListQuery, RunRow } from "venturi/plugin";
+import { asksDigests, type ListQuery, noDigests, type RunRow } from "venturi/plugin";
 import { cursorOf, type Known } from "./catalog.ts";
 import type { Names } from "./names.ts";
 import { isPart } from "./parts.ts";
@@ -19,6 +19,7 @@ const op = "journal.list";
 /** The view selects the runs; the streams provide their requests, and the position of running ones. */
 export async function list(options: Listing, query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
   const limit = query.limit ?? 50;
+  if (asksDigests(query) || query.by !== undefined) throw noDigests("a journal in NATS keeps no digests");
   const page: Known[] = [];
   let more = false;
   for (const known of options.view.walk({ oldestFirst: query.oldestFirst ?? false, cursor: query.cursor })) {
@@ -36,13 +37,15 @@ export async function list(options: Listing, query: ListQuery): Promise<{ runs: 
   return last && more ? { runs, cursor: cursorOf(last) } : { runs };
 }
 
-const fits = (known: Known, { tenant, agent, agents, session, state, outcome }: ListQuery): boolean =>
+const fits = (known: Known, { tenant, agent, agents, session, state, outcome, since, until }: ListQuery): boolean =>
   (tenant === undefined || known.tenant === tenant) &&
   (agents === undefined || agents.includes(known.agent)) &&
   (agent === undefined || known.agent === agent) &&
   (session === undefined || known.session === session) &&
   (state === undefined || known.state === state) &&
-  (outcome === undefined || known.outcome === outcome);
+  (outcome === undefined || known.outcome === outcome) &&
+  (since === undefined || known.created >= since) &&
+  (until === undefined || known.created < until);
 
 /** The view only knows state changes: whether a running run has open questions is in its last message. */
 async function isWaiting({ tails }: Listing, { run, state }: Known): Promise<boolean> {

@@ -43,6 +43,7 @@ export default definePlugin({
     connectTimeout: Duration.prefault("5s").describe("How long to wait for a connection."),
     timeout: Duration.prefault("10s").describe("How long to wait for an answer before the connection counts as lost."),
     lease: Duration.prefault("10s").describe("A worker without a heartbeat for this long loses its runs."),
+    search: z.boolean().prefault(true).describe("Index what runs were asked and answered, for `GET /v1/runs?q=`."),
     pooler: z
       .boolean()
       .prefault(false)

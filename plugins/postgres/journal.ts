@@ -9,12 +9,14 @@ import {
   type ClaimFilter,
   type ClaimRow,
   type Cursor,
+  type EndOfRun,
   type Enqueue,
   type Hint,
   type Journal,
   joinWires,
   type KeptWire,
   type ListQuery,
+  noDigests,
   type Ownership,
   type PruneOptions,
   type Recording,
@@ -32,13 +34,14 @@ import {
   toRow,
   toSignal,
   VenturiError,
+  wordsOf,
 } from "venturi/plugin";
 import { blobStore } from "./blobs.ts";
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { listConditions } from "./list.ts";
 import { restore } from "./restore.ts";
-import { toColumns } from "./rows.ts";
+import { toColumns, toDigest, toDigests } from "./rows.ts";
 import { type Statements, statements } from "./sql.ts";
 
 const pruneStep = 50;
@@ -51,13 +54,15 @@ export class PostgresJournal implements Journal {
   readonly #database: Database;
   readonly #hints: Hints;
   readonly #sql: Statements;
+  readonly #search: "text" | "none";
   #wokenAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     database: Database,
-    options: { readonly lease: number; readonly pooler: boolean; readonly poll: number },
+    options: { readonly lease: number; readonly pooler: boolean; readonly poll: number; readonly search?: boolean },
   ) {
     this.lease = options.lease;
+    this.#search = options.search === false ? "none" : "text";
     this.#database = database;
     this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
     this.#sql = statements(database.schema);
@@ -69,10 +74,11 @@ export class PostgresJournal implements Journal {
     const change = { work: batch.some(mayFreeWork), events: batch.map((item) => item.ownership.run) };
     const columns = toColumns(batch);
     const values = [...columns, this.#hints.channel, this.#hints.payload(change)];
+    const digests = toDigests(batch, this.#search);
     const [answer] = await this.#database.query<{ moved: number; places: number[] | null }>(
       op,
-      this.#sql.append,
-      values,
+      digests === undefined ? this.#sql.append : this.#sql.appendEnds,
+      digests === undefined ? values : [...values, digests],
     );
     if (answer?.moved === batch.length) {
       this.#hints.tell(change);
@@ -184,7 +190,9 @@ export class PostgresJournal implements Journal {
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     const limit = query.limit ?? 50;
-    const { conditions, values } = listConditions(query);
+    if (query.text !== undefined && this.#search === "none") throw noDigests("the journal has `search: false`");
+    if (query.text !== undefined && wordsOf(query.text).length === 0) return { runs: [] };
+    const { conditions, values } = listConditions(this.#database.schema, query);
     const text = this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" });
     const rows = await this.#database.query<StoredRow & { id: string; found: number }>("journal.list", text, [
       limit + 1,
@@ -203,7 +211,7 @@ export class PostgresJournal implements Journal {
     await this.#database.transaction(op, async (ask) => {
       if (session !== undefined)
         await ask(this.#sql.lockSession, [nameLock(this.#database.schema, tenant, "session", session)]);
-      if (await restore(ask, this.#sql, recording)) return;
+      if (await restore(ask, { sql: this.#sql, search: this.#search }, recording)) return;
       throw new VenturiError(op, "conflict", await this.#whyNot(recording, ask));
     });
     this.#hints.tell({ work: recording.state === "ready", events: [run] });
@@ -237,6 +245,11 @@ export class PostgresJournal implements Journal {
     const records = found.slice(0, limit).map(toAuditRecord);
     const last = records.at(-1);
     return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
+  }
+
+  async keepDigest(run: string, end: EndOfRun): Promise<void> {
+    const values = [run, JSON.stringify(toDigest(end, this.#search))];
+    await this.#database.query("journal.keepDigest", this.#sql.keepDigest, values);
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {

@@ -1,7 +1,7 @@
-import type { ListQuery } from "venturi/plugin";
+import { type ListQuery, mostWords, wordsOf } from "venturi/plugin";
 
 /** WHERE clause of a list; its values come after the limit. Only requested filters are compared, so that indexes are used. */
-export function listConditions(query: ListQuery): { conditions: string; values: unknown[] } {
+export function listConditions(schema: string, query: ListQuery): { conditions: string; values: unknown[] } {
   const { tenant, agent, agents, session, state, outcome, cursor } = query;
   const values: unknown[] = [];
   const conditions: string[] = [];
@@ -19,6 +19,24 @@ export function listConditions(query: ListQuery): { conditions: string; values: 
   if (query.waiting !== undefined) {
     conditions.push(`${query.waiting ? "" : "NOT "}(state <> 'done' AND (state = 'waiting' OR asking > 0))`);
   }
+  const { since, until, by, tool, model, code, minMs, text } = query;
+  add("created_at >= to_timestamp(?::float8 / 1000)", since);
+  add("created_at < to_timestamp(?::float8 / 1000)", until);
+  add("caller = ?", by);
+  const digest = (condition: string) =>
+    `EXISTS (SELECT 1 FROM ${schema}.digests d WHERE d.run = runs.id AND ${condition})`;
+  add(digest("jsonb_exists(d.tools, ?)"), tool);
+  add(digest("jsonb_exists(d.models, ?)"), model);
+  add(digest("d.code = ?"), code);
+  add(digest("d.ms >= ?::float8"), minMs);
+  add(digest("d.search @@ to_tsquery('simple', ?)"), text === undefined ? undefined : toQuery(text));
   add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
   return { conditions: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
 }
+
+/** All words, each from its beginning. They are letters and digits only, so none is an operator. */
+const toQuery = (text: string): string =>
+  wordsOf(text)
+    .slice(0, mostWords)
+    .map((word) => `${word}:*`)
+    .join(" & ");

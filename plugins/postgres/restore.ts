@@ -1,12 +1,17 @@
-import { encodeEvent, questionsOpened, type Recording } from "venturi/plugin";
+import { encodeEvent, endOfRun, questionsOpened, type Recording } from "venturi/plugin";
 import type { Ask } from "./database.ts";
+import { toDigest } from "./rows.ts";
 import type { Statements } from "./sql.ts";
 
 /** Events per record: a page of a long run is read without the rest of it. */
 const recordSize = 256;
 
 /** Inserts a complete run within a transaction. False when its id is taken or its session busy. */
-export async function restore(ask: Ask, sql: Statements, recording: Recording): Promise<boolean> {
+export async function restore(
+  ask: Ask,
+  { sql, search }: { sql: Statements; search: "text" | "none" },
+  recording: Recording,
+): Promise<boolean> {
   const { run, tenant, session = null, request, signals, wires, events } = recording;
   const last = events.at(-1)?.type;
   const outcome = last === "run.finished" ? "finished" : last === "run.failed" ? "failed" : null;
@@ -37,6 +42,8 @@ export async function restore(ask: Ask, sql: Statements, recording: Recording): 
   for (const { round, attempt, wire, bytes } of wires) {
     await ask(sql.keepWire, [run, round, attempt, wire, Buffer.from(bytes)]);
   }
+  const end = endOfRun(run, request, events);
+  if (end !== undefined) await ask(sql.keepDigest, [run, JSON.stringify(toDigest(end, search))]);
   return true;
 }
 

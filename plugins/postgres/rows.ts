@@ -1,4 +1,4 @@
-import { type Append, encodeEvent, questionsOpened } from "venturi/plugin";
+import { type Append, type EndOfRun, encodeEvent, questionsOpened } from "venturi/plugin";
 
 /** Separates two bodies; JSON escapes it inside one. */
 const separator = "\u001e";
@@ -36,6 +36,23 @@ export function toColumns(batch: readonly Append[]): string[] {
   const ends = [array(states), array(seen), array(outcomes), array(wakes), array(asks)];
   return [array(runs), array(epochs), array(bases), array(heads), body, ...ends];
 }
+
+/** Digests of the runs that end in this batch, as JSON; undefined when none does. */
+export function toDigests(batch: readonly Append[], search: "text" | "none"): string | undefined {
+  const rows = batch.flatMap(({ end }, index) =>
+    end === undefined ? [] : [{ place: index + 1, ...toDigest(end, search) }],
+  );
+  return rows.length === 0 ? undefined : JSON.stringify(rows);
+}
+
+export const toDigest = ({ digest, text }: EndOfRun, search: "text" | "none"): Record<string, unknown> => ({
+  ms: digest.ms,
+  code: digest.code ?? null,
+  tools: digest.tools,
+  models: digest.models,
+  digest,
+  text: search === "text" ? text : null,
+});
 
 const array = (elements: readonly unknown[]): string => `{${elements.join(",")}}`;
 const quoted = (text: string): string => `"${text.replaceAll(/[\\"]/g, "\\$&")}"`;

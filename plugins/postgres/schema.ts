@@ -113,6 +113,19 @@ export const migrations: readonly string[] = [
   )) WHERE r.state <> 'done';
   CREATE INDEX runs_asking ON $.runs (id) WHERE asking > 0;
   `,
+  // Views of ended runs: `venturi reindex` writes those of runs that ended before. The text itself is not kept twice.
+  `
+  CREATE TABLE $.digests (
+    run bigint PRIMARY KEY,
+    ms float8 NOT NULL,
+    code text,
+    tools jsonb NOT NULL,
+    models jsonb NOT NULL,
+    digest jsonb NOT NULL,
+    search tsvector
+  );
+  CREATE INDEX digests_search ON $.digests USING gin (search);
+  `,
 ];
 
 /** A permanently unusable database; the message is for people. */

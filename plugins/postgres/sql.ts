@@ -4,6 +4,13 @@ const now = "clock_timestamp()";
 const millis = (column: string) => `(extract(epoch FROM ${column}) * 1000)::float8`;
 const row = `id::text, run, tenant, agent, session, state, outcome, head, asking, epoch, request,
   ${millis("created_at")} AS created_at, ${millis("updated_at")} AS updated_at`;
+const digestOf = (schema: string) => `(SELECT d.digest::text FROM ${schema}.digests d WHERE d.run = runs.id) AS digest`;
+
+/** Digests as one JSON parameter. */
+const digestColumns = "ms float8, code text, tools jsonb, models jsonb, digest jsonb, text text";
+const digestValues = "d.ms, d.code, d.tools, d.models, d.digest, to_tsvector('simple', d.text)";
+const replaceDigest = `ON CONFLICT (run) DO UPDATE SET ms = excluded.ms, code = excluded.code, tools = excluded.tools,
+  models = excluded.models, digest = excluded.digest, search = excluded.search`;
 
 /** A time in the future was left by a clock that was set back; it counts as past, or leases would last for ever. */
 const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2::float8)`;
@@ -11,27 +18,42 @@ const silent = (column: string) => `(abs(${millis(`(${now} - ${column})`)}) > $2
 /** One text with separators costs a fraction of an array's quoting on both sides. JSON never contains this byte. */
 const bodies = "string_to_array($5::text, chr(30))";
 
+const append = (schema: string, digested: string): string => `WITH item AS (
+    SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[], $9::float8[], $10::int[])
+      WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, wake, asks, place)
+  ), moved AS (
+    UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}, outcome = coalesce(i.outcome, r.outcome),
+      asking = r.asking + i.asks,
+      state = CASE WHEN i.next = '' THEN r.state WHEN i.next = 'waiting' AND r.signals > i.seen THEN 'ready' ELSE i.next END,
+      ended_at = CASE WHEN i.next = 'done' THEN ${now} END, wake_at = ${now} + i.wake * interval '1 millisecond'
+    FROM item i WHERE r.run = i.run AND r.epoch = i.epoch AND r.head = i.base AND r.state = 'running'
+    RETURNING r.id, i.base, i.head, i.epoch, i.body, i.place
+  ), added AS (
+    INSERT INTO ${schema}.records (run, first, last, epoch, body)
+      SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
+  )${digested}, told AS (SELECT pg_notify($11, $12) AS told)
+  SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
+    CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`;
+
 export type Statements = ReturnType<typeof statements>;
 
 /** All statements for one schema. Each is its own transaction, so they work behind a transaction pooler. */
 export const statements = (schema: string) => ({
   /** Fence, head update, record and notification in one statement. */
-  append: `WITH item AS (
-      SELECT * FROM unnest($1::text[], $2::int[], $3::int[], $4::int[], ${bodies}, $6::text[], $7::int[], $8::text[], $9::float8[], $10::int[])
-        WITH ORDINALITY AS item (run, epoch, base, head, body, next, seen, outcome, wake, asks, place)
-    ), moved AS (
-      UPDATE ${schema}.runs r SET head = i.head, updated_at = ${now}, outcome = coalesce(i.outcome, r.outcome),
-        asking = r.asking + i.asks,
-        state = CASE WHEN i.next = '' THEN r.state WHEN i.next = 'waiting' AND r.signals > i.seen THEN 'ready' ELSE i.next END,
-        ended_at = CASE WHEN i.next = 'done' THEN ${now} END, wake_at = ${now} + i.wake * interval '1 millisecond'
-      FROM item i WHERE r.run = i.run AND r.epoch = i.epoch AND r.head = i.base AND r.state = 'running'
-      RETURNING r.id, i.base, i.head, i.epoch, i.body, i.place
-    ), added AS (
-      INSERT INTO ${schema}.records (run, first, last, epoch, body)
-        SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
-    ), told AS (SELECT pg_notify($11, $12) AS told)
-    SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
-      CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`,
+  append: append(schema, ""),
+  /** The same for a batch in which runs end: with their digests. */
+  appendEnds: append(
+    schema,
+    `, digested AS (
+      INSERT INTO ${schema}.digests (run, ms, code, tools, models, digest, search)
+        SELECT m.id, ${digestValues} FROM moved m
+        JOIN jsonb_to_recordset($13::jsonb) AS d (place int, ${digestColumns}) ON d.place = m.place ${replaceDigest}
+    )`,
+  ),
+  /** Of an ended run. */
+  keepDigest: `INSERT INTO ${schema}.digests (run, ms, code, tools, models, digest, search)
+    SELECT r.id, ${digestValues} FROM ${schema}.runs r CROSS JOIN jsonb_to_record($2::jsonb) AS d (${digestColumns})
+    WHERE r.run = $1 AND r.state = 'done' ${replaceDigest}`,
 
   /** Of the refused appends, those already stored identically: only their response was lost. */
   settle: `SELECT coalesce(array_agg(i.place::int), '{}') AS places
@@ -117,10 +139,10 @@ export const statements = (schema: string) => ({
     JOIN ${schema}.runs r ON r.run = i.run AND r.signals > i.after
     JOIN ${schema}.signals s ON s.run = r.id AND s.number > i.after ORDER BY i.run, s.number`,
 
-  get: `SELECT ${row} FROM ${schema}.runs WHERE run = $1`,
+  get: `SELECT ${row}, ${digestOf(schema)} FROM ${schema}.runs WHERE run = $1`,
   list: (query: { readonly conditions: string; readonly order: "ASC" | "DESC" }) =>
     `SELECT * FROM (
-      SELECT ${row}, runs.id AS place, count(*) OVER ()::int AS found,
+      SELECT ${row}, ${digestOf(schema)}, runs.id AS place, count(*) OVER ()::int AS found,
         sum(octet_length(request)) OVER (ORDER BY runs.id ${query.order}) - octet_length(request) AS before
       FROM (SELECT * FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1) runs
     ) p WHERE before < ${pageBytes} ORDER BY place ${query.order}`,
@@ -143,6 +165,7 @@ export const statements = (schema: string) => ({
       LIMIT $3
     ), uses AS (DELETE FROM ${schema}.blob_uses u USING old, ${schema}.runs r WHERE r.id = old.id AND u.run = r.run
     ), records AS (DELETE FROM ${schema}.records c USING old WHERE c.run = old.id
+    ), digests AS (DELETE FROM ${schema}.digests d USING old WHERE d.run = old.id
     ), signals AS (DELETE FROM ${schema}.signals s USING old WHERE s.run = old.id
     ), wires AS (DELETE FROM ${schema}.wires w USING old WHERE w.run = old.id
     ) DELETE FROM ${schema}.runs r USING old WHERE r.id = old.id RETURNING 1`,

@@ -1,4 +1,4 @@
-import type { AppendColumns, AttemptEnd } from "./protocol.ts";
+import type { AppendColumns, AttemptEnd, DigestRow } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
 
@@ -9,6 +9,7 @@ interface Row {
   readonly body: string;
   readonly asks: number;
   readonly end: AttemptEnd | undefined;
+  readonly digest: DigestRow | undefined;
 }
 
 const mostIds = 50_000;
@@ -40,7 +41,7 @@ export class Appends {
   }
 
   /** Whether it freed something to claim; undefined when it was fenced. */
-  #put({ base, head, epoch, body, asks, end }: Row, id: number, now: number): { freed: boolean } | undefined {
+  #put({ base, head, epoch, body, asks, end, digest }: Row, id: number, now: number): { freed: boolean } | undefined {
     if (head > base) {
       const { changes, lastInsertRowid } = this.#ask.run(sql.insertRecord, base, head, epoch, body, id);
       if (changes === 0) return undefined;
@@ -49,7 +50,13 @@ export class Appends {
     }
     if (end === undefined) return stays;
     const [left] = this.#ask.all<{ session: string | null; state: string }>(sql.leave, { id, epoch, head, ...end });
+    if (left && digest !== undefined) this.keepDigest(id, digest);
     return left && { freed: left.state === "ready" || (left.state === "done" && left.session !== null) };
+  }
+
+  keepDigest(id: number, { ms, code, tools, models, digest, text }: DigestRow): void {
+    this.#ask.run(sql.insertDigest, id, ms, code, tools, models, digest);
+    if (text !== null) this.#ask.run(sql.insertText, id, text);
   }
 
   /** Whether an append whose response was lost is already stored. */
@@ -66,11 +73,12 @@ export class Appends {
   }
 }
 
-const rowAt = ({ epochs, bases, heads, bodies, asks, ends }: AppendColumns, index: number): Row => ({
+const rowAt = ({ epochs, bases, heads, bodies, asks, ends, digests }: AppendColumns, index: number): Row => ({
   epoch: epochs[index] ?? 0,
   base: bases[index] ?? 0,
   head: heads[index] ?? 0,
   body: bodies[index] ?? "",
   asks: asks.get(index) ?? 0,
   end: ends.get(index),
+  digest: digests.get(index),
 });

@@ -18,6 +18,7 @@ export default definePlugin({
       "How long a transaction waits for another process to finish its own.",
     ),
     watch: Duration.prefault("50ms").describe("How often it looks whether another process has written."),
+    search: z.boolean().prefault(true).describe("Index what runs were asked and answered, for `GET /v1/runs?q=`."),
     maxSize: Size.optional().describe("Largest that the file may grow; unlimited when absent."),
   }),
   check: ({ path }, { processes }) =>

@@ -7,6 +7,7 @@ import {
   type Claim,
   type ClaimFilter,
   type Cursor,
+  type EndOfRun,
   type Enqueue,
   type Hint,
   type Journal,
@@ -14,6 +15,8 @@ import {
   type KeptWire,
   type ListQuery,
   type Log,
+  mostWords,
+  noDigests,
   type Ownership,
   type PruneOptions,
   type Recording,
@@ -29,10 +32,11 @@ import {
   toRow,
   toSignal,
   VenturiError,
+  wordsOf,
 } from "venturi/plugin";
 import { Grouped } from "./grouped.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
-import { toAuditRow, toColumns, toRestoreRow } from "./rows.ts";
+import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
 const pruneStep = 50;
@@ -42,6 +46,7 @@ export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: StoreThread;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
+  readonly #search: "text" | "none";
   readonly #listeners = new Set<(hint: Hint) => void>();
   /** Listeners to events. */
   #readers = 0;
@@ -54,6 +59,7 @@ export class SqliteJournal implements Journal {
 
   constructor(options: ThreadOptions, log: Log = silentLog) {
     this.lease = options.lease;
+    this.#search = options.search === false ? "none" : "text";
     this.#thread = new StoreThread(options, {
       changed: ({ work, signals, events }) =>
         this.#hint({
@@ -70,7 +76,7 @@ export class SqliteJournal implements Journal {
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
-    const { fenced, work } = await this.#thread.ask("append", toColumns(batch));
+    const { fenced, work } = await this.#thread.ask("append", toColumns(batch, this.#search));
     const owners = new Set<Ownership>();
     for (const index of fenced) {
       const item = batch[index];
@@ -170,7 +176,11 @@ export class SqliteJournal implements Journal {
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     const limit = query.limit ?? 50;
-    const { page: found, cut } = await this.#thread.ask("list", query, limit + 1);
+    if (query.text !== undefined && this.#search === "none") throw noDigests("the journal has `search: false`");
+    const words = query.text === undefined ? [] : wordsOf(query.text).slice(0, mostWords);
+    if (query.text !== undefined && words.length === 0) return { runs: [] };
+    const asked = words.length === 0 ? query : { ...query, text: words.map((word) => `"${word}"*`).join(" ") };
+    const { page: found, cut } = await this.#thread.ask("list", asked, limit + 1);
     const page = found.slice(0, limit);
     const runs = page.map(toRow);
     const last = page.at(-1);
@@ -178,7 +188,7 @@ export class SqliteJournal implements Journal {
   }
 
   async restore(recording: Recording): Promise<void> {
-    const refused = await this.#thread.ask("restore", toRestoreRow(recording));
+    const refused = await this.#thread.ask("restore", toRestoreRow(recording, this.#search));
     if (refused !== undefined) throw new VenturiError("journal.restore", "conflict", refused);
     this.#hint({ work: recording.state === "ready", events: (run) => run === recording.run });
   }
@@ -200,6 +210,10 @@ export class SqliteJournal implements Journal {
     const records = found.slice(0, limit).map(toAuditRecord);
     const last = records.at(-1);
     return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
+  }
+
+  async keepDigest(run: string, end: EndOfRun): Promise<void> {
+    await this.#thread.ask("keepDigest", run, toDigestRow(end, this.#search));
   }
 
   async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {

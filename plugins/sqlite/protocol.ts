@@ -27,6 +27,19 @@ export interface AppendColumns {
   readonly asks: ReadonlyMap<number, number>;
   /** Appends that end the ownership, by index. */
   readonly ends: ReadonlyMap<number, AttemptEnd>;
+  /** Digests of runs that end, by index. */
+  readonly digests: ReadonlyMap<number, DigestRow>;
+}
+
+export interface DigestRow {
+  readonly ms: number;
+  readonly code: string | null;
+  /** JSON. */
+  readonly tools: string;
+  readonly models: string;
+  readonly digest: string;
+  /** Null without full-text search. */
+  readonly text: string | null;
 }
 
 export interface AttemptEnd {
@@ -61,6 +74,7 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
   readonly records: readonly { readonly first: number; readonly last: number; readonly body: string }[];
   readonly signals: readonly SignalRow[];
   readonly wires: readonly WireRow[];
+  readonly end: DigestRow | null;
 }
 
 export type WireRow = KeptWire;
@@ -91,6 +105,7 @@ export interface Operations {
   pruneSome(options: PruneOptions, limit: number): number;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
+  keepDigest(run: string, row: DigestRow): void;
   keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;
   wire(run: string): WireRow[];
   putBlob(run: string, hash: string, bytes: Uint8Array): void;
@@ -109,6 +124,8 @@ export interface ThreadOptions {
   readonly busyTimeout: number;
   readonly watch: number;
   readonly maxSize?: number | undefined;
+  /** Full-text search; on unless false. */
+  readonly search?: boolean | undefined;
 }
 
 export interface ThreadData extends ThreadOptions {

@@ -2,14 +2,16 @@ import {
   type Append,
   type AuditEntry,
   type AuditRow,
+  type EndOfRun,
   encodeEvent,
+  endOfRun,
   questionsOpened,
   type Recording,
   type RunEvent,
 } from "venturi/plugin";
-import type { AppendColumns, AttemptEnd, RestoreRow } from "./protocol.ts";
+import type { AppendColumns, AttemptEnd, DigestRow, RestoreRow } from "./protocol.ts";
 
-export function toColumns(batch: readonly Append[]): AppendColumns {
+export function toColumns(batch: readonly Append[], search: "text" | "none"): AppendColumns {
   const runs: string[] = [];
   const epochs: number[] = [];
   const bases: number[] = [];
@@ -17,31 +19,35 @@ export function toColumns(batch: readonly Append[]): AppendColumns {
   const bodies: string[] = [];
   const asks = new Map<number, number>();
   const ends = new Map<number, AttemptEnd>();
-  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null } of batch) {
+  const digests = new Map<number, DigestRow>();
+  for (const { ownership, events, state, seenSignals = 0, wakeAfter = null, end } of batch) {
     const last = events.at(-1);
     const head = last?.seq ?? ownership.head;
     const opened = questionsOpened(events);
     if (opened !== 0) asks.set(runs.length, opened);
     if (state !== undefined) ends.set(runs.length, { state, seenSignals, wakeAfter, outcome: outcomeOf(last) });
+    if (end !== undefined) digests.set(runs.length, toDigestRow(end, search));
     runs.push(ownership.run);
     epochs.push(ownership.epoch);
     bases.push(head - events.length);
     heads.push(head);
     bodies.push(events.map(encodeEvent).join("\n"));
   }
-  return { runs, epochs, bases, heads, bodies, asks, ends };
+  return { runs, epochs, bases, heads, bodies, asks, ends, digests };
 }
 
-export function toRestoreRow({
-  run,
-  tenant,
-  session,
-  request,
-  signals,
-  wires,
-  events,
-  state = "waiting",
-}: Recording): RestoreRow {
+export const toDigestRow = ({ digest, text }: EndOfRun, search: "text" | "none"): DigestRow => ({
+  ms: digest.ms,
+  code: digest.code ?? null,
+  tools: JSON.stringify(digest.tools),
+  models: JSON.stringify(digest.models),
+  digest: JSON.stringify(digest),
+  text: search === "text" ? text : null,
+});
+
+export function toRestoreRow(recording: Recording, search: "text" | "none"): RestoreRow {
+  const { run, tenant, session, request, signals, wires, events, state = "waiting" } = recording;
+  const end = endOfRun(run, request, events);
   const outcome = outcomeOf(events.at(-1));
   return {
     run,
@@ -64,6 +70,7 @@ export function toRestoreRow({
       body: JSON.stringify(body),
     })),
     wires,
+    end: end === undefined ? null : toDigestRow(end, search),
   };
 }
 

@@ -164,6 +164,18 @@ export const migrations: readonly string[] = [
   )) WHERE state <> 'done';
   CREATE INDEX runs_asking ON runs (id) WHERE asking > 0;
   `,
+  // Views of ended runs: `venturi reindex` writes those of runs that ended before. The text itself is not kept twice.
+  `
+  CREATE TABLE digests (
+    run INTEGER PRIMARY KEY,
+    ms REAL NOT NULL,
+    code TEXT,
+    tools TEXT NOT NULL,
+    models TEXT NOT NULL,
+    digest TEXT NOT NULL
+  ) STRICT;
+  CREATE VIRTUAL TABLE search USING fts5 (text, content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2');
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

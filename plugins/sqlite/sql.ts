@@ -4,7 +4,8 @@ import type { ListQuery } from "venturi/plugin";
 const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const runId = "(SELECT id FROM runs WHERE run = :run)";
 const row =
-  "r.id, r.run, r.tenant, r.agent, r.session, r.state, r.outcome, r.head, r.asking, r.epoch, r.created_at, r.updated_at, q.request";
+  "r.id, r.run, r.tenant, r.agent, r.session, r.state, r.outcome, r.head, r.asking, r.epoch, r.created_at, r.updated_at, q.request, d.digest";
+const joined = "runs r JOIN requests q ON q.run = r.id LEFT JOIN digests d ON d.run = r.id";
 
 export const readClock = `SELECT ${now} AS now`;
 
@@ -100,7 +101,7 @@ export const insertSignal = "INSERT INTO signals (run, number, signal, kind, bod
 export const readSignals = `SELECT number, signal, kind, body FROM signals
   WHERE run = ${runId} AND number > :after ORDER BY number`;
 
-export const findRow = `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id WHERE r.run = ?`;
+export const findRow = `SELECT ${row} FROM ${joined} WHERE r.run = ?`;
 
 const waits = "(r.state = 'waiting' OR r.asking > 0)";
 
@@ -115,10 +116,18 @@ export function listRuns(query: ListQuery): string {
     query.outcome !== undefined && "r.outcome = :outcome",
     query.waiting === true && `r.state <> 'done' AND ${waits}`,
     query.waiting === false && `NOT (r.state <> 'done' AND ${waits})`,
+    query.since !== undefined && "r.created_at >= :since",
+    query.until !== undefined && "r.created_at < :until",
+    query.by !== undefined && "r.caller = :by",
+    query.tool !== undefined && "EXISTS (SELECT 1 FROM json_each(d.tools) WHERE value = :tool)",
+    query.model !== undefined && "EXISTS (SELECT 1 FROM json_each(d.models) WHERE value = :model)",
+    query.code !== undefined && "d.code = :code",
+    query.minMs !== undefined && "d.ms >= :minMs",
+    query.text !== undefined && "r.id IN (SELECT rowid FROM search WHERE search MATCH :text)",
     query.cursor !== undefined && (query.oldestFirst ? "r.id > :cursor" : "r.id < :cursor"),
   ].filter((condition) => condition !== false);
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${row} FROM runs r JOIN requests q ON q.run = r.id ${where}
+  return `SELECT ${row} FROM ${joined} ${where}
     ORDER BY r.id ${query.oldestFirst ? "ASC" : "DESC"} LIMIT :limit`;
 }
 
@@ -138,10 +147,15 @@ export const deleteRun = [
   ) DELETE FROM records WHERE id IN back`,
   "DELETE FROM signals WHERE run = ?",
   "DELETE FROM wires WHERE run = ?",
+  "DELETE FROM digests WHERE run = ?",
+  "DELETE FROM search WHERE rowid = ?",
   "DELETE FROM requests WHERE run = ?",
   "DELETE FROM blob_uses WHERE run = (SELECT run FROM runs WHERE id = ?)",
   "DELETE FROM runs WHERE id = ?",
 ];
+export const insertDigest = "REPLACE INTO digests (run, ms, code, tools, models, digest) VALUES (?, ?, ?, ?, ?, ?)";
+export const insertText = "REPLACE INTO search (rowid, text) VALUES (?, ?)";
+
 /** Long after any lease has expired. */
 export const forgetWorkers = `DELETE FROM workers WHERE seen_at < ${now} - 86400000`;
 

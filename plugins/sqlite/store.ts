@@ -15,6 +15,7 @@ import { ChangeWatch } from "./change-watch.ts";
 import type {
   AppendColumns,
   Changes,
+  DigestRow,
   Enqueued,
   EnqueueRow,
   Operations,
@@ -145,7 +146,7 @@ export class Store implements Omit<Operations, "close"> {
       if (row.session !== null && this.#ask.get(sql.findOpenInSession, row.tenant, row.session)) {
         return `the session ${row.session} has an active run`;
       }
-      const { request, records, signals, wires, ...columns } = row;
+      const { request, records, signals, wires, end, ...columns } = row;
       const [added] = this.#ask.all<{ id: number }>(sql.restoreRun, { ...columns, signals: signals.length });
       const id = added?.id ?? 0;
       this.#ask.run(sql.insertRequest, id, request);
@@ -156,6 +157,7 @@ export class Store implements Omit<Operations, "close"> {
       for (const signal of signals)
         this.#ask.run(sql.insertSignal, id, signal.number, signal.signal, signal.kind, signal.body);
       for (const kept of wires) this.#ask.run(sql.insertWire, kept.round, kept.attempt, kept.wire, kept.bytes, row.run);
+      if (end !== null) this.#appends.keepDigest(id, end);
       return undefined;
     });
   }
@@ -185,6 +187,13 @@ export class Store implements Omit<Operations, "close"> {
       run: run ?? null,
       cursor: cursor === undefined ? null : Number(cursor),
       limit,
+    });
+  }
+
+  keepDigest(run: string, row: DigestRow): void {
+    this.#write(() => {
+      const found = this.#ask.get<{ id: number; state: string }>(sql.findRun, run);
+      if (found?.state === "done") this.#appends.keepDigest(found.id, row);
     });
   }
 

@@ -56,7 +56,11 @@ const entries: readonly Entry[] = [
     load: () => import("./simulate.ts"),
   },
   { name: "replay", summary: "replay a recorded run", load: () => import("./replay.ts") },
-  { name: "fork", summary: "start start a new run from a step of another, with changes", load: () => import("./fork.ts") },
+  {
+    name: "fork",
+    summary: "start start a new run from a step of another, with changes",
+    load: () => import("./fork.ts"),
+  },
   {
     name: "compare",
     summary: "compare two runs: time, tokens, calls, answers",
@@ -70,6 +74,11 @@ const entries: readonly Entry[] = [
     load: () => import("./audit.ts"),
   },
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
+  {
+    name: "reindex",
+    summary: "write the digests of ended runs anew, for lists and search",
+    load: () => import("./reindex.ts"),
+  },
   { name: "doctor", summary: "check what would keep the service from working", load: () => import("./doctor.ts") },
   {
     name: "completion",

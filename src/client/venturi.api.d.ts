@@ -1,5 +1,5 @@
 // Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
-import type { ErrorBody, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
+import type { Digest, ErrorBody, PendingCall, RunEvent, RunInput, Timing, Usage } from "./venturi.events.d.ts";
 
 export type AgentView = {
   name: string;
@@ -126,6 +126,8 @@ export type RunView = {
   rounds?: number;
   timing?: Timing;
   error?: ErrorBody;
+  /** of an ended run, where the journal keeps digests */
+  digest?: Digest;
   /** what it waits for, while its status is waiting */
   pending?: Array<Question>;
 };
@@ -188,6 +190,8 @@ export type TurnView = {
   rounds?: number;
   timing?: Timing;
   error?: ErrorBody;
+  /** of an ended run, where the journal keeps digests */
+  digest?: Digest;
   /** what it waits for, while its status is waiting */
   pending?: Array<Question>;
   input: RunInput;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
+import { named } from "./schema-names.ts";
 import { Usage } from "./usage.ts";
 
 /** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
@@ -34,6 +35,7 @@ export const Digest = z.strictObject({
   output: z.string(),
 });
 export type Digest = z.output<typeof Digest>;
+named("Digest", Digest);
 
 /** What a journal stores with a run's terminal event, in the same transaction. */
 export interface EndOfRun {
@@ -75,12 +77,12 @@ export class DigestFold {
         this.#started = event;
         return;
       case "round.started":
-        if (this.#models.size < mostNames) this.#models.add(event.model);
+        if (this.#models.size < mostNames) this.#models.add(beginning(event.model, shown));
         return;
       case "tool_call.ready":
       case "tool_call.rejected":
         this.#calls += 1;
-        if (this.#tools.size < mostNames) this.#tools.add(event.name);
+        if (this.#tools.size < mostNames) this.#tools.add(beginning(event.name, shown));
     }
   }
 
@@ -94,7 +96,7 @@ export class DigestFold {
       agent,
       ...(session === undefined ? {} : { session }),
       ...(last.type === "run.finished"
-        ? { status: "finished" as const, finish: last.finish }
+        ? { status: "finished" as const, finish: beginning(last.finish, shown) }
         : { status: "failed" as const, code: last.error.code }),
       startedAt,
       endedAt: last.at,
@@ -133,9 +135,16 @@ export function inputText({ text, messages = [] }: RunInput): string {
   return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** Cut between characters: half of a surrogate pair is no valid UTF-8. */
-export function beginning(text: string, length: number): string {
-  if (text.length <= length) return text;
-  const cut = text.slice(0, length);
-  return cut.isWellFormed() ? cut : cut.slice(0, -1);
-}
+/** Not every engine stores zero bytes and half surrogate pairs, which a cut may leave too. */
+export const beginning = (text: string, length: number): string =>
+  (text.length <= length ? text : text.slice(0, length)).toWellFormed().replaceAll("\0", "\ufffd");
+
+/** The words of a text or a query, for engines without full-text search of their own and for writing queries. */
+export const wordsOf = (text: string): string[] =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+
+/** Words of one query that are looked at. */
+export const mostWords = 16;

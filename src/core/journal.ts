@@ -1,4 +1,4 @@
-import type { EndOfRun } from "./digest.ts";
+import type { Digest, EndOfRun } from "./digest.ts";
 import { VenturiError } from "./errors.ts";
 import type { EventBody, RunEvent, RunInput } from "./events.ts";
 import type { Message } from "./messages.ts";
@@ -181,6 +181,8 @@ export interface RunRow {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly request: RunRequest;
+  /** Of an ended run, in a journal that keeps digests. */
+  readonly digest?: Digest;
 }
 
 export interface ListQuery {
@@ -197,7 +199,27 @@ export interface ListQuery {
   readonly limit?: number;
   /** Oldest first; newest first when absent. */
   readonly oldestFirst?: boolean;
+  /** Created at or after, and before; ms since the epoch. */
+  readonly since?: number;
+  readonly until?: number;
+  /** Id of the key that started it. */
+  readonly by?: string;
+  /** Ended runs whose input or output has all these words, or words that begin with them. */
+  readonly text?: string;
+  /** Ended runs that called this tool, used this model, failed with this code, took at least this long. */
+  readonly tool?: string;
+  readonly model?: string;
+  readonly code?: string;
+  readonly minMs?: number;
 }
+
+/** Whether the query asks about what only digests tell. */
+export const asksDigests = ({ text, tool, model, code, minMs }: ListQuery): boolean =>
+  [text, tool, model, code, minMs].some((asked) => asked !== undefined);
+
+/** The rejection of such a query by a journal without them. */
+export const noDigests = (why: string): VenturiError =>
+  new VenturiError("journal.list", "invalid_input", `runs cannot be searched: ${why}`);
 
 /** An auditable action. Holds no secrets and no content. */
 export interface AuditEntry {
@@ -308,6 +330,11 @@ export interface Journal {
   audit(entry: AuditEntry): Promise<void>;
   /** Newest first. */
   audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }>;
+  /**
+   * Stores the digest of an ended run anew; `append` and `restore` store it with the terminal event. Absent in journals that
+   * keep none: they reject queries for which `asksDigests` holds with `noDigests`.
+   */
+  keepDigest?(run: string, end: EndOfRun): Promise<void>;
   /** Appends raw provider bytes of an attempt (`journal.keepWire`); repeated calls for one attempt form one stream. */
   keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
   /** One entry per attempt, in starting order; see `joinWires`. */

@@ -1,6 +1,6 @@
 import type { RunEvent } from "./events.ts";
 import type { AuditRecord, Claim, Ownership, RunRow, Signal } from "./journal.ts";
-import { claimedRequest, listedRequest, storedBody, storedEvents } from "./stored.ts";
+import { claimedRequest, listedRequest, storedBody, storedDigest, storedEvents } from "./stored.ts";
 
 /** Rows of an SQL journal, independent of the engine's types, and their mapping to the port. */
 
@@ -51,6 +51,7 @@ export interface StoredRow {
   readonly created_at: number;
   readonly updated_at: number;
   readonly request: string;
+  readonly digest?: string | null;
 }
 
 /** Exactly the events after `after` in the records, at most `limit`. */
@@ -99,6 +100,7 @@ export const toRow = (row: StoredRow): RunRow => ({
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   request: listedRequest(row.request, row.agent),
+  ...storedDigest(row.digest),
 });
 
 export const toAuditRecord = ({ number, at, action, actor, tenant, run, details }: AuditRow): AuditRecord => ({

@@ -1,3 +1,4 @@
+import type { Digest } from "./digest.ts";
 import { messageOf, VenturiError } from "./errors.ts";
 import type { RunEvent } from "./events.ts";
 import type { Claim, RunRequest, RunRow, Signal } from "./journal.ts";
@@ -22,6 +23,16 @@ export function listedRequest(json: string, agent: string): RunRow["request"] {
     return readRequest(json);
   } catch {
     return { agent, input: {} };
+  }
+}
+
+/** A digest that cannot be read is left out: `venturi reindex` writes it again. */
+export function storedDigest(json: string | null | undefined): Pick<RunRow, "digest"> {
+  if (json === null || json === undefined) return {};
+  try {
+    return { digest: JSON.parse(json) as Digest }; // written from a Digest
+  } catch {
+    return {};
   }
 }
 

@@ -387,6 +387,8 @@ export interface Postgres {
   readonly timeout?: number | string;
   /** A worker without a heartbeat for this long loses its runs. */
   readonly lease?: number | string;
+  /** Index what runs were asked and answered, for `GET /v1/runs?q=`. */
+  readonly search?: boolean;
   /** Behind a transaction pooler (PgBouncer): polls instead of LISTEN, and prepares nothing. */
   readonly pooler?: boolean;
   /** How often it polls then. */
@@ -516,6 +518,8 @@ export interface Sqlite {
   readonly busyTimeout?: number | string;
   /** How often it looks whether another process has written. */
   readonly watch?: number | string;
+  /** Index what runs were asked and answered, for `GET /v1/runs?q=`. */
+  readonly search?: boolean;
   /** Largest that the file may grow; unlimited when absent. */
   readonly maxSize?: number | string;
 }

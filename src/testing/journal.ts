@@ -3,6 +3,7 @@ import { appendCases } from "./journal-append.ts";
 import { JournalBench, type JournalSubject } from "./journal-bench.ts";
 import { blobCases } from "./journal-blobs.ts";
 import { claimCases } from "./journal-claims.ts";
+import { digestCases } from "./journal-digests.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
@@ -22,6 +23,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
     readCases(bench);
     restoreCases(bench);
     blobCases(bench);
+    digestCases(bench);
 
     it("answers a ping, and rejects everything with journal_failed once closed", async () => {
       const journal = await bench.open();

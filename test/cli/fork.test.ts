@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import type { RunEvent } from "../../src/core/events.ts";
 import { venturi } from "./venturi.ts";
@@ -11,7 +12,7 @@ const lines = (text: string): RunEvent[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as RunEvent); // what --json prints
 
-describe("venturi fork and compare", function () {
+describe("venturi fork, compare and reindex", function () {
   this.timeout(60_000);
   const folder = mkdtempSync(join(tmpdir(), "venturi-fork-"));
   const config = join(folder, "venturi.yaml");
@@ -58,6 +59,21 @@ describe("venturi fork and compare", function () {
       outputDiffersAt?: number;
     };
     expect([calls.map(({ difference }) => difference), outputDiffersAt]).to.deep.equal([["none"], undefined]);
+  });
+
+  it("reindex makes lost digests anew, so that runs are found again", async () => {
+    const database = new DatabaseSync(join(folder, "journal.db"));
+    database.exec("DELETE FROM digests; DELETE FROM search");
+    const count = () => database.prepare("SELECT count(*) AS n FROM search WHERE search MATCH '391'").get()?.n;
+    expect(count()).to.equal(0);
+    const { out, exit } = await venturi(["reindex", "--missing", "--json", "--config", config]);
+    const { written, unreadable } = JSON.parse(out) as { written: number; unreadable: number };
+    expect([exit, unreadable]).to.deep.equal([0, 0]);
+    expect(written).to.be.greaterThan(1);
+    expect(count()).to.be.greaterThan(0);
+    const again = await venturi(["reindex", "--missing", "--config", config]);
+    expect(again.err).to.equal("wrote 0 digests\n");
+    database.close();
   });
 
   it("says what is wrong with what it was asked", async () => {
