@@ -156,7 +156,8 @@ export class Committer implements LogOwner {
   };
 
   readonly #appended = (fenced: ReadonlySet<Ownership>): void => {
-    this.#rest();
+    const took = this.clock.monotonic() - this.#started;
+    this.#restUntil = this.#started + Math.min(took * Math.min(this.#batch.length, maxShare), this.#pace);
     this.#settle(this.#logs, this.#batch, fenced);
     this.#next();
   };
@@ -170,16 +171,10 @@ export class Committer implements LogOwner {
     else this.#phase = "idle";
   };
 
-  #rest(): void {
-    const took = this.clock.monotonic() - this.#started;
-    this.#restUntil = this.#started + Math.min(took * Math.min(this.#batch.length, maxShare), this.#pace);
-  }
-
   /** A commit that failed: tried again while the engine is down, and split up if the engine rejects it. */
   async #retry(logs: readonly OwnedLog[], batch: readonly Append[], failure?: unknown): Promise<void> {
     try {
       const fenced = await this.#append(batch, failure);
-      this.#rest();
       this.#settle(logs, batch, fenced);
     } catch (thrown) {
       const error = wrap(op, thrown, "record_invalid");

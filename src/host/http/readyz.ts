@@ -29,7 +29,8 @@ export async function ownReadiness(parts: ReadyParts, draining: boolean): Promis
     // Unauthenticated callers see only that it failed, not where the journal is.
     const error = wrap(op, thrown, "journal_failed");
     parts.log.warn("not ready", { code: error.code, reason: error.message });
-    const message = error.code === "journal_failed" ? "the journal is unusable; see the log for the reason" : error.message;
+    const message =
+      error.code === "journal_failed" ? "the journal is unusable; see the log for the reason" : error.message;
     return { status: "not_ready", reason: new VenturiError(op, error.code, message) };
   }
   const eventLoop = parts.eventLoop?.();

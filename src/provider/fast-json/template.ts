@@ -99,7 +99,7 @@ function endOfString(text: string, at: number): number {
 /** Position after the digits of a safe integer, or -1. */
 function endOfDigits(text: string, at: number): number {
   let end = at;
-  while (isDigit(text.charCodeAt(end))) end++;
+  for (let code = text.charCodeAt(end); code >= zero && code <= nine; code = text.charCodeAt(end)) end++;
   const length = end - at;
   if (length === 0 || length > 15) return -1;
   return length > 1 && text.charCodeAt(at) === zero ? -1 : end;
@@ -199,6 +199,6 @@ const isHolder = (value: unknown): value is Record<string | number, unknown> =>
 /** A copy, so that it does not keep a larger string alive. */
 const flat = (text: string): string => Buffer.from(text).toString();
 
-const isDigit = (character: number): boolean => character >= zero && character <= 0x39;
 const backslash = 0x5c;
 const zero = 0x30;
+const nine = 0x39;
