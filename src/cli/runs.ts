@@ -106,12 +106,14 @@ function interruptedWithin(ms: number): Promise<boolean> {
       clearTimeout(timer);
       process.off("SIGINT", onInterrupt);
       process.off("SIGTERM", onInterrupt);
+      process.stdout.off("error", onError);
       resolve(interrupted);
     };
     const onInterrupt = () => done(true);
+    const onError = (thrown: Error) => reject(wrap(op, thrown));
     const timer = setTimeout(() => done(false), ms);
     process.once("SIGINT", onInterrupt);
     process.once("SIGTERM", onInterrupt);
-    process.stdout.once("error", (thrown) => reject(wrap(op, thrown)));
+    process.stdout.once("error", onError);
   });
 }

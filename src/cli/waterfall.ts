@@ -18,7 +18,11 @@ interface Line {
 
 const widestLabel = 40;
 const timeWidth = 10;
-const numerous = new Set(["venturi.chunk", "venturi.journal.append"]);
+const chunk = "venturi.chunk";
+const append = "venturi.journal.append";
+const numerous = new Set([chunk, append]);
+/** From here on they get a line of their own, ms: a slow commit, silence before a chunk, a reader that does not read. */
+const outlier = { commit: 250, gap: 700, stalled: 100 };
 
 /** The spans as a tree with bars to scale, and a time breakdown below it. */
 export function waterfall(tree: SpanTree, options: WaterfallOptions): string {
@@ -40,10 +44,12 @@ interface Drawing {
 }
 
 function linesOf(span: SpanNode, branch: string, below: string, drawing: Drawing): Line[] {
-  const bar = drawing.scale.bar(span.start, span.end);
+  const gap = gapBefore(span);
+  const bar =
+    gap >= outlier.gap ? drawing.scale.gap(span.start - gap, span.start) : drawing.scale.bar(span.start, span.end);
   const own = {
     label: `${branch}${labelOf(span)}`,
-    time: milliseconds(span.end - span.start),
+    time: milliseconds(gap >= outlier.gap ? gap : span.end - span.start),
     bar,
     color: colorOf(span),
   };
@@ -59,19 +65,26 @@ function linesOf(span: SpanNode, branch: string, below: string, drawing: Drawing
   return [own, ...lines];
 }
 
-/** Collapses many small spans of one name into a line, at the position of the first. */
+const gapBefore = ({ name, attributes }: SpanNode): number =>
+  name === chunk ? Number(attributes["venturi.chunk.gap_ms"] ?? 0) : 0;
+
+const isOutlier = (span: SpanNode): boolean =>
+  span.name === append ? span.end - span.start >= outlier.commit : gapBefore(span) >= outlier.gap;
+
+/** Collapses many small spans of one name into a line, at the position of the first; outliers keep theirs. */
 function grouped(children: readonly SpanNode[]): SpanNode[][] {
   const groups: SpanNode[][] = [];
   const byName = new Map<string, SpanNode[]>();
   for (const child of children) {
-    const group = numerous.has(child.name) ? byName.get(child.name) : undefined;
+    const collapses = numerous.has(child.name) && !isOutlier(child);
+    const group = collapses ? byName.get(child.name) : undefined;
     if (group !== undefined) {
       group.push(child);
       continue;
     }
     const fresh = [child];
     groups.push(fresh);
-    if (numerous.has(child.name)) byName.set(child.name, fresh);
+    if (collapses) byName.set(child.name, fresh);
   }
   return groups;
 }
@@ -88,14 +101,29 @@ function together(group: readonly SpanNode[], branch: string, scale: Scale): Lin
 
 const shortName = (name: string): string => name.replace(/^venturi\./, "");
 
-function labelOf({ name, attributes }: SpanNode): string {
+function labelOf(span: SpanNode): string {
+  const { name, attributes } = span;
   const marks = [
+    remarkOf(span),
     name === "venturi.round" ? ` ${attributes["venturi.round.index"]}` : "",
     attributes["venturi.tool.eager"] === true ? " (early)" : "",
     typeof attributes["error.type"] === "string" ? ` ✗ ${attributes["error.type"]}` : "",
     attributes["venturi.cancelled"] === true ? " ✗ cancelled" : "",
   ];
   return `${shortName(name)}${marks.join("")}`;
+}
+
+/** What stands out of a span and its bar does not show. */
+function remarkOf(span: SpanNode): string {
+  const { name, attributes, children } = span;
+  const stalled = Number(attributes["venturi.deliver.stalled_ms"] ?? 0);
+  if (stalled >= outlier.stalled) return ` (stalled ${milliseconds(stalled)})`;
+  if (name === append && isOutlier(span)) return " (slow)";
+  if (name === chunk && isOutlier(span)) return ` ${attributes["venturi.chunk.index"]} (silence before)`;
+  if (name !== "venturi.stream") return "";
+  const hidden =
+    Number(attributes["venturi.chunks.total"] ?? 0) - children.filter((child) => child.name === chunk).length;
+  return hidden > 0 ? ` (${hidden} chunks not kept)` : "";
 }
 
 /** The parts of a run's time, largest first. */
@@ -144,6 +172,12 @@ class Scale {
     return " ".repeat(from) + (block(Math.min(length, this.#cells - from)) || "▏");
   }
 
+  /** Time in which nothing came. */
+  gap(start: number, end: number): string {
+    const from = this.#cell(start);
+    return " ".repeat(from) + "░".repeat(Math.max(1, this.#cell(end) - from));
+  }
+
   ticks(starts: readonly number[]): string {
     const counts = new Array<number>(this.#cells).fill(0);
     for (const start of starts) counts[this.#cell(start)] = (counts[this.#cell(start)] ?? 0) + 1;
@@ -169,8 +203,9 @@ type Color = "red" | "cyan" | "yellow" | "dim" | "plain";
 const codes: Readonly<Record<Color, number>> = { red: 31, cyan: 36, yellow: 33, dim: 2, plain: 0 };
 const painted = (text: string, color: Color): string => `\u001b[${codes[color]}m${text}\u001b[0m`;
 
-function colorOf({ name, failed }: SpanNode): Color {
-  if (failed) return "red";
+function colorOf(span: SpanNode): Color {
+  const { name, failed } = span;
+  if (failed || isOutlier(span)) return "red";
   if (name.startsWith("chat ")) return "cyan";
   return name.startsWith("execute_tool ") ? "yellow" : "plain";
 }

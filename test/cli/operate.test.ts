@@ -1,3 +1,6 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { render } from "../../src/cli/why.ts";
 import { silentLog } from "../../src/core/log.ts";
@@ -5,6 +8,7 @@ import { openService, type Service } from "../../src/host/service.ts";
 import { testFolder } from "../host/folder.ts";
 import { venturi } from "./venturi.ts";
 
+const bin = fileURLToPath(new URL("../../src/cli/bin.js", import.meta.url));
 const config = (listen: number) => `
 providers: { demo: { type: simulator, pace: 0 }, broken: { type: simulator, faults: status=400 } }
 tools: { sum: { type: calculator, approval: always } }
@@ -39,6 +43,31 @@ describe("commands for the running service", function () {
       if (batch.some(({ type }) => type === "approval.requested")) break;
     return run;
   };
+
+  it("runs --follow goes on: a line when a run begins, changes and ends, until Ctrl-C", async () => {
+    const first = await ended("assistant");
+    const child = spawn(process.execPath, ["--no-warnings", bin, "runs", "--follow", "--config", configFile]);
+    let out = "";
+    const until = (pattern: RegExp) =>
+      new Promise<void>((resolve) => {
+        const look = () => pattern.test(out) && resolve();
+        child.stdout.on("data", look);
+        look();
+      });
+    child.stdout.on("data", (data) => {
+      out += data;
+    });
+    const exit = once(child, "exit");
+    await until(new RegExp(`${first}  finished`));
+    const asking = await ended("asking");
+    await until(new RegExp(`${asking}  waiting`));
+    const [{ call = "" } = {}] = (await service?.host.runs.pending(asking)) ?? [];
+    await service?.host.runs.signal(asking, "approve", { call, approved: false });
+    await until(new RegExp(`${asking}  finished`));
+    child.kill("SIGINT");
+    expect((await exit)[0]).to.equal(0);
+    expect(out.match(new RegExp(first, "g"))).to.have.length(1);
+  });
 
   it("runs lists what there is, by status, agent and time, beside the service that works on it", async () => {
     const good = await ended("assistant");

@@ -92,6 +92,63 @@ describe("venturi trace", () => {
     expect(spanTree({ resourceSpans: [{ scopeSpans: [{ spans: [later] }] }] }).roots).to.have.length(1);
   });
 
+  it("draws and names what stands out: a slow commit, silence before a chunk, a reader that does not read", () => {
+    const told = (key: string, value: number) => ({ attributes: [attribute(key, { doubleValue: value })] });
+    const spans = [
+      span("invoke_agent a", { id: "1", from: 0, to: 2_000 }),
+      span("venturi.deliver http", {
+        id: "2",
+        parent: "1",
+        from: 0,
+        to: 2_000,
+        more: told("venturi.deliver.stalled_ms", 1_500),
+      }),
+      span("venturi.deliver cli", {
+        id: "3",
+        parent: "1",
+        from: 0,
+        to: 2_000,
+        more: told("venturi.deliver.stalled_ms", 2),
+      }),
+      ...[0, 1, 2].map((n) => span("venturi.journal.append", { id: `a${n}`, parent: "1", from: n, to: n + 1 })),
+      span("venturi.journal.append", { id: "slow", parent: "1", from: 1_000, to: 1_900 }),
+      span("venturi.stream", { id: "s", parent: "1", from: 100, to: 1_200, more: told("venturi.chunks.total", 50) }),
+      ...[100, 110, 1_150].map((at, n) =>
+        span("venturi.chunk", {
+          id: `c${n}`,
+          parent: "s",
+          from: at,
+          to: at,
+          more: told("venturi.chunk.gap_ms", n === 0 ? 0 : 10),
+        }),
+      ),
+      span("venturi.chunk", {
+        id: "late",
+        parent: "s",
+        from: 1_140,
+        to: 1_140,
+        more: {
+          attributes: [
+            attribute("venturi.chunk.gap_ms", { doubleValue: 1_030 }),
+            attribute("venturi.chunk.index", { intValue: 47 }),
+          ],
+        },
+      }),
+    ];
+    const tree = spanTree({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+    const lines = waterfall(tree, { width: 100, color: false, everything: false }).split("\n");
+    const line = (text: string) => lines.find((each) => each.includes(text)) ?? "";
+    expect(line("deliver http")).to.match(/deliver http \(stalled 1500 ms\) /);
+    expect(line("deliver cli")).to.not.include("stalled");
+    expect(line("3 × journal.append")).to.match(/3\.0 ms/);
+    expect(line("journal.append (slow)")).to.match(/900 ms +█{15,}/);
+    expect(line("stream")).to.include("stream (46 chunks not kept)");
+    expect(line("3 × chunk")).to.not.equal("");
+    expect(line("chunk 47 (silence before)")).to.match(/1030 ms +░{20,}$/);
+    const red = waterfall(tree, { width: 100, color: true, everything: false }).split("\n");
+    expect(red.find((each) => each.includes("journal.append (slow)"))).to.include("\u001b[31m");
+  });
+
   it("draws a line for each chunk when asked, and failures in red on a terminal", () => {
     const text = waterfall(spanTree(document), { width: 100, color: true, everything: true });
     expect(text.match(/chunk/g)).to.have.length(2);

@@ -70,6 +70,25 @@ describe("the end of a span", () => {
     settled();
   });
 
+  it("has an exception event with the whole chain of causes, without the secrets in it", async () => {
+    const { log } = begun();
+    await log.step(started);
+    log.write(roundStarted(1));
+    const refused = new Error(`connect ECONNREFUSED 127.0.0.1:9 with Bearer ${"ab12".repeat(8)}`);
+    const error = new VenturiError("provider.stream", "unavailable", "the provider cannot be reached", {
+      cause: refused,
+    });
+    await rejected(generate(telemetry.provider("demo", "openai", throwing(error)), "run-1", 1));
+    await log.step(failure("rate_limited"));
+    const [event] = spans.named("chat small")[0]?.events ?? [];
+    expect(event?.name).to.equal("exception");
+    expect(event?.attributes).to.deep.equal({
+      "exception.type": "unavailable",
+      "exception.message": "the provider cannot be reached: connect ECONNREFUSED 127.0.0.1:9 with [redacted]",
+    });
+    settled();
+  });
+
   it("an error delta fails the span, although the stream ends quietly", async () => {
     const { log } = begun();
     await log.step(started);

@@ -36,7 +36,7 @@ export class Shares {
   }
 
   /** Reassigns up to `ms` from the given parts, in this order, when a more precise source is available. */
-  move(from: readonly Part[], to: Part, ms: number): void {
+  move(from: readonly Part[], to: { readonly part: Part; readonly name: string }, ms: number): void {
     let left = ms;
     for (const part of from) {
       for (const share of this.#shares.values()) {
@@ -46,7 +46,7 @@ export class Shares {
         left -= moved;
       }
     }
-    this.add(to, "", ms - left);
+    this.add(to.part, to.name, ms - left);
   }
 
   get total(): number {

@@ -93,11 +93,11 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "down":
       return `${of} nobody worked on it: its worker was gone, and another took it over`;
     case "client":
-      return `${of} the run waited for its reader`;
+      return `${of} the run waited for its reader${name === "" ? "" : ` (${name})`}`;
     case "journal":
       return `${of} the run waited for the journal to take what it wrote`;
     case "blocked":
-      return `${of} something kept the process busy`;
+      return `${of} ${name === "" ? "something" : name} kept the process busy`;
     case "runtime":
       return `${of} went into Venturi itself: hooks, compaction or a busy process`;
   }

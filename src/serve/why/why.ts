@@ -62,9 +62,12 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
 function witness(story: Story, spans: unknown): void {
   const { shares, end } = story;
   const { client = 0, blocked = 0 } = measured(end?.timing);
-  shares.move(["providerStall", "providerStream"], "client", client);
-  shares.move(["providerStall", "providerStream", "providerWait", "tool", "runtime"], "blocked", blocked);
-  shares.move(["tool", "runtime", "approval"], "journal", spanFacts(spans).journalMs);
+  const { journalMs, culprit, slowest } = spanFacts(spans);
+  const busy = { part: "blocked", name: culprit } as const;
+  shares.move(["providerStall", "providerStream"], { part: "client", name: slowest }, client);
+  shares.move(["providerStall", "providerStream", "providerWait", "tool", "runtime"], busy, blocked);
+  // A stream is not read while too much is uncommitted, which looks like silence of the provider.
+  shares.move(["tool", "runtime", "approval", "providerStall"], { part: "journal", name: "" }, journalMs);
 }
 
 /** `stalled`: time the event loop was blocked, if the run recorded it. */
