@@ -5,7 +5,7 @@ import { slowClock } from "../state/clock.ts";
 import { agents, client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
-import { announce } from "./announce.tsx";
+import { announce, toast } from "./announce.tsx";
 import { ArgumentsForm, type Draft, draftOf, readDraft, type ToolSchema } from "./arguments-form.tsx";
 import { Icon } from "./icon.tsx";
 import { Json } from "./json.tsx";
@@ -41,12 +41,12 @@ export function ApprovalForm({ question, answered }: { question: AskedQuestion; 
       answered?.();
     } catch (thrown) {
       const taken = thrown instanceof ClientError && thrown.code === "conflict";
-      problem.value = taken
-        ? "Somebody answered this before you, or the run has ended."
-        : thrown instanceof Error
-          ? thrown.message
-          : String(thrown);
-      announce(problem.value, "assertive");
+      if (taken) {
+        toast("Somebody answered this before you, or the run has ended.");
+        answered?.();
+        return;
+      }
+      problem.value = thrown instanceof Error ? thrown.message : String(thrown);
     } finally {
       busy.value = false;
     }

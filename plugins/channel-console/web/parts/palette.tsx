@@ -135,6 +135,8 @@ export function bindPage(actions: readonly (Action & { readonly key?: string })[
   pageActions.value = actions;
   pageKeys.value = Object.fromEntries(actions.flatMap(({ key, run }) => (key === undefined ? [] : [[key, run]])));
   return () => {
+    // The next page may have bound its own before this one is taken down.
+    if (pageActions.value !== actions) return;
     pageActions.value = [];
     pageKeys.value = {};
   };

@@ -94,8 +94,10 @@ export function Rows(props: RowsProps): JSX.Element {
   };
   return (
     <div ref={scroller} class={`rows ${className}`}>
+      {/* biome-ignore lint/a11y/useSemanticElements: a table cannot leave out the rows that are not seen */}
       <div
-        role="listbox"
+        role="grid"
+        aria-rowcount={count}
         tabIndex={-1}
         onKeyDown={onKeyDown}
         aria-label={label}
@@ -104,13 +106,13 @@ export function Rows(props: RowsProps): JSX.Element {
       >
         {items.map((index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: keys are handled for the whole list above
+          // biome-ignore lint/a11y/useSemanticElements: as above
           <div
             key={index}
             data-row={index}
-            role="option"
+            role="row"
             aria-selected={index === selected}
-            aria-posinset={index + 1}
-            aria-setsize={count}
+            aria-rowindex={index + 1}
             tabIndex={index === Math.min(cursor.value, count - 1) ? 0 : -1}
             class={index === selected ? "row selected" : "row"}
             style={{ transform: `translateY(${index * height}px)`, height: `${height}px` }}
@@ -119,7 +121,10 @@ export function Rows(props: RowsProps): JSX.Element {
               choose(index);
             }}
           >
-            {row(index)}
+            {/* biome-ignore lint/a11y: rows take the focus, and are no table, see above */}
+            <div role="gridcell" class="cell">
+              {row(index)}
+            </div>
           </div>
         ))}
       </div>

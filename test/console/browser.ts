@@ -1,0 +1,65 @@
+import { expect } from "chai";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath: process.env.VENTURI_BROWSER ?? "",
+    // A container has no user namespaces for Chromium's own sandbox.
+    args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+  });
+
+/** A tab, and everything about it that must not happen. */
+export interface Tab {
+  readonly page: Page;
+  /** Fails when the page has logged an error, asked another host, opened a dialog or broken its own policy. */
+  expectClean(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function openTab(browser: Browser, url: string, options: BrowserContextOptions = {}): Promise<Tab> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    ...options,
+  });
+  const { host } = new URL(url);
+  const wrong: string[] = [];
+  await context.route(
+    (address) => address.host !== host && address.protocol.startsWith("http"),
+    (route) => {
+      wrong.push(`asked ${route.request().url()}`);
+      return route.abort();
+    },
+  );
+  const page = await context.newPage();
+  page.on("console", (message) => {
+    // Refused requests are part of some tests; the network's own line about them is no fault of the page.
+    if (
+      message.type() === "error" &&
+      !message.text().startsWith("Failed to load resource") &&
+      !/WebSocket connection/.test(message.text())
+    ) {
+      wrong.push(`logged ${message.text()}`);
+    }
+  });
+  page.on("pageerror", (error) => wrong.push(`threw ${error.stack ?? error.message}`));
+  page.on("dialog", (dialog) => {
+    wrong.push(`opened a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("popup", () => wrong.push("opened a window"));
+  await page.addInitScript(`
+    globalThis.violations = [];
+    addEventListener("securitypolicyviolation", (event) =>
+      violations.push(event.violatedDirective + " " + event.sourceFile + ":" + event.lineNumber));
+  `);
+  await page.goto(url);
+  return {
+    page,
+    expectClean: async () => {
+      const violations = await page.evaluate<string[]>("globalThis.violations");
+      expect([...wrong, ...violations]).to.deep.equal([]);
+    },
+    close: () => context.close(),
+  };
+}

@@ -1,0 +1,240 @@
+import { readFileSync } from "node:fs";
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { openBrowser, openTab, type Tab } from "./browser.ts";
+import { type ConsoleService, consoleService } from "./service.ts";
+
+interface Row {
+  readonly run: string;
+  readonly status: string;
+}
+
+interface Page {
+  readonly events: { readonly seq: number; readonly type: string; readonly [field: string]: unknown }[];
+}
+
+describe("the console in a browser", function () {
+  this.timeout(90_000);
+  let service: ConsoleService;
+  let browser: Browser;
+  before(async () => {
+    service = await consoleService();
+    browser = await openBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const tab = (path = "/console/", options = {}): Promise<Tab> => openTab(browser, service.url + path, options);
+  const start = (body: object) => service.json<Row>("/v1/runs", body);
+  const ended = async (run: string) => {
+    for (;;) {
+      const { status } = await service.json<Row>(`/v1/runs/${run}`);
+      if (status === "finished" || status === "failed" || status === "waiting") return status;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+  const eventsOf = async (run: string) => (await service.json<Page>(`/v1/runs/${run}/events?limit=1000`)).events;
+
+  it("chats: text, reasoning and calls stream, a call is approved, and the address can be sent to a colleague", async () => {
+    const { page, expectClean, close } = await tab("/");
+    await page.fill("#composer", "I want a refund for order A-17");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector("text=needs approval");
+    expect(await page.textContent(".conversation")).to.match(/Let me look at your order first/);
+    expect(await page.locator(".ribbon .seg").count()).to.be.greaterThan(3);
+    expect(await page.locator(".wf-row").count()).to.be.greaterThan(4);
+    await page.click("[data-act=approve]");
+    await page.waitForSelector("text=Is there anything else I can do for you?");
+    expect(await page.locator(".prose table td").allTextContents()).to.include("a brass telescope");
+    expect(await page.locator(".prose li").count()).to.equal(2);
+    await page.waitForSelector(".status.finished");
+    const address = page.url();
+    expect(address).to.match(/\/chat\/support\/console-/);
+    const other = await tab(address.slice(service.url.length));
+    await other.page.waitForSelector("text=Is there anything else I can do for you?");
+    await other.expectClean();
+    await other.close();
+    await expectClean();
+    await close();
+  });
+
+  it("steers and stops a run", async () => {
+    const { page, expectClean, close } = await tab("/console/chat/counter");
+    await page.fill("#composer", "count");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".status.running");
+    await page.waitForSelector("textarea[aria-label='Steer the run']");
+    await page.fill("#composer", "slower, please");
+    await page.keyboard.press("Enter");
+    await page.click("button:has-text('Stop')");
+    await page.waitForSelector(".status.failed");
+    expect(await page.textContent(".ending")).to.match(/stopped in the console/);
+    await expectClean();
+    await close();
+  });
+
+  it("takes the inputs of an agent as a form", async () => {
+    const { page, close } = await tab("/console/chat/concierge");
+    await page.fill(".inputs .field:has-text('guest') input", "Ada");
+    await page.selectOption(".inputs select", "German");
+    await page.fill("#composer", "hello");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".status.finished");
+    const { runs } = await service.json<{ runs: Row[] }>("/v1/runs?agent=concierge");
+    const [first] = await eventsOf(runs[0]?.run ?? "");
+    expect(first?.input).to.deep.include({ variables: { guest: "Ada", language: "German" } });
+    await close();
+  });
+
+  it("shows a run in every view, as it was at any event", async () => {
+    const { run } = await start({ agent: "support", input: "Where is order A-17?", session: "ada-1" });
+    expect(await ended(run)).to.equal("finished");
+    const { page, expectClean, close } = await tab(`/console/runs/${run}`);
+    await page.waitForSelector(".why");
+    expect(await page.textContent(".conversation")).to.match(/One moment/);
+    await page.click("#tab-trace");
+    await page.click(".wf-row:has-text('find_order')");
+    await page.waitForSelector(".inspector:has-text('A-17')");
+    expect(page.url()).to.match(/select=call/);
+    await page.click("#tab-events");
+    await page.waitForSelector(".event-row:has-text('run.started')");
+    await page.click(".event-row:has-text('tool.finished')");
+    await page.waitForSelector(".inspector:has-text('brass telescope')");
+    await page.click("#tab-request");
+    await page.waitForSelector("text=As a command");
+    await page.click("#tab-wire");
+    await page.click("#tab-conversation");
+    const events = await eventsOf(run);
+    const ready = events.find(({ type }) => type === "tool_call.ready")?.seq ?? 0;
+    await page.goto(`${service.url}/console/runs/${run}?at=${ready}`);
+    await page.waitForSelector(".scrubber.past");
+    await page.waitForSelector(".conversation:has-text('One moment')");
+    expect(await page.textContent(".conversation")).not.to.match(/Thursday/);
+    await page.locator(".scrubber input").focus();
+    await page.keyboard.press("End");
+    await page.waitForSelector(".conversation:has-text('Thursday')");
+    await expectClean();
+    await close();
+  });
+
+  it("lists runs, finds the failed ones, and tells of new ones without jumping", async () => {
+    const { run } = await start({ agent: "broken", input: "hello" });
+    await ended(run);
+    const { page, expectClean, close } = await tab("/console/runs");
+    await page.waitForSelector(".run-row .status.failed");
+    await page.click("button:has-text('failed')");
+    await page.waitForFunction(`document.querySelectorAll(".row .status.finished").length === 0`);
+    expect(page.url()).to.match(/status=failed/);
+    await page.click("a:has-text('Clear')");
+    await page.waitForSelector(".row .status.finished");
+    const first = await page.textContent("[data-row='0'] .run-words");
+    await start({ agent: "support", input: "Where is order A-17?" });
+    await page.waitForSelector(".fresh");
+    expect(await page.textContent("[data-row='0'] .run-words")).to.equal(first);
+    await page.click(".fresh");
+    await page.waitForFunction(
+      `document.querySelector("[data-row='0'] .run-words").textContent !== ${JSON.stringify(first)}`,
+    );
+    await page.click("[data-row='0'] .run-words");
+    await page.waitForSelector("#tab-trace");
+    await expectClean();
+    await close();
+  });
+
+  it("forks a run with another result: the prefix is the same, no tool runs, and both are compared", async () => {
+    const { run } = await start({ agent: "support", input: "Where is order A-17?" });
+    await ended(run);
+    const calls = () => readFileSync(`${service.folder}/calls.log`, "utf8");
+    const before = calls();
+    const { page, expectClean, close } = await tab(`/console/runs/${run}`);
+    await page.waitForSelector(".why");
+    await page.click("button:has-text('Fork')");
+    await page.waitForSelector("dialog option", { state: "attached" });
+    const steps = await page.locator("dialog select").first().locator("option").allTextContents();
+    const step = steps.find((text) => text.includes("round.finished")) ?? "";
+    await page.locator("dialog select").first().selectOption({ label: step });
+    await page.fill("dialog textarea.mono", '{"order":"A-17","state":"lost"}');
+    await page.click("dialog button[type=submit]");
+    await page.waitForSelector(".figures");
+    await page.waitForSelector("ins:has-text('lost')");
+    const forked = new URL(page.url()).searchParams.get("b") ?? "";
+    expect(await ended(forked)).to.equal("finished");
+    const [one, other] = [await eventsOf(run), await eventsOf(forked)];
+    const seq = Number(step.split(":")[0]);
+    const shape = (events: Page["events"]) => events.slice(0, seq).map(({ seq: at, type }) => [at, type]);
+    expect(shape(other)).to.deep.equal(shape(one));
+    expect(other[0]?.fork).to.deep.equal({ run, after: seq });
+    expect(calls()).to.equal(before);
+    await expectClean();
+    await close();
+  });
+
+  it("two people race for an answer: one is told that the other was faster", async () => {
+    const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
+    expect(await ended(run)).to.equal("waiting");
+    const [one, other] = [await tab(`/console/approvals`), await tab(`/console/approvals`)];
+    for (const { page } of [one, other]) await page.waitForSelector("[data-act=approve]");
+    await Promise.all([one.page.click("[data-act=approve]"), other.page.click("[data-act=deny]")]);
+    const told = await Promise.race(
+      [one, other].map(({ page }) => page.waitForSelector(".toast").then((toast) => toast.textContent())),
+    );
+    expect(told).to.match(/Somebody answered this before you/);
+    for (const { page } of [one, other]) await page.waitForSelector("text=Nothing waits for you");
+    const answers = (await eventsOf(run)).filter(({ type }) => type === "approval.resolved");
+    expect(answers.length).to.equal(1);
+    await one.close();
+    await other.close();
+  });
+
+  it("commands and keys reach every page without a mouse", async () => {
+    const { run } = await start({ agent: "support", input: "Where is order A-17?" });
+    await ended(run);
+    const { page, expectClean, close } = await tab("/console/runs");
+    await page.waitForSelector(".row");
+    for (const [keys, address] of [
+      ["gc", "/chat"],
+      ["gt", "/sessions"],
+      ["ga", "/approvals"],
+      ["gs", "/service"],
+      ["gr", "/runs"],
+    ] as const) {
+      for (const key of keys) await page.keyboard.press(key);
+      await page.waitForURL(`**/console${address}`);
+      await page.evaluate("document.activeElement.blur()");
+    }
+    await page.waitForSelector(".row");
+    for (let press = 0; press < 40; press += 1) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate(`document.activeElement.getAttribute("role") === "row"`)) break;
+    }
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/console/runs/run_*");
+    await page.waitForSelector(".conversation");
+    await page.keyboard.press("3");
+    await page.waitForSelector(".event-row");
+    await page.keyboard.press("[");
+    await page.waitForSelector(".scrubber.past");
+    await page.keyboard.press("]");
+    await page.keyboard.press("Control+k");
+    await page.waitForSelector("dialog.palette");
+    await page.keyboard.type("approv");
+    await page.keyboard.press("Enter");
+    await page.waitForURL("**/console/approvals");
+    await expectClean();
+    await close();
+  });
+
+  it("needs no host but its own", async () => {
+    const { page, expectClean, close } = await tab("/console/");
+    await page.waitForSelector("#composer");
+    const hosts = await page.evaluate<string[]>(
+      `performance.getEntriesByType("resource").map(({ name }) => new URL(name).host)`,
+    );
+    expect([...new Set(hosts)]).to.deep.equal([new URL(service.url).host]);
+    await expectClean();
+    await close();
+  });
+});
