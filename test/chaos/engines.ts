@@ -19,6 +19,8 @@ export interface Engine {
   audit(): Promise<void>;
   /** How many runs have been taken over since. */
   takeovers(): Promise<number>;
+  /** Runs under way whose owner's name begins so, where the engine can be asked. */
+  heldBy?(prefix: string): Promise<number>;
   /** Who wrote what, and who claimed when. */
   ownership(run: string): Promise<Ownership>;
   close(): Promise<void>;
@@ -82,6 +84,10 @@ export async function sqliteEngine(folder: string, { type, jumps }: EngineSettin
         END`);
       database.close();
     },
+    heldBy: async (prefix) =>
+      Number(
+        ask("SELECT count(*) AS count FROM runs WHERE state = 'running' AND worker LIKE ?", `${prefix}%`)[0]?.count,
+      ),
     takeovers: async () => Number(ask("SELECT count(*) AS count FROM claims WHERE epoch > 1")[0]?.count),
     async ownership(run) {
       const id = "(SELECT id FROM runs WHERE run = ?)";
@@ -138,6 +144,11 @@ export async function postgresEngine({ type, jumps }: EngineSettings): Promise<E
           'BEGIN INSERT INTO chaos.claims VALUES (new.id, new.epoch, new.head); RETURN NULL; END';
         CREATE TRIGGER claimed AFTER UPDATE OF epoch ON chaos.runs FOR EACH ROW WHEN (new.epoch > old.epoch)
           EXECUTE FUNCTION chaos.claimed()`);
+    },
+    async heldBy(prefix) {
+      const text = "SELECT count(*)::int AS count FROM chaos.runs WHERE state = 'running' AND worker LIKE $1";
+      const [row] = await ask<{ count: number }>(text, `${prefix}%`);
+      return row?.count ?? 0;
     },
     async takeovers() {
       const [row] = await ask<{ count: number }>("SELECT count(*)::int AS count FROM chaos.claims WHERE epoch > 1");

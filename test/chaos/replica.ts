@@ -16,18 +16,24 @@ export interface ReplicaOptions {
   readonly plugins?: readonly string[];
   /** How long a tool takes, ms. */
   readonly toolTime?: number;
+  /** `server.processes`. */
+  readonly processes?: number;
+  /** The program to start, of this version when absent. */
+  readonly program?: string;
 }
 
 /** One `venturi start`, that can be killed, frozen and started again on the same port. */
 export class Replica {
   readonly url: string;
   readonly #config: string;
+  readonly #program: string;
   #process: ChildProcess | undefined;
   #said = "";
 
-  private constructor(url: string, config: string) {
+  private constructor(url: string, config: string, program = bin) {
     this.url = url;
     this.#config = config;
+    this.#program = program;
   }
 
   static async make(name: string, options: ReplicaOptions): Promise<Replica> {
@@ -36,7 +42,7 @@ export class Replica {
     const port = await freePort();
     const config = join(folder, "venturi.yaml");
     writeFileSync(config, JSON.stringify(configOf(port, folder, options)));
-    return new Replica(`http://127.0.0.1:${port}`, config);
+    return new Replica(`http://127.0.0.1:${port}`, config, options.program);
   }
 
   get pid(): number | undefined {
@@ -49,9 +55,13 @@ export class Replica {
   }
 
   async start(): Promise<void> {
-    const child = spawn(process.execPath, ["--no-warnings", bin, "start", "--quiet", "--config", this.#config], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(
+      process.execPath,
+      ["--no-warnings", this.#program, "start", "--quiet", "--config", this.#config],
+      {
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
     this.#process = child;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
@@ -71,6 +81,17 @@ export class Replica {
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;
+  }
+
+  /** Has it drain and waits for its end. */
+  async stop(): Promise<number | null> {
+    const child = this.#process;
+    this.#process = undefined;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return null;
+    const gone = once(child, "exit");
+    child.kill("SIGTERM");
+    const [code] = (await gone) as [number | null]; // as Node documents
+    return code;
   }
 
   freeze(): void {
@@ -110,7 +131,10 @@ function configOf(port: number, folder: string, options: ReplicaOptions): object
     },
     journal: options.journal,
     channels: { http: {} },
-    server: { listen: `127.0.0.1:${port}` },
+    server: {
+      listen: `127.0.0.1:${port}`,
+      ...(options.processes === undefined ? {} : { processes: options.processes }),
+    },
     telemetry: "off",
   };
 }
