@@ -7,6 +7,7 @@ import type { Claim, ClaimFilter, Hint, Journal, Ownership, RunLog, SignalFeed }
 import { type Log, silentLog } from "../core/log.ts";
 import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
+import { refuseNewer } from "./known-events.ts";
 import { failedWith } from "./last-words.ts";
 import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
@@ -177,6 +178,7 @@ export class Worker {
         claim.signals > 0 ? await this.#patiently(() => this.#journal.signals(feed.run, 0), controller.signal) : [];
       const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
       for (const event of history) digest.add(event);
+      refuseNewer(feed.run, history);
       feed.add(known);
       this.#signals.add(feed);
       await this.#execute({ claim, history, log, digest, signals: feed, signal: controller.signal });

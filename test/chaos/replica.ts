@@ -26,7 +26,7 @@ export interface ReplicaOptions {
 export class Replica {
   readonly url: string;
   readonly #config: string;
-  readonly #program: string;
+  #program: string;
   #process: ChildProcess | undefined;
   #said = "";
 
@@ -92,6 +92,12 @@ export class Replica {
     child.kill("SIGTERM");
     const [code] = (await gone) as [number | null]; // as Node documents
     return code;
+  }
+
+  /** Starts it anew, of this version whichever it was of before. */
+  async upgrade(): Promise<void> {
+    this.#program = bin;
+    await this.start();
   }
 
   freeze(): void {

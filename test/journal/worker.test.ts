@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
+import type { EventBody } from "../../src/core/events.ts";
 import type { Signal } from "../../src/core/journal.ts";
 import { type Work, Worker } from "../../src/journal/worker.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
@@ -27,6 +28,39 @@ describe("Worker", () => {
     for (const run of runs) expect(seqs(await collect(followers.follow(run)))).to.deep.equal([1, 2]);
     expect(order).to.deep.equal(runs);
     await worker.stop();
+  });
+
+  it("gives a run with events of a newer version back, unchanged, and a newer worker goes on with it", async () => {
+    const journal = memory();
+    const { committer } = pair(journal);
+    const run = freshRun();
+    const { claim } = await journal.enqueue({ run, tenant: "default", session: undefined, request, claimFor: "newer" });
+    if (!claim) throw new Error("not claimed");
+    const log = committer.openLog(claim.ownership);
+    log.write(started());
+    log.write({ type: "thought.folded", text: "of a later version" } as unknown as EventBody);
+    await log.flush();
+    await journal.release(claim.ownership);
+    const executed: string[] = [];
+    const told: string[] = [];
+    const note = (message: string, fields?: Readonly<Record<string, unknown>>) => {
+      told.push(`${message} ${fields?.error}`);
+    };
+    const worker = new Worker({
+      journal,
+      committer,
+      poll: 10,
+      log: { debug: note, info: note, warn: note, error: note },
+      execute: async (work) => void executed.push(work.claim.ownership.run),
+    });
+    await worker.start();
+    while (told.filter((line) => line.includes("thought.folded")).length < 2) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    await worker.stop();
+    expect(executed).to.deep.equal([]);
+    expect(await journal.get(run)).to.include({ state: "ready", head: 2 });
+    expect(told.find((line) => line.includes("thought.folded"))).to.contain("a newer one has to go on with the run");
   });
 
   it("takes the run of a worker that died up from its history, under a new epoch", async () => {

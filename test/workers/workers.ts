@@ -110,7 +110,7 @@ async function killUnderLoad(options: WorkersOptions, { engine, service, effects
 async function readyProcesses(service: Replica, processes: number): Promise<ProcessState[]> {
   for (;;) {
     const answer = await fetch(`${service.url}/readyz`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined);
-    const states = answer?.ok ? ((await answer.json()) as { processes: ProcessState[] }).processes : [];
+    const states = answer?.ok ? (((await answer.json()) as { processes?: ProcessState[] }).processes ?? []) : [];
     const ready = states.filter(({ status }) => status === "ready");
     if (ready.length >= Math.min(2, processes)) return ready;
     await new Promise((resolve) => setTimeout(resolve, 20));

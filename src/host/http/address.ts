@@ -2,6 +2,9 @@ import type { AddressInfo, Server } from "node:net";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { Listen } from "../config/server.ts";
 
+/** Connections that may wait to be accepted; the system may allow fewer. Clients come back all at once after a restart. */
+export const backlog = 4_096;
+
 /** The URL of a server that listens on this host. */
 export function urlOf(host: string, server: Pick<Server, "address">): string {
   const { port } = server.address() as AddressInfo; // a TCP server's address

@@ -10,7 +10,7 @@ import type { ServerSettings } from "../config/server.ts";
 import type { SharedTelemetry } from "../processes/siblings.ts";
 import type { Admission } from "../runs/admission.ts";
 import { callerRuns } from "../runs/caller-runs.ts";
-import { cannotListen, urlOf } from "./address.ts";
+import { backlog, cannotListen, urlOf } from "./address.ts";
 import { mountAudit } from "./audit.ts";
 import { demand, Keyring, permit } from "./auth.ts";
 import { Connections } from "./connections.ts";
@@ -103,7 +103,7 @@ async function open(app: FastifyInstance, { settings: { listen }, siblings }: Se
     return siblings.url;
   }
   try {
-    await app.listen(listen);
+    await app.listen({ ...listen, backlog });
   } catch (thrown) {
     await app.close();
     throw cannotListen(listen, thrown);

@@ -4,7 +4,7 @@ import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricsFormat } from "../../core/telemetry.ts";
 import type { Listen } from "../config/server.ts";
-import { cannotListen, urlOf } from "../http/address.ts";
+import { backlog, cannotListen, urlOf } from "../http/address.ts";
 import { Child, type Ended } from "./child.ts";
 import { Doorman } from "./doorman.ts";
 import type { ProcessState } from "./protocol.ts";
@@ -295,7 +295,7 @@ export class Supervisor {
 }
 
 async function listen(server: Server, { host, port }: Listen): Promise<string> {
-  server.listen({ host, port });
+  server.listen({ host, port, backlog });
   try {
     await once(server, "listening");
   } catch (thrown) {

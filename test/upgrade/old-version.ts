@@ -1,0 +1,35 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+
+/** The commit before the journal's format was changed last: what a release before that change would have been. */
+export const lastFormat = "054a334";
+
+export interface OldVersion {
+  /** Its command line. */
+  readonly program: string;
+  remove(): void;
+}
+
+/** Builds Venturi as it was at a commit, with the packages of now. Undefined where the history is not to be had. */
+export function oldVersion(commit: string): OldVersion | undefined {
+  try {
+    execFileSync("git", ["cat-file", "-e", `${commit}^{commit}`], { stdio: "ignore" });
+  } catch {
+    return undefined;
+  }
+  const folder = mkdtempSync(join(tmpdir(), "venturi-old-"));
+  const archive = execFileSync("git", ["archive", commit], { maxBuffer: 512 * 1024 * 1024 });
+  mkdirSync(folder, { recursive: true });
+  execFileSync("tar", ["x", "-C", folder], { input: archive });
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  try {
+    execFileSync(process.execPath, ["scripts/build.mjs"], { cwd: folder, stdio: "ignore" });
+  } catch {
+    // types of packages that are no longer installed; what was emitted runs
+  }
+  const program = join(folder, "dist/src/cli/bin.js");
+  if (!existsSync(program)) throw new Error(`${commit} could not be built in ${folder}`);
+  return { program, remove: () => rmSync(folder, { recursive: true, force: true }) };
+}
