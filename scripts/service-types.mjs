@@ -11,7 +11,7 @@ export async function serviceTypes() {
   return {
     "src/client/venturi.events.d.ts": declarations(schemas, events),
     "src/client/venturi.api.d.ts": declarations(schemas, rest, events),
-    ...(pythonModels(schemas) === "" ? {} : {}),
+    "clients/python/src/venturi_client/models.py": pythonModels(schemas),
   };
 }
 

@@ -52,7 +52,19 @@ export class BadProxy {
     this.#server.close();
   }
 
+  /** For tests in other languages: `PUT /_harm` with what is to happen next; `GET /_asked`. */
+  async #control(from: IncomingMessage, to: ServerResponse): Promise<void> {
+    if (from.method === "PUT") {
+      let text = "";
+      for await (const part of from.setEncoding("utf8")) text += part;
+      this.harm.splice(0, this.harm.length, ...(JSON.parse(text) as Harm[]));
+      this.asked.length = 0;
+    }
+    to.setHeader("content-type", "application/json").end(JSON.stringify(this.asked));
+  }
+
   #pass(from: IncomingMessage, to: ServerResponse): void {
+    if (from.url?.startsWith("/_")) return void this.#control(from, to);
     this.times.push(performance.now());
     const isStream = from.url?.includes("/events") === true;
     if (isStream) this.asked.push(String(from.headers["last-event-id"] ?? ""));

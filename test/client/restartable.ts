@@ -18,7 +18,7 @@ tools:
   calculator: { type: calculator }
   careful: { type: calculator, approval: always }
 agents:
-  count: { model: demo/count-30 }
+  count: { model: demo/pace-10-30 }
   slow: { model: demo/pace-20-60 }
   flaky: { model: shaky }
   long: { model: quick/count-1500 }

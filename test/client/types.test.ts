@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import {
   type EventOf,
@@ -10,6 +11,14 @@ import type * as core from "../../src/core/events.ts";
 import type { FeedItem as CoreFeedItem } from "../../src/core/feed.ts";
 
 type Same<Left, Right> = [Left] extends [Right] ? ([Right] extends [Left] ? true : false) : false;
+
+describe("the Python client", () => {
+  it("has the version of this package", () => {
+    const read = (name: string) => readFileSync(new URL(`../../../${name}`, import.meta.url), "utf8");
+    const { version } = JSON.parse(read("package.json")) as { version: string };
+    expect(read("clients/python/pyproject.toml")).to.include(`\nversion = "${version}"\n`);
+  });
+});
 
 describe("the types of venturi/client", () => {
   it("are those of the service", () => {

@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any
+
+import httpx
+
+from . import _protocol as protocol
+from ._errors import VenturiError, error_of
+from ._protocol import Call, Retry
+from .models import AgentView, Approval, EventPage, FeedItem, ForkRequest, RunEvent, RunFinished, RunInput, RunView, TurnView
+
+Key = str | Callable[[], str]
+
+
+class VenturiClient:
+    """Starts, follows and steers runs. ``http`` takes an httpx client of yours, with its own limits, proxies and certificates."""
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:7070",
+        *,
+        key: Key | None = None,
+        retry: Retry | None = None,
+        idle: float = 45.0,
+        http: httpx.Client | None = None,
+    ) -> None:
+        self._url = url.rstrip("/")
+        self._key = key
+        self._retry = retry or Retry()
+        self._idle = idle
+        self._owned = http is None
+        self._http = http or httpx.Client()
+
+    def __enter__(self) -> VenturiClient:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._owned:
+            self._http.close()
+
+    def start(
+        self,
+        agent: str,
+        input: str | RunInput,
+        *,
+        session: str | None = None,
+        metadata: Mapping[str, Any] | None = None,
+        limits: Mapping[str, Any] | None = None,
+        model: str | None = None,
+        options: Mapping[str, Any] | None = None,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        tool_choice: str | Mapping[str, Any] | None = None,
+        key: str | None = None,
+    ) -> Run:
+        """Starts a run once, however often the request has to be repeated."""
+        settings = {
+            "session": session,
+            "metadata": metadata,
+            "limits": limits,
+            "model": model,
+            "options": options,
+            "tools": tools,
+            "tool_choice": tool_choice,
+        }
+        answer = self.request(protocol.start_call(protocol.request_of(agent, input, settings), key))
+        return self.run(answer["run"])
+
+    def run(self, id: str) -> Run:
+        """A run that exists. Asks nothing."""
+        return Run(self, id)
+
+    def runs(
+        self,
+        *,
+        agent: str | None = None,
+        session: str | None = None,
+        status: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[list[RunView], str | None]:
+        """One page, newest first, and the cursor of the next."""
+        params = protocol.given(agent=agent, session=session, status=status, cursor=cursor, limit=limit)
+        answer = self.request(Call("run.list", "/v1/runs", params=params))
+        return [RunView.model_validate(row) for row in answer["runs"]], answer.get("cursor")
+
+    def session(
+        self, id: str, *, cursor: str | None = None, limit: int | None = None
+    ) -> tuple[list[TurnView], str | None]:
+        """The session's turns, oldest first, and the cursor of the next page."""
+        params = protocol.given(cursor=cursor, limit=limit)
+        answer = self.request(Call("session.get", protocol.session_path(id), params=params))
+        return [TurnView.model_validate(row) for row in answer["runs"]], answer.get("cursor")
+
+    def approvals(
+        self, *, agent: str | None = None, cursor: str | None = None, limit: int | None = None
+    ) -> tuple[list[Approval], str | None]:
+        """Questions that wait for a person, oldest run first, and the cursor of the next page."""
+        params = protocol.given(agent=agent, cursor=cursor, limit=limit)
+        answer = self.request(Call("approval.list", "/v1/approvals", params=params))
+        return [Approval.model_validate(row) for row in answer["approvals"]], answer.get("cursor")
+
+    def agents(self) -> list[AgentView]:
+        answer = self.request(Call("agent.list", "/v1/agents"))
+        return [AgentView.model_validate(row) for row in answer["agents"]]
+
+    def feed(self, *, agent: str | None = None, attempts: int | None = None) -> Generator[FeedItem, None, None]:
+        """What happens in all runs. After a break nothing is repeated: list the runs when ``feed.opened`` comes."""
+        call = Call("run.feed", "/v1/feed", params=protocol.given(agent=agent))
+        failures = protocol.Failures(self._retry, attempts)
+        while True:
+            try:
+                for items in self.stream(call):
+                    failures.progress()
+                    for item in items:
+                        yield protocol.FEED_ITEM.validate_python(item)
+                error = VenturiError(call.op, "stream_error", "the feed ended")
+            except VenturiError as thrown:
+                error = thrown
+            time.sleep(failures.wait(error))
+
+    def request(self, call: Call) -> Any:
+        """Any JSON endpoint, with this client's key, retries and errors."""
+        failures = 0
+        while True:
+            try:
+                return self._once(call)
+            except VenturiError as error:
+                failures += 1
+                if failures >= self._retry.attempts or not call.may_repeat(error):
+                    raise
+                time.sleep(self._retry.wait(failures, error.retry_after))
+
+    def stream(self, call: Call) -> Generator[list[Any], None, None]:
+        """One connection to an event stream; not repeated."""
+        frames = protocol.Frames()
+        with _told(call.op, "stream_error"):
+            with self._http.stream(
+                call.method,
+                self._url + call.path,
+                params=dict(call.params),
+                headers={"accept": "text/event-stream", **self._headers(), **call.headers},
+                timeout=httpx.Timeout(self._idle, connect=10.0),
+            ) as response:
+                if response.is_error:
+                    response.read()
+                    raise error_of(
+                        call.op, response.status_code, response.content, response.headers.get("retry-after")
+                    )
+                for data in response.iter_bytes():
+                    items = frames.feed(data)
+                    if items:
+                        yield items
+
+    def _once(self, call: Call) -> Any:
+        with _told(call.op, "unavailable"):
+            response = self._http.request(
+                call.method,
+                self._url + call.path,
+                params=dict(call.params),
+                headers={**self._headers(), **call.headers},
+                json=call.body,
+                timeout=httpx.Timeout(60.0, connect=10.0),
+            )
+        if response.is_error:
+            raise error_of(call.op, response.status_code, response.content, response.headers.get("retry-after"))
+        return response.json()
+
+    def _headers(self) -> dict[str, str]:
+        key = self._key() if callable(self._key) else self._key
+        return {} if key is None else {"authorization": f"Bearer {key}"}
+
+
+class Run:
+    """A run of the service, by its id."""
+
+    def __init__(self, client: VenturiClient, id: str) -> None:
+        self._client = client
+        self.id = id
+
+    def get(self) -> RunView:
+        """Its state, and how it ended."""
+        return RunView.model_validate(self._client.request(Call("run.get", protocol.run_path(self.id))))
+
+    def events(self, *, after: int = 0, attempts: int | None = None) -> Generator[RunEvent, None, None]:
+        """Every event after ``after``, exactly once, whatever happens to the connection; ends with the run."""
+        client = self._client
+        position = protocol.Position(after)
+        failures = protocol.Failures(client._retry, attempts)
+        while not position.ended:
+            try:
+                for items in client.stream(protocol.events_call(self.id, position.seq)):
+                    for event in position.fresh(items):
+                        failures.progress()
+                        yield event
+                    position.check()
+                    if position.ended:
+                        return
+                # A complete response without the last event: either the caller knew it, or something cut the stream.
+                view = self.get()
+                if view.status in ("finished", "failed") and (view.head or 0) <= position.seq:
+                    return
+                error = protocol.cut("run.follow")
+            except VenturiError as thrown:
+                error = thrown
+            time.sleep(failures.wait(error))
+
+    def page(self, *, after: int = 0, limit: int | None = None, steps: bool = False) -> EventPage:
+        """One page of what is committed, without waiting; ``next`` is the ``after`` of the next one."""
+        return EventPage.model_validate(self._client.request(protocol.page_call(self.id, after, limit, steps)))
+
+    def result(self, *, after: int = 0) -> RunFinished:
+        """Waits for the end. Raises the error of a failed run."""
+        last: RunEvent | None = None
+        for last in self.events(after=after):
+            pass
+        return protocol.result_of(last)
+
+    def approve(self, call: str, *, arguments: Mapping[str, Any] | None = None, reason: str | None = None) -> None:
+        """Allows a tool call, with these arguments instead of the model's where given."""
+        body = {"approved": True, **protocol.given(arguments=arguments, reason=reason)}
+        self._client.request(protocol.answer_call(self.id, call, body))
+
+    def deny(self, call: str, *, reason: str | None = None) -> None:
+        self._client.request(
+            protocol.answer_call(self.id, call, {"approved": False, **protocol.given(reason=reason)})
+        )
+
+    def steer(self, text: str) -> None:
+        """Sends a message into the run; its next round sees it."""
+        self._client.request(protocol.steer_call(self.id, text))
+
+    def cancel(self, *, reason: str | None = None) -> RunView:
+        """Answers when the run's last event is written."""
+        return RunView.model_validate(self._client.request(protocol.cancel_call(self.id, reason)))
+
+    def fork(self, request: ForkRequest) -> Run:
+        """A new run that takes over this one's events up to a step, with edits, and goes on from there."""
+        return Run(self._client, self._client.request(protocol.fork_call(self.id, request))["run"])
+
+
+@contextmanager
+def _told(op: str, code: str) -> Iterator[None]:
+    """Failures of the network as VenturiErrors."""
+    try:
+        yield
+    except httpx.ReadTimeout as error:
+        raise VenturiError(op, "idle_timeout", "nothing arrived for too long") from error
+    except httpx.TransportError as error:
+        raise VenturiError(op, code, f"the connection failed: {error or type(error).__name__}") from error
+    except ValueError as error:  # a frame that is no JSON
+        raise VenturiError(op, "stream_error", f"the answer cannot be read: {error}") from error

@@ -1,0 +1,926 @@
+# Generated from the service's OpenAPI document by `npm run generate`. Do not edit.
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Union
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+
+class Model(BaseModel):
+    """Keeps fields that a newer service has added."""
+
+    model_config = ConfigDict(extra="allow", populate_by_name=True, protected_namespaces=())
+
+
+class AgentChanged(Model):
+    type: Literal["agent.changed"] = "agent.changed"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    agent: str
+    instructions: str | None = None
+
+
+class AgentRevised(Model):
+    type: Literal["agent.revised"] = "agent.revised"
+    run: str
+    seq: int
+    at: float
+    agent: str
+    revision: str
+
+
+class AgentViewTools(Model):
+    name: str
+    description: str
+    parameters: Any
+
+
+class AgentView(Model):
+    name: str
+    description: str | None = None
+    model: str
+    models: list[str]
+    tools: list[AgentViewTools]
+    inputs: Any = None
+
+
+class ApprovalOrigin(Model):
+    """the called run whose question this is"""
+
+    run: str
+    call: str
+    agent: str
+
+
+class ApprovalParent(Model):
+    """the run that called this one"""
+
+    run: str
+    call: str
+
+
+class Approval(Model):
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    reason: str | None = None
+    since: float
+    until: float | None = None
+    origin: ApprovalOrigin | None = None
+    run: str
+    agent: str
+    session: str | None = None
+    parent: ApprovalParent | None = None
+
+
+class ApprovalRequestedOrigin(Model):
+    run: str
+    call: str
+    agent: str
+
+
+class ApprovalRequested(Model):
+    type: Literal["approval.requested"] = "approval.requested"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    reason: str | None = None
+    until: float | None = None
+    origin: ApprovalRequestedOrigin | None = None
+
+
+class ApprovalResolved(Model):
+    type: Literal["approval.resolved"] = "approval.resolved"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    approved: bool
+    reason: str | None = None
+    by: str | None = None
+    arguments: dict[str, Any] | None = None
+    signal: int | None = None
+
+
+class ContextCompacted(Model):
+    type: Literal["context.compacted"] = "context.compacted"
+    run: str
+    seq: int
+    at: float
+    dropped: int
+    summary: str | None = None
+
+
+class Timing(Model):
+    provider_wait: float = Field(alias="providerWait")
+    provider_stream: float = Field(alias="providerStream")
+    retry_wait: float | None = Field(default=None, alias="retryWait")
+    tool: float
+    approval: float
+    client: float
+    stalled: float | None = None
+    runtime: float
+
+
+class Usage(Model):
+    input_tokens: float | None = Field(default=None, alias="inputTokens")
+    output_tokens: float | None = Field(default=None, alias="outputTokens")
+    cache_read_tokens: float | None = Field(default=None, alias="cacheReadTokens")
+    cache_write_tokens: float | None = Field(default=None, alias="cacheWriteTokens")
+    reasoning_tokens: float | None = Field(default=None, alias="reasoningTokens")
+    source: Literal["reported", "partial", "estimated"] | str | None = None
+
+
+class DigestFork(Model):
+    run: str
+    after: int
+
+
+class Digest(Model):
+    run: str
+    agent: str
+    session: str | None = None
+    status: Literal["finished", "failed"] | str
+    finish: str | None = None
+    code: str | None = None
+    started_at: float = Field(alias="startedAt")
+    ended_at: float = Field(alias="endedAt")
+    ms: float
+    timing: Timing
+    usage: Usage
+    rounds: int
+    calls: int
+    tools: list[str]
+    models: list[str]
+    config: str | None = None
+    by: str | None = None
+    parent: str | None = None
+    fork: DigestFork | None = None
+    input: str
+    output: str
+
+
+class ErrorBody(Model):
+    op: str
+    code: Literal["streaming_not_supported", "invalid_input", "stream_interrupted", "stream_error", "llm_error", "rate_limited", "unavailable", "unauthorized", "forbidden", "not_found", "conflict", "too_large", "timeout", "idle_timeout", "max_rounds_exceeded", "budget_exceeded", "tool_not_found", "tool_invalid_arguments", "tool_failed", "tool_timeout", "tool_denied", "config_invalid", "plugin_failed", "record_invalid", "journal_failed", "shutting_down", "internal"] | str
+    err: str
+    details: dict[str, Any] | None = None
+
+
+class TextPartNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    translated: list[str] | None = None
+    within: Literal[True] | None = None
+
+
+class TextPart(Model):
+    type: Literal["text"] = "text"
+    text: str
+    signature: str | None = None
+    native: TextPartNative | None = None
+
+
+class ImagePartNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    translated: list[str] | None = None
+    within: Literal[True] | None = None
+
+
+class ImagePart(Model):
+    type: Literal["image"] = "image"
+    media_type: str = Field(alias="mediaType")
+    data: str | None = None
+    url: str | None = None
+    hash: str | None = None
+    size: int | None = None
+    native: ImagePartNative | None = None
+
+
+class FilePartNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    translated: list[str] | None = None
+    within: Literal[True] | None = None
+
+
+class FilePart(Model):
+    type: Literal["file"] = "file"
+    media_type: str = Field(alias="mediaType")
+    data: str | None = None
+    url: str | None = None
+    hash: str | None = None
+    size: int | None = None
+    native: FilePartNative | None = None
+    name: str | None = None
+
+
+class ReasoningPart(Model):
+    type: Literal["reasoning"] = "reasoning"
+    text: str
+    signature: str | None = None
+    encrypted: str | None = None
+    id: str | None = None
+
+
+class ToolCallPartNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    translated: list[str] | None = None
+    within: Literal[True] | None = None
+
+
+class ToolCallPart(Model):
+    type: Literal["tool_call"] = "tool_call"
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    raw: str | None = None
+    signature: str | None = None
+    native: ToolCallPartNative | None = None
+
+
+class ToolResultPartNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    translated: list[str] | None = None
+    within: Literal[True] | None = None
+
+
+class ToolResultPart(Model):
+    type: Literal["tool_result"] = "tool_result"
+    call: str
+    name: str
+    ok: bool
+    output: str
+    images: list[ImagePart] | None = None
+    files: list[FilePart] | None = None
+    native: ToolResultPartNative | None = None
+
+
+class OpaquePart(Model):
+    type: Literal["opaque"] = "opaque"
+    wire: str
+    data: Any
+
+
+class UnknownPart(Model):
+    """Of a type that this version does not know; its fields are in `model_extra`."""
+
+    type: str
+
+
+_Part_types = frozenset({"text", "image", "file", "reasoning", "tool_call", "tool_result", "opaque"})
+
+
+def _Part_tag(value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if kind in _Part_types else "unknown"
+
+
+Part = Annotated[
+    Union[
+        Annotated[TextPart, Tag("text")],
+        Annotated[ImagePart, Tag("image")],
+        Annotated[FilePart, Tag("file")],
+        Annotated[ReasoningPart, Tag("reasoning")],
+        Annotated[ToolCallPart, Tag("tool_call")],
+        Annotated[ToolResultPart, Tag("tool_result")],
+        Annotated[OpaquePart, Tag("opaque")],
+        Annotated[UnknownPart, Tag("unknown")],
+    ],
+    Discriminator(_Part_tag),
+]
+
+
+class MessageNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    translated: list[str] | None = None
+    within: Literal[True] | None = None
+
+
+class Message(Model):
+    role: Literal["system", "user", "assistant", "tool"] | str
+    parts: list[Part]
+    provider: str | None = None
+    native: MessageNative | None = None
+
+
+class RunInput(Model):
+    text: str | None = None
+    messages: list[Message] | None = None
+    variables: dict[str, Any] | None = None
+
+
+class RunStartedParent(Model):
+    run: str
+    call: str
+    depth: float
+
+
+class RunStartedFork(Model):
+    run: str
+    after: int
+
+
+class RunStarted(Model):
+    type: Literal["run.started"] = "run.started"
+    run: str
+    seq: int
+    at: float
+    agent: str
+    session: str | None = None
+    input: RunInput
+    config: str | None = None
+    instructions: str | None = None
+    trace: str | None = None
+    parent: RunStartedParent | None = None
+    fork: RunStartedFork | None = None
+    by: str | None = None
+    metadata: dict[str, Any] | None = None
+
+
+class RoundStarted(Model):
+    type: Literal["round.started"] = "round.started"
+    run: str
+    seq: int
+    at: float
+    round: int
+    model: str
+    provider: str | None = None
+    attempt: int
+    warnings: list[str] | None = None
+    skipped: list[str] | None = None
+
+
+class TextDelta(Model):
+    type: Literal["text.delta"] = "text.delta"
+    run: str
+    seq: int
+    at: float
+    round: int
+    text: str
+    signature: str | None = None
+
+
+class RefusalDelta(Model):
+    type: Literal["refusal.delta"] = "refusal.delta"
+    run: str
+    seq: int
+    at: float
+    round: int
+    text: str
+
+
+class ReasoningDelta(Model):
+    type: Literal["reasoning.delta"] = "reasoning.delta"
+    run: str
+    seq: int
+    at: float
+    round: int
+    text: str
+    part: int | None = None
+    signature: str | None = None
+    encrypted: str | None = None
+    id: str | None = None
+
+
+class ProviderActivity(Model):
+    type: Literal["provider.activity"] = "provider.activity"
+    run: str
+    seq: int
+    at: float
+    round: int
+    kind: Literal["server_tool", "citation", "part"] | str
+    wire: str
+    data: Any
+    keep: bool | None = None
+
+
+class ToolCallStarted(Model):
+    type: Literal["tool_call.started"] = "tool_call.started"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    name: str
+    index: int
+    client: Literal[True] | None = None
+
+
+class ToolCallDelta(Model):
+    type: Literal["tool_call.delta"] = "tool_call.delta"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    arguments: str
+
+
+class ToolCallReady(Model):
+    type: Literal["tool_call.ready"] = "tool_call.ready"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    signature: str | None = None
+
+
+class ToolCallRejected(Model):
+    type: Literal["tool_call.rejected"] = "tool_call.rejected"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    name: str
+    arguments: str
+    error: ErrorBody
+    signature: str | None = None
+
+
+class ToolStarted(Model):
+    type: Literal["tool.started"] = "tool.started"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    name: str
+    attempt: int
+    idempotency_key: str = Field(alias="idempotencyKey")
+
+
+class ToolOutput(Model):
+    type: Literal["tool.output"] = "tool.output"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    text: str
+
+
+class ToolFinishedImages(Model):
+    media_type: str = Field(alias="mediaType")
+    data: str | None = None
+    hash: str | None = None
+    size: int | None = None
+
+
+class ToolFinishedFiles(Model):
+    media_type: str = Field(alias="mediaType")
+    data: str | None = None
+    hash: str | None = None
+    size: int | None = None
+    name: str | None = None
+
+
+class ToolFinished(Model):
+    type: Literal["tool.finished"] = "tool.finished"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    name: str
+    ok: bool
+    output: str | None = None
+    shown: int | None = None
+    images: list[ToolFinishedImages] | None = None
+    files: list[ToolFinishedFiles] | None = None
+    error: ErrorBody | None = None
+    ms: float
+    saved_ms: float | None = Field(default=None, alias="savedMs")
+    usage: Usage | None = None
+
+
+class MessageAdded(Model):
+    type: Literal["message.added"] = "message.added"
+    run: str
+    seq: int
+    at: float
+    message: Message
+    signal: int | None = None
+
+
+class RunResumed(Model):
+    type: Literal["run.resumed"] = "run.resumed"
+    run: str
+    seq: int
+    at: float
+    epoch: int
+
+
+class GenerationFailed(Model):
+    type: Literal["generation.failed"] = "generation.failed"
+    run: str
+    seq: int
+    at: float
+    round: int
+    attempt: int
+    model: str
+    error: ErrorBody
+    usage: Usage | None = None
+    retry_ms: float | None = Field(default=None, alias="retryMs")
+
+
+class RoundRetracted(Model):
+    type: Literal["round.retracted"] = "round.retracted"
+    run: str
+    seq: int
+    at: float
+    round: int
+    attempt: int
+    reason: str
+
+
+class GenerationFinished(Model):
+    type: Literal["generation.finished"] = "generation.finished"
+    run: str
+    seq: int
+    at: float
+    round: int
+    attempt: int
+    finish: str
+    raw: str | None = None
+    usage: Usage
+    response_id: str | None = Field(default=None, alias="responseId")
+    response_model: str | None = Field(default=None, alias="responseModel")
+
+
+class RoundFinished(Model):
+    type: Literal["round.finished"] = "round.finished"
+    run: str
+    seq: int
+    at: float
+    round: int
+    finish: str
+    usage: Usage
+
+
+class PendingCall(Model):
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    raw: str | None = None
+
+
+class SpentItem(Model):
+    by: Literal["generation", "failed", "tool"] | str
+    name: str
+    count: int
+    usage: Usage
+
+
+Spent = list[SpentItem]
+
+
+class RunFinished(Model):
+    type: Literal["run.finished"] = "run.finished"
+    run: str
+    seq: int
+    at: float
+    finish: str
+    output: str
+    object: Any = None
+    calls: list[PendingCall] | None = None
+    usage: Usage
+    spent: Spent | None = None
+    rounds: int
+    timing: Timing
+
+
+class RunFailed(Model):
+    type: Literal["run.failed"] = "run.failed"
+    run: str
+    seq: int
+    at: float
+    error: ErrorBody
+    output: str
+    usage: Usage
+    spent: Spent | None = None
+    rounds: int
+    timing: Timing
+
+
+class UnknownEvent(Model):
+    """Of a type that this version does not know; its fields are in `model_extra`."""
+
+    type: str
+    run: str
+    seq: int
+    at: float
+
+
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "agent.changed", "agent.revised", "message.added", "context.compacted", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+
+
+def _RunEvent_tag(value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if kind in _RunEvent_types else "unknown"
+
+
+RunEvent = Annotated[
+    Union[
+        Annotated[RunStarted, Tag("run.started")],
+        Annotated[RoundStarted, Tag("round.started")],
+        Annotated[TextDelta, Tag("text.delta")],
+        Annotated[RefusalDelta, Tag("refusal.delta")],
+        Annotated[ReasoningDelta, Tag("reasoning.delta")],
+        Annotated[ProviderActivity, Tag("provider.activity")],
+        Annotated[ToolCallStarted, Tag("tool_call.started")],
+        Annotated[ToolCallDelta, Tag("tool_call.delta")],
+        Annotated[ToolCallReady, Tag("tool_call.ready")],
+        Annotated[ToolCallRejected, Tag("tool_call.rejected")],
+        Annotated[ToolStarted, Tag("tool.started")],
+        Annotated[ToolOutput, Tag("tool.output")],
+        Annotated[ToolFinished, Tag("tool.finished")],
+        Annotated[ApprovalRequested, Tag("approval.requested")],
+        Annotated[ApprovalResolved, Tag("approval.resolved")],
+        Annotated[AgentChanged, Tag("agent.changed")],
+        Annotated[AgentRevised, Tag("agent.revised")],
+        Annotated[MessageAdded, Tag("message.added")],
+        Annotated[ContextCompacted, Tag("context.compacted")],
+        Annotated[RunResumed, Tag("run.resumed")],
+        Annotated[GenerationFailed, Tag("generation.failed")],
+        Annotated[RoundRetracted, Tag("round.retracted")],
+        Annotated[GenerationFinished, Tag("generation.finished")],
+        Annotated[RoundFinished, Tag("round.finished")],
+        Annotated[RunFinished, Tag("run.finished")],
+        Annotated[RunFailed, Tag("run.failed")],
+        Annotated[UnknownEvent, Tag("unknown")],
+    ],
+    Discriminator(_RunEvent_tag),
+]
+
+
+class EventPage(Model):
+    run: str
+    status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    head: int
+    events: list[RunEvent]
+    next: int | None = None
+
+
+class Failure(Model):
+    error: ErrorBody
+
+
+class FeedApprovalRequested(Model):
+    type: Literal["approval.requested"] = "approval.requested"
+    run: str
+    agent: str
+    at: float
+    call: str
+    name: str
+    until: float | None = None
+
+
+class FeedApprovalResolved(Model):
+    type: Literal["approval.resolved"] = "approval.resolved"
+    run: str
+    agent: str
+    at: float
+    call: str
+    approved: bool | None = None
+
+
+class FeedGap(Model):
+    type: Literal["feed.gap"] = "feed.gap"
+    at: float
+
+
+class FeedOpened(Model):
+    type: Literal["feed.opened"] = "feed.opened"
+    at: float
+
+
+class FeedRunStarted(Model):
+    type: Literal["run.started"] = "run.started"
+    run: str
+    agent: str
+    at: float
+    session: str | None = None
+    parent: str | None = None
+    by: str | None = None
+    input: str
+
+
+class FeedRoundStarted(Model):
+    type: Literal["round.started"] = "round.started"
+    run: str
+    agent: str
+    at: float
+    round: int
+    model: str
+    attempt: int
+
+
+class FeedRunFinished(Model):
+    type: Literal["run.finished"] = "run.finished"
+    run: str
+    agent: str
+    at: float
+    digest: Digest
+
+
+class FeedRunFailed(Model):
+    type: Literal["run.failed"] = "run.failed"
+    run: str
+    agent: str
+    at: float
+    digest: Digest
+
+
+class FeedTickRuns(Model):
+    run: str
+    tokens: int
+    part: Literal["providerWait", "providerStream", "retryWait", "tool", "approval", "runtime"] | str
+
+
+class FeedTick(Model):
+    type: Literal["tick"] = "tick"
+    at: float
+    runs: list[FeedTickRuns]
+
+
+class UnknownFeedItem(Model):
+    """Of a type that this version does not know; its fields are in `model_extra`."""
+
+    type: str
+    at: float
+
+
+_FeedItem_types = frozenset({"feed.opened", "feed.gap", "run.started", "round.started", "approval.requested", "approval.resolved", "run.finished", "run.failed", "tick"})
+
+
+def _FeedItem_tag(value: Any) -> str:
+    kind = value.get("type") if isinstance(value, dict) else getattr(value, "type", None)
+    return kind if kind in _FeedItem_types else "unknown"
+
+
+FeedItem = Annotated[
+    Union[
+        Annotated[FeedOpened, Tag("feed.opened")],
+        Annotated[FeedGap, Tag("feed.gap")],
+        Annotated[FeedRunStarted, Tag("run.started")],
+        Annotated[FeedRoundStarted, Tag("round.started")],
+        Annotated[FeedApprovalRequested, Tag("approval.requested")],
+        Annotated[FeedApprovalResolved, Tag("approval.resolved")],
+        Annotated[FeedRunFinished, Tag("run.finished")],
+        Annotated[FeedRunFailed, Tag("run.failed")],
+        Annotated[FeedTick, Tag("tick")],
+        Annotated[UnknownFeedItem, Tag("unknown")],
+    ],
+    Discriminator(_FeedItem_tag),
+]
+
+
+class ForkRequestEdit(Model):
+    call: str
+    output: str
+    ok: bool | None = None
+
+
+class ForkRequestOptionsReasoning(Model):
+    """Thinking before answering, where the model can."""
+
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | str | None = None
+    budget: int | None = None
+
+
+class ForkRequestOptions(Model):
+    temperature: float | None = None
+    top_p: float | None = Field(default=None, alias="topP")
+    max_tokens: int | None = Field(default=None, alias="maxTokens")
+    stop: list[str] | None = None
+    seed: int | None = None
+    reasoning: ForkRequestOptionsReasoning | None = None
+
+
+class ForkRequest(Model):
+    after: int
+    input: str | RunInput | None = None
+    edit: list[ForkRequestEdit] | None = None
+    model: str | None = None
+    instructions: str | None = None
+    options: ForkRequestOptions | None = None
+    tools: Literal["recorded", "run", "ask"] | str | None = None
+    session: str | None = None
+
+
+class QuestionOrigin(Model):
+    """the called run whose question this is"""
+
+    run: str
+    call: str
+    agent: str
+
+
+class Question(Model):
+    call: str
+    name: str
+    arguments: dict[str, Any]
+    reason: str | None = None
+    since: float
+    until: float | None = None
+    origin: QuestionOrigin | None = None
+
+
+class RunView(Model):
+    run: str
+    status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    agent: str | None = None
+    session: str | None = None
+    created_at: float | None = Field(default=None, alias="createdAt")
+    updated_at: float | None = Field(default=None, alias="updatedAt")
+    head: int | None = None
+    metadata: dict[str, Any] | None = None
+    finish: str | None = None
+    output: str | None = None
+    object: Any = None
+    calls: list[PendingCall] | None = None
+    usage: Usage | None = None
+    rounds: int | None = None
+    timing: Timing | None = None
+    error: ErrorBody | None = None
+    digest: Digest | None = None
+    pending: list[Question] | None = None
+
+
+class StartRequestOptionsReasoning(Model):
+    """Thinking before answering, where the model can."""
+
+    effort: Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"] | str | None = None
+    budget: int | None = None
+
+
+class StartRequestOptions(Model):
+    """generation options, merged over the agent's; null takes one back"""
+
+    temperature: float | None = None
+    top_p: float | None = Field(default=None, alias="topP")
+    max_tokens: int | None = Field(default=None, alias="maxTokens")
+    stop: list[str] | None = None
+    seed: int | None = None
+    reasoning: StartRequestOptionsReasoning | None = None
+
+
+class StartRequestTools(Model):
+    name: str
+    description: str | None = None
+    parameters: dict[str, Any] | None = None
+
+
+class StartRequestToolChoice(Model):
+    name: str
+
+
+class StartRequest(Model):
+    agent: str
+    input: str | RunInput
+    session: str | None = None
+    metadata: dict[str, Any] | None = None
+    limits: dict[str, Any] | None = None
+    model: str | None = None
+    options: StartRequestOptions | None = None
+    tools: list[StartRequestTools] | None = None
+    tool_choice: Literal["auto", "none", "required"] | str | StartRequestToolChoice | None = Field(default=None, alias="toolChoice")
+
+
+class TurnView(Model):
+    run: str
+    status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    agent: str | None = None
+    session: str | None = None
+    created_at: float | None = Field(default=None, alias="createdAt")
+    updated_at: float | None = Field(default=None, alias="updatedAt")
+    head: int | None = None
+    metadata: dict[str, Any] | None = None
+    finish: str | None = None
+    output: str | None = None
+    object: Any = None
+    calls: list[PendingCall] | None = None
+    usage: Usage | None = None
+    rounds: int | None = None
+    timing: Timing | None = None
+    error: ErrorBody | None = None
+    digest: Digest | None = None
+    pending: list[Question] | None = None
+    input: RunInput
