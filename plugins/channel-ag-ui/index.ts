@@ -23,6 +23,10 @@ const Options = z.strictObject({
     .enum(["continue", "cancel"])
     .default("cancel")
     .describe("what happens to a run when its client disconnects; abortRun() does nothing else"),
+  compat: z
+    .enum(["report", "strict"])
+    .default("report")
+    .describe("what happens to fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
 });
 type Options = z.output<typeof Options>;
 
@@ -38,7 +42,7 @@ export default definePlugin({
   create: (options): Channel<FastifyInstance> => ({ mount: (host) => mountRun(host, options) }),
 });
 
-function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: Options): void {
+function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = {
     summary: "An AG-UI run of an agent",
@@ -48,7 +52,7 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: 
   };
   server.post(`${prefix}/:agent`, { schema }, async (request, reply) => {
     const { body } = request;
-    const opening = { host, request, reply, channel: "ag-ui", onDisconnect };
+    const opening = { host, request, reply, channel: "ag-ui", onDisconnect, compat };
     const waiting = await answerInterrupts(host.runsFor(request), body.resume ?? [], host.caller(request).id);
     if (waiting !== undefined) reply.header("x-venturi-run", waiting.run);
     const served =

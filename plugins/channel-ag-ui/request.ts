@@ -1,12 +1,6 @@
-import { type Message, type Part, type RunRequest, VenturiError } from "venturi/plugin";
+import type { Message, Part, RunRequest, ToolCallPart, ToolResultPart } from "venturi/plugin";
 import { z } from "zod";
-
-const ContentPart = z.looseObject({
-  type: z.string(),
-  text: z.string().optional(),
-  source: z.looseObject({ type: z.string(), value: z.string().optional(), mimeType: z.string().optional() }).optional(),
-});
-const Content = z.union([z.string(), z.array(ContentPart)]);
+import { contentParts, invalid } from "./content.ts";
 
 const AgUiMessage = z.looseObject({
   id: z.string(),
@@ -47,99 +41,107 @@ export const RunAgentInput = z.looseObject({
     .nullish(),
 });
 
+/** Fields that are used here or name things for the client; others are reported. */
+const known = {
+  body: new Set(["threadId", "runId", "parentRunId", "protocolVersion", "messages", "tools", "context", "resume"]),
+  message: new Set(["id", "role", "content", "toolCalls", "toolCallId", "error", "metadata", "subagentRunId"]),
+  tool: new Set(["name", "description", "parameters", "metadata"]),
+};
+
 export function toRunRequest(agent: string, body: z.output<typeof RunAgentInput>): RunRequest {
+  const unsent = new Set(unknownFields(body, known.body, ""));
   const context = (body.context ?? []).map(({ description, value }) => `${description}: ${value}`);
   const names = new Map<string, string>();
-  const messages = body.messages.flatMap((message) => toMessage(message, names));
-  const known: Message[] =
+  const messages = body.messages.flatMap((message) => toMessage(message, { names, unsent }));
+  const before: Message[] =
     context.length > 0 ? [{ role: "system", parts: [{ type: "text", text: context.join("\n") }] }] : [];
+  const tools = body.tools ?? [];
+  for (const tool of tools) for (const field of unknownFields(tool, known.tool, "tools.")) unsent.add(field);
   return {
     agent,
-    input: { messages: [...known, ...messages] },
+    input: { messages: [...before, ...messages] },
     metadata: { thread: body.threadId, agUiRun: body.runId },
-    ...(body.tools?.length
-      ? {
-          clientTools: body.tools.map(({ name, description, parameters }) => ({
+    ...(unsent.size === 0 ? {} : { unsent: [...unsent] }),
+    ...(tools.length === 0
+      ? {}
+      : {
+          clientTools: tools.map(({ name, description, parameters }) => ({
             name,
             description,
             parameters: parameters ?? { type: "object", properties: {} },
           })),
-        }
-      : {}),
+        }),
   };
 }
 
-function toMessage(message: AgUiMessage, names: Map<string, string>): Message[] {
-  switch (message.role) {
-    case "developer":
-    case "system":
-      return [{ role: "system", parts: parts(message.content) }];
-    case "user":
-      return [{ role: "user", parts: parts(message.content) }];
-    case "assistant": {
-      const calls = (message.toolCalls ?? []).map((call): Part => {
-        names.set(call.id, call.function.name);
-        return {
-          type: "tool_call",
-          call: call.id,
-          name: call.function.name,
-          arguments: object(call.function.arguments),
-        };
-      });
-      return [{ role: "assistant", parts: [...parts(message.content ?? ""), ...calls] }];
-    }
-    case "tool": {
-      const call = message.toolCallId ?? "";
-      const name = names.get(call);
-      if (name === undefined) throw invalid(`no tool call before has the id "${call}"`);
-      const output = parts(message.content)
-        .map((part) => (part.type === "text" ? part.text : ""))
-        .join("");
-      const failed = message.error ?? undefined;
-      return [
-        {
-          role: "tool",
-          parts: [{ type: "tool_result", call, name, ok: failed === undefined, output: failed ?? output }],
-        },
-      ];
-    }
-    default:
-      return [];
-  }
-}
-
-function parts(value: unknown): Part[] {
-  const content = Content.safeParse(value);
-  if (!content.success) throw invalid("a message's content is text or parts");
-  if (typeof content.data === "string") return content.data === "" ? [] : [{ type: "text", text: content.data }];
-  return content.data.flatMap(({ type, text, source }): Part[] => {
-    if (type === "text" && text !== undefined) return [{ type: "text", text }];
-    const fallback = mediaTypes[type];
-    if (fallback === undefined || source?.value === undefined) throw invalid(`no content of type "${type}" is taken`);
-    const mediaType = source.mimeType ?? fallback;
-    const kind = type === "image" ? ("image" as const) : ("file" as const);
-    if (source.type === "data") return [{ type: kind, mediaType, data: source.value }];
-    if (/^https?:\/\//.test(source.value)) return [{ type: kind, mediaType, url: source.value }];
-    throw invalid(`the source of a message's ${type} is data or an https: URL`);
+/** Empty values ask for nothing. */
+function unknownFields(object: Record<string, unknown>, carried: ReadonlySet<string>, at: string): string[] {
+  return Object.entries(object).flatMap(([name, value]) => {
+    const empty = value == null || (typeof value === "object" && Object.keys(value).length === 0);
+    return empty || carried.has(name) ? [] : [at + name];
   });
 }
 
-/** AG-UI's non-text content types and their default media types. */
-const mediaTypes: Readonly<Record<string, string>> = {
-  image: "image/*",
-  audio: "audio/wav",
-  video: "video/mp4",
-  document: "application/pdf",
-};
-
-function object(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text || "{}");
-    if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>; // checked here
-  } catch {
-    // Reported below, like any other text that is not an object.
-  }
-  throw invalid("the arguments of a tool call are not a JSON object");
+interface Reading {
+  /** Tools of the calls so far. */
+  readonly names: Map<string, string>;
+  readonly unsent: Set<string>;
 }
 
-const invalid = (message: string) => new VenturiError("request.parse", "invalid_input", message);
+function toMessage(message: AgUiMessage, reading: Reading): Message[] {
+  // What an agent shows its user, and never said to a model.
+  if (message.role === "activity") return [];
+  if (message.role === "reasoning") {
+    reading.unsent.add("messages.reasoning");
+    return [];
+  }
+  for (const field of unknownFields(message, known.message, "messages.")) reading.unsent.add(field);
+  const said = contentParts(message.content, reading.unsent);
+  switch (message.role) {
+    case "developer":
+    case "system":
+      return [{ role: "system", parts: said }];
+    case "user":
+      return [{ role: "user", parts: said }];
+    case "assistant": {
+      const calls = (message.toolCalls ?? []).map((call): Part => {
+        reading.names.set(call.id, call.function.name);
+        return { type: "tool_call", call: call.id, name: call.function.name, ...toArguments(call.function.arguments) };
+      });
+      return [{ role: "assistant", parts: [...said, ...calls] }];
+    }
+    case "tool":
+      return [{ role: "tool", parts: [toolResult(message, said, reading.names)] }];
+  }
+}
+
+function toolResult(message: AgUiMessage, said: readonly Part[], names: Reading["names"]): ToolResultPart {
+  const call = message.toolCallId ?? "";
+  const name = names.get(call);
+  if (name === undefined) throw invalid(`no tool call before has the id "${call}"`);
+  const text = said.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const images = said.flatMap((part) => (part.type === "image" ? [part] : []));
+  const files = said.flatMap((part) => (part.type === "file" ? [part] : []));
+  const failed = message.error ?? undefined;
+  return {
+    type: "tool_result",
+    call,
+    name,
+    ok: failed === undefined,
+    output: failed ?? text,
+    ...(images.length === 0 ? {} : { images }),
+    ...(files.length === 0 ? {} : { files }),
+  };
+}
+
+/** What a model has written goes back to it as it was, broken or not. */
+function toArguments(text: string): Pick<ToolCallPart, "arguments" | "raw"> {
+  try {
+    const value: unknown = JSON.parse(text || "{}");
+    if (typeof value === "object" && value !== null && !Array.isArray(value))
+      return { arguments: value as Record<string, unknown> }; // checked here
+  } catch {
+    // Kept as text below, like any other that is not an object.
+  }
+  return { arguments: {}, raw: text };
+}

@@ -14,7 +14,7 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { type Approval, approvalsIn } from "./approvals.ts";
-import { ChatBody, toMessages } from "./messages.ts";
+import { ChatBody, toMessages, unsentOf } from "./messages.ts";
 import { failureFrame, heartbeatFrame, UiProjection } from "./projection.ts";
 
 const Options = z.strictObject({
@@ -27,6 +27,10 @@ const Options = z.strictObject({
     .enum(["continue", "cancel"])
     .default("continue")
     .describe("what happens to a run when its client disconnects; `continue` lets useChat resume it"),
+  compat: z
+    .enum(["report", "strict"])
+    .default("report")
+    .describe("what happens to fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
 });
 type Options = z.output<typeof Options>;
 
@@ -49,7 +53,7 @@ export default definePlugin({
   }),
 });
 
-function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }: Options): void {
+function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = {
     summary: "An AI SDK chat with an agent",
@@ -61,7 +65,7 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }:
     reply.header("x-vercel-ai-ui-message-stream", "v1");
     const { agent } = request.params;
     const { id, messages } = request.body;
-    const opening = { host, request, reply, channel: "ai-sdk", onDisconnect };
+    const opening = { host, request, reply, channel: "ai-sdk", onDisconnect, compat };
     const approvals = approvalsIn(messages);
     const [first] = approvals;
     if (first !== undefined) {
@@ -70,7 +74,9 @@ function mountChat(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect }:
       return reply;
     }
     const metadata = { chat: id, caller: host.caller(request).id };
-    await send(await startRun(opening, { agent, input: { messages: toMessages(messages) }, metadata }), 0);
+    const unsent = unsentOf(request.body);
+    const asked = { agent, input: { messages: toMessages(messages) }, metadata, ...(unsent.length > 0 && { unsent }) };
+    await send(await startRun(opening, asked), 0);
     return reply;
   });
 }

@@ -33,6 +33,15 @@ export const ChatBody = z.looseObject({
   trigger: z.string().optional(),
 });
 
+const known: ReadonlySet<string> = new Set(["id", "messages", "trigger", "messageId"]);
+
+/** Fields that no model is told: what the page adds to the body, and reasoning, whose proofs the page does not have. */
+export function unsentOf(body: z.output<typeof ChatBody>): string[] {
+  const fields = Object.entries(body).flatMap(([name, value]) => (known.has(name) || value == null ? [] : [name]));
+  const reasoned = body.messages.some(({ parts }) => parts.some(({ type }) => type === "reasoning"));
+  return reasoned ? [...fields, "messages.reasoning"] : fields;
+}
+
 /** An assistant message holds calls and results; ours are separate, in step order. */
 export function toMessages(messages: readonly UiMessage[]): Message[] {
   return messages.flatMap((message) => {

@@ -7,6 +7,8 @@ const wav = Buffer.from("RIFF....WAVEfmt ").toString("base64");
 const png = "iVBORw0KGgo=";
 const note = Buffer.from("remember the milk").toString("base64");
 
+const agUi = { threadId: "t", runId: "r", tools: [], context: [], state: {}, forwardedProps: {} };
+
 /** What each channel sends for the same four things: a PDF, a sound, a picture and a text file. */
 const channels: Record<string, (bridge: Bridge) => Promise<Response>> = {
   chat: ({ url }) =>
@@ -63,6 +65,44 @@ const channels: Record<string, (bridge: Bridge) => Promise<Response>> = {
               filename: "note.md",
               url: "data:text/markdown,remember%20the%20milk",
             },
+          ],
+        },
+      ],
+    }),
+  "ag-ui": ({ url }) =>
+    post(`${url}/ag-ui/m`, {
+      ...agUi,
+      messages: [
+        {
+          id: "1",
+          role: "user",
+          content: [
+            { type: "text", text: "look" },
+            { type: "document", source: { type: "data", value: pdf, mimeType: "application/pdf" } },
+            { type: "audio", source: { type: "data", value: wav, mimeType: "audio/wav" } },
+            { type: "image", source: { type: "data", value: png } },
+            {
+              type: "document",
+              source: { type: "data", value: note, mimeType: "text/markdown" },
+              metadata: { filename: "note.md" },
+            },
+          ],
+        },
+      ],
+    }),
+  "ag-ui before 1.0": ({ url }) =>
+    post(`${url}/ag-ui/m`, {
+      ...agUi,
+      messages: [
+        {
+          id: "1",
+          role: "user",
+          content: [
+            { type: "text", text: "look" },
+            { type: "binary", mimeType: "application/pdf", data: pdf, filename: "a.pdf" },
+            { type: "binary", mimeType: "audio/wav", data: wav },
+            { type: "binary", mimeType: "image/png", url: `data:image/png;base64,${png}` },
+            { type: "binary", mimeType: "text/markdown", data: note, filename: "note.md" },
           ],
         },
       ],

@@ -1,0 +1,96 @@
+import { type FilePart, type ImagePart, type TextPart, VenturiError } from "venturi/plugin";
+import { z } from "zod";
+
+const Source = z.looseObject({ type: z.string(), value: z.string().optional(), mimeType: z.string().optional() });
+const ContentPart = z.looseObject({
+  type: z.string(),
+  text: z.string().optional(),
+  source: Source.optional(),
+  metadata: z.unknown().optional(),
+  // Of the `binary` part, which was the only one for media before AG-UI 1.0.
+  mimeType: z.string().optional(),
+  data: z.string().nullish(),
+  url: z.string().nullish(),
+  filename: z.string().nullish(),
+});
+type ContentPart = z.output<typeof ContentPart>;
+const Content = z.union([z.string(), z.array(ContentPart)]);
+
+/** What a user or a tool says. */
+export type SaidPart = TextPart | ImagePart | FilePart;
+
+/** AG-UI's media parts and their media types where the client names none. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  image: "image/*",
+  audio: "audio/wav",
+  video: "video/mp4",
+  document: "application/pdf",
+};
+
+/** First characters of base64 by format: an image's data has to go with its media type. */
+const imageTypes: readonly [string, string][] = [
+  ["iVBORw", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lGOD", "image/gif"],
+  ["UklGR", "image/webp"],
+];
+
+/** The parts of a message's content; adds to `unsent` what no provider can be sent. */
+export function contentParts(value: unknown, unsent: Set<string>): SaidPart[] {
+  const content = Content.safeParse(value ?? "");
+  if (!content.success) throw invalid("a message's content is text or parts");
+  if (typeof content.data === "string") return content.data === "" ? [] : [{ type: "text", text: content.data }];
+  return content.data.flatMap((part): SaidPart[] => {
+    if (part.type === "text" && part.text !== undefined) return [{ type: "text", text: part.text }];
+    // A handle that one vendor has given out, which agents' models need not be of.
+    if (part.source?.type === "file") {
+      unsent.add("messages.content.source.file");
+      return [];
+    }
+    return [media(part)];
+  });
+}
+
+function media(part: ContentPart): ImagePart | FilePart {
+  const { type } = part;
+  const { data, url, mimeType } = sourceOf(part);
+  const fallback = type === "binary" ? "application/octet-stream" : mediaTypes[type];
+  if (fallback === undefined || (data === undefined && url === undefined)) {
+    throw invalid(`no content of type "${type}" is taken`);
+  }
+  const mediaType = mimeType ?? fallback;
+  const name = nameOf(part);
+  if (mediaType.startsWith("image/")) {
+    if (data === undefined) return { type: "image", mediaType, url: webAddress(url, type) };
+    return { type: "image", mediaType: mediaType === "image/*" ? imageType(data) : mediaType, data };
+  }
+  const from = data === undefined ? { url: webAddress(url, type) } : { data };
+  return { type: "file", mediaType, ...from, ...(name === undefined ? {} : { name }) };
+}
+
+function sourceOf({ source, data, url, mimeType }: ContentPart) {
+  const given = source === undefined ? { data, url } : { [source.type === "data" ? "data" : "url"]: source.value };
+  const inline = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(given.url ?? "");
+  if (inline !== null) return { data: inline[2], mimeType: source?.mimeType ?? mimeType ?? inline[1] };
+  return { data: given.data ?? undefined, url: given.url ?? undefined, mimeType: source?.mimeType ?? mimeType };
+}
+
+function nameOf({ filename, metadata }: ContentPart): string | undefined {
+  if (filename != null) return filename;
+  const told = typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {}; // the client's own
+  const name = told.filename ?? told.name ?? told.title;
+  return typeof name === "string" ? name : undefined;
+}
+
+function imageType(data: string): string {
+  const found = imageTypes.find(([start]) => data.startsWith(start));
+  if (found === undefined) throw invalid("the data of an image needs its mimeType");
+  return found[1];
+}
+
+function webAddress(url: string | undefined, type: string): string {
+  if (url !== undefined && /^https?:\/\//.test(url)) return url;
+  throw invalid(`the source of a message's ${type} is data or an https: URL`);
+}
+
+export const invalid = (message: string) => new VenturiError("request.parse", "invalid_input", message);
