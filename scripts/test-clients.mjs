@@ -14,7 +14,8 @@ const cache = process.env.VENTURI_CLIENTS ?? join(homedir(), ".cache", "venturi-
 const wanted = process.argv.slice(2);
 const chosen = clients.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
 
-const installed = { python: await installPython(), node: await installNode() };
+const installed = { node: installNode() };
+for (const { kind, venv = "venv" } of chosen) if (kind === "python") installed[venv] ??= installPython(venv);
 const folder = mkdtempSync(join(tmpdir(), "venturi-clients-"));
 const service = await startService(folder);
 const rows = [];
@@ -37,10 +38,10 @@ console.log(`\n${rows.length - failed - skipped} passed, ${failed} failed, ${ski
 process.exit(failed > 0 ? 1 : 0);
 
 /** The interpreter of a virtual environment that has all packages, or why there is none. */
-async function installPython() {
-  const packages = chosen.filter(({ kind }) => kind === "python").flatMap((client) => client.packages);
-  if (packages.length === 0) return { missing: "not needed" };
-  const venv = join(cache, "venv");
+function installPython(name) {
+  const here = chosen.filter(({ kind, venv = "venv" }) => kind === "python" && venv === name);
+  const packages = here.flatMap((client) => client.packages);
+  const venv = join(cache, name);
   const python = join(venv, "bin", "python");
   if (!existsSync(python)) {
     const made = spawnSync("python3", ["-m", "venv", venv], { encoding: "utf8" });
@@ -51,7 +52,7 @@ async function installPython() {
   );
 }
 
-async function installNode() {
+function installNode() {
   const packages = chosen.filter(({ kind }) => kind === "node").flatMap((client) => client.packages);
   if (packages.length === 0) return { missing: "not needed" };
   const folder = join(cache, "node");
@@ -106,7 +107,7 @@ async function startService(folder) {
 }
 
 async function runClient(client, model) {
-  const { python, folder, missing } = installed[client.kind];
+  const { python, folder, missing } = installed[client.kind === "node" ? "node" : (client.venv ?? "venv")];
   const row = { name: client.name, version: "", model };
   if (missing !== undefined) return { ...row, result: `skipped: cannot install (${missing})` };
   const script = join(root, "test/clients", client.script);
@@ -148,12 +149,12 @@ function run(command, args, env) {
   });
 }
 
-function versionOf({ kind, packages: [first] }) {
+function versionOf({ kind, venv = "venv", packages: [first] }) {
   const name = first.replace(/\[.*\]|[<>=~!].*$/g, "");
   if (kind === "node") {
     const file = join(cache, "node", "node_modules", name, "package.json");
     return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : "";
   }
   const code = `import importlib.metadata as m; print(m.version("${name}"))`;
-  return spawnSync(installed.python.python, ["-c", code], { encoding: "utf8" }).stdout.trim();
+  return spawnSync(installed[venv].python, ["-c", code], { encoding: "utf8" }).stdout.trim();
 }

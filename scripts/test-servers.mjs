@@ -20,6 +20,7 @@ const chosen = servers.filter(
 );
 const venv = join(cache, "venv");
 const node = join(cache, "node");
+process.env.PATH = [join(cache, "bin"), process.env.PATH].join(delimiter);
 const folder = mkdtempSync(join(tmpdir(), "venturi-servers-"));
 const simulator = await startSimulator({ keep: 0 });
 const running = [];
@@ -57,7 +58,7 @@ async function tryServer(server) {
     const venturi = await startVenturi(providers, server.limit);
     const results = [];
     for (const [index, [wire]] of providers.entries()) {
-      for (const check of server.checks) {
+      for (const check of [...server.checks, ...(server.embeds?.includes(wire) ? ["embed"] : [])]) {
         const result = await checks[check](venturi, `a${index}`).then(
           () => "ok",
           (error) => `FAILED: ${String(error?.message ?? error).slice(0, 160)}`,
@@ -100,7 +101,7 @@ tools: { calculator: { type: calculator } }
 agents:
 ${lines.agents.join("\n")}
 journal: { type: memory }
-channels: { http: {} }
+channels: { http: {}, openai: {} }
 server: { listen: "127.0.0.1:0" }
 telemetry: { logs: { level: info } } # the address is in the log
 `,
@@ -122,9 +123,9 @@ telemetry: { logs: { level: info } } # the address is in the log
 }
 
 /** Why the server cannot be had here; undefined when it can. */
-function install({ python, node: packages, command }) {
+function install({ python, node: packages, command, hint }) {
   if (command !== undefined && spawnSync(command, ["--version"]).error !== undefined)
-    return `${command} is not installed`;
+    return `${command} is not installed; ${hint}`;
   if (python !== undefined) {
     if (!existsSync(join(venv, "bin", "python"))) {
       const made = spawnSync("python3", ["-m", "venv", venv], { encoding: "utf8" });

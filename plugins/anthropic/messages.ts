@@ -91,6 +91,10 @@ function assistantBlock(part: Part): Block[] {
     }
     case "opaque":
       return opaqueBlock(part);
+    // Models of this vendor show nothing; what its own client says they did is the API's to judge.
+    case "image":
+    case "file":
+      return part.native === undefined ? [] : userBlock(part);
     default:
       return [];
   }

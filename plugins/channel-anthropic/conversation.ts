@@ -46,6 +46,7 @@ type InputMessage = z.output<typeof InputMessage>;
 const messageFields = { carried: new Set(["role", "content"]) };
 const useFields = { carried: new Set(["type", "id", "name", "input"]) };
 const resultFields = { carried: new Set(["type", "tool_use_id", "content", "is_error"]) };
+const fineFields = { carried: new Set(["type", "tool_use_id", "content"]), translated: new Set(["is_error"]) };
 
 /** `names`: calls that earlier messages of the thread left to the client, by id. */
 export function toMessages(messages: readonly InputMessage[], names = new Map<string, string>()): Message[] {
@@ -57,7 +58,10 @@ function toMessage(message: InputMessage, names: Map<string, string>): Message[]
   const { role, content } = message;
   const native = nativeOf(messagesWire, message, messageFields);
   if (typeof content === "string") {
-    return [{ role, parts: [{ type: "text", text: content }], ...(role === "system" ? inPlace : native) }];
+    // Blank text is the vendor's to refuse: marked as the client's own, it is not left out.
+    const text: Part =
+      content.trim() === "" ? textPart({ type: "text", text: content }) : { type: "text", text: content };
+    return [{ role, parts: [text], ...(role === "system" ? inPlace : native) }];
   }
   const parts = content.map((block) => toPart(block, names));
   const results = parts.filter((part) => part.type === "tool_result");
@@ -92,7 +96,9 @@ function resultPart(block: z.output<typeof ToolResult>, names: ReadonlyMap<strin
     const message = `no tool_use before has the id "${block.tool_use_id}"`;
     throw new VenturiError("request.parse", "invalid_input", message);
   }
-  const { native } = own(block, resultFields);
+  // `false` is the default, and sent again where it was said.
+  const fine = block.is_error === false;
+  const { native } = own(block, fine ? fineFields : resultFields);
   const ok = block.is_error !== true;
   const result = { type: "tool_result" as const, call: block.tool_use_id, name, ok };
   if (block.content == null || typeof block.content === "string") {

@@ -157,8 +157,7 @@ export class MessageProjection {
   #begin(kind: "text" | "thinking"): string {
     this.#open = kind;
     this.#index++;
-    const block =
-      kind === "text" ? { type: kind, text: "", citations: null } : { type: kind, thinking: "", signature: "" };
+    const block = kind === "text" ? { type: kind, text: "" } : { type: kind, thinking: "", signature: "" };
     return frame("content_block_start", { index: this.#index, content_block: block });
   }
 

@@ -85,8 +85,8 @@ export class MessageBlocks {
 
   #cite(citation: unknown): void {
     const last = this.#blocks.findLast(({ type }) => type === "text");
-    if (last !== undefined) last.citations = [...((last.citations as unknown[] | null) ?? []), citation]; // made here
+    if (last !== undefined) last.citations = [...((last.citations as unknown[] | undefined) ?? []), citation]; // made here
   }
 }
 
-const textBlock = (text: string): Block => ({ type: "text", text, citations: null });
+const textBlock = (text: string): Block => ({ type: "text", text });

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import {
   joinNative,
   type Message,
@@ -52,7 +53,8 @@ const OtherItem = z.looseObject({ type: z.string().refine((type) => !known.has(t
 export const Item = z.union([MessageItem, CallItem, CustomCallItem, ResultItem, OtherItem, ReferenceItem]);
 export type Item = z.output<typeof Item>;
 
-const isMessage = (item: Item): item is z.output<typeof MessageItem> => typeof item.role === "string";
+const isMessage = (item: Item): item is z.output<typeof MessageItem> =>
+  typeof item.role === "string" && (item.type == null || item.type === "message");
 const isCall = (item: Item): item is z.output<typeof CallItem> => item.type === "function_call";
 const isCustomCall = (item: Item): item is z.output<typeof CustomCallItem> => item.type === "custom_tool_call";
 const isResult = (item: Item): item is z.output<typeof ResultItem> =>
@@ -170,15 +172,28 @@ const customCallPart = (item: z.output<typeof CustomCallItem>): ToolCallPart => 
 function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
   const parts = contentParts(item.output);
   const said = resultParts(parts);
-  const plain = said.images === undefined && said.files === undefined;
-  // A list of texts is sent as a list again; images and files are not stored twice.
-  const list = typeof item.output === "string" || !plain ? {} : { native: kept({ output: item.output }) };
+  // Images and files are not stored twice where the provider would write the same list.
+  const list = typeof item.output === "string" || isUsual(item.output) ? {} : { output: item.output };
+  const foreign = parts.some((part) => part.type === "opaque");
+  const own = { native: foreign ? { wire: responsesWire, fields: list } : kept(list) };
   const native =
     item.type === "custom_tool_call_output"
       ? { native: kept(item) }
-      : joinNative(nativeOf(responsesWire, item, resultFields), list);
+      : joinNative(nativeOf(responsesWire, item, resultFields), Object.keys(list).length === 0 ? {} : own);
   return { type: "tool_result", call: item.call_id, name, ok: true, ...said, ...native };
 }
+
+/** Whether a provider of this wire would write the same list: a text, then images, then files, and nothing else. */
+function isUsual(output: Exclude<Content, string>): boolean {
+  const places = output.map((item) => usual.findIndex((fields) => isDeepStrictEqual(Object.keys(item).sort(), fields)));
+  const sorted = places.every((place, index) => place >= 0 && place >= (places[index - 1] ?? 0));
+  return sorted && places.filter((place) => place === 0).length <= 1 && places.some((place) => place > 0);
+}
+const usual = [
+  ["text", "type"],
+  ["image_url", "type"],
+  ["file_data", "filename", "type"],
+];
 
 /** Fields sent verbatim whose meaning the part already has. */
 const kept = (fields: Record<string, unknown>): Native => ({

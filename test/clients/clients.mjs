@@ -1,4 +1,7 @@
-/** Who is tried: the packages to install, the script that uses them, and the agents it is run against. */
+/**
+ * Who is tried: the packages to install, the script that uses them, and the agents it is run against. `venv`: a Python
+ * environment of its own, for a client whose versions of the others' packages are older.
+ */
 const openai = ["chat", "responses"];
 
 export const clients = [
@@ -69,4 +72,60 @@ export const clients = [
     script: "claude_code.mjs",
     models: ["claude"],
   },
+  {
+    name: "openai (Node)",
+    kind: "node",
+    packages: ["openai", "zod"],
+    script: "openai_node.mjs",
+    env: { EMBED_MODEL: "chat" },
+    models: [...openai, "messages"],
+  },
+  {
+    name: "@anthropic-ai/sdk",
+    kind: "node",
+    packages: ["@anthropic-ai/sdk", "zod"],
+    script: "anthropic_node.mjs",
+    models: ["messages", "chat"],
+  },
+  {
+    name: "AI SDK, objects and files",
+    kind: "node",
+    packages: ["@ai-sdk/anthropic", "@ai-sdk/openai", "ai", "zod"],
+    script: "ai_sdk_more.mjs",
+    env: { EMBED_MODEL: "chat" },
+    models: [...openai, "messages"],
+  },
+  { name: "useChat's transport", kind: "node", packages: ["ai"], script: "use_chat.mjs", models: ["chat", "messages"] },
+  {
+    name: "langchain (JS)",
+    kind: "node",
+    packages: ["@langchain/openai", "@langchain/anthropic", "@langchain/core", "langchain", "zod"],
+    script: "langchain_js.mjs",
+    env: { EMBED_MODEL: "chat" },
+    models: [...openai, "messages"],
+  },
+  {
+    name: "llama-index",
+    kind: "python",
+    packages: ["llama-index-llms-openai"],
+    script: "llama_index_client.py",
+    env: { OPENAI_ALIAS: "gpt-4o" },
+    models: ["chat"],
+  },
+  { name: "smolagents", kind: "python", packages: ["smolagents"], script: "smolagents_client.py", models: openai },
+  {
+    name: "semantic-kernel",
+    kind: "python",
+    packages: ["semantic-kernel", "anthropic"],
+    script: "semantic_kernel_client.py",
+    models: ["chat", "messages"],
+  },
+  {
+    name: "autogen",
+    kind: "python",
+    packages: ["autogen-agentchat", "autogen-ext[openai]"],
+    script: "autogen_client.py",
+    models: openai,
+  },
+  { name: "aider", kind: "python", venv: "aider", packages: ["aider-chat"], script: "aider.py", models: ["chat"] },
 ];

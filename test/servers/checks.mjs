@@ -21,6 +21,18 @@ export const checks = {
     if (last?.finish !== "length") throw new Error(`it did not end at the limit: ${JSON.stringify(last)}`);
     if (!(last.usage.outputTokens <= 6)) throw new Error(`${last.usage.outputTokens} tokens instead of 5`);
   },
+  async embed(url, agent) {
+    const response = await fetch(`${url}/openai/v1/embeddings`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ model: agent, input: ["a cat", "a dog"] }),
+      signal: AbortSignal.timeout(120_000),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(text);
+    const { data } = JSON.parse(text);
+    if (data.length !== 2 || data.some(({ embedding }) => embedding.length < 8)) throw new Error(text.slice(0, 200));
+  },
 };
 
 async function runEvents(url, agent, input) {

@@ -84,6 +84,7 @@ await mock.start();
   {
     name: "Ollama",
     command: "ollama",
+    hint: "node scripts/build-ollama.mjs builds it",
     async start({ python, root, folder, port, launch }) {
       const environment = { OLLAMA_HOST: `127.0.0.1:${port}`, OLLAMA_MODELS: join(folder, "ollama") };
       const server = await launch("ollama", ["serve"], "/api/version", { env: environment });
@@ -103,8 +104,11 @@ await mock.start();
     providers: (url) => ({
       "its own wire": { provider: `{ type: ollama, baseUrl: "${url}" }`, model: "tiny" },
       "openai wire": { provider: `{ type: openai, baseUrl: "${url}/v1" }`, model: "tiny" },
+      "responses wire": { provider: `{ type: openai-responses, baseUrl: "${url}/v1" }`, model: "tiny" },
+      "anthropic wire": { provider: `{ type: anthropic, baseUrl: "${url}" }`, model: "tiny" },
     }),
     checks: ["stream", "whole", "limit"],
+    embeds: ["its own wire", "openai wire"],
     limit: 24,
   },
 ];

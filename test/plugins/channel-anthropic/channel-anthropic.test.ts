@@ -33,7 +33,7 @@ describe("channel-anthropic with the official client", () => {
 
   it("answers whole", async () => {
     const message = await client.messages.create(ask("hello"));
-    expect(message.content).to.deep.equal([{ type: "text", text: "Hello world.", citations: null }]);
+    expect(message.content).to.deep.equal([{ type: "text", text: "Hello world." }]);
     expect(message.stop_reason).to.equal("end_turn");
     expect(message.usage).to.include({ input_tokens: 3, output_tokens: 5 });
   });
@@ -65,7 +65,7 @@ describe("channel-anthropic with the official client", () => {
           { role: "user", content: [{ type: "tool_result", tool_use_id: call?.id ?? "", content: "cold" }] },
         ],
       });
-      expect(second.content).to.deep.include({ type: "text", text: "It is cold (weather).", citations: null });
+      expect(second.content).to.deep.include({ type: "text", text: "It is cold (weather)." });
     });
   }
 
