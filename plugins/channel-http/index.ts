@@ -1,8 +1,10 @@
 import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
 import { mountApprovals } from "./approvals.ts";
+import { mountErase } from "./erase.ts";
 import { mountFeed } from "./feed.ts";
 import { mountFollow } from "./follow.ts";
 import { mountFork } from "./fork.ts";
+import { mountMe } from "./me.ts";
 import { Options } from "./options.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
@@ -26,6 +28,8 @@ export default definePlugin({
       mountWhy(host);
       mountSignals(host);
       mountSessions(host);
+      mountErase(host);
+      mountMe(host);
     },
   }),
 });

@@ -9,12 +9,24 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
+import { sessionPage } from "./session-list.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
-/** A conversation: its runs in order, each with input and answer. */
+/** Conversations by their newest run; and one of them: its runs in order, each with input and answer. */
 export function mountSessions(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/sessions", { schema: listSchema }, async (request) => {
+    const { q, agent, cursor, limit } = request.query;
+    const { rows, cursor: next } = await sessionPage(host.runsFor(request), {
+      limit,
+      ...(q === undefined ? {} : { text: q }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(cursor === undefined ? {} : { cursor }),
+    });
+    const sessions = rows.map((row) => ({ session: row.session, updatedAt: row.updatedAt, last: overview(row) }));
+    return { sessions, cursor: next };
+  });
   server.get("/v1/sessions/:session", { schema }, async (request) => {
     const { session } = request.params;
     const { cursor, limit } = request.query;
@@ -40,6 +52,29 @@ export function mountSessions(host: ChannelHost<FastifyInstance>): void {
 }
 
 const TurnView = named("TurnView", RunView.extend({ input: RunInput }));
+
+const listSchema = {
+  summary: "Sessions, the one with the newest run first",
+  tags: ["sessions"],
+  querystring: z.object({
+    q: z.string().min(1).max(500).optional().describe("words of what was asked or answered in an ended run"),
+    agent: z.string().optional(),
+    cursor: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(200).default(50),
+  }),
+  response: {
+    200: z
+      .object({
+        sessions: z.array(
+          z.object({ session: z.string(), updatedAt: z.number(), last: RunView.describe("its newest run that fits") }),
+        ),
+        cursor: z.string().optional().describe("there may be more, even if this page is short"),
+      })
+      .meta({ examples: [examples.sessions] }),
+    "4XX": Failure,
+    "5XX": Failure,
+  },
+};
 
 const schema = {
   summary: "A session's runs, oldest first",

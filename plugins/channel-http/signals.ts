@@ -55,8 +55,21 @@ const schemas = {
     tags: ["runs"],
     params: z.object({ run: z.string(), call: z.string() }),
     body: z
-      .strictObject({ approved: z.boolean(), reason: z.string().max(4000).exactOptional() })
-      .meta({ examples: [{ approved: true }, { approved: false, reason: "too expensive" }] }),
+      .strictObject({
+        approved: z.boolean(),
+        reason: z.string().max(4000).exactOptional(),
+        arguments: z
+          .record(z.string(), z.unknown())
+          .exactOptional()
+          .describe("what the tool is called with instead; they have to fit its schema"),
+      })
+      .meta({
+        examples: [
+          { approved: true },
+          { approved: true, arguments: { order: "4711", amount: 60 } },
+          { approved: false, reason: "too expensive" },
+        ],
+      }),
     response: { 202: Accepted, ...failures },
   },
   message: {

@@ -52,6 +52,7 @@ export const Command = z.discriminatedUnion("type", [
     call: z.string(),
     approved: z.boolean(),
     reason: z.string().max(4000).optional(),
+    arguments: z.record(z.string(), z.unknown()).optional().describe("what the tool is called with instead"),
   }),
   z.strictObject({ type: z.literal("message"), run, text: z.string().min(1) }),
   z.strictObject({ type: z.literal("ping"), id }),

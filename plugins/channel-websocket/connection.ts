@@ -123,9 +123,15 @@ export class Connection {
       case "interrupt":
         return await this.#interrupt(command);
       case "approve": {
-        const { run, call, approved, reason } = command;
+        const { run, call, approved, reason, arguments: changed } = command;
         const by = this.#parts.host.caller(this.#parts.request).id;
-        const body = { call, approved, by, ...(reason === undefined ? {} : { reason }) };
+        const body = {
+          call,
+          approved,
+          by,
+          ...(reason === undefined ? {} : { reason }),
+          ...(changed === undefined ? {} : { arguments: changed }),
+        };
         return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
       }
       case "message":

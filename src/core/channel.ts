@@ -29,6 +29,8 @@ export interface ChannelHost<Server = unknown> {
   permit(caller: Caller, agent: string): void;
   /** Throws `forbidden` unless the request's caller has the scope. Calls through `runsFor` are checked already. */
   demand(request: unknown, scope: Scope): void;
+  /** What the request's caller may do. */
+  scopes(request: unknown): readonly Scope[];
   /**
    * Runs scoped to the request's caller: enforces permitted agents, rate and concurrency limits, and per-caller idempotency
    * keys, and refuses new runs with `unavailable` when the service is full.

@@ -28,6 +28,8 @@ export interface Telemetry {
   metrics(format?: MetricsFormat): Promise<string>;
   /** The run's spans as OTLP JSON, from a bounded ring. */
   trace(run: string): unknown | undefined;
+  /** Drops the run's spans from the ring: the run was erased. */
+  forget(run: string): void;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
@@ -47,6 +49,7 @@ export const noTelemetry: Telemetry = {
   count: () => {},
   metrics: async () => "",
   trace: () => undefined,
+  forget: () => {},
   flush: done,
   close: done,
 };

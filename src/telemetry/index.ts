@@ -58,6 +58,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       return exposition(await sdk.collect(), format);
     },
     trace: (run) => measure.ring.trace(run),
+    forget: (run) => measure.ring.forget(run),
     flush: () => sdk.flush(),
     async close() {
       for (const delivery of [...deliveries]) delivery.end(cancelled);

@@ -8,6 +8,7 @@ import { VenturiError } from "../core/errors.ts";
 import { silentLog } from "../core/log.ts";
 import type { AnyPlugin } from "../core/plugin.ts";
 import type { Runs } from "../core/runs.ts";
+import { scopes } from "../core/scopes.ts";
 import { ScriptedRuns } from "./scripted-runs.ts";
 
 /** What the channel's client received: all of the text, or the error. */
@@ -172,6 +173,7 @@ async function openTestHost(
     caller: () => caller,
     permit,
     demand: () => {},
+    scopes: () => scopes,
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: async () => undefined,
   };

@@ -265,6 +265,7 @@ async function mount(
         caller: (request) => callers.of(request),
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
+        scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
           // The request was counted on arrival; further starts on a socket are counted one by one.
           let starts = 0;

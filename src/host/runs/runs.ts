@@ -84,6 +84,9 @@ interface Owner {
   readonly caller: RunRequest["caller"] | undefined;
 }
 
+/** Past the hour for which journals keep blobs without a run, ms. */
+const sweepAfter = 65 * 60_000;
+
 /** Runs on top of journal, worker and loop. Not instrumented; the container's `Runs` is. */
 @injectable()
 export class HostRuns implements Runs {
@@ -102,6 +105,7 @@ export class HostRuns implements Runs {
   readonly #started = new Set<string>();
   readonly #interrupt = new AbortController();
   #draining = false;
+  #stopSweep: (() => void) | undefined;
 
   constructor(
     @inject(Config) { limits }: Config,
@@ -260,6 +264,12 @@ export class HostRuns implements Runs {
     const { count, answered, asked } = await askedAbout(journal, run, checked.call);
     if (answered || row.state === "done") return false;
     if (checked.arguments !== undefined && asked !== undefined) {
+      const { origin } = asked;
+      // Asked by a called run, whose tool it is: answered there, and its callers are told.
+      if (origin !== undefined) return this.signal(origin.run, "approve", { ...checked, call: origin.call }, id);
+      if (!checked.approved) {
+        throw new VenturiError("run.signal", "invalid_input", "arguments: a refused call is not made; leave them out");
+      }
       checkChanged(this.#parts.revisions.current.agents.get(row.agent), asked.name, checked.arguments);
     }
     const taken = await journal.signal(run, `${name}:${count}`, kind, checked);
@@ -273,15 +283,18 @@ export class HostRuns implements Runs {
   /** The answer is already stored, so a failure to audit it is only logged. */
   async #auditAnswer(row: RunRow, answer: SignalBody<"approve">, asked: EventOf<"approval.requested"> | undefined) {
     const { journal, log } = this.#parts;
-    const hash = createHash("sha256")
-      .update(JSON.stringify(asked?.arguments ?? {}))
-      .digest("hex");
+    const hash = hashOf(asked?.arguments ?? {});
     const entry = {
       action: answer.approved ? "approval.given" : "approval.denied",
       by: answer.by ?? "local",
       tenant: row.tenant,
       run: row.run,
-      details: { call: answer.call, tool: asked?.name ?? "", arguments: `sha256:${hash}` },
+      details: {
+        call: answer.call,
+        tool: asked?.name ?? "",
+        arguments: `sha256:${hash}`,
+        ...(answer.arguments === undefined ? {} : { changed: `sha256:${hashOf(answer.arguments)}` }),
+      },
     };
     const failed = (thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) });
     await journal.audit(entry).catch(failed);
@@ -332,6 +345,17 @@ export class HostRuns implements Runs {
     const { session, tenant } = await this.get(run);
     await this.#parts.journal.prune({ runs: [run] });
     if (session !== undefined) this.#sessions.forget(tenant, session);
+    this.#parts.telemetry.forget(run);
+    this.#sweepLater();
+  }
+
+  /** Blobs that no run uses any more are kept for an hour, and only a prune removes them. */
+  #sweepLater(): void {
+    const { clock, journal, log } = this.#parts;
+    this.#stopSweep ??= clock.after(sweepAfter, () => {
+      this.#stopSweep = undefined;
+      journal.prune({}).catch((thrown: unknown) => log.warn("journal.prune", { error: messageOf(thrown) }));
+    });
   }
 
   agents(): readonly AgentInfo[] {
@@ -358,6 +382,7 @@ export class HostRuns implements Runs {
 
   async close(): Promise<void> {
     this.#draining = true;
+    this.#stopSweep?.();
     await this.#worker.stop();
     this.#followers.close();
     this.#committer.close();
@@ -447,6 +472,8 @@ function checkChanged(agent: AgentDefinition | undefined, name: string, changed:
   const checked = tools.check(name, { ...changed });
   if (!checked.ok) throw new VenturiError("run.signal", "invalid_input", checked.error.message);
 }
+
+const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
 
 const noRun = (op: string, run: string): VenturiError =>
   new VenturiError(op, "not_found", `there is no run "${run.slice(0, 256)}"`);

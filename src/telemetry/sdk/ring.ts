@@ -85,6 +85,11 @@ export class Ring {
     this.#evict();
   }
 
+  forget(run: string): void {
+    this.#size -= this.#entries.get(run)?.size ?? 0;
+    this.#entries.delete(run);
+  }
+
   #evict(): void {
     for (const [run, entry] of this.#entries) {
       const full = this.#entries.size > this.#capacity || (this.#size > spansInAll && this.#entries.size > 1);

@@ -1,0 +1,74 @@
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  type RunRow,
+  type Runs,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
+import { z } from "zod";
+import { examples } from "./examples.ts";
+import { Failure } from "./view.ts";
+
+/** Erasure: everything stored of a run or of a conversation. */
+export function mountErase(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.delete("/v1/runs/:run", { schema: schemas.run }, async (request) => {
+    const runs = host.runsFor(request);
+    const row = await runs.get(request.params.run);
+    mustHaveEnded([row]);
+    await runs.remove(row.run);
+    return { removed: [row.run] };
+  });
+  server.delete("/v1/sessions/:session", { schema: schemas.session }, async (request) => {
+    const { session } = request.params;
+    const runs = host.runsFor(request);
+    const rows = await runsOf(runs, session);
+    if (rows.length === 0) throw new VenturiError("session.remove", "not_found", `there is no session "${session}"`);
+    mustHaveEnded(rows);
+    for (const { run } of rows) await runs.remove(run);
+    return { removed: rows.map(({ run }) => run) };
+  });
+}
+
+/** A run under way is cancelled by its own call, so that nobody erases it by mistake. */
+function mustHaveEnded(rows: readonly RunRow[]): void {
+  const open = rows.filter(({ state }) => state !== "done").map(({ run }) => run);
+  if (open.length === 0) return;
+  throw new VenturiError("run.remove", "conflict", `${open[0]} is still under way; cancel it first`, {
+    details: { runs: open.slice(0, 100) },
+  });
+}
+
+async function runsOf(runs: Runs, session: string): Promise<RunRow[]> {
+  const rows: RunRow[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await runs.list({ session, limit: 200, ...(cursor === undefined ? {} : { cursor }) });
+    rows.push(...page.runs);
+    cursor = page.cursor;
+  } while (cursor !== undefined);
+  return rows;
+}
+
+const Removed = z.object({ removed: z.array(z.string()) }).meta({ examples: [examples.removed] });
+const failures = { "4XX": Failure, "5XX": Failure };
+const description =
+  "Removes events, request, signals, kept wires, digest, search text and spans. Images and files that no other run uses go with the " +
+  "next sweep, an hour later at the earliest; they cannot be read from now on. 409 while a run is under way.";
+const schemas = {
+  run: {
+    summary: "Erase an ended run",
+    description,
+    tags: ["runs"],
+    params: z.object({ run: z.string() }),
+    response: { 200: Removed, ...failures },
+  },
+  session: {
+    summary: "Erase a conversation: all its runs",
+    description,
+    tags: ["sessions"],
+    params: z.object({ session: z.string() }),
+    response: { 200: Removed, ...failures },
+  },
+};

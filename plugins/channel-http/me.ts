@@ -1,0 +1,29 @@
+import { type ChannelHost, type FastifyInstance, scopes, type ZodRoutes } from "venturi/plugin";
+import { z } from "zod";
+import { examples } from "./examples.ts";
+import { Failure } from "./view.ts";
+
+/** `GET /v1/me`: who the key belongs to and what it may do. */
+export function mountMe(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/me", { schema }, async (request) => {
+    const { id, tenant, agents } = host.caller(request);
+    return { id, tenant, ...(agents === undefined ? {} : { agents }), may: host.scopes(request) };
+  });
+}
+
+const schema = {
+  summary: "The key: its id, tenant, agents and scopes",
+  tags: ["operations"],
+  response: {
+    200: z
+      .object({
+        id: z.string(),
+        tenant: z.string(),
+        agents: z.array(z.string()).optional().describe("the agents it may use; all when absent"),
+        may: z.array(z.enum(scopes)),
+      })
+      .meta({ examples: [examples.me] }),
+    "4XX": Failure,
+  },
+};
