@@ -1,8 +1,9 @@
-import { type Clock, sleep, systemClock } from "../core/clock.ts";
+import { type Clock, systemClock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
 import { endInstead } from "./last-words.ts";
+import { retry } from "./retry.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
 
 /** Receives this process's events once they are durable. */
@@ -29,8 +30,6 @@ export interface CommitterOptions {
 
 const op = "journal.append";
 const turn = Promise.resolve();
-const firstRetry = 50;
-const lastRetry = 2_000;
 /** Most durations of a commit between two starts. */
 const maxShare = 8;
 /** Never pushed to. */
@@ -222,22 +221,24 @@ export class Committer implements LogOwner {
    * Retries until the engine accepts; `failure` is what the first try threw. By the port's contract, repeating an append that did
    * succeed is harmless.
    */
-  async #append(batch: readonly Append[], failure?: unknown): Promise<ReadonlySet<Ownership>> {
-    const deadline = this.clock.monotonic() + this.#patience;
-    for (let tries = 0; ; tries++) {
-      try {
-        if (tries === 0 && failure !== undefined) throw failure;
-        const fenced = await this.#journal.append(batch);
-        if (tries > 0) this.#log.info("journal append succeeded again", { tries });
-        return fenced;
-      } catch (thrown) {
-        // An error that is not the engine's own (an event that does not encode) is permanent.
-        const error = wrap(op, thrown, "record_invalid");
-        if (error.code !== "journal_failed" || this.clock.monotonic() >= deadline) throw error;
-        if (tries === 0) this.#log.warn("journal append failed; retrying", { code: error.code, error: error.message });
-        await sleep(this.clock, Math.min(lastRetry, firstRetry * 2 ** Math.min(tries, 10)), this.#closing.signal);
-      }
-    }
+  #append(batch: readonly Append[], failure?: unknown): Promise<ReadonlySet<Ownership>> {
+    const append = async (tries: number): Promise<ReadonlySet<Ownership>> => {
+      if (tries === 0 && failure !== undefined) throw failure;
+      const fenced = await this.#journal.append(batch);
+      if (tries > 0) this.#log.info("journal append succeeded again", { tries });
+      return fenced;
+    };
+    return retry(append, {
+      op,
+      // An error that is not the engine's own (an event that does not encode) is permanent.
+      otherwise: "record_invalid",
+      clock: this.clock,
+      patience: this.#patience,
+      signal: () => this.#closing.signal,
+      onFailure: ({ code, message }, tries) => {
+        if (tries === 0) this.#log.warn("journal append failed; retrying", { code, error: message });
+      },
+    });
   }
 }
 

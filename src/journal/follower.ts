@@ -1,10 +1,11 @@
-import { type Clock, sleep } from "../core/clock.ts";
+import type { Clock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { mayBeCut } from "../core/page.ts";
 import { PolledStream } from "../core/polled-stream.ts";
+import { retry } from "./retry.ts";
 
 type Batch = readonly RunEvent[];
 type Result = IteratorResult<Batch, undefined>;
@@ -187,19 +188,15 @@ export class Follower extends PolledStream<Batch> {
     return this.#take();
   }
 
-  async #patiently<T>(ask: () => Promise<T>): Promise<T> {
+  #patiently<T>(ask: () => Promise<T>): Promise<T> {
     const { clock, patience } = this.#options;
-    const deadline = clock.monotonic() + patience;
-    for (let wait = 50; ; wait = Math.min(2_000, wait * 2)) {
-      try {
-        return await ask();
-      } catch (thrown) {
-        const error = wrap(op, thrown, "journal_failed");
-        if (error.code !== "journal_failed" || clock.monotonic() >= deadline || this.#ended) throw error;
-      }
-      this.#closing ??= new AbortController();
-      await sleep(clock, wait, this.#closing.signal);
-    }
+    return retry(ask, { op, otherwise: "journal_failed", clock, patience, signal: () => this.#untilClosed() });
+  }
+
+  #untilClosed(): AbortSignal {
+    this.#closing ??= new AbortController();
+    if (this.#ended) this.#closing.abort();
+    return this.#closing.signal;
   }
 
   #arrived(): void {

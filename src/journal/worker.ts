@@ -9,6 +9,7 @@ import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
 import { refuseNewer } from "./known-events.ts";
 import { failedWith } from "./last-words.ts";
+import { retry } from "./retry.ts";
 import type { OwnedLog } from "./run-log.ts";
 import { RunSignals, SignalWatch } from "./signals.ts";
 import { StartTurns } from "./start-turns.ts";
@@ -237,16 +238,8 @@ export class Worker {
     log.write(failedWith(error));
   }
 
-  async #patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    for (let wait = 50; ; wait = Math.min(2_000, wait * 2)) {
-      try {
-        return await ask();
-      } catch (thrown) {
-        const error = wrap("worker.execute", thrown);
-        if (error.code !== "journal_failed") throw error;
-      }
-      await sleep(this.#clock, wait, signal);
-    }
+  #patiently<T>(ask: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    return retry(ask, { op: "worker.execute", clock: this.#clock, signal: () => signal });
   }
 
   #onHint(hint: Hint): void {

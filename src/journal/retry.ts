@@ -1,0 +1,34 @@
+import { type Clock, sleep } from "../core/clock.ts";
+import type { Code } from "../core/codes.ts";
+import { type VenturiError, wrap } from "../core/errors.ts";
+
+const first = 50;
+const longest = 2_000;
+
+export interface Retry {
+  readonly op: string;
+  /** Code of an error that has none. Only `journal_failed` is retried. */
+  readonly otherwise?: Code;
+  readonly clock: Clock;
+  /** Gives up after this time, ms; without it only `signal` ends the retries. */
+  readonly patience?: number;
+  /** Asked for after a failure, so that a caller can create it then. */
+  readonly signal: () => AbortSignal;
+  readonly onFailure?: (error: VenturiError, tries: number) => void;
+}
+
+/** Asks the journal until it answers, waiting 50 ms, then twice as long each time, up to 2 s. `ask` gets the number of failures. */
+export async function retry<T>(ask: (tries: number) => Promise<T>, options: Retry): Promise<T> {
+  const { op, otherwise, clock, patience = Number.POSITIVE_INFINITY } = options;
+  const deadline = clock.monotonic() + patience;
+  for (let tries = 0, wait = first; ; tries++, wait = Math.min(longest, wait * 2)) {
+    try {
+      return await ask(tries);
+    } catch (thrown) {
+      const error = wrap(op, thrown, otherwise);
+      if (error.code !== "journal_failed" || clock.monotonic() >= deadline) throw error;
+      options.onFailure?.(error, tries);
+    }
+    await sleep(clock, wait, options.signal());
+  }
+}
