@@ -120,27 +120,4 @@ export interface AgentDefinition {
   readonly revision: string;
 }
 
-export const defaultLimits: Limits = {
-  maxToolRounds: 10,
-  onLimit: "finish",
-  maxToolCalls: 64,
-  maxCallsPerRound: 32,
-  tokens: undefined,
-  outputTokens: 4_000_000,
-  outputBytes: 32 * 1024 * 1024,
-  generationBytes: 8 * 1024 * 1024,
-  time: 24 * 3_600_000,
-};
-
-export const defaultToolPolicy: ToolPolicy = {
-  dispatch: "eager",
-  concurrency: 8,
-  onError: "feedback",
-  timeout: 60_000,
-  grace: 1_000,
-  maxOutput: 64_000,
-  approvalTimeout: 24 * 3_600_000,
-  onUncertain: "ask",
-};
-
 export const defaultTimeouts: Timeouts = { connect: 3_000, firstChunk: 20_000, idle: 300_000, total: 1_800_000 };

@@ -1,8 +1,6 @@
 import {
   type AgentDefinition,
-  defaultLimits,
   defaultTimeouts,
-  defaultToolPolicy,
   type Limits,
   type ModelChain,
   type ToolPolicy,
@@ -18,6 +16,7 @@ import type { Message } from "../../src/core/messages.ts";
 import type { Provider } from "../../src/core/provider.ts";
 import type { Stalls } from "../../src/core/stalls.ts";
 import type { Tool } from "../../src/core/tool.ts";
+import { RunLimits, ToolPolicySettings } from "../../src/host/config/agents.ts";
 
 /** A log that keeps what is written, and lets a test look at each event as it is written. */
 export class ArrayLog implements RunLog {
@@ -116,8 +115,8 @@ export function agentOf(setup: Setup): AgentDefinition {
     options: {},
     overrides: { models: new Map(), options: new Set() },
     tools: () => setup.tools ?? [],
-    limits: { ...defaultLimits, ...setup.limits },
-    toolPolicy: { ...defaultToolPolicy, grace: 50, ...setup.policy },
+    limits: { tokens: undefined, ...RunLimits.parse({}), ...setup.limits },
+    toolPolicy: { ...ToolPolicySettings.parse({}), grace: 50, ...setup.policy },
     output: undefined,
     whenBusy: "wait",
     hooks: [],

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { defaultLimits } from "../../src/agent/definition.ts";
 import { lowerLimits } from "../../src/agent/request-limits.ts";
 import type { Delta } from "../../src/core/deltas.ts";
 import type { Provider } from "../../src/core/provider.ts";
+import { RunLimits } from "../../src/host/config/agents.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";
@@ -117,7 +117,7 @@ describe("limits", () => {
   });
 
   it("may be lowered by a request, never raised", () => {
-    const limits = { ...defaultLimits, tokens: 100 };
+    const limits = { ...RunLimits.parse({}), tokens: 100 };
     expect(lowerLimits(limits, { maxToolRounds: 3, maxToolCalls: 1_000, tokens: 50, time: 10 })).to.include({
       maxToolRounds: 3,
       maxToolCalls: 64,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { defaultLimits, defaultTimeouts, defaultToolPolicy } from "../../agent/definition.ts";
+import { defaultTimeouts } from "../../agent/definition.ts";
 import { generationOptions } from "../../core/generation-options.ts";
 import { Duration, Size } from "../../core/units.ts";
 
@@ -63,22 +63,12 @@ export const defaultModel: Omit<ModelSettings, "chain"> = {
 };
 
 export const RunLimits = z.strictObject({
-  maxToolRounds: count()
-    .prefault(defaultLimits.maxToolRounds)
-    .describe("Rounds of tool calls before the run must end."),
-  onLimit: z
-    .enum(["finish", "error"])
-    .prefault(defaultLimits.onLimit)
-    .describe("Finish with the output so far, or fail."),
-  maxToolCalls: count().prefault(defaultLimits.maxToolCalls).describe("Tool calls in a run."),
-  maxCallsPerRound: count().prefault(defaultLimits.maxCallsPerRound).describe("Tool calls in one round."),
+  maxToolRounds: count().prefault(10).describe("Rounds of tool calls before the run must end."),
+  onLimit: z.enum(["finish", "error"]).prefault("finish").describe("Finish with the output so far, or fail."),
+  maxToolCalls: count().prefault(64).describe("Tool calls in a run."),
+  maxCallsPerRound: count().prefault(32).describe("Tool calls in one round."),
   tokens: z.number().int().positive().optional().describe("Tokens, in and out, that a run may use."),
-  outputTokens: z
-    .number()
-    .int()
-    .positive()
-    .prefault(defaultLimits.outputTokens)
-    .describe("Tokens that the model may produce in a run."),
+  outputTokens: z.number().int().positive().prefault(4_000_000).describe("Tokens that the model may produce in a run."),
   outputBytes: Size.prefault("32MiB").describe(
     "Characters that the model may produce in a run: text, reasoning, arguments of calls.",
   ),
@@ -91,14 +81,11 @@ export const ToolPolicySettings = z.strictObject({
     .enum(["eager", "round"])
     .prefault("eager")
     .describe("Start pure and idempotent tools while the model still talks, or all at the end of its answer."),
-  concurrency: z.number().int().positive().prefault(defaultToolPolicy.concurrency).describe("Tools at the same time."),
-  onError: z
-    .enum(["feedback", "abort"])
-    .prefault("feedback")
-    .describe("Report the failure to the model, or end the run."),
+  concurrency: z.number().int().positive().prefault(8).describe("Tools at the same time."),
+  onError: z.enum(["feedback", "abort"]).prefault("feedback").describe("Report the failure to the model, or end the run."),
   timeout: Duration.prefault("60s").describe("For tools that do not say."),
   grace: Duration.prefault("1s").describe("How long a cancelled tool may go on before it is left behind."),
-  maxOutput: Size.prefault(defaultToolPolicy.maxOutput).describe("Characters of an output that the model gets."),
+  maxOutput: Size.prefault(64_000).describe("Characters of an output that the model gets."),
   approvalTimeout: Duration.prefault("24h").describe("How long a person may take to approve."),
   onUncertain: z
     .enum(["ask", "fail"])
