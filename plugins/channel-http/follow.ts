@@ -5,9 +5,8 @@ import {
   heartbeatFrame,
   named,
   RunEvent,
-  SseWriter,
+  streamRun,
   VenturiError,
-  writeBatches,
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
@@ -31,15 +30,8 @@ export function mountFollow(host: ChannelHost<FastifyInstance>): void {
       const { events, next } = await runs.events(run, { after, limit, steps });
       return { run, status: statusOf(row), head: row.head, events, next };
     }
-    const writer = new SseWriter(reply, host.limits, { heartbeat: () => heartbeatFrame(run) });
-    if (after > 0) writer.open();
-    try {
-      await writeBatches(runs.follow(run, { after, signal: writer.gone, channel: "http" }), writer, eventFrame);
-      writer.end();
-    } catch (thrown) {
-      host.log.warn("a stream was cut", { run, error: String(thrown) });
-      writer.destroy();
-    }
+    const served = { host, runs, run, reply, channel: "http", onDisconnect: "continue", after } as const;
+    await streamRun(served, eventFrame, { heartbeat: () => heartbeatFrame(run) });
     return reply;
   });
 }

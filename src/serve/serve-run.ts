@@ -83,8 +83,10 @@ export async function streamRun(
     ...(refused === undefined ? {} : { hold: host.limits.keepAlive }),
     ...(heartbeat === undefined ? {} : { heartbeat }),
   });
+  const { after = 0, until } = served;
+  // Whoever resumes may wait long for the next event.
+  if (after > 0 && refused === undefined) writer.open();
   try {
-    const { after = 0, until } = served;
     const followed = runs.follow(run, { after, signal: writer.gone, channel });
     const batches = polled(until === undefined ? followed : ending(followed, until));
     const refuse = (error: ErrorJson, events: Batch) => refused !== undefined && writer.refuse(refused(error), events);
