@@ -7,6 +7,7 @@ export * from "./core/codes.ts";
 export { type Complaint, complaintsOf } from "./core/complaints.ts";
 export * from "./core/deltas.ts";
 export * from "./core/digest.ts";
+export * from "./core/encode-event.ts";
 export * from "./core/errors.ts";
 export * from "./core/events.ts";
 export * from "./core/feed.ts";

@@ -1,4 +1,5 @@
-import { type EventOf, encodeEvent, type RunEvent } from "../core/events.ts";
+import { encodeEvent } from "../core/encode-event.ts";
+import type { EventOf, RunEvent } from "../core/events.ts";
 import { forOneLine, type Show, type Shown, type Style, styled } from "./screen.ts";
 
 export interface Printer {

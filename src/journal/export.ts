@@ -1,5 +1,6 @@
+import { encodeEvent } from "../core/encode-event.ts";
 import { VenturiError } from "../core/errors.ts";
-import { encodeEvent, type RunEvent } from "../core/events.ts";
+import type { RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
 import { mayBeCut } from "../core/page.ts";
 import type { Heading } from "./archive.ts";

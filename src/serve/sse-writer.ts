@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../core/clock.ts";
-import { encodeEvent, type RunEvent } from "../core/events.ts";
+import { encodeEvent } from "../core/encode-event.ts";
+import type { RunEvent } from "../core/events.ts";
 import { polled } from "../core/polled-stream.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { encodeEvent, type RunEvent } from "../../src/core/events.ts";
+import { encodeEvent } from "../../src/core/encode-event.ts";
+import type { RunEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import type { ClientReport } from "./client.ts";
 import type { Ownership } from "./engines.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeEvent } from "../../src/core/events.ts";
+import { encodeEvent } from "../../src/core/encode-event.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import { checkEffects, checkRun } from "../chaos/check.ts";
 import type { ClientReport } from "../chaos/client.ts";

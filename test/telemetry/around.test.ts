@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { encodeEvent, type RunEvent } from "../../src/core/events.ts";
+import { encodeEvent } from "../../src/core/encode-event.ts";
+import type { RunEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import { type Log, silentLog } from "../../src/core/log.ts";
 import type { Runs } from "../../src/core/runs.ts";

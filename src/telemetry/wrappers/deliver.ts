@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import { type Span, trace } from "@opentelemetry/api";
-import { encodedSize, isTerminal, type RunEvent } from "../../core/events.ts";
+import { encodedSize } from "../../core/encode-event.ts";
+import { isTerminal, type RunEvent } from "../../core/events.ts";
 import type { RunRequest } from "../../core/journal.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import { PolledStream, polled } from "../../core/polled-stream.ts";
