@@ -82,7 +82,10 @@ export const ToolPolicySettings = z.strictObject({
     .prefault("eager")
     .describe("Start pure and idempotent tools while the model still talks, or all at the end of its answer."),
   concurrency: z.number().int().positive().prefault(8).describe("Tools at the same time."),
-  onError: z.enum(["feedback", "abort"]).prefault("feedback").describe("Report the failure to the model, or end the run."),
+  onError: z
+    .enum(["feedback", "abort"])
+    .prefault("feedback")
+    .describe("Report the failure to the model, or end the run."),
   timeout: Duration.prefault("60s").describe("For tools that do not say."),
   grace: Duration.prefault("1s").describe("How long a cancelled tool may go on before it is left behind."),
   maxOutput: Size.prefault(64_000).describe("Characters of an output that the model gets."),
