@@ -17,12 +17,14 @@ tools:
   clock: { type: clock }
   calculator: { type: calculator }
   careful: { type: calculator, approval: always }
+  guarded_clock: { type: clock, approval: always }
 agents:
   count: { model: demo/pace-10-30 }
   slow: { model: demo/pace-20-60 }
   flaky: { model: shaky }
   long: { model: quick/count-1500 }
   assistant: { model: demo/small, tools: [clock, calculator] }
+  careful: { model: demo/small, tools: [guarded_clock] }
   asks: { model: demo/calls-1, tools: [careful] }
 journal: { type: sqlite, path: ./runs.db, lease: 1s }
 channels: { http: {}, websocket: {} }

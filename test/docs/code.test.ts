@@ -6,7 +6,7 @@ import { type Checkout, sharedCheckout } from "./checkout.ts";
 import { type Block, blocksOf, isRun, nameOf, pages, placeOf } from "./pages.ts";
 
 const all = pages().flatMap(blocksOf);
-const code = all.filter((each) => ["ts", "js"].includes(each.language) && isRun(each));
+const code = all.filter((each) => ["ts", "tsx", "js"].includes(each.language) && isRun(each));
 const checked = code.filter((each) => !each.tag.startsWith("parsed"));
 const fileOf = (block: Block): string =>
   placeOf(block) ?? `${block.page.replaceAll(/[/.]/g, "-")}-${block.line}.${block.language}`;
@@ -27,6 +27,7 @@ describe("code in the pages", function () {
       lib: ["es2024", "esnext.disposable", "dom", "dom.asynciterable"],
       moduleDetection: "force",
       strict: true,
+      jsx: "react-jsx",
       noEmit: true,
       skipLibCheck: true,
       allowJs: true,

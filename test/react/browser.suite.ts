@@ -5,10 +5,11 @@ import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { build } from "esbuild";
+import { build, type StdinOptions } from "esbuild";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { VenturiClient } from "../../src/client/client.ts";
 import { Restartable } from "../client/restartable.ts";
+import { blocksOf } from "../docs/pages.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
@@ -18,6 +19,18 @@ function browserPath(): string | undefined {
   const folders = (process.env.PATH ?? "").split(delimiter);
   const names = ["chromium-headless-shell", "chromium", "google-chrome"];
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
+}
+
+async function bundled(stdin: StdinOptions): Promise<string> {
+  const bundle = await build({
+    stdin,
+    bundle: true,
+    format: "esm",
+    jsx: "automatic",
+    define: { "process.env.NODE_ENV": '"development"' }, // StrictMode mounts twice in development alone
+    write: false,
+  });
+  return bundle.outputFiles[0]?.text ?? "";
 }
 
 describe("venturi/react in a browser", function () {
@@ -31,17 +44,12 @@ describe("venturi/react in a browser", function () {
   let requests: string[];
   let complaints: string[];
   let count = 0;
+  let test: string;
+  let script: string;
 
   before(async function () {
     if (executablePath === undefined) return this.skip();
-    const bundle = await build({
-      entryPoints: [join(root, "test/react/page.mjs")],
-      bundle: true,
-      format: "esm",
-      define: { "process.env.NODE_ENV": '"development"' }, // StrictMode mounts twice in development alone
-      write: false,
-    });
-    const script = bundle.outputFiles[0]?.text ?? "";
+    test = await bundled({ contents: 'import "./test/react/page.mjs";', resolveDir: root });
     pages = createServer((request, response) => {
       if (request.url?.startsWith("/page.js")) response.setHeader("content-type", "text/javascript").end(script);
       else
@@ -58,6 +66,7 @@ describe("venturi/react in a browser", function () {
   });
   beforeEach(async () => {
     context = await browser.newContext();
+    script = test;
     requests = [];
     complaints = [];
   });
@@ -152,6 +161,20 @@ describe("venturi/react in a browser", function () {
       expect(await view.locator("#calls li").allInnerTexts()).to.deep.equal(["careful done"]);
     });
   }
+
+  it("the page in docs/clients.md answers", async () => {
+    const block = blocksOf("docs/clients.md").find(({ tag }) => tag === "as chat.tsx");
+    const text = (block?.text ?? "").replaceAll("http://127.0.0.1:7070", service.url);
+    const shown = `${text}
+import { createRoot } from "react-dom/client";
+createRoot(document.getElementById("root")).render(<App />);`;
+    script = await bundled({ contents: shown, loader: "tsx", resolveDir: root });
+    const page = await open({});
+    await page.fill("input", "What is 17 * 23?");
+    await page.press("input", "Enter");
+    await page.waitForFunction('/391/.test(document.querySelector("p:not([aria-busy])")?.innerText ?? "")');
+    expect(complaints.filter((line) => !line.includes("404"))).to.deep.equal([]);
+  });
 
   it("of two tabs that answer at once, one is told that the other was first", async () => {
     const session = newSession();
