@@ -5,25 +5,42 @@ import { serve } from "../dist/test/service.js";
 import { pythonModels } from "./python-models.mjs";
 
 export async function serviceTypes() {
-  const schemas = await componentsOfService();
+  const { components, paths } = await documentOfService();
+  const schemas = { ...components.schemas, ...queriesOf(paths) };
   const events = reachable(schemas, ["RunEvent", "FeedItem"]);
   const rest = Object.keys(schemas).filter((name) => !events.includes(name));
   return {
     "src/client/venturi.events.d.ts": declarations(schemas, events),
     "src/client/venturi.api.d.ts": declarations(schemas, rest, events),
-    "clients/python/src/venturi_client/models.py": pythonModels(schemas),
+    "clients/python/src/venturi_client/models.py": pythonModels(components.schemas),
   };
 }
 
 /** A service without runs: its document does not depend on them. */
-async function componentsOfService() {
+async function documentOfService() {
   const service = await serve({ scripts: {}, channels: [{ plugin: channelHttp }] });
   try {
-    const { components } = await (await fetch(`${service.url}/openapi.json`)).json();
-    return components.schemas;
+    return await (await fetch(`${service.url}/openapi.json`)).json();
   } finally {
     await service.close();
   }
+}
+
+const queries = {
+  RunsQuery: "/v1/runs",
+  SessionsQuery: "/v1/sessions",
+  TurnsQuery: "/v1/sessions/{session}",
+  ApprovalsQuery: "/v1/approvals",
+};
+
+/** The query parameters of lists, as a schema each. */
+function queriesOf(paths) {
+  const schemaOf = (path) => {
+    const parameters = paths[path].get.parameters.filter((parameter) => parameter.in === "query");
+    const properties = parameters.map(({ name, schema, description }) => [name, { ...schema, description }]);
+    return { type: "object", properties: Object.fromEntries(properties) };
+  };
+  return Object.fromEntries(Object.entries(queries).map(([name, path]) => [name, schemaOf(path)]));
 }
 
 function reachable(schemas, roots) {
@@ -60,7 +77,7 @@ function typeOf(schema, indent = "") {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   const union = schema.anyOf ?? schema.oneOf;
-  if (union !== undefined) return union.map((option) => typeOf(option, indent)).join(" | ");
+  if (union !== undefined) return [...new Set(union.map((option) => typeOf(option, indent)))].join(" | ");
   if (schema.allOf !== undefined) return schema.allOf.map((option) => typeOf(option, indent)).join(" & ");
   switch (schema.type) {
     case "string":

@@ -1,4 +1,4 @@
-import { type ChannelHost, type FastifyInstance, scopes, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, type FastifyInstance, named, scopes, type ZodRoutes } from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
@@ -12,18 +12,21 @@ export function mountMe(host: ChannelHost<FastifyInstance>): void {
   });
 }
 
+const MeView = named(
+  "MeView",
+  z.object({
+    id: z.string(),
+    tenant: z.string(),
+    agents: z.array(z.string()).optional().describe("the agents it may use; all when absent"),
+    may: z.array(z.enum(scopes)),
+  }),
+);
+
 const schema = {
   summary: "The key: its id, tenant, agents and scopes",
   tags: ["operations"],
   response: {
-    200: z
-      .object({
-        id: z.string(),
-        tenant: z.string(),
-        agents: z.array(z.string()).optional().describe("the agents it may use; all when absent"),
-        may: z.array(z.enum(scopes)),
-      })
-      .meta({ examples: [examples.me] }),
+    200: MeView.meta({ examples: [examples.me] }),
     "4XX": Failure,
   },
 };

@@ -53,6 +53,11 @@ export function mountSessions(host: ChannelHost<FastifyInstance>): void {
 
 const TurnView = named("TurnView", RunView.extend({ input: RunInput }));
 
+const SessionView = named(
+  "SessionView",
+  z.object({ session: z.string(), updatedAt: z.number(), last: RunView.describe("its newest run that fits") }),
+);
+
 const listSchema = {
   summary: "Sessions, the one with the newest run first",
   tags: ["sessions"],
@@ -65,9 +70,7 @@ const listSchema = {
   response: {
     200: z
       .object({
-        sessions: z.array(
-          z.object({ session: z.string(), updatedAt: z.number(), last: RunView.describe("its newest run that fits") }),
-        ),
+        sessions: z.array(SessionView),
         cursor: z.string().optional().describe("there may be more, even if this page is short"),
       })
       .meta({ examples: [examples.sessions] }),

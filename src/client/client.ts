@@ -3,9 +3,20 @@ import { type Call, type Settings, sendJson } from "./requests.ts";
 import { type FollowOptions, reconnect } from "./resume.ts";
 import { type CallOptions, Run } from "./run.ts";
 import { readStream } from "./sse.ts";
-import type { AgentView, Approval, RunView, StartRequest, TurnView } from "./venturi.api.d.ts";
+import type {
+  AgentView,
+  Approval,
+  ApprovalsQuery,
+  MeView,
+  RunsQuery,
+  RunView,
+  SessionsQuery,
+  SessionView,
+  StartRequest,
+  TurnsQuery,
+  TurnView,
+} from "./venturi.api.d.ts";
 import type { FeedItem } from "./venturi.events.d.ts";
-import type { PageQuery, RunsQuery } from "./views.ts";
 
 export { ClientError } from "./client-error.ts";
 export type { ConnectionState, FollowOptions } from "./resume.ts";
@@ -66,7 +77,7 @@ export class VenturiClient {
       method: "POST",
       path: "/v1/runs",
       body: request,
-      headers: { prefer: "respond-async", "idempotency-key": key ?? crypto.randomUUID() },
+      headers: { prefer: "respond-async", "idempotency-key": key ?? randomKey() },
       signal,
       repeatable: true,
     });
@@ -79,26 +90,43 @@ export class VenturiClient {
   }
 
   /** Newest first. */
-  runs({ signal, ...query }: RunsQuery = {}): Promise<{ runs: RunView[]; cursor?: string }> {
-    return this.request({ op: "run.list", path: "/v1/runs", query: { ...query }, signal });
+  runs({ signal, ...query }: RunsQuery & CallOptions = {}): Promise<{ runs: RunView[]; cursor?: string }> {
+    return this.request({ op: "run.list", path: "/v1/runs", query, signal });
+  }
+
+  /** The one with the newest run first. */
+  sessions({
+    signal,
+    ...query
+  }: SessionsQuery & CallOptions = {}): Promise<{ sessions: SessionView[]; cursor?: string }> {
+    return this.request({ op: "session.list", path: "/v1/sessions", query, signal });
   }
 
   /** The session's runs, oldest first, each with input and answer. */
-  session(id: string, { signal, ...query }: PageQuery = {}): Promise<{ runs: TurnView[]; cursor?: string }> {
-    return this.request({
-      op: "session.get",
-      path: `/v1/sessions/${encodeURIComponent(id)}`,
-      query: { ...query },
-      signal,
-    });
+  session(
+    id: string,
+    { signal, ...query }: TurnsQuery & CallOptions = {},
+  ): Promise<{ runs: TurnView[]; cursor?: string }> {
+    return this.request({ op: "session.get", path: sessionPath(id), query, signal });
   }
 
-  /** Pending approvals, oldest run first. */
+  /** Erases an ended conversation: all its runs, which it names. */
+  async removeSession(id: string, { signal }: CallOptions = {}): Promise<string[]> {
+    const call = { op: "session.remove", method: "DELETE", path: sessionPath(id), signal } as const;
+    return (await this.request<{ removed: string[] }>(call)).removed;
+  }
+
+  /** Questions that wait for a person, oldest run first. */
   approvals({
     signal,
     ...query
-  }: PageQuery & { agent?: string } = {}): Promise<{ approvals: Approval[]; cursor?: string }> {
-    return this.request({ op: "approval.list", path: "/v1/approvals", query: { ...query }, signal });
+  }: ApprovalsQuery & CallOptions = {}): Promise<{ approvals: Approval[]; cursor?: string }> {
+    return this.request({ op: "approval.list", path: "/v1/approvals", query, signal });
+  }
+
+  /** Whose key this is, and what it may do. */
+  me({ signal }: CallOptions = {}): Promise<MeView> {
+    return this.request({ op: "key.get", path: "/v1/me", signal });
   }
 
   async agents({ signal }: CallOptions = {}): Promise<AgentView[]> {
@@ -131,3 +159,9 @@ export class VenturiClient {
     this.#socket?.close();
   }
 }
+
+const sessionPath = (id: string): string => `/v1/sessions/${encodeURIComponent(id)}`;
+
+/** `crypto.randomUUID` exists on pages of HTTPS and localhost alone. */
+const randomKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("-");

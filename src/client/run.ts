@@ -119,6 +119,11 @@ export class Run {
     return new Run(run, this.#settings, this.#socket);
   }
 
+  /** Erases the ended run and everything stored of it. */
+  async remove({ signal }: CallOptions = {}): Promise<void> {
+    await send(this.#settings, this.#call("run.remove", { method: "DELETE", signal }));
+  }
+
   #post(op: string, path: string, call: Partial<Call>): Promise<Response> {
     return send(this.#settings, this.#call(op, { ...call, method: "POST", path }));
   }

@@ -90,6 +90,14 @@ export type ForkRequest = {
   session?: string;
 };
 
+export type MeView = {
+  id: string;
+  tenant: string;
+  /** the agents it may use; all when absent */
+  agents?: Array<string>;
+  may: Array<"start" | "see" | "steer" | "inspect" | "approve" | "metrics">;
+};
+
 export type Question = {
   /** what POST /v1/runs/{run}/approvals/{call} takes */
   call: string;
@@ -130,6 +138,13 @@ export type RunView = {
   digest?: Digest;
   /** what it waits for, while its status is waiting */
   pending?: Array<Question>;
+};
+
+export type SessionView = {
+  session: string;
+  updatedAt: number;
+  /** its newest run that fits */
+  last: RunView;
 };
 
 export type StartRequest = {
@@ -195,4 +210,47 @@ export type TurnView = {
   /** what it waits for, while its status is waiting */
   pending?: Array<Question>;
   input: RunInput;
+};
+
+export type RunsQuery = {
+  agent?: string;
+  session?: string;
+  status?: "ready" | "running" | "waiting" | "finished" | "failed";
+  /** words of what an ended run was asked or answered */
+  q?: string;
+  /** created at or after: ms since the epoch, or a date */
+  since?: number | string;
+  /** created before */
+  until?: number | string;
+  /** ended runs that called this tool */
+  tool?: string;
+  /** ended runs that used this model, as provider/model */
+  model?: string;
+  /** runs that failed with this code */
+  code?: string;
+  /** ended runs that took at least so many ms */
+  min?: number;
+  /** runs that this key started, by its id */
+  key?: string;
+  cursor?: string;
+  limit?: number;
+};
+
+export type SessionsQuery = {
+  /** words of what was asked or answered in an ended run */
+  q?: string;
+  agent?: string;
+  cursor?: string;
+  limit?: number;
+};
+
+export type TurnsQuery = {
+  cursor?: string;
+  limit?: number;
+};
+
+export type ApprovalsQuery = {
+  agent?: string;
+  cursor?: string;
+  limit?: number;
 };

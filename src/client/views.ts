@@ -6,18 +6,6 @@ export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;
 export type TerminalEvent = EventOf<"run.finished" | "run.failed">;
 export type RunStatus = RunView["status"];
 
-export interface PageQuery {
-  readonly cursor?: string;
-  readonly limit?: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface RunsQuery extends PageQuery {
-  readonly agent?: string;
-  readonly session?: string;
-  readonly status?: RunStatus;
-}
-
 export interface EventsQuery {
   /** Events after this seq. */
   readonly after?: number;

@@ -109,7 +109,12 @@ export function useSession(session: string, { agent }: { agent: string }): UseSe
   }, [isOver, reload]);
   useFeed((item) => {
     // Another tab, or another program, goes on with this conversation.
-    if (item.type === "feed.opened" || (item.type === "run.started" && item.session === session)) reload();
+    if (
+      item.type === "feed.opened" ||
+      item.type === "feed.gap" ||
+      (item.type === "run.started" && item.session === session)
+    )
+      reload();
   });
   const send = useCallback(
     async (input: string) => {

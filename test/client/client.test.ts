@@ -84,7 +84,7 @@ describe("venturi/client", () => {
     expect(String(error)).to.equal("agent.run: stream_interrupted: enough");
   });
 
-  it("lists runs by pages, agents, and the turns of a session", async () => {
+  it("lists runs by pages, sessions, agents and the turns of a session, and erases them", async () => {
     const session = randomUUID();
     for (const input of ["one", "two", "three"]) {
       await (await client.start({ agent: "assistant", input, session })).result();
@@ -95,6 +95,18 @@ describe("venturi/client", () => {
     expect(second.runs.length).to.equal(1);
     const { runs } = await client.session(session);
     expect(runs.map((turn) => turn.input.text)).to.deep.equal(["one", "two", "three"]);
+    const found = (await client.sessions({ agent: "assistant" })).sessions.find((entry) => entry.session === session);
+    expect(found?.last.run).to.equal(runs.at(-1)?.run);
+    expect((await client.runs({ session, until: Date.now(), since: "2020-01-01" })).runs.length).to.equal(3);
+    await client.run(runs[0]?.run ?? "").remove();
+    expect(await failure(client.run(runs[0]?.run ?? "").get())).to.include({ code: "not_found" });
+    expect((await client.removeSession(session)).toSorted()).to.deep.equal(
+      runs
+        .slice(1)
+        .map(({ run }) => run)
+        .toSorted(),
+    );
+    expect((await client.me()).may).to.include("start");
     expect((await client.agents()).map((agent) => agent.name)).to.include.members(["assistant", "asks"]);
   });
 

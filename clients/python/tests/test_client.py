@@ -53,6 +53,14 @@ def test_lists(client: VenturiClient) -> None:
     assert (len(first), len(second), end) == (2, 1, None)
     turns, _ = client.session(session)
     assert [turn.input.text for turn in turns] == ["one", "two", "three"]
+    sessions, _ = client.sessions(agent="assistant")
+    assert session in {entry.session for entry in sessions}
+    assert len(client.runs(session=session, since="2020-01-01", min=0)[0]) == 3
+    client.run(turns[0].run).remove()
+    assert sorted(client.remove_session(session)) == sorted(turn.run for turn in turns[1:])
+    with pytest.raises(VenturiError):
+        client.session(session)
+    assert "start" in client.me().may
     assert {"assistant", "asks"} <= {agent.name for agent in client.agents()}
 
 
@@ -114,9 +122,9 @@ def test_no_service() -> None:
 
 def test_what_a_newer_service_says_is_kept() -> None:
     adapter: TypeAdapter[RunEvent] = TypeAdapter(RunEvent)
-    new = adapter.validate_python({"type": "agent.changed", "run": "r", "seq": 3, "at": 1, "to": "billing"})
+    new = adapter.validate_python({"type": "moon.rose", "run": "r", "seq": 3, "at": 1, "phase": "full"})
     assert isinstance(new, UnknownEvent)
-    assert new.model_extra == {"to": "billing"}
+    assert new.model_extra == {"phase": "full"}
     known = {"type": "text.delta", "run": "r", "seq": 3, "at": 1, "round": 1, "text": "hi", "language": "en"}
     assert adapter.validate_python(known).model_dump(exclude_unset=True) == known
 

@@ -11,7 +11,20 @@ import httpx
 from . import _protocol as protocol
 from ._errors import VenturiError, error_of
 from ._protocol import Call, Retry
-from .models import AgentView, Approval, EventPage, FeedItem, ForkRequest, RunEvent, RunFinished, RunInput, RunView, TurnView
+from .models import (
+    AgentView,
+    Approval,
+    EventPage,
+    FeedItem,
+    ForkRequest,
+    MeView,
+    RunEvent,
+    RunFinished,
+    RunInput,
+    RunView,
+    SessionView,
+    TurnView,
+)
 
 Key = str | Callable[[], str]
 
@@ -84,13 +97,43 @@ class VenturiClient:
         agent: str | None = None,
         session: str | None = None,
         status: str | None = None,
+        q: str | None = None,
+        since: float | str | None = None,
+        until: float | str | None = None,
         cursor: str | None = None,
         limit: int | None = None,
+        **filters: str | float,
     ) -> tuple[list[RunView], str | None]:
-        """One page, newest first, and the cursor of the next."""
-        params = protocol.given(agent=agent, session=session, status=status, cursor=cursor, limit=limit)
+        """One page, newest first, and the cursor of the next. ``filters``: tool, model, code, min, key."""
+        params = protocol.given(
+            agent=agent, session=session, status=status, q=q, since=since, until=until, cursor=cursor, limit=limit
+        )
+        params.update(filters)
         answer = self.request(Call("run.list", "/v1/runs", params=params))
         return [RunView.model_validate(row) for row in answer["runs"]], answer.get("cursor")
+
+    def sessions(
+        self,
+        *,
+        q: str | None = None,
+        agent: str | None = None,
+        cursor: str | None = None,
+        limit: int | None = None,
+    ) -> tuple[list[SessionView], str | None]:
+        """Conversations, the one with the newest run first, and the cursor of the next page."""
+        params = protocol.given(q=q, agent=agent, cursor=cursor, limit=limit)
+        answer = self.request(Call("session.list", "/v1/sessions", params=params))
+        return [SessionView.model_validate(row) for row in answer["sessions"]], answer.get("cursor")
+
+    def remove_session(self, id: str) -> list[str]:
+        """Erases an ended conversation: all its runs, which it names."""
+        call = Call("session.remove", protocol.session_path(id), "DELETE", repeatable=False)
+        removed: list[str] = (self.request(call))["removed"]
+        return removed
+
+    def me(self) -> MeView:
+        """Whose key this is, and what it may do."""
+        return MeView.model_validate(self.request(Call("key.get", "/v1/me")))
 
     def session(
         self, id: str, *, cursor: str | None = None, limit: int | None = None
@@ -241,6 +284,10 @@ class Run:
     def cancel(self, *, reason: str | None = None) -> RunView:
         """Answers when the run's last event is written."""
         return RunView.model_validate(self._client.request(protocol.cancel_call(self.id, reason)))
+
+    def remove(self) -> None:
+        """Erases the ended run and everything stored of it."""
+        self._client.request(Call("run.remove", protocol.run_path(self.id), "DELETE", repeatable=False))
 
     def fork(self, request: ForkRequest) -> Run:
         """A new run that takes over this one's events up to a step, with edits, and goes on from there."""

@@ -825,6 +825,13 @@ class ForkRequest(Model):
     session: str | None = None
 
 
+class MeView(Model):
+    id: str
+    tenant: str
+    agents: list[str] | None = None
+    may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics"] | str]
+
+
 class QuestionOrigin(Model):
     """the called run whose question this is"""
 
@@ -862,6 +869,12 @@ class RunView(Model):
     error: ErrorBody | None = None
     digest: Digest | None = None
     pending: list[Question] | None = None
+
+
+class SessionView(Model):
+    session: str
+    updated_at: float = Field(alias="updatedAt")
+    last: RunView
 
 
 class StartRequestOptionsReasoning(Model):
