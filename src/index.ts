@@ -35,6 +35,7 @@ export * from "./library/plugins.ts";
 export type {
   Answer,
   Draft,
+  ForkOptions,
   Input,
   Outcome,
   ResponseFormat,

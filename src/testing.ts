@@ -11,3 +11,4 @@ export * from "./testing/provider.ts";
 export * from "./testing/scripted-runs.ts";
 export * from "./testing/tool.ts";
 export * from "./testing/tool-call.ts";
+export * from "./testing/venturi.ts";

@@ -31,7 +31,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "src/telemetry/": ["src/telemetry/", "src/core/"],
   "src/plugin.ts": ["src/core/", "src/provider/", "src/serve/"],
   "src/testing.ts": ["src/testing/"],
-  "src/testing/": ["src/testing/", "src/plugin.ts", "src/provider/", "src/core/"],
+  "src/testing/": ["src/testing/", "src/plugin.ts", "src/index.ts", "src/provider/", "src/core/"],
   "src/host/": [
     "src/host/",
     "src/telemetry/",

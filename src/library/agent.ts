@@ -158,7 +158,7 @@ export function agent<
   output: OutOf<O> | OutputOf<Handoffs[number]>;
   inputs: InOf<I>;
   context: StoredOf<C>;
-  tools: CallsOf<Tools>;
+  tools: CallsOf<readonly [...Tools, ...Handoffs]>;
 }> {
   const { name } = options;
   if (!/^[A-Za-z0-9][A-Za-z0-9_.@:/-]*$/.test(name)) {

@@ -7,7 +7,7 @@ import type { Schema } from "../core/schema.ts";
 import type { CallOf, Calls } from "./hooks.ts";
 import { batches, draftsOf, textOf } from "./reading.ts";
 import { runResponse, type Served } from "./response.ts";
-import type { Answer, Outcome, ResponseOptions, Result } from "./run.ts";
+import type { Answer, ForkOptions, Outcome, ResponseOptions, Result } from "./run.ts";
 
 export interface HandleParts {
   readonly runs: Runs;
@@ -109,6 +109,13 @@ export class RunHandle {
     return this.#parts.runs.cancel(this.id, reason);
   }
 
+  async fork(options: ForkOptions = {}): Promise<RunHandle> {
+    const { runs } = this.#parts;
+    const { after, afterRound, ...rest } = options;
+    const { run } = await runs.fork(this.id, { ...rest, after: after ?? (await this.#endOf(afterRound)) });
+    return new RunHandle(await runs.get(run), this.#parts);
+  }
+
   response(options: ResponseOptions = {}): Response {
     return runResponse({ run: this.id, agent: this.agent, session: this.session }, options, this.#parts.served);
   }
@@ -130,6 +137,19 @@ export class RunHandle {
       ...(changed === undefined ? {} : { arguments: { ...changed } }),
     };
     return this.#parts.runs.signal(this.id, "approve", body, `approve:${call}`);
+  }
+
+  /** Seq of the event that ended a round, or the last finished one. */
+  async #endOf(round: number | undefined): Promise<number> {
+    const { head } = await this.#parts.runs.get(this.id);
+    let end: number | undefined;
+    for await (const event of this.events()) {
+      if (event.type === "round.finished" && (round === undefined || event.round === round)) end = event.seq;
+      if (event.seq >= head) break;
+    }
+    if (end !== undefined) return end;
+    const what = round === undefined ? "no finished round" : `no finished round ${round}`;
+    throw new VenturiError("run.fork", "invalid_input", `the run ${this.id} has ${what} to fork from`);
   }
 
   /** The terminal event, and the agent that had the run then. */

@@ -1,5 +1,7 @@
+import type { z } from "zod";
 import type { VenturiError } from "../core/errors.ts";
 import type { EventOf, RunInput } from "../core/events.ts";
+import type { ForkRequest } from "../core/fork.ts";
 import type { Message } from "../core/messages.ts";
 import type { AgentSpec } from "./agent.ts";
 import type { TypedEvent } from "./events.ts";
@@ -34,6 +36,13 @@ export type Draft<T> = T extends readonly (infer E)[]
 export interface Answer {
   readonly reason?: string;
   readonly by?: string;
+}
+
+/** Where the new run begins, and what is different in it. */
+export interface ForkOptions extends Omit<z.input<typeof ForkRequest>, "after"> {
+  /** Seq of the last event taken over; the end of the last finished round when neither this nor `afterRound` is given. */
+  readonly after?: number;
+  readonly afterRound?: number;
 }
 
 export type ResponseFormat = "events" | "text" | "ai-sdk" | "openai" | "ag-ui";
@@ -87,6 +96,8 @@ export interface Run<Output = unknown, T extends Calls = { "*": Record<string, u
   steer(text: string): Promise<boolean>;
   /** Resolves when the last event is written. */
   cancel(reason?: string): Promise<void>;
+  /** Another run that shares what this one had said, from any finished step on; see `POST /v1/runs/R/fork`. */
+  fork(options?: ForkOptions): Promise<Run<Output, T>>;
   /** A stream for a browser. Reading starts with the response's body. */
   response(options?: ResponseOptions): Response;
   /** Leaving an `await using` block cancels a run that has not ended. */

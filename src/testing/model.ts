@@ -15,9 +15,25 @@ import { generationOf } from "../provider/collect.ts";
 /** One batch of a scripted generation, like one network read. */
 export type Scripted =
   | { readonly deltas: readonly Delta[] }
+  | { readonly call: { readonly name: string; readonly arguments: string } }
   | { readonly wait: number }
   | { readonly until: (signal: AbortSignal) => Promise<unknown> }
   | { readonly fail: VenturiError };
+
+interface CalledTool<Input> {
+  readonly name: string;
+  readonly call: (input: Input, context: never) => Promise<unknown>;
+}
+
+/** Calls of tools are numbered within their generation when it is played. */
+function sayCall<Input>(tool: CalledTool<Input>, input: NoInfer<Input>): Scripted;
+function sayCall(index: number, name: string, input: unknown, id?: string): Scripted;
+function sayCall(first: number | { readonly name: string }, second: unknown, third?: unknown, id?: string): Scripted {
+  if (typeof first !== "number") return { call: { name: first.name, arguments: JSON.stringify(second) } };
+  const name = String(second);
+  const call = { index: first, id: id ?? `call-${name}-${first}`, name, arguments: JSON.stringify(third) };
+  return { deltas: [{ type: "tool_call", ...call, sealed: true }] };
+}
 
 /** Building blocks of a generation; strings are text. */
 export const say = {
@@ -25,9 +41,11 @@ export const say = {
   reasoning: (text: string, more: { signature?: string; part?: number } = {}): Scripted => ({
     deltas: [{ type: "reasoning", text, ...more }],
   }),
-  /** A complete call at once. */
-  call: (index: number, name: string, input: unknown, id = `call-${name}-${index}`): Scripted => ({
-    deltas: [{ type: "tool_call", index, id, name, arguments: JSON.stringify(input), sealed: true }],
+  /** A complete call at once: by index and name, or of a tool, whose arguments are then typed. */
+  call: sayCall,
+  /** The object an agent answers with. */
+  object: <Output>(_agent: { readonly "~spec"?: { readonly output: Output } }, object: NoInfer<Output>): Scripted => ({
+    deltas: [{ type: "text", text: JSON.stringify(object) }],
   }),
   /** A call in fragments of `size` characters, one batch each. */
   fragments(index: number, name: string, input: unknown, size: number, id = `call-${name}-${index}`): Scripted[] {
@@ -116,13 +134,20 @@ export class ScriptedModel implements Provider {
   }
 }
 
-function complete(generation: Generation): Scripted[] {
-  const pieces = generation.map((piece) => (typeof piece === "string" ? say.text(piece) : piece));
-  const ends = (piece: Scripted) =>
+function complete(generation: Generation): Exclude<Scripted, { call: unknown }>[] {
+  let calls = 0;
+  const pieces = generation.map((piece): Exclude<Scripted, { call: unknown }> => {
+    if (typeof piece === "string") return { deltas: [{ type: "text", text: piece }] };
+    if (!("call" in piece)) return piece;
+    const index = calls++;
+    const call = { index, id: `call-${piece.call.name}-${index}`, ...piece.call };
+    return { deltas: [{ type: "tool_call", ...call, sealed: true }] };
+  });
+  const ends = (piece: (typeof pieces)[number]) =>
     "fail" in piece || ("deltas" in piece && piece.deltas.some(({ type }) => type === "done"));
   if (pieces.some(ends)) return pieces;
-  const calls = pieces.some((piece) => "deltas" in piece && piece.deltas.some(({ type }) => type === "tool_call"));
-  return [...pieces, say.done(calls ? "tool_calls" : "stop")];
+  const called = pieces.some((piece) => "deltas" in piece && piece.deltas.some(({ type }) => type === "tool_call"));
+  return [...pieces, { deltas: [{ type: "done", finish: called ? "tool_calls" : "stop" }] }];
 }
 
 function orAborted(promise: Promise<unknown>, signal: AbortSignal): Promise<unknown> {

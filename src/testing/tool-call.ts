@@ -40,8 +40,16 @@ export async function callTool(
   given: Partial<ToolContext> = {},
 ): Promise<ToolTrial> {
   const progress: string[] = [];
+  const context: ToolContext = { ...silentToolContext(), progress: (text) => progress.push(text), ...given };
+  const started = tool.call(await checkedInput(tool, input), context);
+  const output = isStream(started) ? await drain(started, context) : await started;
+  return { output, progress };
+}
+
+/** The context of a call that nobody watches. */
+export function silentToolContext(): ToolContext {
   const id = `call_${++calls}`;
-  const context: ToolContext = {
+  return {
     run: "run_test",
     round: 1,
     call: id,
@@ -53,7 +61,7 @@ export async function callTool(
     context: undefined,
     stored: undefined,
     depth: 0,
-    progress: (text) => progress.push(text),
+    progress: () => {},
     budget: () => ({ maxToolCalls: 64 }),
     spent: () => {},
     // Nobody is there to answer.
@@ -61,11 +69,7 @@ export async function callTool(
       throw new VenturiError("test.context", "tool_failed", `this test has no agent "${agent}"`);
     },
     ask: async ({ settled }) => settled ?? { approved: false, reason: "this test answers no questions" },
-    ...given,
   };
-  const started = tool.call(await checkedInput(tool, input), context);
-  const output = isStream(started) ? await drain(started, context) : await started;
-  return { output, progress };
 }
 
 /** The tool itself, or the one a source lists under that name. */

@@ -59,8 +59,8 @@ export class Dispatcher implements CallSink {
 
   sealed(call: CallState): void {
     const { tools, run, executes } = this.#parts;
-    const tool = tools.get(call.name);
-    if (tool === undefined || !executes) return;
+    if (tools.isClient(call.name) || !executes) return;
+    const tool = tools.get(call.name) ?? goneTool(call.name);
     if (this.#entries.length >= run.agent.limits.maxCallsPerRound) {
       const limit = run.agent.limits.maxCallsPerRound;
       this.#finish(call, refused("budget_exceeded", `at most ${limit} tool calls are run in one round`), {
@@ -279,10 +279,12 @@ export class Dispatcher implements CallSink {
   }
 
   /** Asked before a restart; a config change has since removed the need for approval. */
-  async #withdrawQuestion({ call, approval }: CallState): Promise<void> {
+  async #withdrawQuestion({ call, name, approval }: CallState): Promise<void> {
     if (approval !== "requested") return;
-    const reason = "no approval is needed any more";
-    await this.#parts.run.step({ type: "approval.resolved", round: this.#parts.round, call, approved: true, reason });
+    const isGone = this.#parts.tools.get(name) === undefined;
+    const reason = isGone ? "the tool is gone" : "no approval is needed any more";
+    const { round } = this.#parts;
+    await this.#parts.run.step({ type: "approval.resolved", round, call, approved: !isGone, reason });
   }
 
   async #question(entry: Entry, { id, ...question }: Question): Promise<Verdict> {
@@ -362,6 +364,9 @@ export class Dispatcher implements CallSink {
     if (!this.#isSettled) await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 }
+
+/** Stands for a tool that the agent had when the call was made; its check says that it is gone. */
+const goneTool = (name: string): Tool => ({ name, description: "", parameters: {}, effect: "pure", call: () => "" });
 
 /** As JSON, like everything in an event: a schema may have turned arguments into dates or sets. */
 function shownInput(input: Readonly<Record<string, unknown>>, call: CallState): Readonly<Record<string, unknown>> {

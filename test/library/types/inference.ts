@@ -21,6 +21,7 @@ import {
   tool,
   VenturiError,
 } from "../../../src/index.ts";
+import { say, testVenturi, toolContext } from "../../../src/testing.ts";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 const same = <A, B>(_: Equal<A, B>) => {};
@@ -275,6 +276,22 @@ try {
   if (VenturiError.is(thrown, "rate_limited", "unavailable"))
     same<typeof thrown.code, "rate_limited" | "unavailable">(true);
 }
+
+// ——— tests ———
+const testing = await testVenturi({
+  agents: [support],
+  script: [
+    ["Let me look. ", say.call(order, { order: "A-17" })],
+    [say.object(support, { answer: "on its way", sources: [] })],
+  ],
+});
+// @ts-expect-error the schema wants a text
+say.call(order, { order: 17 });
+const direct = await order.call({ order: "A-17" }, toolContext({ userId: "u1", orders: new Map() }));
+same<typeof direct, { item: string; state: string }>(true);
+// @ts-expect-error the context lacks `orders`
+await order.call({ order: "A-17" }, toolContext({ userId: "u1" }));
+await testing.close();
 
 // ——— resources ———
 {
