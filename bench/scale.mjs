@@ -206,18 +206,22 @@ function list(path) {
   }
 }
 
-const fieldsOf = (path) => {
+function fieldsOf(path) {
   try {
     return readFileSync(path, "utf8").split(") ").at(-1).split(" ");
   } catch {
     return []; // ended meanwhile
   }
-};
-const parentOf = (pid) => Number(fieldsOf(`/proc/${pid}/stat`)[1] ?? 0);
-const timeOf = (path) => {
+}
+
+function parentOf(pid) {
+  return Number(fieldsOf(`/proc/${pid}/stat`)[1] ?? 0);
+}
+
+function timeOf(path) {
   const fields = fieldsOf(path);
   return (Number(fields[11] ?? 0) + Number(fields[12] ?? 0)) * 10;
-};
+}
 
 async function open(name, folder) {
   if (name === "sqlite") {

@@ -5,6 +5,7 @@ import { Duration, definePlugin, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import { Database, type DatabaseOptions } from "./database.ts";
 import { PostgresJournal } from "./journal.ts";
+import { ReadReplica } from "./read-replica.ts";
 
 const Tls = z.strictObject({
   ca: z.string().optional().describe("File with the certificates to trust, relative to the config."),
@@ -25,6 +26,11 @@ export default definePlugin({
       .describe(
         "Such as `postgres://user:password@host:5432/database`. Of several hosts (`a:5432,b:5432`) the primary is used.",
       ),
+    readUrl: z
+      .string()
+      .min(1)
+      .optional()
+      .describe("A read replica for lists of runs, which then may lag behind; the primary answers while it cannot."),
     schema: z
       .string()
       .regex(/^[a-z_][a-z0-9_]{0,50}$/, "use a-z, 0-9 and _, at most 51 of them")
@@ -53,7 +59,9 @@ export default definePlugin({
   async create({ tls, ...options }, context) {
     const ssl = await readTls(tls, context.folder);
     const database = new Database({ ...options, ...(ssl === undefined ? {} : { ssl }) });
-    const journal = new PostgresJournal(database, options);
+    const { readUrl, ...rest } = options;
+    const replica = readUrl === undefined ? undefined : new ReadReplica({ ...rest, url: readUrl, ssl });
+    const journal = new PostgresJournal(database, { ...rest, replica });
     try {
       await journal.ping();
     } catch (thrown) {

@@ -40,6 +40,7 @@ import { blobStore } from "./blobs.ts";
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
 import { listConditions } from "./list.ts";
+import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
 import { toColumns, toDigest, toDigests } from "./rows.ts";
 import { type Statements, statements } from "./sql.ts";
@@ -57,11 +58,20 @@ export class PostgresJournal implements Journal {
   readonly #search: "text" | "none";
   #wokenAt = Number.NEGATIVE_INFINITY;
 
+  readonly #replica: ReadReplica | undefined;
+
   constructor(
     database: Database,
-    options: { readonly lease: number; readonly pooler: boolean; readonly poll: number; readonly search?: boolean },
+    options: {
+      readonly lease: number;
+      readonly pooler: boolean;
+      readonly poll: number;
+      readonly search?: boolean;
+      readonly replica?: ReadReplica | undefined;
+    },
   ) {
     this.lease = options.lease;
+    this.#replica = options.replica;
     this.#search = options.search === false ? "none" : "text";
     this.#database = database;
     this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
@@ -194,10 +204,10 @@ export class PostgresJournal implements Journal {
     if (query.text !== undefined && wordsOf(query.text).length === 0) return { runs: [] };
     const { conditions, values } = listConditions(this.#database.schema, query);
     const text = this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" });
-    const rows = await this.#database.query<StoredRow & { id: string; found: number }>("journal.list", text, [
-      limit + 1,
-      ...values,
-    ]);
+    type Found = StoredRow & { id: string; found: number };
+    const asked = [limit + 1, ...values];
+    const lagging = query.mayLag ? await this.#replica?.query<Found>(text, asked) : undefined;
+    const rows = lagging ?? (await this.#database.query<Found>("journal.list", text, asked));
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const runs = page.map(toRow);
@@ -266,6 +276,7 @@ export class PostgresJournal implements Journal {
   }
 
   async close(): Promise<void> {
+    await this.#replica?.close();
     await this.#hints.close();
     await this.#database.close();
   }

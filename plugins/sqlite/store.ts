@@ -130,7 +130,7 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   list(query: ListQuery, limit: number): { page: (StoredRow & { id: number })[]; cut: boolean } {
-    const { oldestFirst: _, waiting: __, agents, cursor, ...asked } = query;
+    const { oldestFirst: _, waiting: __, mayLag: ___, agents, cursor, ...asked } = query;
     const rows = this.#ask.each<StoredRow & { id: number }>(sql.listRuns(query), {
       ...asked,
       ...(agents === undefined ? {} : { agents: listOf(agents) }),

@@ -199,6 +199,8 @@ export interface ListQuery {
   readonly limit?: number;
   /** Oldest first; newest first when absent. */
   readonly oldestFirst?: boolean;
+  /** The answer may lag behind, also behind this process's own writes: an engine may ask a read replica. */
+  readonly mayLag?: boolean;
   /** Created at or after, and before; ms since the epoch. */
   readonly since?: number;
   readonly until?: number;

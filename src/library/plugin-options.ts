@@ -364,6 +364,8 @@ export interface Postgres {
   };
   /** Such as `postgres://user:password@host:5432/database`. Of several hosts (`a:5432,b:5432`) the primary is used. */
   readonly url: string;
+  /** A read replica for lists of runs, which then may lag behind; the primary answers while it cannot. */
+  readonly readUrl?: string;
   /** The schema for its tables; created when missing. */
   readonly schema?: string;
   /** Most connections of this process, besides the one that listens. */

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** The commit before the journal's format was changed last: what a release before that change would have been. */
+/** A commit from before the journal's last two changes of format: what a release of that time would have been. */
 export const lastFormat = "054a334";
 
 export interface OldVersion {

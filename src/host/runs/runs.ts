@@ -233,7 +233,8 @@ export class HostRuns implements Runs {
   }
 
   list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
-    return this.#parts.journal.list(query);
+    // A session is listed to go on with it, so its last run must not be missing.
+    return this.#parts.journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
   }
 
   async cancel(

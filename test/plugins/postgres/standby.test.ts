@@ -1,11 +1,16 @@
 import { createServer } from "node:net";
 import { expect } from "chai";
+import { Database } from "../../../plugins/postgres/database.ts";
+import { PostgresJournal } from "../../../plugins/postgres/journal.ts";
+import { ReadReplica } from "../../../plugins/postgres/read-replica.ts";
 import { Committer } from "../../../src/journal/committer.ts";
 import { claimed, end, text } from "../../../src/testing/journal-bench.ts";
 import { freePort } from "../../chaos/port.ts";
 import { Cluster } from "./cluster.ts";
 import { openJournal } from "./open.ts";
 import { ask, makeSynchronous, promote, standbyOf } from "./standby.ts";
+
+const connections = { pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler: false };
 
 describe("postgres with a standby", function () {
   this.timeout(60_000);
@@ -31,6 +36,31 @@ describe("postgres with a standby", function () {
     const rows = await ask(primary, "SELECT 1 FROM j.runs WHERE run = $1", [ownership.run]);
     expect(rows).to.have.length(1);
     await journal.close();
+  });
+
+  it("lists that may lag come from the read replica, others and those it cannot answer from the primary", async () => {
+    const database = new Database({ url: primary.url, schema: "r", ...connections });
+    const replica = new ReadReplica({ url: standby.url, ...connections });
+    const journal = new PostgresJournal(database, { lease: 30_000, pooler: false, poll: 50, replica });
+    const { ownership } = await claimed(journal);
+    await ask(standby, "SELECT pg_wal_replay_pause()");
+    const later = await claimed(journal);
+    const runsOf = async (mayLag: boolean) => (await journal.list({ mayLag })).runs.map(({ run }) => run);
+    expect(await runsOf(true))
+      .to.include(ownership.run)
+      .and.not.to.include(later.ownership.run);
+    expect(await runsOf(false)).to.include(later.ownership.run);
+    await ask(standby, "SELECT pg_wal_replay_resume()");
+    await journal.close();
+    const gone = new ReadReplica({ url: `postgres://venturi@127.0.0.1:${await freePort()}/postgres`, ...connections });
+    const without = new PostgresJournal(new Database({ url: primary.url, schema: "r", ...connections }), {
+      lease: 30_000,
+      pooler: false,
+      poll: 50,
+      replica: gone,
+    });
+    expect((await without.list({ mayLag: true })).runs.map(({ run }) => run)).to.include(later.ownership.run);
+    await without.close();
   });
 
   it("a host that refuses us does not keep us from the others", async () => {
