@@ -32,7 +32,6 @@ export class RoundState {
   #inOrder: CallState[] | undefined;
   /** The generation's successful end, once written. */
   generated: EventOf<"generation.finished"> | undefined;
-  text = "";
   /** Some of its output has reached clients. */
   shown = false;
   #reasoning: number | undefined;
@@ -50,12 +49,11 @@ export class RoundState {
     if (!this.#places.has(call)) this.#places.set(call, this.#places.size);
   }
 
-  addText(text: string, signature: string | undefined): void {
-    this.shown = true;
-    this.text += text;
-    const last = this.parts.at(-1);
-    if (last?.type === "text" && last.signature === undefined && signature === undefined) last.text += text;
-    else this.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
+  /** Its text so far, without reasoning. Computed when asked for: a second copy would cost a rope node per token. */
+  get text(): string {
+    let text = "";
+    for (const part of this.parts) if (part.type === "text") text += part.text;
+    return text;
   }
 
   addReasoning(event: EventOf<"reasoning.delta">): void {

@@ -102,9 +102,9 @@ export class RunState {
         this.attempt = event.attempt;
         return;
       case "text.delta":
-        return this.round?.addText(event.text, event.signature);
+        return this.#addText(event.text, event.signature);
       case "refusal.delta":
-        return this.round?.addText(event.text, undefined);
+        return this.#addText(event.text, undefined);
       case "reasoning.delta":
         return this.round?.addReasoning(event);
       case "provider.activity":
@@ -200,6 +200,15 @@ export class RunState {
       ...(changed === undefined ? {} : { arguments: changed }),
     };
     this.questions.set(call, { ...asked, verdict });
+  }
+
+  #addText(text: string, signature: string | undefined): void {
+    const { round } = this;
+    if (round === undefined) return;
+    round.shown = true;
+    const last = round.parts.at(-1);
+    if (last?.type === "text" && last.signature === undefined && signature === undefined) last.text += text;
+    else round.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
   }
 
   #ofCall(id: string, change: (call: CallState) => void): void {
