@@ -1,9 +1,10 @@
 // npm run bench:pace [-- --tokens 1000] [--rate 200] [--journal memory|sqlite] [--repetitions 5] [--streams 1]
 // Whether a client sees the vendor's rhythm: a vendor says a token every 5 ms, with a pause now and then, each token with the
 // time it was said. Per token: how much later it arrives than the typical one. Directly and through Venturi, by turns, since
-// on a shared machine the difference between the two is what means something.
+// on a shared machine the difference between the two is what means something. With SQLite also what the disk takes to sync, at
+// the same rhythm: a token is shown when it is durable, so it cannot be earlier than that.
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { createServer } from "node:http";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -75,7 +76,7 @@ telemetry: { logs: { level: info } } # the address is in the log
     direct: `${vendor.url}/v1/chat/completions`,
     venturi: `${venturi.url}/openai/v1/chat/completions`,
   };
-  const late = { direct: [], venturi: [] };
+  const late = { direct: [], venturi: [], ...(options.journal === "sqlite" ? { disk: [] } : {}) };
   try {
     for (const url of Object.values(subjects)) await lateness(url); // warms up
     for (let repetition = 0; repetition < Number(options.repetitions); repetition++) {
@@ -83,6 +84,7 @@ telemetry: { logs: { level: info } } # the address is in the log
         const streams = Array.from({ length: Number(options.streams) }, () => lateness(url));
         late[name].push(...(await Promise.all(streams)).flat());
       }
+      if (late.disk !== undefined) late.disk.push(...(await syncs(join(folder, "probe"))));
     }
   } finally {
     venturi.stop();
@@ -120,6 +122,22 @@ async function lateness(url) {
     throw new Error(`${delays.length} tokens came, ${options.tokens} were said`);
   const median = [...delays].sort((left, right) => left - right)[Math.floor(delays.length / 2)];
   return delays.map((delay) => delay - median);
+}
+
+/** How long the disk takes to make a page durable, ms, written as often as a token comes. */
+async function syncs(file) {
+  const descriptor = openSync(file, "w");
+  const page = Buffer.alloc(8192);
+  const took = [];
+  for (let write = 0; write < Number(options.tokens) / 4; write++) {
+    const start = performance.now();
+    writeSync(descriptor, page, 0, page.length, write * page.length);
+    fdatasyncSync(descriptor);
+    took.push(performance.now() - start);
+    await new Promise((resolve) => setTimeout(resolve, 1_000 / Number(options.rate)));
+  }
+  closeSync(descriptor);
+  return took;
 }
 
 /** A process that prints its address. */

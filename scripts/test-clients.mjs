@@ -141,7 +141,7 @@ function run(command, args, env) {
     let output = "";
     child.stdout.on("data", (chunk) => (output += chunk));
     child.stderr.on("data", (chunk) => (output += chunk));
-    const late = setTimeout(() => child.kill("SIGKILL"), 180_000);
+    const late = setTimeout(() => child.kill("SIGKILL"), 300_000);
     child.on("close", (status) => {
       clearTimeout(late);
       done({ status, output });

@@ -57,8 +57,8 @@ async function tryServer(server) {
     const providers = Object.entries(server.providers(`http://127.0.0.1:${port}`));
     const venturi = await startVenturi(providers, server.limit);
     const results = [];
-    for (const [index, [wire]] of providers.entries()) {
-      for (const check of [...server.checks, ...(server.embeds?.includes(wire) ? ["embed"] : [])]) {
+    for (const [index, [wire, { checks: own }]] of providers.entries()) {
+      for (const check of [...(own ?? server.checks), ...(server.embeds?.includes(wire) ? ["embed"] : [])]) {
         const result = await checks[check](venturi, `a${index}`).then(
           () => "ok",
           (error) => `FAILED: ${String(error?.message ?? error).slice(0, 160)}`,

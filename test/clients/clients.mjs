@@ -107,15 +107,24 @@ export const clients = [
   {
     name: "llama-index",
     kind: "python",
+    venv: "frameworks",
     packages: ["llama-index-llms-openai"],
     script: "llama_index_client.py",
     env: { OPENAI_ALIAS: "gpt-4o" },
     models: ["chat"],
   },
-  { name: "smolagents", kind: "python", packages: ["smolagents"], script: "smolagents_client.py", models: openai },
+  {
+    name: "smolagents",
+    kind: "python",
+    venv: "frameworks",
+    packages: ["smolagents"],
+    script: "smolagents_client.py",
+    models: openai,
+  },
   {
     name: "semantic-kernel",
     kind: "python",
+    venv: "frameworks",
     packages: ["semantic-kernel", "anthropic"],
     script: "semantic_kernel_client.py",
     models: ["chat", "messages"],
@@ -123,6 +132,7 @@ export const clients = [
   {
     name: "autogen",
     kind: "python",
+    venv: "frameworks",
     packages: ["autogen-agentchat", "autogen-ext[openai]"],
     script: "autogen_client.py",
     models: openai,

@@ -1,4 +1,6 @@
+import Anthropic from "@anthropic-ai/sdk";
 import { assert } from "chai";
+import OpenAI from "openai";
 import { begin, end, event, stop } from "../plugins/anthropic/events.ts";
 import { type Answer, type Gateway, gateway } from "./gateway.ts";
 
@@ -170,6 +172,26 @@ describe("prompt caching", () => {
     const metrics = await (await fetch(`${open.url}/metrics`)).text();
     assert.match(metrics, /gen_ai_client_token_usage\S*_sum\{[^}]*gen_ai_token_type="cache_read"[^}]*\} 700/);
     assert.match(metrics, /gen_ai_client_token_usage\S*_sum\{[^}]*gen_ai_token_type="cache_write"[^}]*\} 30/);
+  });
+
+  it("is told to each vendor's own library as its vendor counts it", async () => {
+    const usage = { input_tokens: 10, cache_read_input_tokens: 700, cache_creation_input_tokens: 30, output_tokens: 2 };
+    const answer = begin + event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }) + end;
+    open = await gateway({ provider: "anthropic", answer });
+    const anthropic = new Anthropic({ baseURL: `${open.url}/anthropic`, apiKey: "none" });
+    const messages = [{ role: "user" as const, content: "hi" }];
+    const asked = { model: "agent", max_tokens: 9, messages, cache_control: { type: "ephemeral" as const } };
+    assert.include((await anthropic.messages.create(asked)).usage, usage);
+    assert.include((await anthropic.messages.stream(asked).finalMessage()).usage, usage);
+    assert.deepEqual(open.bodies()[0]?.cache_control, { type: "ephemeral" });
+    assert.notInclude(JSON.stringify(open.bodies()[0]?.messages), "cache_control", "the client's own one is enough");
+    const openai = new OpenAI({ baseURL: `${open.url}/openai/v1`, apiKey: "none" });
+    const chat = await openai.chat.completions.create({ model: "agent", messages });
+    assert.include(chat.usage, { prompt_tokens: 740, completion_tokens: 2, total_tokens: 742 });
+    assert.equal(chat.usage?.prompt_tokens_details?.cached_tokens, 700);
+    const response = await openai.responses.create({ model: "agent", input: "hi" });
+    assert.include(response.usage, { input_tokens: 740, output_tokens: 2, total_tokens: 742 });
+    assert.equal(response.usage?.input_tokens_details.cached_tokens, 700);
   });
 });
 

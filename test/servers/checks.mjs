@@ -19,6 +19,10 @@ export const checks = {
   async limit(url, agent) {
     const last = (await runEvents(url, `${agent}-limit`, "Say hello.")).at(-1);
     if (last?.finish !== "length") throw new Error(`it did not end at the limit: ${JSON.stringify(last)}`);
+    await this.bound(url, agent);
+  },
+  async bound(url, agent) {
+    const last = (await runEvents(url, `${agent}-limit`, "Say hello.")).at(-1);
     if (!(last.usage.outputTokens <= 6)) throw new Error(`${last.usage.outputTokens} tokens instead of 5`);
   },
   async embed(url, agent) {

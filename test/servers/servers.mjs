@@ -104,7 +104,12 @@ await mock.start();
     providers: (url) => ({
       "its own wire": { provider: `{ type: ollama, baseUrl: "${url}" }`, model: "tiny" },
       "openai wire": { provider: `{ type: openai, baseUrl: "${url}/v1" }`, model: "tiny" },
-      "responses wire": { provider: `{ type: openai-responses, baseUrl: "${url}/v1" }`, model: "tiny" },
+      // It keeps the limit there, and calls what it has cut complete.
+      "responses wire": {
+        provider: `{ type: openai-responses, baseUrl: "${url}/v1" }`,
+        model: "tiny",
+        checks: ["stream", "whole", "bound"],
+      },
       "anthropic wire": { provider: `{ type: anthropic, baseUrl: "${url}" }`, model: "tiny" },
     }),
     checks: ["stream", "whole", "limit"],
