@@ -1,17 +1,87 @@
-// Packs, checks the package with publint and attw, installs the tarball into an empty folder and runs `npx venturi run` from there, as its first user will.
-//   npm run release:check    does just that
-//   npm run release          also looks at the tree and the changelog, tags the version and says what to do next
+// Prepares a release, as a commit and a tag to be pushed.
+//   npm run release            the next minor version; `npm run release -- 0.2.1` for another
+//   npm run release:check      only packs, checks the package with publint and attw, installs the tarball into an empty folder
+//                              and runs `npx venturi run` from there, as its first user will
 import { spawnSync } from "node:child_process";
-import { copyFileSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const isCheck = process.argv.includes("--check");
-const { version } = JSON.parse(readFileSync("package.json", "utf8"));
 const home = mkdtempSync(join(tmpdir(), "venturi-release-"));
 
 try {
-  if (!isCheck) checkTree();
+  if (isCheck) check(current());
+  else release(process.argv[2] ?? nextMinor(current()));
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+function release(version) {
+  if (!/^\d+\.\d+\.\d+$/.test(version)) fail(`${version} is not a version such as 0.2.0`);
+  if (step("tree", "git", ["status", "--porcelain"], ".") !== "") fail("the tree has changes; commit them first");
+  if (step("tags", "git", ["tag", "--list", `v${version}`], ".") !== "") fail(`v${version} is there already`);
+  writeVersion(version);
+  step("generate", "npm", ["run", "generate"], ".");
+  const tarball = check(version);
+  copyFileSync(join(home, tarball), tarball);
+  const parts = step(
+    "sbom",
+    "npm",
+    ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only"],
+    ".",
+  );
+  writeFileSync("venturi.cdx.json", parts);
+  step("commit", "git", ["commit", "--all", "--message", `release: ${version}`], ".");
+  step(
+    "tag",
+    "git",
+    ["tag", "--annotate", `v${version}`, "--message", `Venturi ${version}\n\n${notesOf(version)}`],
+    ".",
+  );
+  process.stdout.write(`${tarball} and venturi.cdx.json are what would be published\n`);
+  process.stdout.write(`now: git push origin HEAD v${version}; the release workflow publishes what the tag holds\n`);
+}
+
+/** The version, wherever it stands, and the changelog's [Unreleased] under it. */
+function writeVersion(version) {
+  step("version", "npm", ["version", "--no-git-tag-version", "--allow-same-version", version], ".");
+  rewrite("deploy/helm/venturi/Chart.yaml", /^((?:appV|v)ersion: ).*$/gm, `$1${version}`);
+  rewrite("clients/python/pyproject.toml", /^(version = ")[^"]*/m, `$1${version}`);
+  rewrite("plugins/mcp/connection.ts", /(name: "venturi", version: ")[^"]*/, `$1${version}`);
+  for (const file of globSync("examples/plugins/*/package.json"))
+    rewrite(file, /("venturi": "\^)[^"]*/g, `$1${version}`);
+  const today = new Date().toISOString().slice(0, 10);
+  rewrite("CHANGELOG.md", /^## \[Unreleased\]\n/m, `## [Unreleased]\n\n## [${version}] - ${today}\n`);
+}
+
+function rewrite(file, pattern, replacement) {
+  const text = readFileSync(file, "utf8");
+  const changed = text.replace(pattern, replacement);
+  if (changed === text && !text.includes(current())) fail(`${file} does not name the version where it is looked for`);
+  writeFileSync(file, changed);
+}
+
+function notesOf(version) {
+  const [, notes = ""] = readFileSync("CHANGELOG.md", "utf8").split(`## [${version}]`);
+  // Of the tag's message git takes lines that begin with # for comments.
+  return notes
+    .split("\n## [")[0]
+    .replace(/^.*\n/, "")
+    .replaceAll(/^### (.*)$/gm, "$1:")
+    .trim();
+}
+
+function current() {
+  return JSON.parse(readFileSync("package.json", "utf8")).version;
+}
+
+function nextMinor(version) {
+  const [major, minor] = version.split(".");
+  return `${major}.${Number(minor) + 1}.0`;
+}
+
+function check(version) {
   step("build", process.execPath, ["scripts/build.mjs"], ".");
   const packed = step("pack", "npm", ["pack", "--silent", "--pack-destination", home], ".");
   const tarball = packed.trim().split("\n").at(-1);
@@ -23,26 +93,19 @@ try {
   step("init", "npx", ["venturi", "init"], home);
   expect("npx venturi validate", step("validate", "npx", ["venturi", "validate"], home), "is valid");
   process.stdout.write(`${tarball} works from an empty folder\n`);
-  if (!isCheck) {
-    copyFileSync(join(home, tarball), tarball);
-    step("tag", "git", ["tag", "--annotate", `v${version}`, "--message", `Venturi ${version}`], ".");
-    process.stdout.write(`now: git push origin v${version}; the release workflow publishes what the tag holds\n`);
-  }
-} finally {
-  rmSync(home, { recursive: true, force: true });
-}
-
-function checkTree() {
-  if (step("tree", "git", ["status", "--porcelain"], ".") !== "") fail("the tree has changes; commit them first");
-  if (!readFileSync("CHANGELOG.md", "utf8").includes(`## [${version}]`)) {
-    fail(`CHANGELOG.md has no [${version}]; move what is under [Unreleased] there`);
-  }
+  return tarball;
 }
 
 function step(name, command, words, cwd) {
   const start = performance.now();
   const env = { ...process.env, ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "" };
-  const { status, stdout, stderr, error } = spawnSync(command, words, { cwd, env, encoding: "utf8", timeout: 300_000 });
+  const { status, stdout, stderr, error } = spawnSync(command, words, {
+    cwd,
+    env,
+    encoding: "utf8",
+    timeout: 600_000,
+    maxBuffer: 64 * 1024 * 1024,
+  });
   if (status !== 0)
     fail(`${name}: ${command} ${words.join(" ")} ended with ${status}\n${stdout}${stderr}${error ?? ""}`);
   process.stdout.write(`✔ ${name} (${((performance.now() - start) / 1000).toFixed(1)} s)\n`);
