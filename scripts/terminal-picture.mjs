@@ -55,7 +55,7 @@ async function withService(use) {
     let said = "";
     for await (const piece of service.stderr) {
       said += piece;
-      const url = /listening on (http:\S+)/.exec(said)?.[1];
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
       if (url === undefined) continue;
       await use(url);
       break;

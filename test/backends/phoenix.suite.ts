@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { picture } from "./picture.ts";
 import { edges, eventually, json, localEdges, openScene, question, type Scene, type Seen } from "./scene.ts";
 
 /** Run by `npm run test:backends`, which starts what this points at. */
@@ -89,5 +90,6 @@ describe("runs seen in Phoenix", () => {
     expect(rootOf(retried)?.attributes).to.include({ "venturi.run.retries": 1 });
     expect(retried.map(({ name }) => name)).to.include("venturi.backoff");
     console.log(`      ${scene.good.spans.length} spans of trace ${scene.good.trace} in Phoenix`);
+    picture("phoenix", `${phoenix}/projects/${btoa("Project:1")}/traces/${scene.good.trace}`);
   });
 });

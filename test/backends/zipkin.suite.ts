@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { picture } from "./picture.ts";
 import { edges, eventually, json, localEdges, openScene, type Scene, type Seen } from "./scene.ts";
 
 /** Run by `npm run test:backends`, which starts what this points at. */
@@ -66,5 +67,6 @@ describe("runs seen in Zipkin", () => {
     expect(rootOf(retried)).to.include({ "venturi.run.retries": "1" });
     expect(retried.map(({ name }) => name)).to.include("venturi.backoff");
     console.log(`      ${scene.good.spans.length} spans of trace ${scene.good.trace} in Zipkin`);
+    picture("zipkin", `${zipkin}/zipkin/traces/${scene.good.trace}`);
   });
 });

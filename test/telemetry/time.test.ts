@@ -135,19 +135,23 @@ describe("the time of a run, measured", () => {
         ["b", say.wait(5), "c"],
       ]);
     const look = tool("look", () => new Promise((resolve) => setTimeout(resolve, 3, "seen")));
+    const runs = 1_000;
     await Promise.all(
-      Array.from({ length: 300 }, (_, index) =>
+      Array.from({ length: runs }, (_, index) =>
         bench(script(), { tools: [telemetry.tool(look)], startedAt: performance.now(), run: `run-${index}` }).run(),
       ),
     );
     const roots = spans.named("invoke_agent tester");
-    expect(roots).to.have.length(300);
+    expect(roots).to.have.length(runs);
+    let most = 0;
     for (const { attributes, duration } of roots) {
       const parts = Object.entries(attributes).filter(([name]) => name.startsWith("venturi.timing."));
       expect(parts).to.have.length(8);
       const sum = parts.reduce((total, [, ms]) => total + Number(ms), 0);
-      expect(Math.abs(sum - (duration[0] * 1e3 + duration[1] / 1e6))).to.be.lessThan(1);
+      most = Math.max(most, Math.abs(sum - (duration[0] * 1e3 + duration[1] / 1e6)));
     }
+    console.log(`      ${runs} runs at once: parts and root are at most ${most.toFixed(3)} ms apart`);
+    expect(most).to.be.lessThan(1);
   });
 });
 

@@ -150,7 +150,8 @@ const operators: ReadonlySet<string> = new Set(["unauthorized", "forbidden", "no
 /** The failure as reported to the caller: an operator's problem is not blamed on the caller's key or request. */
 function forCaller(error: VenturiError, { name, provider }: ModelTarget): VenturiError {
   if (!operators.has(error.code)) return error;
-  const message = `the provider "${provider}" refused to serve ${name}: ${error.message}`;
+  const reason = error.message.startsWith(`${name}: `) ? error.message.slice(name.length + 2) : error.message;
+  const message = `the provider "${provider}" refused to serve ${name}: ${reason}`;
   const details = { ...error.details, provider, model: name, refused: error.code };
   return new VenturiError(error.op, "llm_error", message, { cause: error, details });
 }
