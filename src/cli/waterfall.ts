@@ -131,6 +131,7 @@ function timingOf(root: SpanNode, width: number): string[] {
   const prefix = "venturi.timing.";
   const parts = Object.entries(root.attributes)
     .flatMap(([key, value]) => (key.startsWith(prefix) ? [[key.slice(prefix.length), Number(value)] as const] : []))
+    .filter(([, value]) => value > 0)
     .sort(([, left], [, right]) => right - left);
   const sum = parts.reduce((total, [, value]) => total + value, 0);
   if (sum === 0) return [];

@@ -19,5 +19,7 @@ export function picture(name: string, url: string): void {
     ],
     { timeout: 120_000, stdio: "ignore" },
   );
-  console.log(`      ${error === undefined && status === 0 ? file : `no picture of ${url}: ${error?.message ?? status}`}`);
+  console.log(
+    `      ${error === undefined && status === 0 ? file : `no picture of ${url}: ${error?.message ?? status}`}`,
+  );
 }
