@@ -13,6 +13,7 @@ export * from "./core/events.ts";
 export * from "./core/feed.ts";
 export * from "./core/fork.ts";
 export * from "./core/hooks.ts";
+export * from "./core/inspect.ts";
 export * from "./core/journal.ts";
 export * from "./core/log.ts";
 export * from "./core/messages.ts";

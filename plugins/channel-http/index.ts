@@ -6,11 +6,13 @@ import { mountFollow } from "./follow.ts";
 import { mountFork } from "./fork.ts";
 import { mountMe } from "./me.ts";
 import { Options } from "./options.ts";
+import { mountService } from "./service.ts";
 import { mountSessions } from "./sessions.ts";
 import { mountSignals } from "./signals.ts";
 import { mountStart } from "./start.ts";
 import { mountState } from "./state.ts";
 import { mountWhy } from "./why.ts";
+import { mountWires } from "./wires.ts";
 
 export default definePlugin({
   name: "channel-http",
@@ -30,6 +32,8 @@ export default definePlugin({
       mountSessions(host);
       mountErase(host);
       mountMe(host);
+      mountService(host);
+      mountWires(host);
     },
   }),
 });

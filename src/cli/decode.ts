@@ -1,9 +1,10 @@
 import { createReadStream } from "node:fs";
 import type { Command } from "commander";
 import type { Delta } from "../core/deltas.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
+import { wrap } from "../core/errors.ts";
 import type { Wire } from "../core/plugin.ts";
 import { PluginLoader } from "../host/build/plugin-loader.ts";
+import { wireNamed } from "../host/inspect/wires.ts";
 import type { OpenCall } from "../provider/accumulate.ts";
 import { Pipeline } from "../provider/decode.ts";
 import { Transcript } from "../provider/transcript.ts";
@@ -18,7 +19,7 @@ export function configure(command: Command): void {
     .requiredOption("--wire <name>", "the wire format, such as openai-chat")
     .addHelpText("after", example("venturi decode --wire openai-chat response.sse"))
     .action(async (files: string[], options: { wire: string }) => {
-      const wire = await findWire(options.wire);
+      const wire = await wireNamed(op, new PluginLoader(), options.wire);
       for (const file of files) showJson(process.stdout, JSON.stringify(await decodeFile(file, wire)));
     });
 }
@@ -66,17 +67,4 @@ function describeCall(call: OpenCall): Record<string, unknown> {
   const result = call.result();
   if (result.ok) return { id, name, arguments: result.arguments };
   return { id, name, arguments: { __invalid_json: result.raw }, error: result.error };
-}
-
-/** The wire, among those of built-in plugins. */
-async function findWire(name: string): Promise<Wire> {
-  const loader = new PluginLoader();
-  const known: string[] = [];
-  for (const box of loader.names()) {
-    const { wires } = (await loader.get(box)).plugin;
-    const wire = wires !== undefined && Object.hasOwn(wires, name) ? wires[name] : undefined;
-    if (wire !== undefined) return wire;
-    known.push(...Object.keys(wires ?? {}));
-  }
-  throw new VenturiError(op, "invalid_input", `no plugin speaks the wire "${name}"; there are ${known.join(", ")}`);
 }

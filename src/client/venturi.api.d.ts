@@ -140,6 +140,64 @@ export type RunView = {
   pending?: Array<Question>;
 };
 
+export type ServiceView = {
+  version: string;
+  node: string;
+  process: number;
+  startedAt: number;
+  uptimeMs: number;
+  ready: boolean;
+  reason?: string;
+  revision: {
+    hash: string;
+    file?: string;
+    runs: number;
+    runsOnOld: number;
+  };
+  journal: {
+    type: string;
+    digests: boolean;
+    pingMs?: number;
+  };
+  eventLoop: {
+    blockedMs: number;
+    longestMs: number;
+  };
+  runs: {
+    active: number;
+    followers: number;
+  };
+  agents: Array<string>;
+  providers: Array<{
+    name: string;
+    type: string;
+    breaker: "closed" | "open" | "half-open";
+    leftMs: number;
+    lastError?: {
+      at: number;
+      code: string;
+      err: string;
+    };
+  }>;
+  models: Array<{
+    name: string;
+    chain: Array<string>;
+  }>;
+  tools: Array<{
+    name: string;
+    description: string;
+    effect: "pure" | "idempotent" | "effectful";
+    approval: string;
+    agents: Array<string>;
+  }>;
+  channels: Array<{
+    name: string;
+    type: string;
+  }>;
+  plugins: Array<string>;
+  config?: string;
+};
+
 export type SessionView = {
   session: string;
   updatedAt: number;

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Inspect } from "./inspect.ts";
 import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
 import type { Scope } from "./scopes.ts";
@@ -36,6 +37,8 @@ export interface ChannelHost<Server = unknown> {
    * keys, and refuses new runs with `unavailable` when the service is full.
    */
   runsFor(request: unknown): Runs;
+  /** The state of the service itself, for callers with the scope `inspect`. */
+  readonly inspect: Inspect;
   /** The run's spans as OTLP JSON, while they are in the ring buffer. */
   trace(run: string): Promise<unknown | undefined>;
 }

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { RunEvent } from "./events.ts";
 import type { FeedItem, FeedQuery } from "./feed.ts";
 import type { ForkRequest } from "./fork.ts";
-import type { ListQuery, RunRequest, RunRow } from "./journal.ts";
+import type { KeptWire, ListQuery, RunRequest, RunRow } from "./journal.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
 import type { SignalBody, SignalKind } from "./signals.ts";
 import { token } from "./token.ts";
@@ -132,6 +132,8 @@ export interface Runs {
   embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded>;
   /** Removes a run and everything stored for it; cancels it first if it is running. */
   remove(run: string): Promise<void>;
+  /** Raw provider bytes kept of the run (`journal.keepWire`), one entry per attempt; empty when none were. */
+  wires(run: string): Promise<readonly KeptWire[]>;
   /** A blob named by the run's input or by one of its tools; `not_found` if the hash is not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;
 }

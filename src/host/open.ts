@@ -1,6 +1,8 @@
+import { Breakers } from "../agent/model/breaker.ts";
 import type { Channel } from "../core/channel.ts";
 import { Clock, systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
+import type { Inspect } from "../core/inspect.ts";
 import type { Journal } from "../core/journal.ts";
 import { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
@@ -18,6 +20,8 @@ import type { CodeConfig } from "./config/code.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { EventLoopMonitor } from "./event-loop.ts";
+import { inspection } from "./inspect/inspection.ts";
+import { Series } from "./inspect/series.ts";
 import { type LogLevel, openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
 import { startRetention } from "./runs/retention.ts";
@@ -62,6 +66,8 @@ export interface Host {
   readonly admission: Admission;
   /** Recent blocked time of the event loop. */
   eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
+  /** What the service shows of itself; starts to sample its figures. */
+  inspect(): Inspect;
   /** Number of runs executing in this process. */
   active(): number;
   /** Refuses new runs; running ones get `ms` to finish, then are interrupted with a terminal event, or released. */
@@ -122,7 +128,22 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     started = runs;
     const sessions = container.resolve(Sessions);
     const channels = container.resolve<ChannelRegistry>(ChannelRegistry);
-    return {
+    const series = new Series({
+      clock,
+      figures: opened.figures,
+      active: () => opened.active,
+      followers: () => opened.followers,
+      blockedMs: () => eventLoop.recent().blockedMs,
+    });
+    undo.push(async () => series.stop());
+    const startedAt = clock.now();
+    const host: Host = {
+      inspect: () => {
+        series.start();
+        const breakers = container.resolve(Breakers);
+        const followers = () => opened.followers;
+        return inspection({ host, breakers, series, followers, runsOnOld: () => revisions.heldByOld, startedAt });
+      },
       config,
       journal,
       runs,
@@ -154,6 +175,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       },
       close: () => undoAll(undo),
     };
+    return host;
   } catch (thrown) {
     await undoAll(undo).catch(() => {}); // report the first failure
     throw thrown;

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../core/clock.ts";
+import type { Digest } from "../core/digest.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
@@ -18,6 +19,8 @@ export interface CommitterOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly listener?: CommitListener;
+  /** Told of runs that ended, once that is durable. */
+  readonly ended?: (digest: Digest) => void;
   /** Minimum distance between commit starts while no writer waits, ms: the longest a delta waits to be batched. */
   readonly pace?: number;
   /** Pending bytes of one run that cut that wait short. */
@@ -49,6 +52,9 @@ export class Committer implements LogOwner {
   readonly #journal: Journal;
   readonly #log: Log;
   readonly #listener: CommitListener | undefined;
+  readonly #ended: CommitterOptions["ended"];
+  /** Commits since somebody took the figures; fields, because they change with every commit. */
+  readonly commits = { count: 0, ms: 0, longestMs: 0 };
   readonly #pace: number;
   readonly #maxWaiting: number;
   readonly #patience: number;
@@ -68,6 +74,7 @@ export class Committer implements LogOwner {
     this.clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
     this.#listener = options.listener;
+    this.#ended = options.ended;
     this.#pace = options.pace ?? 8;
     this.#maxWaiting = options.maxWaiting ?? 4096;
     this.maxUncommitted = options.maxUncommitted ?? 1024 * 1024;
@@ -157,6 +164,10 @@ export class Committer implements LogOwner {
   readonly #appended = (fenced: ReadonlySet<Ownership>): void => {
     const took = this.clock.monotonic() - this.#started;
     this.#restUntil = this.#started + Math.min(took * Math.min(this.#batch.length, maxShare), this.#pace);
+    const { commits } = this;
+    commits.count += 1;
+    commits.ms += took;
+    if (took > commits.longestMs) commits.longestMs = took;
     this.#settle(this.#logs, this.#batch, fenced);
     this.#next();
   };
@@ -214,6 +225,7 @@ export class Committer implements LogOwner {
       }
       if (item.events.length > 0) for (const reader of log.readers) reader.hand(item.events);
       log.committed(item);
+      if (item.end !== undefined) this.#ended?.(item.end.digest);
     }
   }
 

@@ -174,6 +174,7 @@ async function openTestHost(
     permit,
     demand: () => {},
     scopes: () => scopes,
+    inspect: { service: nothing, series: nothing, decode: nothing },
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: async () => undefined,
   };
@@ -185,6 +186,10 @@ async function openTestHost(
   const { port } = server.server.address() as AddressInfo; // it listens on TCP
   return { url: `http://127.0.0.1:${port}`, runs, sent, close: () => server.close() };
 }
+
+const nothing = () => {
+  throw new VenturiError("service.inspect", "not_found", "there is no service here");
+};
 
 const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   start: async (request, options) => {
@@ -201,6 +206,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
   pending: (run) => runs.pending(run),
   agents: () => runs.agents(),
+  wires: (run) => runs.wires(run),
   content: (run, hash) => runs.content(run, hash),
   countInput: (request, options) => runs.countInput(request, options),
   embed: (request, signal) => runs.embed(request, signal),

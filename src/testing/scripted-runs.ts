@@ -10,7 +10,7 @@ import {
   type Timing,
 } from "../core/events.ts";
 import type { FeedItem, FeedQuery } from "../core/feed.ts";
-import { defaultTenant, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
+import { defaultTenant, type KeptWire, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
 import type {
   AgentInfo,
   Embedded,
@@ -182,6 +182,11 @@ export class ScriptedRuns implements Runs {
   async remove(run: string): Promise<void> {
     await this.cancel(run);
     this.#entries.delete(run);
+  }
+
+  async wires(run: string): Promise<readonly KeptWire[]> {
+    this.#entry(run);
+    return [];
   }
 
   content(run: string): Promise<Uint8Array> {

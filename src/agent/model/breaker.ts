@@ -18,6 +18,8 @@ export type BreakerListener = (
 export class Breaker {
   readonly #clock: Clock;
   readonly #changed: BreakerListener;
+  /** The last failure that counted. */
+  lastError: { readonly at: number; readonly code: string; readonly err: string } | undefined;
   #failures = 0;
   #openedAt: number | undefined;
   #probing = false;
@@ -57,6 +59,7 @@ export class Breaker {
   failed(error: VenturiError): void {
     this.#probing = false;
     if (!blames(error)) return;
+    this.lastError = { at: this.#clock.now(), code: error.code, err: error.message };
     this.#failures += 1;
     if (this.#failures < threshold) return;
     if (this.state !== "open") {

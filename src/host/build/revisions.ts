@@ -55,6 +55,11 @@ export class Revisions {
     return this.#current;
   }
 
+  /** Runs that still execute on replaced revisions. */
+  get heldByOld(): number {
+    return [...this.#retiring].reduce((sum, { held }) => sum + held, 0);
+  }
+
   /** Holds the current revision for a run. */
   acquire(): HeldRevision {
     const revision = this.current;

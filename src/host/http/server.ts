@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Channel, ChannelHost } from "../../core/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
+import type { Inspect } from "../../core/inspect.ts";
 import type { AuditEntry, Journal } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import { traceparentOf } from "../../core/trace-context.ts";
@@ -37,6 +38,7 @@ export interface ServerParts extends ReadyParts {
   /** Authenticates in place of `settings.auth`: a program that mounts the service knows its own users. */
   readonly identify?: (request: FastifyRequest) => Promise<KeyHolder>;
   readonly version: string;
+  readonly inspect?: Inspect;
 }
 
 export interface RunningServer {
@@ -265,6 +267,7 @@ async function mount(
         caller: (request) => callers.of(request),
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
+        inspect: parts.inspect ?? nothingToInspect,
         scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
           // The request was counted on arrival; further starts on a socket are counted one by one.
@@ -293,6 +296,11 @@ async function mount(
     );
   }
 }
+
+const unavailable = () => {
+  throw new VenturiError("service.inspect", "not_found", "this program shows nothing of itself");
+};
+const nothingToInspect: Inspect = { service: unavailable, series: unavailable, decode: unavailable };
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -113,6 +113,11 @@ export function callerRuns(
       await runs.remove(run);
       await admit.audit({ action: "run.removed", by: caller.id, tenant, run });
     },
+    async wires(run) {
+      demand(caller, "inspect");
+      await own(run, "see");
+      return await runs.wires(run);
+    },
     async content(run, hash) {
       await own(run, "see");
       return await runs.content(run, hash);

@@ -21,6 +21,7 @@ import {
   type ClaimFilter,
   defaultTenant,
   Journal,
+  type KeptWire,
   type ListQuery,
   type RunLog,
   type RunRequest,
@@ -49,6 +50,7 @@ import { type Work, Worker } from "../../journal/worker.ts";
 import { Revisions } from "../build/revisions.ts";
 import { Config } from "../config/load.ts";
 import type { LimitSettings } from "../config/server.ts";
+import { Figures } from "../inspect/figures.ts";
 import { Admission } from "./admission.ts";
 import { BackpressureGate, PacedStream } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
@@ -90,6 +92,8 @@ const sweepAfter = 65 * 60_000;
 /** Runs on top of journal, worker and loop. Not instrumented; the container's `Runs` is. */
 @injectable()
 export class HostRuns implements Runs {
+  /** What happened since somebody took them. */
+  readonly figures: Figures;
   readonly #parts: RunsParts;
   readonly #committer: Committer;
   readonly #followers: Followers;
@@ -126,7 +130,14 @@ export class HostRuns implements Runs {
     this.#sessions = sessions;
     this.#followers = new Followers({ journal, clock });
     this.#feed = new Feed({ journal, followers: this.#followers, clock, log });
-    this.#committer = new Committer({ journal, clock, log, listener: this.#followers });
+    this.#committer = new Committer({
+      journal,
+      clock,
+      log,
+      listener: this.#followers,
+      ended: (digest) => this.figures.ended(digest),
+    });
+    this.figures = new Figures(this.#committer.commits);
     this.#worker = new Worker({
       name,
       journal,
@@ -147,6 +158,11 @@ export class HostRuns implements Runs {
 
   get active(): number {
     return this.#worker.active;
+  }
+
+  /** Number of readers. */
+  get followers(): number {
+    return this.#followers.size;
   }
 
   /** The runs of the journal that this process may execute. */
@@ -322,6 +338,11 @@ export class HostRuns implements Runs {
     } finally {
       lease.release();
     }
+  }
+
+  async wires(run: string): Promise<readonly KeptWire[]> {
+    await this.get(run);
+    return (await this.#parts.journal.wire?.(run)) ?? [];
   }
 
   async content(run: string, hash: string): Promise<Uint8Array> {

@@ -27,6 +27,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     pending: (run) => runs.pending(run),
     agents: () => runs.agents(),
+    wires: (run) => runs.wires(run),
     content: (run, hash) => runs.content(run, hash),
     countInput: (request, options) => runs.countInput(request, options),
     embed: (request, signal) => runs.embed(request, signal),

@@ -16,6 +16,7 @@ const keys = [
   { ...keyOf("ada", "ada-key"), may },
   { ...keyOf("bob", "bob-key"), may },
   { ...keyOf("narrow", "narrow-key"), tenant: "ada", agents: ["other"], may },
+  { ...keyOf("operator", "operator-key"), tenant: "ada", may: [...may, "metrics"] },
   { ...keyOf("plain", "plain-key"), tenant: "ada", may: ["start", "see", "steer"] },
   { ...keyOf("blind", "blind-key"), tenant: "ada", may: ["start"] },
 ];
@@ -67,10 +68,16 @@ export default {
 `;
 
 export const engines: Readonly<Record<string, () => Promise<string>>> = {
-  memory: async () => "{ type: memory }",
-  sqlite: async () => '{ type: sqlite, path: "data/journal.db" }',
+  memory: async () => "{ type: memory, keepWire: true }",
+  sqlite: async () => '{ type: sqlite, path: "data/journal.db", keepWire: true }',
   postgres: async () =>
-    JSON.stringify({ type: "postgres", url: (await sharedCluster()).url, schema: freshSchema(), lease: "5s" }),
+    JSON.stringify({
+      type: "postgres",
+      url: (await sharedCluster()).url,
+      schema: freshSchema(),
+      lease: "5s",
+      keepWire: true,
+    }),
 };
 
 /** A whole service over one engine, and what a client of it needs. */

@@ -871,6 +871,82 @@ class RunView(Model):
     pending: list[Question] | None = None
 
 
+class ServiceViewRevision(Model):
+    hash: str
+    file: str | None = None
+    runs: int
+    runs_on_old: int = Field(alias="runsOnOld")
+
+
+class ServiceViewJournal(Model):
+    type: str
+    digests: bool
+    ping_ms: float | None = Field(default=None, alias="pingMs")
+
+
+class ServiceViewEventLoop(Model):
+    blocked_ms: float = Field(alias="blockedMs")
+    longest_ms: float = Field(alias="longestMs")
+
+
+class ServiceViewRuns(Model):
+    active: int
+    followers: int
+
+
+class ServiceViewProvidersLastError(Model):
+    at: float
+    code: str
+    err: str
+
+
+class ServiceViewProviders(Model):
+    name: str
+    type: str
+    breaker: Literal["closed", "open", "half-open"] | str
+    left_ms: float = Field(alias="leftMs")
+    last_error: ServiceViewProvidersLastError | None = Field(default=None, alias="lastError")
+
+
+class ServiceViewModels(Model):
+    name: str
+    chain: list[str]
+
+
+class ServiceViewTools(Model):
+    name: str
+    description: str
+    effect: Literal["pure", "idempotent", "effectful"] | str
+    approval: str
+    agents: list[str]
+
+
+class ServiceViewChannels(Model):
+    name: str
+    type: str
+
+
+class ServiceView(Model):
+    version: str
+    node: str
+    process: int
+    started_at: float = Field(alias="startedAt")
+    uptime_ms: float = Field(alias="uptimeMs")
+    ready: bool
+    reason: str | None = None
+    revision: ServiceViewRevision
+    journal: ServiceViewJournal
+    event_loop: ServiceViewEventLoop = Field(alias="eventLoop")
+    runs: ServiceViewRuns
+    agents: list[str]
+    providers: list[ServiceViewProviders]
+    models: list[ServiceViewModels]
+    tools: list[ServiceViewTools]
+    channels: list[ServiceViewChannels]
+    plugins: list[str]
+    config: str | None = None
+
+
 class SessionView(Model):
     session: str
     updated_at: float = Field(alias="updatedAt")

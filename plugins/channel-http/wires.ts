@@ -1,0 +1,64 @@
+import { type ChannelHost, DecodedWire, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { z } from "zod";
+import { examples } from "./examples.ts";
+import { Failure } from "./view.ts";
+
+/** Raw provider bytes of a run, as `journal.keepWire` recorded them, and what they decode to. */
+export function mountWires(host: ChannelHost<FastifyInstance>): void {
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.get("/v1/runs/:run/wires", { schema: schemas.list }, async (request) => {
+    const kept = await host.runsFor(request).wires(request.params.run);
+    const wires = kept.map(({ round, attempt, wire, bytes }) => ({ round, attempt, wire, size: bytes.length }));
+    return { run: request.params.run, wires };
+  });
+  server.get("/v1/runs/:run/wires/:round/:attempt", { schema: schemas.one }, async (request, reply) => {
+    const { run, round, attempt } = request.params;
+    const all = await host.runsFor(request).wires(run);
+    const kept = all.find((wire) => wire.round === round && wire.attempt === attempt);
+    if (kept === undefined) {
+      const message = `no bytes were kept of attempt ${attempt} in round ${round} of ${run}; \`journal.keepWire: true\` keeps them`;
+      throw new VenturiError("run.wires", "not_found", message);
+    }
+    if (request.query.decoded !== undefined) return await host.inspect.decode(kept);
+    // Must never render as a page of this origin, whatever a provider sent.
+    return reply
+      .headers({
+        "content-disposition": "attachment",
+        "x-content-type-options": "nosniff",
+        "x-venturi-wire": kept.wire,
+      })
+      .type("application/octet-stream")
+      .send(Buffer.from(kept.bytes));
+  });
+}
+
+const failures = { "4XX": Failure, "5XX": Failure };
+const params = z.object({ run: z.string() });
+const number = z.coerce.number().int().positive();
+const schemas = {
+  list: {
+    summary: "Kept provider streams of a run",
+    description: "Empty unless `journal.keepWire` was on. Needs the scope inspect.",
+    tags: ["runs"],
+    params,
+    response: {
+      200: z
+        .object({
+          run: z.string(),
+          wires: z.array(z.object({ round: z.number(), attempt: z.number(), wire: z.string(), size: z.number() })),
+        })
+        .meta({ examples: [examples.wires] }),
+      ...failures,
+    },
+  },
+  one: {
+    summary: "A kept provider stream: its bytes, or with ?decoded the deltas they decode to",
+    tags: ["runs"],
+    params: params.extend({ round: number, attempt: number }),
+    querystring: z.object({ decoded: z.string().optional() }),
+    response: {
+      200: z.union([DecodedWire, z.string()]).meta({ examples: [examples.decoded] }),
+      ...failures,
+    },
+  },
+};

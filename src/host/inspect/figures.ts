@@ -1,0 +1,64 @@
+import type { Digest } from "../../core/digest.ts";
+
+/** Durations kept of one interval; enough for its percentiles. */
+const mostDurations = 2_000;
+
+export interface Interval {
+  readonly ended: number;
+  readonly failed: number;
+  readonly durations: readonly number[];
+  /** Waits for a first token, and the rounds they belong to. */
+  readonly waited: number;
+  readonly rounds: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly retried: number;
+  readonly failedOver: number;
+  readonly commits: number;
+  readonly commitMs: number;
+  readonly longestCommitMs: number;
+}
+
+const empty = () => ({
+  ended: 0,
+  failed: 0,
+  durations: [] as number[],
+  waited: 0,
+  rounds: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  retried: 0,
+  failedOver: 0,
+});
+
+/** Counts since they were last taken: of commits and of ended runs, never of tokens. */
+export class Figures {
+  readonly #commits: { count: number; ms: number; longestMs: number };
+  #now = empty();
+
+  /** `commits` is reset when the figures are taken. */
+  constructor(commits: { count: number; ms: number; longestMs: number }) {
+    this.#commits = commits;
+  }
+
+  ended({ status, ms, timing, usage, rounds, models }: Digest): void {
+    const now = this.#now;
+    now.ended += 1;
+    if (status === "failed") now.failed += 1;
+    if (now.durations.length < mostDurations) now.durations.push(ms);
+    now.waited += timing.providerWait;
+    now.rounds += rounds;
+    now.inputTokens += usage.inputTokens ?? 0;
+    now.outputTokens += usage.outputTokens ?? 0;
+    if (timing.retryWait > 0) now.retried += 1;
+    if (models.length > 1) now.failedOver += 1;
+  }
+
+  take(): Interval {
+    const { count, ms, longestMs } = this.#commits;
+    const taken = { ...this.#now, commits: count, commitMs: ms, longestCommitMs: longestMs };
+    Object.assign(this.#commits, { count: 0, ms: 0, longestMs: 0 });
+    this.#now = empty();
+    return taken;
+  }
+}

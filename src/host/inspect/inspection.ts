@@ -1,0 +1,113 @@
+import type { AgentDefinition } from "../../agent/definition.ts";
+import type { Breakers } from "../../agent/model/breaker.ts";
+import type { Clock } from "../../core/clock.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Inspect, ServiceView } from "../../core/inspect.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { Approval, Tool } from "../../core/tool.ts";
+import type { ConfigRevision } from "../build/revision.ts";
+import type { Config } from "../config/load.ts";
+import { showYaml } from "../config/show.ts";
+import { ownVersion } from "../version.ts";
+import { every, type Series } from "./series.ts";
+import { decodeWire, wireNamed } from "./wires.ts";
+
+export interface InspectionParts {
+  readonly host: {
+    readonly journal: Journal;
+    readonly clock: Clock;
+    revision(): ConfigRevision;
+    eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
+    active(): number;
+  };
+  readonly breakers: Breakers;
+  readonly series: Series;
+  readonly followers: () => number;
+  /** Runs on replaced revisions. */
+  readonly runsOnOld: () => number;
+  readonly startedAt: number;
+}
+
+/** What the service shows of itself. */
+export function inspection(parts: InspectionParts): Inspect {
+  const { host, series } = parts;
+  return {
+    service: ({ config }) => serviceView(parts, config ? "config" : "none"),
+    series: (after) => ({ every, samples: series.after(after) }),
+    decode: async (kept) => decodeWire(await wireNamed("run.wires", host.revision().config.loader, kept.wire), kept),
+  };
+}
+
+async function serviceView(parts: InspectionParts, shown: "config" | "none"): Promise<ServiceView> {
+  const { host, breakers, followers, runsOnOld, startedAt } = parts;
+  const { config, agents, held } = host.revision();
+  const ping = await pinged(host);
+  const { journal } = config;
+  return {
+    version: ownVersion(),
+    node: process.versions.node,
+    process: process.pid,
+    startedAt,
+    uptimeMs: host.clock.now() - startedAt,
+    ready: ping.reason === undefined,
+    ...(ping.reason === undefined ? {} : { reason: ping.reason }),
+    revision: { hash: config.hash, file: config.file, runs: held, runsOnOld: runsOnOld() },
+    journal: {
+      type: journal.type,
+      digests: host.journal.keepDigest !== undefined,
+      ...(ping.ms === undefined ? {} : { pingMs: ping.ms }),
+    },
+    eventLoop: { ...host.eventLoop() },
+    runs: { active: host.active(), followers: followers() },
+    agents: [...agents.keys()],
+    providers: Object.entries(config.providers).map(([name, { type }]) => {
+      const breaker = breakers.of(name);
+      const { state, leftMs, lastError } = breaker;
+      return { name, type, breaker: state, leftMs, ...(lastError === undefined ? {} : { lastError }) };
+    }),
+    models: Object.entries(config.models).map(([name, { chain }]) => ({ name, chain: [...chain] })),
+    tools: toolsOf(agents),
+    channels: Object.entries(config.channels).map(([name, { type }]) => ({ name, type })),
+    plugins: usedPlugins(config),
+    ...(shown === "config" ? { config: showYaml(config) } : {}),
+  };
+}
+
+async function pinged({ journal, clock }: InspectionParts["host"]): Promise<{ ms?: number; reason?: string }> {
+  const start = clock.monotonic();
+  try {
+    await journal.ping();
+    return { ms: Math.round((clock.monotonic() - start) * 1_000) / 1_000 };
+  } catch (thrown) {
+    return { reason: messageOf(thrown) };
+  }
+}
+
+function toolsOf(agents: ReadonlyMap<string, AgentDefinition>): ServiceView["tools"] {
+  const tools = new Map<string, { tool: Tool; agents: string[] }>();
+  for (const agent of agents.values()) {
+    for (const tool of agent.tools()) {
+      const known = tools.get(tool.name) ?? { tool, agents: [] };
+      known.agents.push(agent.name);
+      tools.set(tool.name, known);
+    }
+  }
+  return [...tools.values()].map(({ tool, agents: users }) => ({
+    name: tool.name,
+    description: tool.description,
+    effect: tool.effect ?? "effectful",
+    approval: approvalText(tool.approval),
+    agents: users,
+  }));
+}
+
+function approvalText(approval: Approval | ((...args: never[]) => unknown) | undefined): string {
+  if (approval === undefined) return "never";
+  if (typeof approval === "string") return approval;
+  return typeof approval === "function" ? "decided by the tool" : `when ${approval.when}`;
+}
+
+const usedPlugins = ({ providers, tools, channels, journal }: Config): string[] => {
+  const entries = [...Object.values(providers), ...Object.values(tools), ...Object.values(channels), journal];
+  return [...new Set(entries.map(({ type }) => type))].sort();
+};

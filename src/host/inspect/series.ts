@@ -1,0 +1,71 @@
+import type { Clock } from "../../core/clock.ts";
+import type { Sample } from "../../core/inspect.ts";
+import type { Figures, Interval } from "./figures.ts";
+
+/** Distance of samples, ms, and how many are kept: an hour. */
+export const every = 5_000;
+const most = 720;
+
+export interface SeriesParts {
+  readonly clock: Clock;
+  readonly figures: Figures;
+  active(): number;
+  followers(): number;
+  blockedMs(): number;
+}
+
+/** Samples of the last hour, in memory. */
+export class Series {
+  readonly #parts: SeriesParts;
+  readonly #samples: Sample[] = [];
+  #stop: (() => void) | undefined;
+
+  constructor(parts: SeriesParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    this.#stop ??= this.#parts.clock.after(every, () => {
+      this.#stop = undefined;
+      this.start();
+      this.sample();
+    });
+  }
+
+  stop(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+  }
+
+  after(time: number): readonly Sample[] {
+    return this.#samples.filter(({ at }) => at > time);
+  }
+
+  sample(): void {
+    const { clock, figures, active, followers, blockedMs } = this.#parts;
+    this.#samples.push({
+      at: clock.now(),
+      active: active(),
+      followers: followers(),
+      blockedMs: blockedMs(),
+      heapBytes: process.memoryUsage().heapUsed,
+      ...summary(figures.take()),
+    });
+    if (this.#samples.length > most) this.#samples.shift();
+  }
+}
+
+function summary({ durations, waited, rounds, commitMs, longestCommitMs, ...counts }: Interval) {
+  const sorted = [...durations].sort((left, right) => left - right);
+  const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
+  return {
+    ...counts,
+    ...(sorted.length === 0 ? {} : { p50: at(0.5), p95: at(0.95) }),
+    ...(rounds === 0 ? {} : { firstToken: micro(waited / rounds) }),
+    ...(counts.commits === 0
+      ? {}
+      : { commitMs: micro(commitMs / counts.commits), longestCommitMs: micro(longestCommitMs) }),
+  };
+}
+
+const micro = (ms: number): number => Math.round(ms * 1_000) / 1_000;

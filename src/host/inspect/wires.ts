@@ -1,0 +1,55 @@
+import type { Delta } from "../../core/deltas.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { DecodedWire } from "../../core/inspect.ts";
+import type { KeptWire } from "../../core/journal.ts";
+import type { Wire } from "../../core/plugin.ts";
+import { Pipeline } from "../../provider/decode.ts";
+import type { PluginLoader } from "../build/plugin-loader.ts";
+
+/** Bytes of one stream that are shown; a download has them all. */
+const mostBytes = 1024 * 1024;
+
+/** A wire format by name, among those of all plugins. */
+export async function wireNamed(op: string, loader: PluginLoader, name: string): Promise<Wire> {
+  const known: string[] = [];
+  for (const box of loader.names()) {
+    const { wires } = (await loader.get(box)).plugin;
+    const wire = wires !== undefined && Object.hasOwn(wires, name) ? wires[name] : undefined;
+    if (wire !== undefined) return wire;
+    known.push(...Object.keys(wires ?? {}));
+  }
+  throw new VenturiError(op, "invalid_input", `no plugin speaks the wire "${name}"; there are ${known.join(", ")}`);
+}
+
+/** A kept stream, frame by frame, beside the deltas that each frame was decoded to. */
+export function decodeWire(wire: Wire, kept: KeptWire): DecodedWire {
+  const pipeline = new Pipeline("provider.stream", wire);
+  const shown = Buffer.from(kept.bytes.subarray(0, mostBytes));
+  const chunks: DecodedWire["chunks"] = [];
+  for (const { offset, bytes } of pieces(shown, wire.framing === "sse" ? "\n\n" : "\n")) {
+    const deltas: Delta[] = [];
+    pipeline.push(bytes, deltas);
+    chunks.push({ offset, text: bytes.toString("utf8"), deltas: deltas.map(plainDelta) });
+  }
+  const cut = kept.bytes.length > mostBytes;
+  if (!cut) {
+    const deltas: Delta[] = [];
+    pipeline.end(deltas);
+    chunks.at(-1)?.deltas.push(...deltas.map(plainDelta));
+  }
+  return { wire: kept.wire, size: kept.bytes.length, chunks, quirks: Object.fromEntries(pipeline.quirks), cut };
+}
+
+/** Errors in deltas have no stack and no cause outside. */
+const plainDelta = (delta: Delta): unknown => ("error" in delta ? { ...delta, error: delta.error.toJSON() } : delta);
+
+function* pieces(bytes: Buffer, end: string): Generator<{ offset: number; bytes: Buffer }> {
+  // A stream may end its lines with CRLF; then a frame ends at the empty line between two of them.
+  const ends = end === "\n\n" && bytes.includes("\r\n\r\n") ? "\r\n\r\n" : end;
+  for (let offset = 0; offset < bytes.length; ) {
+    const at = bytes.indexOf(ends, offset);
+    const next = at < 0 ? bytes.length : at + ends.length;
+    yield { offset, bytes: bytes.subarray(offset, next) };
+    offset = next;
+  }
+}
