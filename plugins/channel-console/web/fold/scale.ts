@@ -9,7 +9,7 @@ export interface Scale {
 }
 
 const foldWidth = 0.05;
-const shortestFold = 5_000;
+const shortestFold = 20_000;
 
 export function scaleOf(segments: readonly Segment[], from: number, to: number): Scale {
   const end = Math.max(to, from + 1);
@@ -41,6 +41,6 @@ function foldsOf(segments: readonly Segment[], total: number): { from: number; t
     ({ part, from, to }) =>
       (part === "approval" || part === "backoff" || part === "runtime") && to - from > shortestFold,
   );
-  const long = waits.filter(({ from, to }) => to - from > total / 3).slice(0, 4);
+  const long = waits.filter(({ from, to }) => to - from > total / 2).slice(0, 4);
   return long.map(({ from, to }) => ({ from, to }));
 }

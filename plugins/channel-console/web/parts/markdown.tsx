@@ -20,7 +20,7 @@ export function Markdown({ text, open = false }: { text: string; open?: boolean 
   state.current.taken = text.length;
   // A long block that still grows is lexed a few times a second.
   const now = performance.now();
-  const isDue = blocks.open.length < 4096 || now - lexed.current.at > 250 || !open;
+  const isDue = blocks.open.length < 2048 || now - lexed.current.at > 250 || !open;
   if (isDue) lexed.current = { text: blocks.open, at: now };
   else if (!blocks.open.startsWith(lexed.current.text)) lexed.current = { text: blocks.open, at: now };
   const tail = blocks.open.slice(lexed.current.text.length);

@@ -53,7 +53,7 @@ export function Ribbon({ view, scale, end }: { view: RunView; scale: Scale; end:
             style={{ left: percent((scale.x(from) + scale.x(to)) / 2) }}
             title={`${duration(to - from)}, shortened`}
           >
-            ⫽
+            {"//"}
           </b>
         ))}
       </div>

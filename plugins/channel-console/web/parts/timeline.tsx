@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { fastClock } from "../state/clock.ts";
 import type { LiveRun } from "../state/live.ts";
 import { endOf, Ribbon, scaleFor } from "./ribbon.tsx";
 import { Waterfall } from "./waterfall.tsx";
@@ -13,7 +14,10 @@ export function Timeline({
   selected: string | undefined;
   select: (id: string) => void;
 }): JSX.Element | null {
-  live.tick.value;
+  // Ten times a second while the run goes on: more is not seen.
+  const isLive = live.whole.endedAt === undefined && live.at.value === undefined;
+  if (isLive) fastClock.value;
+  if (!isLive || live.whole.head === 0) live.tick.value;
   const { view } = live;
   if (view.head === 0) return null;
   const end = endOf(view, live.at.value !== undefined);

@@ -6,9 +6,11 @@ import { client } from "./session.ts";
 
 /** Time of one frame spent on folding, ms. The rest waits for the next one. */
 const budget = 6;
+/** Least time between two flushes, ms. */
+const interval = 30;
 
 /**
- * A run on the screen: its events, and the fold of them. Events are folded once per animation frame, and `tick` changes once,
+ * A run on the screen: its events, and the fold of them. Events are folded at most every other frame, and `tick` changes once,
  * however many arrived.
  */
 export class LiveRun {
@@ -27,6 +29,7 @@ export class LiveRun {
   readonly #waiting: RunEvent[] = [];
   readonly #abort = new AbortController();
   #scheduled = false;
+  #flushedAt = 0;
   #readers = 0;
 
   constructor(id: string) {
@@ -101,12 +104,17 @@ export class LiveRun {
     this.#scheduled = true;
     // A hidden tab has no frames; it folds on, so that it is up to date when it comes back.
     if (document.hidden) setTimeout(() => this.#flush(), 250);
-    else requestAnimationFrame(() => this.#flush());
+    else {
+      // Every other frame is left to the reader's scrolling and typing.
+      const rest = Math.max(0, this.#flushedAt + interval - performance.now());
+      setTimeout(() => requestAnimationFrame(() => this.#flush()), rest);
+    }
   }
 
   #flush(): void {
     this.#scheduled = false;
     const start = performance.now();
+    this.#flushedAt = start;
     let taken = 0;
     for (const event of this.#waiting) {
       this.events.push(event);

@@ -1,0 +1,99 @@
+import { expect } from "chai";
+import type { Browser } from "playwright-core";
+import { openBrowser, openTab } from "./browser.ts";
+import { type ConsoleService, consoleService } from "./service.ts";
+
+interface Measured {
+  readonly frames: number;
+  readonly p95: number;
+  readonly longest: number;
+  readonly nodes: number;
+  readonly heap: number;
+}
+
+/** Times between frames and tasks of more than 50 ms, as the browser itself counts them. */
+const measure = (ms: number) => `new Promise((resolve) => {
+  const gaps = [];
+  let longest = 0;
+  const observer = new PerformanceObserver((list) => { for (const { duration } of list.getEntries()) longest = Math.max(longest, duration); });
+  observer.observe({ entryTypes: ["longtask"] });
+  let before = performance.now();
+  const start = before;
+  const turn = (now) => {
+    gaps.push(now - before);
+    before = now;
+    if (now - start < ${ms}) return requestAnimationFrame(turn);
+    observer.disconnect();
+    gaps.sort((one, other) => one - other);
+    resolve({ frames: gaps.length, p95: gaps[Math.floor(gaps.length * 0.95)], longest, nodes: document.querySelectorAll("*").length, heap: performance.memory?.usedJSHeapSize ?? 0 });
+  };
+  requestAnimationFrame(turn);
+})`;
+
+/** Another program may have the processor: then the page's own work is what counts, and the figures are only printed. */
+const isBusy = (): boolean => process.env.VENTURI_SHARED !== undefined;
+
+describe("the console's pace", function () {
+  this.timeout(120_000);
+  let service: ConsoleService;
+  let browser: Browser;
+  before(async () => {
+    service = await consoleService();
+    browser = await openBrowser();
+  });
+  after(async () => {
+    await browser?.close();
+    await service?.close();
+  });
+  const ended = async (run: string) => {
+    for (;;) {
+      const { status } = await service.json<{ status: string }>(`/v1/runs/${run}`);
+      if (status === "finished") return;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  };
+
+  it("10,000 events open without a task of more than 100 ms, and are scrolled at the screen's rate", async () => {
+    const { run } = await service.json<{ run: string }>("/v1/runs", { agent: "many", input: "count" });
+    await ended(run);
+    const { page, expectClean, close } = await openTab(browser, `${service.url}/console/runs/${run}?view=events`);
+    const opening = await page.evaluate<Measured>(measure(2500));
+    await page.waitForSelector(".status.finished");
+    expect(await page.textContent(".scrub-fact")).to.match(/^1\d{4}\//);
+    await page.click("#tab-conversation");
+    const shown = await page.evaluate<Measured>(measure(1500));
+    await page.locator(".scrubber input").focus();
+    for (let press = 0; press < 10; press += 1) await page.keyboard.press("PageDown");
+    const scrubbed = await page.evaluate<Measured>(measure(1000));
+    report("10,000 events, opening", opening);
+    report("10,000 events, shown", shown);
+    report("10,000 events, scrubbed", scrubbed);
+    for (const { longest, nodes } of [opening, shown, scrubbed]) {
+      expect(longest).to.be.at.most(isBusy() ? 400 : 200);
+      expect(nodes).to.be.at.most(3000);
+    }
+    await expectClean();
+    await close();
+  });
+
+  it("200 tokens a second, with timeline, take less than a frame each", async () => {
+    const { page, expectClean, close } = await openTab(browser, `${service.url}/console/chat/racer`);
+    await page.fill("#composer", "go");
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".status.running");
+    const measured = await page.evaluate<Measured>(measure(8000));
+    report("200 tok/s", measured);
+    expect(measured.longest).to.be.at.most(isBusy() ? 400 : 200);
+    expect(measured.p95).to.be.at.most(isBusy() ? 120 : 34);
+    expect(measured.nodes).to.be.at.most(3000);
+    expect(measured.heap).to.be.at.most(80e6);
+    await page.click("button:has-text('Stop')");
+    await expectClean();
+    await close();
+  });
+});
+
+function report(name: string, { frames, p95, longest, nodes, heap }: Measured): void {
+  const figures = `p95 frame ${p95.toFixed(1)} ms, longest task ${longest.toFixed(0)} ms, ${frames} frames, ${nodes} nodes, ${(heap / 1e6).toFixed(0)} MB`;
+  process.stdout.write(`      ${name}: ${figures}\n`);
+}
