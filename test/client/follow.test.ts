@@ -84,7 +84,9 @@ describe("venturi/client follows a run", () => {
   it("without a second time for frames that come twice or late, and with each of those that were left out", async () => {
     const { id, events } = await ended("count");
     for (let index = 0; index < events.length; index += 3) {
+      proxy.asked.length = 0;
       expect(await through(id, [{ repeat: index }]), `repeated ${index}`).to.deep.equal(events);
+      expect(proxy.asked).to.deep.equal(["0"]); // dropped, without a new connection
       expect(await through(id, [{ omit: index }]), `left out ${index}`).to.deep.equal(events);
     }
   });
