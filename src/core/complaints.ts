@@ -12,8 +12,12 @@ export interface Complaint {
 
 /** A zod error in plain words. `value` is the value that was validated. */
 export function complaintsOf(schema: z.ZodType, value: unknown, error: z.ZodError): Complaint[] {
-  return error.issues.flatMap(flatten).flatMap((issue) => complain(schema, value, issue));
+  const all = error.issues.flatMap(flatten).flatMap((issue) => complain(schema, value, issue));
+  // First what explains the others: a misspelt key is why another one is missing.
+  return [...all.filter(isMisspelt), ...all.filter((complaint) => !isMisspelt(complaint))];
 }
+
+const isMisspelt = ({ message }: Complaint): boolean => message.startsWith("unknown key (did you mean");
 
 function complain(schema: z.ZodType, value: unknown, issue: Issue): Complaint[] {
   const here = issue.path as Path;

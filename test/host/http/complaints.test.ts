@@ -21,6 +21,11 @@ describe("complaints about requests", () => {
   };
 
   for (const [what, body, says] of [
+    [
+      "a key that is missing for being misspelt",
+      { agent: "hello", inpt: "x" },
+      'inpt: unknown key (did you mean "input"?)',
+    ],
     ["a misspelt key", { agnet: "hello", agent: "hello", input: "x" }, 'agnet: unknown key (did you mean "agent"?)'],
     ["a missing key", { agent: "hello" }, "input: this key is required"],
     ["a wrong type", { agent: 7, input: "x" }, "agent: expected a text, found a number"],
