@@ -1,13 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
+const browser = process.env.CHROMIUM ?? "chromium-headless-shell";
+
 /** Takes a picture of a backend's page into the folder `BACKEND_PICTURES`, where that is set and a headless Chromium is there. */
 export function picture(name: string, url: string): void {
   const folder = process.env.BACKEND_PICTURES;
   if (folder === undefined) return;
   const file = join(folder, `${name}.png`);
   const { error, status } = spawnSync(
-    "chromium-headless-shell",
+    browser,
     [
       "--no-sandbox",
       "--hide-scrollbars",
