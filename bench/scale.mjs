@@ -233,7 +233,8 @@ async function open(name, folder) {
   }
   const size = name === "nats-r3" ? 3 : 1;
   const cluster = await NatsCluster.start({ size });
-  return { journal: { type: "nats", servers: cluster.servers, replicas: size }, close: () => cluster.stop() };
+  const journal = { type: "nats", servers: cluster.servers, monitors: cluster.monitors, replicas: size };
+  return { journal, close: () => cluster.stop() };
 }
 
 async function start(folder, journal, processes) {

@@ -1,4 +1,5 @@
 import type { Append, Ownership } from "venturi/plugin";
+import { aboutNow } from "./engine-time.ts";
 import { failed } from "./failures.ts";
 import { Item } from "./item.ts";
 import type { Names } from "./names.ts";
@@ -118,7 +119,7 @@ export class Appends {
     }
     tails.delete(run, next.epoch);
     const standing = standingText(next);
-    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time: Date.now(), standing });
+    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time: aboutNow(), standing });
   }
 
   /** Resolves a refusal: a signal in between, a lost response, or another epoch. Returns whether the item is stored. */

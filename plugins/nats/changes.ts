@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { aboutNow } from "./engine-time.ts";
 import { failed } from "./failures.ts";
 import type { Names } from "./names.ts";
 import { fence, type Standing, standingText, type Tail, tailOf } from "./standing.ts";
@@ -48,7 +49,7 @@ export async function change(
     });
     if (ack.kind === "stored") {
       const { seq } = ack;
-      view.apply({ run, shard: names.shardOf(run), kind: wanted.kind, seq, time: Date.now(), standing });
+      view.apply({ run, shard: names.shardOf(run), kind: wanted.kind, seq, time: aboutNow(), standing });
       return true;
     }
     if (performance.now() > deadline)

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Claim, type Enqueue, VenturiError } from "venturi/plugin";
 import type { Callers, LimitedCaller } from "./callers.ts";
+import { aboutNow } from "./engine-time.ts";
 import { failed } from "./failures.ts";
 import type { Names } from "./names.ts";
 import { type Asked, readRequest } from "./requests.ts";
@@ -64,7 +65,7 @@ export class Enqueueing {
     const created = await this.#create({ ...item, run }, standing);
     if (!("seq" in created)) return this.#existing(item, run, created.other);
     if (worker === undefined) return { run, existing: false };
-    tails.set(run, { ...standing, seq: created.seq, time: Date.now() });
+    tails.set(run, { ...standing, seq: created.seq, time: aboutNow() });
     const ownership = { run, session, epoch: 1, worker, head: 0 };
     return { run, existing: false, claim: { ownership, tenant, request, signals: 0 } };
   }
@@ -111,7 +112,7 @@ export class Enqueueing {
       if (there && there.nonce !== nonce) return { other: there };
       const seq = ack.kind === "stored" ? ack.seq : there?.seq;
       if (seq !== undefined) {
-        view.apply({ run, shard: names.shardOf(run), kind: "q", seq, time: Date.now(), standing: text, origin });
+        view.apply({ run, shard: names.shardOf(run), kind: "q", seq, time: aboutNow(), standing: text, origin });
         return { seq };
       }
       if (performance.now() > deadline)

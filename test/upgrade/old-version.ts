@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** A commit from before the journal's last two changes of format: what a release of that time would have been. */
-export const lastFormat = "054a334";
+/** The last commit before the journal's format was changed: what a release before that change would have been. */
+export const lastFormat = "08802d5";
 
 export interface OldVersion {
   /** Its command line. */
