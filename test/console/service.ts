@@ -19,6 +19,7 @@ export interface Key {
 export interface ConsoleService {
   readonly url: string;
   readonly folder: string;
+  pid(): number;
   /** As pulling the plug would. */
   kill(): Promise<void>;
   start(): Promise<void>;
@@ -82,6 +83,7 @@ export async function consoleService(
   return {
     url,
     folder,
+    pid: () => child?.pid ?? 0,
     start,
     command,
     kill: () => end("SIGKILL"),

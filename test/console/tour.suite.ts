@@ -104,6 +104,8 @@ describe("the console in a browser", function () {
     await page.click("#tab-request");
     await page.waitForSelector("text=As a command");
     await page.click("#tab-wire");
+    const wires = await fetch(`${service.url}/v1/runs/${run}/wires`);
+    await page.waitForSelector(wires.ok ? ".chunks td:has-text('find_order')" : "text=No bytes were kept");
     await page.click("#tab-conversation");
     const events = await eventsOf(run);
     const ready = events.find(({ type }) => type === "tool_call.ready")?.seq ?? 0;
@@ -166,6 +168,29 @@ describe("the console in a browser", function () {
     expect(shape(other)).to.deep.equal(shape(one));
     expect(other[0]?.fork).to.deep.equal({ run, after: seq });
     expect(calls()).to.equal(before);
+    await expectClean();
+    await close();
+  });
+
+  it("edited arguments reach the tool, and both the request and the edit stand in the journal", async () => {
+    const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
+    expect(await ended(run)).to.equal("waiting");
+    const { page, expectClean, close } = await tab("/console/approvals");
+    await page.click("[data-act=edit]");
+    await page.fill(".arguments .field:has-text('amount') input", "-5");
+    await page.click("[data-act=approve]");
+    await page.waitForSelector(".problem");
+    await page.fill(".arguments .field:has-text('amount') input", "101");
+    expect(await page.locator(".field.changed").count()).to.equal(1);
+    await page.click("[data-act=approve]");
+    await page.waitForSelector("text=Nothing waits for you");
+    const events = await eventsOf(run);
+    const resolved = events.find(({ type }) => type === "approval.resolved");
+    expect(resolved?.arguments).to.deep.equal({ order: "A-17", amount: 101 });
+    expect(events.find(({ type }) => type === "approval.requested")?.arguments).to.deep.include({ amount: 240 });
+    expect(readFileSync(`${service.folder}/calls.log`, "utf8")).to.match(
+      /refund_order \{"order":"A-17","amount":101\}\n$/,
+    );
     await expectClean();
     await close();
   });

@@ -1,42 +1,235 @@
 import type { JSX } from "preact";
-import { Header } from "../parts/header.tsx";
-import { Status } from "../parts/status.tsx";
+import { CopyButton } from "../parts/copy.tsx";
+import { Empty, Header } from "../parts/header.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Facts } from "../parts/inspector.tsx";
+import { Spark, type SparkProps } from "../parts/spark.tsx";
+import { slowClock } from "../state/clock.ts";
 import { useResource } from "../state/resource.ts";
-import { agents, client } from "../state/session.ts";
+import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
+import { ago, bytes, count, duration } from "../text/words.ts";
+
+interface ServiceView {
+  readonly version: string;
+  readonly node: string;
+  readonly process: number;
+  readonly uptimeMs: number;
+  readonly ready: boolean;
+  readonly reason?: string;
+  readonly revision: {
+    readonly hash: string;
+    readonly file?: string;
+    readonly runs: number;
+    readonly runsOnOld: number;
+  };
+  readonly journal: { readonly type: string; readonly digests: boolean; readonly pingMs?: number };
+  readonly eventLoop: { readonly blockedMs: number; readonly longestMs: number };
+  readonly runs: { readonly active: number; readonly followers: number };
+  readonly providers: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly breaker: "closed" | "open" | "half-open";
+    readonly leftMs: number;
+    readonly lastError?: { readonly at: number; readonly code: string; readonly err: string };
+  }[];
+  readonly models: readonly { readonly name: string; readonly chain: readonly string[] }[];
+  readonly tools: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly effect: string;
+    readonly approval: string;
+    readonly agents: readonly string[];
+  }[];
+  readonly channels: readonly { readonly name: string; readonly type: string }[];
+  readonly plugins: readonly string[];
+  readonly quirks?: Readonly<Record<string, number>>;
+  readonly config?: string;
+}
+
+type Sample = { readonly at: number } & Readonly<Record<string, number | undefined>>;
 
 /** How the service itself is. */
 export function ServicePage(): JSX.Element {
-  const ready = useResource(
-    (signal) => client.value.request<{ status: string }>({ op: "service.ready", path: "/readyz", signal }),
+  const { data, error, loading } = useResource(
+    (signal) => client.value.request<ServiceView>({ op: "service.get", path: "/v1/service", signal }),
     [],
     5000,
   );
+  const series = useResource(
+    (signal) =>
+      client.value.request<{ every: number; samples: Sample[] }>({
+        op: "service.series",
+        path: "/v1/service/series",
+        signal,
+      }),
+    [],
+    5000,
+  );
+  if (data === undefined) {
+    if (loading) return <div class="page" aria-busy="true" />;
+    return (
+      <Empty title="This service does not tell about itself">
+        <p class="muted">{printable(error?.message ?? "")}</p>
+      </Empty>
+    );
+  }
   return (
     <div class="page">
       <Header title="Service">
-        {ready.data === undefined ? null : <Status status={ready.error === undefined ? "finished" : "failed"} />}
+        <span class={data.ready ? "status finished" : "status failed"}>
+          <Icon name={data.ready ? "check" : "warning"} size={12} />
+          {data.ready ? "Ready" : "Not ready"}
+        </span>
+        <span class="fact">Venturi {printable(data.version)}</span>
+        <span class="fact wide-only">up {duration(data.uptimeMs)}</span>
       </Header>
-      <div class="scroll service">
-        <table class="figures">
-          <thead>
-            <tr>
-              <th>Agent</th>
-              <th>Model</th>
-              <th>Tools</th>
-            </tr>
-          </thead>
-          <tbody>
-            {agents.value.map(({ name, model, tools }) => (
-              <tr key={name}>
-                <th scope="row">{printable(name)}</th>
-                <td class="mono">{printable(model)}</td>
-                <td>{printable(tools.map((tool) => tool.name).join(", "))}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      <div class="scroll">
+        <div class="service">
+          {data.reason === undefined ? null : (
+            <p class="problem">
+              <Icon name="warning" size={14} /> {printable(data.reason)}
+            </p>
+          )}
+          <Figures samples={series.data?.samples ?? []} every={series.data?.every ?? 5000} />
+          <div class="service-columns">
+            <section class="panel">
+              <h2>Process</h2>
+              <Facts
+                facts={[
+                  ["runs under way", String(data.runs.active)],
+                  ["readers", String(data.runs.followers)],
+                  ["event loop", `blocked ${duration(data.eventLoop.blockedMs)} of the last 10 s`],
+                  [
+                    "journal",
+                    `${data.journal.type}${data.journal.pingMs === undefined ? "" : `, answers in ${duration(data.journal.pingMs)}`}`,
+                  ],
+                  ["digests", data.journal.digests ? "kept" : "not kept by this journal"],
+                  ["revision", data.revision.hash],
+                  ["runs on older ones", String(data.revision.runsOnOld)],
+                  ["configuration", data.revision.file],
+                  ["node", data.node],
+                  ["process", String(data.process)],
+                ]}
+              />
+            </section>
+            <section class="panel">
+              <h2>Providers</h2>
+              <table class="figures">
+                <tbody>
+                  {data.providers.map(({ name, type, breaker, leftMs, lastError }) => (
+                    <tr key={name}>
+                      <th scope="row">
+                        {printable(name)} <span class="faint">{printable(type)}</span>
+                        {lastError === undefined ? null : (
+                          <div class="faint small-text">
+                            {printable(lastError.code)} {ago(lastError.at, slowClock.value)}: {printable(lastError.err)}
+                          </div>
+                        )}
+                      </th>
+                      <td class="num">
+                        <span class={breaker === "closed" ? "status finished" : "status failed"}>
+                          <Icon name={breaker === "closed" ? "check" : "warning"} size={12} />
+                          {breaker === "closed" ? "closed" : `${breaker}, ${duration(leftMs)} left`}
+                        </span>
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+              <h2>Models</h2>
+              <table class="figures">
+                <tbody>
+                  {data.models.map(({ name, chain }) => (
+                    <tr key={name}>
+                      <th scope="row">{printable(name)}</th>
+                      <td class="mono">{printable(chain.join(" → "))}</td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </section>
+          </div>
+          <section class="panel">
+            <h2>Tools</h2>
+            <table class="figures">
+              <thead>
+                <tr>
+                  <th>Tool</th>
+                  <th>Effect</th>
+                  <th>Approval</th>
+                  <th class="wide-only">Agents</th>
+                </tr>
+              </thead>
+              <tbody>
+                {data.tools.map(({ name, description, effect, approval, agents }) => (
+                  <tr key={name}>
+                    <th scope="row" title={printable(description)}>
+                      <span class="mono">{printable(name)}</span>
+                    </th>
+                    <td>{printable(effect)}</td>
+                    <td>{printable(approval)}</td>
+                    <td class="muted wide-only">{printable(agents.join(", "))}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+          <section class="panel">
+            <h2>Channels and plugins</h2>
+            <p>
+              {data.channels.map(({ name, type }) => (
+                <span key={name} class="chip" title={printable(type)}>
+                  {printable(name)}
+                </span>
+              ))}
+            </p>
+            <p class="muted">{printable(data.plugins.join(", "))}</p>
+            {data.quirks === undefined || Object.keys(data.quirks).length === 0 ? null : (
+              <Facts facts={Object.entries(data.quirks).map(([name, times]) => [name, count(times)])} />
+            )}
+          </section>
+          {data.config === undefined ? null : (
+            <section class="panel">
+              <h2>
+                Configuration <CopyButton text={data.config} label="Copy the configuration" />
+              </h2>
+              {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
+              <pre class="raw" tabIndex={0}>
+                {printable(data.config)}
+              </pre>
+            </section>
+          )}
+        </div>
       </div>
+    </div>
+  );
+}
+
+function Figures({ samples, every }: { samples: readonly Sample[]; every: number }): JSX.Element {
+  const of = (name: string, scale = 1) =>
+    samples.map((sample) => (sample[name] === undefined ? undefined : (sample[name] ?? 0) * scale));
+  const perSecond = 1000 / every;
+  const rate = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)}/s`;
+  const charts: readonly SparkProps[] = [
+    { title: "Runs ended", values: of("ended", perSecond), form: rate },
+    { title: "Failed", values: of("failed"), form: count, tone: "bad" },
+    { title: "Under way", values: of("active"), form: count },
+    { title: "Duration, median", values: of("p50"), form: duration },
+    { title: "Duration, p95", values: of("p95"), form: duration },
+    { title: "First token", values: of("firstToken"), form: duration },
+    { title: "Tokens out", values: of("outputTokens", perSecond), form: rate },
+    { title: "Retried", values: of("retried"), form: count, tone: "bad" },
+    { title: "Failed over", values: of("failedOver"), form: count, tone: "bad" },
+    { title: "Journal commit", values: of("commitMs"), form: duration },
+    { title: "Event loop blocked", values: of("blockedMs"), form: duration, tone: "bad" },
+    { title: "Heap", values: of("heapBytes"), form: bytes },
+  ];
+  return (
+    <div class="sparks">
+      {charts.map((chart) => (
+        <Spark key={chart.title} {...chart} />
+      ))}
     </div>
   );
 }

@@ -20,6 +20,7 @@ interface SessionRow {
   readonly updatedAt?: number;
   readonly lastAt?: number;
   readonly input?: string;
+  readonly last?: RunRow;
   readonly usage?: { readonly inputTokens?: number; readonly outputTokens?: number };
 }
 
@@ -78,9 +79,9 @@ function List(): JSX.Element {
                 <Icon name="sessions" size={14} />
                 <span class="run-words">
                   <span class="in">{printable(row.session)}</span>
-                  <span class="out faint">{printable(short(row.input ?? "", 120))}</span>
+                  <span class="out faint">{printable(short(row.last?.digest?.input ?? row.input ?? "", 120))}</span>
                 </span>
-                <span class="muted">{printable(row.agent ?? row.agents?.join(", ") ?? "")}</span>
+                <span class="muted">{printable(row.last?.agent ?? row.agent ?? row.agents?.join(", ") ?? "")}</span>
                 <span class="num mono">
                   {row.runs === undefined ? "" : `${row.runs} ${row.runs === 1 ? "run" : "runs"}`}
                 </span>

@@ -1,0 +1,49 @@
+import type { JSX } from "preact";
+
+export interface SparkProps {
+  readonly title: string;
+  readonly values: readonly (number | undefined)[];
+  readonly form: (value: number) => string;
+  readonly tone?: "plain" | "bad";
+}
+
+const width = 200;
+const height = 36;
+
+/** A figure over the last hour, its newest value and its highest. Gaps are gaps. */
+export function Spark({ title, values, form, tone = "plain" }: SparkProps): JSX.Element {
+  const known = values.filter((value) => value !== undefined);
+  const most = Math.max(0, ...known);
+  const latest = known.at(-1);
+  const words = latest === undefined ? "nothing yet" : `${form(latest)} now, at most ${form(most)}`;
+  return (
+    <figure class={`spark ${tone}`}>
+      <figcaption>
+        <span class="muted">{title}</span>
+        <b>{latest === undefined ? "–" : form(latest)}</b>
+      </figcaption>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={`${title}: ${words}`}>
+        <path d={pathOf(values, most)} />
+      </svg>
+      <span class="faint">max {known.length === 0 ? "–" : form(most)}</span>
+    </figure>
+  );
+}
+
+function pathOf(values: readonly (number | undefined)[], most: number): string {
+  const step = width / Math.max(1, values.length - 1);
+  let path = "";
+  let drawing = false;
+  for (const [at, value] of values.entries()) {
+    if (value === undefined) {
+      drawing = false;
+      continue;
+    }
+    const y = height - 2 - (most === 0 ? 0 : (value / most) * (height - 4));
+    path += `${drawing ? "L" : "M"}${(at * step).toFixed(1)} ${y.toFixed(1)}`;
+    // A lone value is a dot.
+    if (!drawing && values[at + 1] === undefined) path += "h0.5";
+    drawing = true;
+  }
+  return path;
+}
