@@ -33,6 +33,7 @@ function faceOf(venturi: OpenVenturi): Venturi {
       venturi.session(agent, id, options),
     ...venturi.at(""),
     at: (prefix: string) => venturi.at(prefix),
+    config: () => venturi.config(),
     close,
     [Symbol.asyncDispose]: close,
   };
@@ -161,6 +162,11 @@ class OpenVenturi {
         } while (cursor !== undefined);
       },
     };
+  }
+
+  async config(): Promise<string> {
+    const { showYaml } = await import("../host/config/show.ts");
+    return showYaml(this.#host.revision().config);
   }
 
   at(prefix: string): Mounted {

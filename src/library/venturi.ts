@@ -46,6 +46,8 @@ export interface Venturi extends AsyncDisposable, Mounted, Pick<Host, "runs" | "
   get<S extends AgentSpec = Named>(run: string, agent?: AgentLike<S>): Promise<Run<S["output"], S["tools"]>>;
   /** An agent by its name, also one of the configuration; `not_found` names those there are. */
   agent(name: string): NamedAgent;
+  /** The effective configuration as YAML, each value with its place in a file or the program; secrets are masked. */
+  config(): Promise<string>;
   /** `fetch` and `node` for requests whose path begins with `prefix`, which the framework has left in place. */
   at(prefix: string): Mounted;
   /** Runs under way are given back to the journal, for another process or the next start. */

@@ -364,6 +364,9 @@ describe("agents in code", () => {
     expect((await venturi.run(venturi.agent("written"), "go")).text).to.equal("HI");
     expect((await venturi.run(coded, "go")).text).to.equal("42");
     expect(model.requests[2]?.tools.map(({ name }) => name)).to.deep.equal(["calculator", "transfer_to_written"]);
+    const shown = await venturi.config();
+    expect(shown).to.match(/written:\n +model: main # .*venturi\.yaml:4:/);
+    expect(shown).to.match(/coded:\n +model: main # .*code-agents\.test\.[jt]s:\d+:\d+/);
     const same = agent({ name: "written", model: "main" });
     const error = await failure(
       openVenturi({ ...app, agents: [same], providers: [{ name: "scripted", provider: model }] }),
