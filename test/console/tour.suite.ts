@@ -252,6 +252,17 @@ describe("the console in a browser", function () {
     await close();
   });
 
+  it("erases an ended run after asking", async () => {
+    const { run } = await start({ agent: "broken", input: "hello" });
+    await ended(run);
+    const { page, close } = await tab(`/console/runs/${run}`);
+    await page.click("button[aria-label='Erase this run']");
+    await page.click("dialog button:has-text('Erase')");
+    await page.waitForURL("**/console/runs");
+    expect((await fetch(`${service.url}/v1/runs/${run}`)).status).to.equal(404);
+    await close();
+  });
+
   it("needs no host but its own", async () => {
     const { page, expectClean, close } = await tab("/console/");
     await page.waitForSelector("#composer");

@@ -40,6 +40,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
     live.seek(at !== null && Number.isSafeInteger(seq) && seq > 0 ? seq : undefined);
   }, [at, live]);
   const forking = useSignal<number | undefined>(undefined);
+  const erasing = useSignal(false);
   live.tick.value;
   const { view, whole } = live;
   const shown = query.value.get("view") ?? "conversation";
@@ -58,7 +59,10 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   }
   return (
     <div class="page run-page">
-      <Header title={<RunTitle live={live} />} actions={<RunActions live={live} fork={fork} />}>
+      <Header
+        title={<RunTitle live={live} />}
+        actions={<RunActions live={live} fork={fork} erase={() => (erasing.value = true)} />}
+      >
         <RunFacts view={view} frozen={live.at.value !== undefined} />
       </Header>
       <Connection live={live} />
@@ -74,6 +78,16 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         )}
       </div>
       <Scrubber live={live} />
+      {erasing.value ? (
+        <Lazy
+          key="erase"
+          load={() =>
+            import("./more.tsx").then(({ EraseDialog }) => () => (
+              <EraseDialog run={id} close={() => (erasing.value = false)} />
+            ))
+          }
+        />
+      ) : null}
       {forking.value === undefined ? null : (
         <Lazy
           key={forking.value}
@@ -145,7 +159,15 @@ function RunTitle({ live }: { live: LiveRun }): JSX.Element {
   );
 }
 
-function RunActions({ live, fork }: { live: LiveRun; fork: ((after: number) => void) | undefined }): JSX.Element {
+function RunActions({
+  live,
+  fork,
+  erase,
+}: {
+  live: LiveRun;
+  fork: ((after: number) => void) | undefined;
+  erase: () => void;
+}): JSX.Element {
   const { whole } = live;
   const ended = whole.endedAt !== undefined;
   return (
@@ -155,6 +177,11 @@ function RunActions({ live, fork }: { live: LiveRun; fork: ((after: number) => v
           <Icon name="chat" size={14} /> <span class="wide-only">Session</span>
         </a>
       )}
+      {ended && may("steer") ? (
+        <button type="button" class="quiet" title="Erase" aria-label="Erase this run" onClick={erase}>
+          <Icon name="trash" size={14} />
+        </button>
+      ) : null}
       {ended || !may("steer") ? null : (
         <button type="button" class="danger" onClick={() => void stop(live)}>
           <Icon name="stop" size={14} /> Stop

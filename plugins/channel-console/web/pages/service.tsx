@@ -213,16 +213,16 @@ function Figures({ samples, every }: { samples: readonly Sample[]; every: number
   const rate = (value: number) => `${value < 10 ? value.toFixed(1) : Math.round(value)}/s`;
   const charts: readonly SparkProps[] = [
     { title: "Runs ended", values: of("ended", perSecond), form: rate },
-    { title: "Failed", values: of("failed"), form: count, tone: "bad" },
+    { title: "Failed", values: of("failed"), form: count, tone: "warm" },
     { title: "Under way", values: of("active"), form: count },
     { title: "Duration, median", values: of("p50"), form: duration },
     { title: "Duration, p95", values: of("p95"), form: duration },
     { title: "First token", values: of("firstToken"), form: duration },
     { title: "Tokens out", values: of("outputTokens", perSecond), form: rate },
-    { title: "Retried", values: of("retried"), form: count, tone: "bad" },
-    { title: "Failed over", values: of("failedOver"), form: count, tone: "bad" },
+    { title: "Retried", values: of("retried"), form: count, tone: "warm" },
+    { title: "Failed over", values: of("failedOver"), form: count, tone: "warm" },
     { title: "Journal commit", values: of("commitMs"), form: duration },
-    { title: "Event loop blocked", values: of("blockedMs"), form: duration, tone: "bad" },
+    { title: "Event loop blocked", values: of("blockedMs"), form: duration, tone: "warm" },
     { title: "Heap", values: of("heapBytes"), form: bytes },
   ];
   return (

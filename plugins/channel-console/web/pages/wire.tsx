@@ -106,7 +106,7 @@ function Chunks({ run, kept }: { run: string; kept: Kept }): JSX.Element {
             <tr key={offset}>
               <td class="num mono faint">{offset}</td>
               <td>
-                <pre>{printable(short(text, 2000))}</pre>
+                <pre>{printable(short(text.trimEnd(), 2000))}</pre>
               </td>
               <td>
                 {deltas.map((delta, index) => (

@@ -4,7 +4,7 @@ export interface SparkProps {
   readonly title: string;
   readonly values: readonly (number | undefined)[];
   readonly form: (value: number) => string;
-  readonly tone?: "plain" | "bad";
+  readonly tone?: "plain" | "warm";
 }
 
 const width = 200;
