@@ -128,7 +128,9 @@ describe("deploy/venturi.service", () => {
   );
 
   it("starts a program and options that exist", () => {
-    const [, program = "", command = "", ...options] = settings.get("ExecStart")?.split(" ") ?? [];
+    const words = settings.get("ExecStart")?.split(" ") ?? [];
+    // Options of Node come before the program.
+    const [program = "", command = "", ...options] = words.slice(words.findIndex((word) => word.endsWith(".js")));
     expect(existsSync(program)).to.equal(true);
     const help = execFileSync(process.execPath, ["--no-warnings", program, command, "--help"], { encoding: "utf8" });
     for (const option of options.filter((word) => word.startsWith("--"))) expect(help).to.contain(option);

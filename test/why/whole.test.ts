@@ -31,10 +31,11 @@ const config = {
   agents: {
     steady: { model: "demo/pace-20-20" },
     long: { model: "demo/pace-20-100" },
-    wordy: { model: "demo/pace-1-600" },
+    short: { model: "demo/pace-20-50" },
+    wordy: { model: "demo/echo" },
     grinder: { model: "demo/grinder", tools: ["grind"] },
   },
-  journal: { type: "sqlite", path: "./runs.db", lease: "1s" },
+  journal: { type: "sqlite", path: "./runs.db", lease: "3s" },
   server: { listen: 0 },
   limits: { drain: "100ms" },
 };
@@ -52,7 +53,7 @@ describe("why, asked of a service", function () {
     service = await openService({ configFile, log });
   };
   afterEach(async () => {
-    await service.drain();
+    await service?.drain();
     for (const each of child.splice(0)) each.kill("SIGKILL");
     log = silentLog;
   });
@@ -72,7 +73,7 @@ describe("why, asked of a service", function () {
     await open();
     const run = await start("steady");
     for await (const { type } of events(run)) if (type === "text.delta") break;
-    const lock = new DatabaseSync(folder.path("runs.db"));
+    const lock = new DatabaseSync(folder.path("runs.db"), { timeout: 5_000 });
     lock.exec("BEGIN IMMEDIATE");
     setTimeout(() => {
       lock.exec("COMMIT");
@@ -104,9 +105,11 @@ describe("why, asked of a service", function () {
     await open();
     let run = "";
     let chunks = 0;
-    for await (const { metadata } of new NamedAgent("wordy", service.host.runs).streamExecute("go")) {
+    // More characters than a run may be ahead of its reader; how many events they become depends on the machine.
+    const text = Array.from({ length: 50 }, () => "w".repeat(48_000)).join(" ");
+    for await (const { metadata, content } of new NamedAgent("wordy", service.host.runs).streamExecute(text)) {
       run = metadata.run;
-      if (++chunks === 5) await new Promise((resolve) => setTimeout(resolve, 1_500));
+      if (content !== undefined && ++chunks === 1) await new Promise((resolve) => setTimeout(resolve, 1_800));
     }
     const why = await whyOf(run);
     expect(why.cause, why.summary).to.equal("slow_client");
@@ -123,7 +126,7 @@ describe("why, asked of a service", function () {
     child.push(first);
     const url = await listening(first);
     const headers = { "content-type": "application/json", accept: "text/event-stream" };
-    const body = JSON.stringify({ agent: "long", input: "go" });
+    const body = JSON.stringify({ agent: "short", input: "go" });
     const run = await begun(await fetch(`${url}/v1/runs`, { method: "POST", headers, body }));
     first.kill("SIGKILL");
     await once(first, "exit");
