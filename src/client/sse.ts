@@ -22,19 +22,14 @@ export async function* readStream<Item>(
     const reader = response.body?.getReader();
     if (reader === undefined) return;
     opened();
-    const decoder = new TextDecoder();
-    let rest = "";
+    const frames = new Frames();
     for (;;) {
       heard();
       const { done, value } = await reader.read();
       if (done) return;
       // While the caller works on a batch nothing is read, so silence then says nothing about the connection.
       clearTimeout(quiet);
-      rest += decoder.decode(value, { stream: true });
-      if (!rest.includes("\n\n")) continue;
-      const frames = rest.split("\n\n");
-      rest = frames.pop() ?? "";
-      const batch = frames.flatMap((frame) => itemOf<Item>(frame));
+      const batch = frames.add(value).flatMap((frame) => itemOf<Item>(frame));
       if (batch.length > 0) yield batch;
     }
   } catch (cause) {
@@ -48,6 +43,26 @@ export async function* readStream<Item>(
     clearTimeout(quiet);
     call.signal?.removeEventListener("abort", stop);
     abort.abort();
+  }
+}
+
+/** Splits a stream into frames. The pieces of an unfinished one are kept apart, so that a large one takes linear time. */
+class Frames {
+  readonly #decoder = new TextDecoder();
+  #pieces: string[] = [];
+  #last = "";
+
+  add(bytes: Uint8Array): string[] {
+    const text = this.#decoder.decode(bytes, { stream: true });
+    this.#pieces.push(text);
+    const isEnd = (this.#last + text).includes("\n\n");
+    this.#last = text.at(-1) ?? this.#last;
+    if (!isEnd) return [];
+    const frames = this.#pieces.join("").split("\n\n");
+    const rest = frames.pop() ?? "";
+    this.#pieces = [rest];
+    this.#last = rest.at(-1) ?? "";
+    return frames;
   }
 }
 

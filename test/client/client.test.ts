@@ -73,6 +73,18 @@ describe("venturi/client", () => {
     }
   });
 
+  it("approves with other arguments than the model's, which have to fit the tool", async () => {
+    const run = await client.start({ agent: "asks", input: "what is 2 + 3?" });
+    for await (const event of run.events()) {
+      if (event.type === "approval.requested") {
+        const wrong = await failure(run.approve(event.call, { arguments: { expression: 7 } }));
+        expect(wrong).to.be.instanceOf(ClientError).and.include({ status: 400, code: "invalid_input" });
+        await run.approve(event.call, { arguments: { expression: "40 + 2" } });
+      }
+      if (event.type === "tool.finished") expect(event.output).to.include("42");
+    }
+  });
+
   it("steers, cancels, and rejects with the error of the run", async () => {
     const run = await client.start({ agent: "slow", input: "go" });
     await run.steer("in German, please");

@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import channelHttp from "../../plugins/channel-http/index.ts";
 import { ClientError, type ConnectionState, type RunEvent, VenturiClient } from "../../src/client/client.ts";
+import { serve, text } from "../service.ts";
 import { BadProxy, type Harm } from "./bad-proxy.ts";
 import { Restartable } from "./restartable.ts";
 
@@ -170,6 +172,42 @@ describe("venturi/client follows a run", () => {
     }
     expect(last).to.be.greaterThan(200);
     expect((await run.get()).head).to.equal(last);
+  });
+
+  it("also when the service cut it off because it read nothing for too long", async () => {
+    const events = 3000;
+    const scripted = await serve({
+      scripts: {
+        large: async ({ emit }) => {
+          for (let index = 0; index < events; index += 10)
+            emit(...Array.from({ length: 10 }, () => text("x".repeat(10_000))));
+          return { output: "" };
+        },
+      },
+      channels: [{ plugin: channelHttp }],
+      limits: { stalled: 200, slowReader: 64 * 1024 },
+    });
+    try {
+      let streams = 0;
+      const reader = new VenturiClient({
+        url: scripted.url,
+        retry,
+        fetch: (input, init) => {
+          if (String(input).endsWith("/events")) streams++;
+          return fetch(input, init);
+        },
+      });
+      const run = await reader.start({ agent: "large", input: "go" });
+      let last = 0;
+      for await (const batch of run.batches()) {
+        if (last === 0) await new Promise((resolve) => setTimeout(resolve, 1000)); // reads nothing
+        for (const event of batch) expect(event.seq).to.equal(++last);
+      }
+      expect(last).to.be.greaterThan(events);
+      expect(streams).to.be.greaterThan(1);
+    } finally {
+      await scripted.close();
+    }
   });
 
   it("over a service that is killed and started again in the middle", async () => {

@@ -34,6 +34,15 @@ def test_questions_are_answered(client: VenturiClient, answer: str, ok: bool) ->
     assert [event.ok for event in run.events() if isinstance(event, ToolFinished)] == [ok]
 
 
+def test_approval_with_other_arguments(client: VenturiClient) -> None:
+    run = client.start("asks", "what is 2 + 3?")
+    for event in run.events():
+        if isinstance(event, ApprovalRequested):
+            run.approve(event.call, arguments={"expression": "40 + 2"})
+        if isinstance(event, ToolFinished):
+            assert "42" in (event.output or "")
+
+
 def test_steer_cancel_and_the_error_of_a_run(client: VenturiClient) -> None:
     run = client.start("slow", "go")
     run.steer("in German, please")

@@ -110,13 +110,20 @@ class Frames:
 
     def __init__(self) -> None:
         self._decoder = codecs.getincrementaldecoder("utf-8")()
-        self._rest = ""
+        # Of an unfinished frame. Kept apart, so that a large one takes linear time.
+        self._pieces: list[str] = []
+        self._last = ""
 
     def feed(self, data: bytes) -> list[Any]:
-        self._rest += self._decoder.decode(data)
-        if "\n\n" not in self._rest:
+        text = self._decoder.decode(data)
+        self._pieces.append(text)
+        is_end = "\n\n" in self._last + text
+        self._last = text[-1:] or self._last
+        if not is_end:
             return []
-        *frames, self._rest = self._rest.split("\n\n")
+        *frames, rest = "".join(self._pieces).split("\n\n")
+        self._pieces = [rest]
+        self._last = rest[-1:]
         items = []
         for frame in frames:
             lines = frame.split("\n")
