@@ -13,10 +13,14 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";
 
-const moment = z.iso
-  .datetime({ offset: true })
-  .or(z.iso.date())
-  .transform((text) => Date.parse(text));
+const moment = z
+  .string()
+  .regex(
+    /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:\d{2})?)?$/,
+    "ms since the epoch, or a date such as 2026-01-31T08:00:00Z",
+  )
+  .transform((text) => Date.parse(text))
+  .refine((time) => !Number.isNaN(time), "there is no such date");
 
 const ListParameters = z.object({
   agent: z.string().optional(),
