@@ -236,8 +236,8 @@ function Figures({ a, b, ends }: { a: RunView; b: RunView; ends: readonly number
           ))}
         <tr>
           <th scope="row">Models</th>
-          <td class="num mono">{printable(models(a))}</td>
-          <td class="num mono">{printable(models(b))}</td>
+          <td class="num mono long">{printable(models(a))}</td>
+          <td class="num mono long">{printable(models(b))}</td>
           <td class="num">{models(a) === models(b) ? <span class="faint">same</span> : "differ"}</td>
         </tr>
         <tr>
