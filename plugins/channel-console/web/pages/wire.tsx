@@ -81,7 +81,8 @@ function Chunks({ run, kept }: { run: string; kept: Kept }): JSX.Element {
     return loading ? <div aria-busy="true" /> : <p class="problem bar">{printable(error?.message ?? "")}</p>;
   const quirks = Object.entries(data.quirks);
   return (
-    <div class="scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
+    <section class="scroll" tabIndex={0} aria-label="Bytes and deltas">
       {quirks.length === 0 ? null : (
         <p class="quirks">
           <Icon name="info" size={14} /> Tolerated:
@@ -120,7 +121,7 @@ function Chunks({ run, kept }: { run: string; kept: Kept }): JSX.Element {
       {data.cut || data.chunks.length > 1000 ? (
         <p class="faint center-line">The recording is longer; download it to see all.</p>
       ) : null}
-    </div>
+    </section>
   );
 }
 
