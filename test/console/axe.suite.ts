@@ -13,7 +13,7 @@ interface Violation {
 }
 
 describe("the console for everyone (axe, WCAG 2.2 AA)", function () {
-  this.timeout(120_000);
+  this.timeout(240_000);
   let service: ConsoleService;
   let browser: Browser;
   const runs: string[] = [];

@@ -11,7 +11,7 @@ const forbidden =
 const perRun = 60;
 
 describe("hostile text in the console", function () {
-  this.timeout(150_000);
+  this.timeout(300_000);
   const groups = Array.from({ length: Math.ceil(hostileStrings.length / perRun) }, (_, at) =>
     hostileStrings.slice(at * perRun, (at + 1) * perRun),
   );
