@@ -15,7 +15,9 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
   add("agent = ANY (?::text[])", agents);
   add("session = ?", session);
   add("state = ?", state);
-  add("outcome = ?", outcome);
+  // As a literal, or a plan for any value could not use the index of failed ones.
+  if (outcome === "failed") conditions.push("outcome = 'failed'");
+  else add("outcome = ?", outcome);
   if (query.waiting !== undefined) {
     conditions.push(`${query.waiting ? "" : "NOT "}(state <> 'done' AND (state = 'waiting' OR asking > 0))`);
   }
