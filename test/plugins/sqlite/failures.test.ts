@@ -13,7 +13,7 @@ describe("sqlite failures", () => {
 
   it("a full disk is journal_failed, loses nothing acknowledged, and goes on once there is room", async () => {
     const file = freshFile(folder);
-    const journal = await openFile(file, { maxSize: 256 * 1024 });
+    const journal = await openFile(file, { maxSize: 512 * 1024 });
     const { ownership: old } = await claimed(journal);
     await put(journal, old, [text("x".repeat(150_000))]);
     await finish(journal, old);
