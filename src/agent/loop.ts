@@ -140,33 +140,32 @@ export class Loop {
     this.#run.emit({ type: "agent.revised", agent: agent.name, revision: agent.revision });
   }
 
-  /** Rounds until the run ends. A resumed run continues at the step where its events stop. */
+  /**
+   * Rounds until the run ends: generate, run the tools, close the round, decide what follows. A resumed run continues at the step
+   * where its events stop.
+   */
   async #rounds(): Promise<Ending> {
-    let closed = this.#run.state.settled;
-    for (;;) {
+    for (let closed = this.#run.state.settled; ; closed = undefined) {
       this.#run.throwIfAborted();
       const tools = toolsFor(this.#run);
-      const round = closed ?? (await this.#round(tools));
-      closed = undefined;
+      const round = closed ?? (await this.#generated(tools));
+      if (closed === undefined) {
+        await this.#runTools(round, tools);
+        await this.#closeRound(round);
+      }
       const ending = this.#decide(round, tools);
       if (ending) return ending;
       if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
   }
 
-  /** Generates, runs the requested tools, closes the round. */
-  async #round(tools: ToolTable): Promise<RoundState> {
+  /** The round with its finished generation: a new one, or the one whose calls a crash left unfinished. */
+  async #generated(tools: ToolTable): Promise<RoundState> {
     if (this.#run.state.round?.generated === undefined) await this.#generate(tools);
     else this.#resumeTools(tools);
     const { round } = this.#run.state;
-    if (round?.generated === undefined) {
-      throw new VenturiError("agent.run", "internal", "the round has no finished generation");
-    }
-    await this.#runTools(round, tools);
-    const { finish, usage } = round.generated;
-    await this.#run.step({ type: "round.finished", round: round.number, finish, usage });
-    this.#run.throwIfAborted();
-    return round;
+    if (round?.generated !== undefined) return round;
+    throw new VenturiError("agent.run", "internal", "the round has no finished generation");
   }
 
   async #generate(tools: ToolTable): Promise<void> {
@@ -213,6 +212,12 @@ export class Loop {
     this.#abortOnRejection(round, tools);
     this.#dispatcher?.release();
     await this.#dispatcher?.settled();
+    this.#run.throwIfAborted();
+  }
+
+  async #closeRound({ number, generated }: RoundState): Promise<void> {
+    const { finish = "other", usage = {} } = generated ?? {};
+    await this.#run.step({ type: "round.finished", round: number, finish, usage });
     this.#run.throwIfAborted();
   }
 
