@@ -77,7 +77,7 @@ describe("a service of several processes", function () {
     const { port } = new URL(service.url);
     const { exit, err } = await venturi(["start", "--config", file, "--set", `server.listen=${port}`]);
     expect(exit).to.equal(1);
-    expect(err.match(/another program listens/g)).to.have.length(1);
+    expect(err.match(/another program already listens/g)).to.have.length(1);
   });
 
   it("a cancel reaches the run, and its trace is found, whichever process is asked", async () => {
