@@ -38,24 +38,14 @@ describe("the console's pace", function () {
   let service: ConsoleService;
   let browser: Browser;
   before(async () => {
-    service = await consoleService();
+    service = await consoleService({ before: (command) => command(["import", "-"], manyEvents()) });
     browser = await openBrowser();
   });
   after(async () => {
     await browser?.close();
     await service?.close();
   });
-  const ended = async (run: string) => {
-    for (;;) {
-      const { status } = await service.json<{ status: string }>(`/v1/runs/${run}`);
-      if (status === "finished") return;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  };
-
   it("10,000 events open without a task of more than 100 ms, and are scrolled at the screen's rate", async () => {
-    const { run } = await service.json<{ run: string }>("/v1/runs", { agent: "many", input: "count" });
-    await ended(run);
     const { page, expectClean, close } = await openTab(browser, `${service.url}/console/runs/${run}?view=events`);
     const opening = await page.evaluate<Measured>(measure(2500));
     await page.waitForSelector(".status.finished");
@@ -92,6 +82,47 @@ describe("the console's pace", function () {
     await close();
   });
 });
+
+const run = "run_0pace00000000000000000000001";
+
+/** A run of ten thousand deltas, as `venturi export` writes it. */
+function manyEvents(): string {
+  const asked = { agent: "counter", input: { text: "count" } };
+  const usage = { inputTokens: 1, outputTokens: 10_000 };
+  const timing = {
+    providerWait: 1,
+    providerStream: 9,
+    retryWait: 0,
+    tool: 0,
+    approval: 0,
+    client: 0,
+    stalled: 0,
+    runtime: 0,
+  };
+  const events: object[] = [
+    { type: "run.started", ...asked },
+    { type: "round.started", round: 1, model: "fast/many", attempt: 1 },
+    ...Array.from({ length: 10_000 }, (_, at) => ({
+      type: "text.delta",
+      round: 1,
+      text: at % 40 === 39 ? `${at}\n\n` : `${at} `,
+    })),
+    { type: "generation.finished", round: 1, attempt: 1, finish: "stop", usage },
+    { type: "round.finished", round: 1, finish: "stop", usage },
+    { type: "run.finished", finish: "stop", output: "", usage, rounds: 1, timing },
+  ];
+  const at = 1_794_000_000_000;
+  const head = {
+    venturi: "run",
+    version: 1,
+    run,
+    tenant: "default",
+    createdAt: at,
+    request: { ...asked, onDisconnect: "continue" },
+  };
+  const lines = events.map((event, index) => ({ event: { ...event, run, seq: index + 1, at: at + index } }));
+  return `${[head, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n`;
+}
 
 function report(name: string, { frames, p95, longest, nodes, heap }: Measured): void {
   const figures = `p95 frame ${p95.toFixed(1)} ms, longest task ${longest.toFixed(0)} ms, ${frames} frames, ${nodes} nodes, ${(heap / 1e6).toFixed(0)} MB`;
