@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { ListQuery, RunRow } from "../core/journal.ts";
@@ -38,12 +39,14 @@ export function configure(command: Command): void {
         const print = (row: RunRow) =>
           options.json ? showJson(process.stdout, JSON.stringify(viewOf(row))) : show(process.stdout, lineOf(row));
         const shown = new Map<string, string>();
+        // From the first line on: Ctrl-C may come while a list is being read.
+        const stop = options.follow ? stopSignal() : undefined;
         for (const row of (await list()).reverse()) {
           shown.set(row.run, statusOf(row));
           print(row);
         }
         if (shown.size === 0 && !options.follow) show(process.stderr, "no runs\n");
-        while (options.follow && !(await interruptedWithin(pollMs))) {
+        while (stop !== undefined && !(await stop.within(pollMs))) {
           for (const row of (await list()).reverse()) {
             if (shown.get(row.run) === statusOf(row)) continue;
             shown.set(row.run, statusOf(row));
@@ -99,21 +102,13 @@ function lineOf(row: RunRow): string {
   return `${at}  ${row.run}  ${statusOf(row).padEnd(8)}  ${took.padStart(9)}  ${forOneLine(row.agent)}\n`;
 }
 
-/** Whether Ctrl-C was pressed during the wait. */
-function interruptedWithin(ms: number): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const done = (interrupted: boolean) => {
-      clearTimeout(timer);
-      process.off("SIGINT", onInterrupt);
-      process.off("SIGTERM", onInterrupt);
-      process.stdout.off("error", onError);
-      resolve(interrupted);
-    };
-    const onInterrupt = () => done(true);
-    const onError = (thrown: Error) => reject(wrap(op, thrown));
-    const timer = setTimeout(() => done(false), ms);
-    process.once("SIGINT", onInterrupt);
-    process.once("SIGTERM", onInterrupt);
-    process.stdout.once("error", onError);
+/** Watches for Ctrl-C and for a closed output, until the process ends. */
+function stopSignal(): { within(ms: number): Promise<boolean> } {
+  const stopped = new Promise<boolean>((resolve, reject) => {
+    process.once("SIGINT", () => resolve(true));
+    process.once("SIGTERM", () => resolve(true));
+    process.stdout.once("error", (thrown) => reject(wrap(op, thrown)));
   });
+  stopped.catch(() => {}); // reported by the next wait
+  return { within: (ms) => Promise.race([stopped, sleep(ms, false)]) };
 }

@@ -308,7 +308,7 @@ describe("mcp", () => {
       { command: join(folder, "nothing"), optional: true, backoff: { first: "5ms", most: "20ms" } },
       log,
     );
-    await log.until(/restarted/, 4);
+    await log.until(/restarting it/, 4);
     await source.close();
     const pauses = log.lines.slice(0, 4).map((line) => /"restartInMs":(\d+)/.exec(line)?.[1]);
     expect(pauses).to.deep.equal(["5", "10", "20", "20"]);
