@@ -15,6 +15,9 @@ describe("ask", () => {
       throw new Error("out of order");
     },
   });
+  const unused = () => {
+    throw new Error("this channel does not inspect the service");
+  };
   const host: ChannelHost<FastifyInstance> = {
     server,
     log: testPluginContext().log,
@@ -22,8 +25,10 @@ describe("ask", () => {
     caller: () => ({ id: "test", tenant: "default", agents: undefined }),
     permit: () => {},
     demand: () => {},
+    scopes: () => [],
+    inspect: { service: unused, series: unused, decode: unused },
     runsFor: () => runs,
-    trace: () => undefined,
+    trace: async () => undefined,
   };
 
   let url = "";

@@ -256,7 +256,7 @@ describe("tokens of an issuer", () => {
     const holder = await (await tokenCheck(settings()))(await token("one"));
     demand(holder, "start");
     const over = { ...holder, expiresAt: Date.now() - 1 };
-    expect(() => demand(over, "start")).to.throw("over");
+    expect(() => demand(over, "start")).to.throw("expired");
   });
 
   it("go on after the issuer has changed its keys: new ones are taken, old ones no longer", async () => {

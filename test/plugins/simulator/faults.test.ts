@@ -19,8 +19,8 @@ describe("the grammar of faults", () => {
     ["stal@5", "the faults are"],
     ["stall", "it needs @position"],
     ["delay", "it needs =value"],
-    ["crlf@3", "it takes no @position"],
-    ["missing-id=2", "it takes no =value"],
+    ["crlf@3", "it does not support @position"],
+    ["missing-id=2", "it does not support =value"],
     ["delay=soon", "its value is a number"],
     ["cut@3~2", "its probability is between 0 and 1"],
   ] as const) {
