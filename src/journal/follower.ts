@@ -156,7 +156,8 @@ export class Follower extends PolledStream<Batch> {
       (result) => {
         this.#reading = false;
         this.#page = result;
-        if (result) this.#arrived();
+        // Something may have been handed over since the page was found empty.
+        if (result || this.#queued > 0) this.#arrived();
         else if (this.#behind && this.#arriving) this.#read();
       },
       (thrown) => {
