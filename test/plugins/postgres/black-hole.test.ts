@@ -29,6 +29,14 @@ describe("postgres behind a wire that swallows everything", () => {
     expect(performance.now() - from).to.be.below(1_500);
     expect(error).to.include({ op: "journal.ping", code: "journal_failed" });
     wire.pass();
+    const deadline = performance.now() + 5_000;
+    // The timeout is short here, so a busy machine may miss it once more.
+    while (
+      await journal.ping().then(
+        () => false,
+        () => performance.now() < deadline,
+      )
+    );
     await journal.ping();
     await journal.close();
   });
