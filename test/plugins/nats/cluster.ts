@@ -83,18 +83,25 @@ export class NatsCluster {
     child.once("exit", () => process.off("exit", kill));
   }
 
-  /** Resolves when all its servers are healthy. */
+  /** Resolves when all its servers are healthy, and the leader of the cluster sees them all. */
   async ready(): Promise<void> {
     const deadline = Date.now() + 60_000;
-    for (const monitor of this.monitors) {
-      for (;;) {
-        const answer = await fetch(`${monitor}/healthz`, { signal: AbortSignal.timeout(1_000) }).catch(() => undefined);
-        await answer?.body?.cancel();
-        if (answer?.ok) break;
+    const until = async (isReady: () => Promise<boolean>) => {
+      while (!(await isReady().catch(() => false))) {
         if (Date.now() > deadline) throw new Error("nats-server does not get ready");
         await pause(50);
       }
+    };
+    const ask = (address: string) => fetch(address, { signal: AbortSignal.timeout(1_000) });
+    for (const monitor of this.monitors) {
+      await until(async () => {
+        const answer = await ask(`${monitor}/healthz`);
+        await answer.body?.cancel();
+        return answer.ok;
+      });
     }
+    if (this.monitors.length > 1)
+      await until(async () => (await Promise.all(this.monitors.map(seesAll))).some(Boolean));
   }
 
   async kill(n: number): Promise<void> {
@@ -139,4 +146,14 @@ interface Jsz {
   readonly account_details?: {
     readonly stream_detail?: { readonly name: string; readonly cluster?: { readonly leader?: string } }[];
   }[];
+}
+
+/** Whether this server leads the cluster and has every other one online: only then can a stream be placed on all of them. */
+async function seesAll(monitor: string): Promise<boolean> {
+  const answer = await fetch(`${monitor}/jsz`, { signal: AbortSignal.timeout(1_000) });
+  const { meta_cluster: meta } = (await answer.json()) as {
+    meta_cluster?: { cluster_size: number; replicas?: { offline?: boolean; current?: boolean }[] };
+  };
+  const replicas = meta?.replicas ?? [];
+  return replicas.length === (meta?.cluster_size ?? 0) - 1 && replicas.every((peer) => peer.current && !peer.offline);
 }

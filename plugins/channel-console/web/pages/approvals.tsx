@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Approval } from "venturi/client";
 import { ApprovalForm } from "../parts/approval.tsx";
 import { Conversation } from "../parts/conversation.tsx";
@@ -31,7 +31,7 @@ export function ApprovalsPage(): JSX.Element {
   );
   const answered = useSignal<ReadonlySet<string>>(new Set());
   useEffect(() => onFeed(({ type }) => type.startsWith("approval.") && again()), []);
-  useEffect(
+  useLayoutEffect(
     () =>
       bindPage([
         { word: "Approve", hint: "a", key: "a", run: press("approve") },

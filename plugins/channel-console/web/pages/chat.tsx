@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { Composer } from "../parts/composer.tsx";
 import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
@@ -73,7 +73,7 @@ function Chat({ agent, session }: { agent: string; session: string | undefined }
   current?.tick.value;
   const isRunning = current !== undefined && current.whole.endedAt === undefined;
   useStickToEnd(scroller, current);
-  useEffect(
+  useLayoutEffect(
     () =>
       bindPage([
         {

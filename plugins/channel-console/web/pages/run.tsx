@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
 import { CopyButton } from "../parts/copy.tsx";
@@ -47,7 +47,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const selected = query.value.get("select") ?? undefined;
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
   const fork = may("start") ? (after: number) => (forking.value = after) : undefined;
-  useEffect(() => bindPage(actionsOf(live, fork)), [live]);
+  useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
   const error = live.error.value;
   if (error !== undefined && whole.head === 0) {
     return (

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 import { Empty, Header } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { bindPage } from "../parts/palette.tsx";
@@ -22,7 +22,7 @@ export function RunsPage(): JSX.Element {
   const list = useRuns(query.value);
   const marked = useSignal<string | undefined>(undefined);
   const open = (row: RunRow | undefined) => row !== undefined && go(to("runs", row.run));
-  useEffect(
+  useLayoutEffect(
     () => bindPage([{ word: "Search", hint: "/", key: "/", run: () => document.getElementById("search")?.focus() }]),
     [],
   );

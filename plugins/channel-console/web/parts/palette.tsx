@@ -130,7 +130,7 @@ function actionsFor(words: string): Action[] {
   return found;
 }
 
-/** Binds keys and commands to the page that is open; returns what unbinds them. */
+/** Binds keys and commands to the page that is open, before it is painted; returns what unbinds them. */
 export function bindPage(actions: readonly (Action & { readonly key?: string })[]): () => void {
   pageActions.value = actions;
   pageKeys.value = Object.fromEntries(actions.flatMap(({ key, run }) => (key === undefined ? [] : [[key, run]])));

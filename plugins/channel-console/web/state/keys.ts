@@ -11,7 +11,8 @@ const places: Readonly<Record<string, string>> = { c: "chat", r: "runs", t: "ses
 
 /** Keys of the whole console; returns what stops them. */
 export function startKeys(): () => void {
-  let leader = 0;
+  /** When `g` was pressed. Not 0: a page less than a second old would take any key for the second of a pair. */
+  let leader = Number.NEGATIVE_INFINITY;
   const onKey = (event: KeyboardEvent) => {
     if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === "k") {
       event.preventDefault();
@@ -23,7 +24,7 @@ export function startKeys(): () => void {
     if (event.key === "Escape") return pageKeys.value.Escape?.();
     if (!singleKeys.value) return;
     if (performance.now() - leader < 1000) {
-      leader = 0;
+      leader = Number.NEGATIVE_INFINITY;
       const place = places[event.key];
       if (place !== undefined) {
         event.preventDefault();
