@@ -30,6 +30,7 @@ providers:
     pace: 0
     scenarios:
       - { name: slow, match: { text: "^slowly" }, turns: [{ text: "one two three four five six seven eight", pace: 400 }] }
+      - { name: slower, match: { text: "^for a long time" }, turns: [{ text: "word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word", pace: 400 }] }
       - name: asks
         match: { text: "^pay" }
         turns: [{ calls: [{ name: sum, arguments: { expression: "17 * 23" } }] }, { text: "paid 391" }]
