@@ -21,6 +21,7 @@ export * from "./core/native.ts";
 export * from "./core/page.ts";
 export * from "./core/pipeline.ts";
 export * from "./core/plugin.ts";
+export * from "./core/prices.ts";
 export * from "./core/projection.ts";
 export * from "./core/provider.ts";
 export * from "./core/redact.ts";

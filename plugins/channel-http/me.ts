@@ -7,8 +7,14 @@ import { Failure } from "./view.ts";
 export function mountMe(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/me", { schema }, async (request) => {
-    const { id, tenant, agents } = host.caller(request);
-    return { id, tenant, ...(agents === undefined ? {} : { agents }), may: host.scopes(request) };
+    const { id, tenant, tenants, agents } = host.caller(request);
+    return {
+      id,
+      tenant,
+      ...(tenants === undefined ? {} : { tenants }),
+      ...(agents === undefined ? {} : { agents }),
+      may: host.scopes(request),
+    };
   });
 }
 
@@ -17,6 +23,7 @@ const MeView = named(
   z.object({
     id: z.string(),
     tenant: z.string(),
+    tenants: z.literal("all").optional().describe("it sees the runs of all tenants"),
     agents: z.array(z.string()).optional().describe("the agents it may use; all when absent"),
     may: z.array(z.enum(scopes)),
   }),

@@ -1,5 +1,6 @@
 import {
   type ChannelHost,
+  didYouMean,
   type FastifyInstance,
   type ListQuery,
   named,
@@ -22,7 +23,7 @@ const moment = z
   .transform((text) => Date.parse(text))
   .refine((time) => !Number.isNaN(time), "there is no such date");
 
-const ListParameters = z.object({
+const known = {
   agent: z.string().optional(),
   session: z.string().optional(),
   status: z.enum(["ready", "running", "waiting", "finished", "failed"]).optional(),
@@ -36,7 +37,27 @@ const ListParameters = z.object({
   key: z.string().optional().describe("runs that this key started, by its id"),
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(200).default(50),
-});
+  tenant: z.string().optional().describe("runs of this tenant; for keys that see more than their own"),
+  sort: z
+    .enum(["newest", "oldest", "longest", "costliest"])
+    .optional()
+    .describe("longest and costliest: ended runs only; costliest: those whose cost is known"),
+};
+
+/** Filters on metadata have the name of its field in theirs. Any other unknown name would show all runs as if they matched. */
+const ListParameters = z
+  .looseObject(known)
+  .superRefine((query, context) => {
+    for (const [name, value] of Object.entries(query)) {
+      if (Object.hasOwn(known, name)) continue;
+      if (!/^metadata\../s.test(name)) {
+        const names = Object.keys(known);
+        const message = `unknown key${didYouMean(name, names) || `; the keys are: ${names.join(", ")} and metadata.NAME`}`;
+        context.addIssue({ code: "custom", path: [name], message });
+      } else if (typeof value !== "string") context.addIssue({ code: "custom", path: [name], message: "once, please" });
+    }
+  })
+  .meta({ additionalProperties: { type: "string", description: "metadata.NAME=VALUE: runs with this metadata" } });
 
 /** State, list and trace of runs, and the list of agents. */
 export function mountState(host: ChannelHost<FastifyInstance>): void {
@@ -81,8 +102,22 @@ export async function endingOf(runs: Runs, row: RunRow): Promise<Record<string, 
   return last === undefined ? {} : ending(last);
 }
 
-function queryOf({ status, q, min, key, ...same }: z.output<typeof ListParameters>): ListQuery {
-  const query = { ...same, text: q, minMs: min, by: key, ...statusQuery(status) };
+function queryOf(parameters: z.output<typeof ListParameters>): ListQuery {
+  const { status, q, min, key, sort, ...rest } = parameters;
+  const fields = Object.entries(rest);
+  const same = Object.fromEntries(fields.filter(([name]) => Object.hasOwn(known, name)));
+  const metadata = fields.filter(([name]) => !Object.hasOwn(known, name));
+  const query = {
+    ...same,
+    text: q,
+    minMs: min,
+    by: key,
+    metadata:
+      metadata.length === 0 ? undefined : Object.fromEntries(metadata.map(([name, value]) => [name.slice(9), value])),
+    oldestFirst: sort === "oldest" ? true : undefined,
+    sort: sort === "longest" || sort === "costliest" ? sort : undefined,
+    ...statusQuery(status),
+  };
   const asked = Object.entries(query).filter(([, value]) => value !== undefined);
   return Object.fromEntries(asked) as unknown as ListQuery; // without the absent ones
 }
@@ -117,8 +152,10 @@ const schemas = {
   list: {
     summary: "Runs, newest first",
     description:
-      "With filters: all must fit. q, tool, model, code and min look at digests of ended runs, which journals in SQLite, " +
-      "PostgreSQL and memory keep; `venturi reindex` makes those of runs that ended before there were any.",
+      "With filters: all must fit. q, tool, model, code, min, sort=longest and sort=costliest look at digests of ended runs, which " +
+      "journals in SQLite, PostgreSQL and memory keep; `venturi reindex` makes those of runs that ended before there were any. " +
+      "metadata.NAME=VALUE compares a field of the metadata: a text, a number or a boolean. Those journals can do it too; it reads " +
+      "the requests of all runs that the other filters leave.",
     tags: ["runs"],
     querystring: ListParameters,
     response: {

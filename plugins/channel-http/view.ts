@@ -23,6 +23,7 @@ named("Question", PendingView);
 export const RunView = z.object({
   run: z.string(),
   status: z.enum(["ready", "running", "waiting", "finished", "failed"]),
+  tenant: z.string().optional(),
   agent: z.string().optional(),
   session: z.string().optional(),
   createdAt: z.number().optional(),
@@ -52,6 +53,7 @@ export function overview(row: RunRow): Record<string, unknown> {
   return {
     run: row.run,
     status: statusOf(row),
+    tenant: row.tenant,
     agent: row.agent,
     session: row.session,
     createdAt: row.createdAt,

@@ -218,7 +218,7 @@ export class MemoryJournal implements Journal {
     stored.signals.push(...recording.signals.map((signal, index) => ({ ...signal, number: index + 1 })));
     stored.wire.push(...recording.wires);
     addEvents(stored, events, stored.epoch);
-    stored.end = endOfRun(run, request, events);
+    stored.end = endOfRun({ run, request }, events);
     if (stored.state === "done") this.#end(stored);
     this.#hint({ work: stored.state === "ready", events: (other) => other === run });
   }

@@ -5,14 +5,17 @@ import {
   type EndOfRun,
   fitPage,
   type ListQuery,
+  metadataText,
   mostWords,
   type RunRow,
+  sortCursor,
   wordsOf,
 } from "venturi/plugin";
 import { rowOf, type StoredRun } from "./run.ts";
 
 /** One page of the runs, given in order of arrival, and the next cursor. */
 export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: RunRow[]; cursor?: string } {
+  if (query.sort !== undefined) return sortedPage(stored, { ...query, sort: query.sort });
   const limit = query.limit ?? 50;
   const from = query.cursor === undefined ? undefined : Number(query.cursor);
   const ordered = [...stored];
@@ -23,6 +26,30 @@ export function pageOf(stored: Iterable<StoredRun>, query: ListQuery): { runs: R
   const last = page.at(-1);
   const runs = page.map(rowOf);
   return last && (cut || found.length > limit) ? { runs, cursor: String(last.order) } : { runs };
+}
+
+/** One page of ended runs by a value of their digests, the largest first. */
+function sortedPage(
+  stored: Iterable<StoredRun>,
+  query: ListQuery & Required<Pick<ListQuery, "sort">>,
+): { runs: RunRow[]; cursor?: string } {
+  const { limit = 50, cursor, sort } = query;
+  const from = cursor === undefined ? undefined : sortCursor(cursor);
+  const found = [...stored]
+    .filter((run) => fits(run, query))
+    .flatMap((run) => {
+      const value = sort === "longest" ? run.end?.digest.ms : run.end?.digest.cost;
+      return value === undefined ? [] : [{ run, value }];
+    })
+    .sort((left, right) => right.value - left.value || right.run.order - left.run.order)
+    .filter(
+      ({ run, value }) => from === undefined || value < from.value || (value === from.value && run.order < from.id),
+    )
+    .slice(0, limit + 1);
+  const { page, cut } = fitPage(found.slice(0, limit), ({ run }) => JSON.stringify(run.request).length);
+  const last = page.at(-1);
+  const runs = page.map(({ run }) => rowOf(run));
+  return last && (cut || found.length > limit) ? { runs, cursor: `${last.value}_${last.run.order}` } : { runs };
 }
 
 const fits = (run: StoredRun, query: ListQuery): boolean =>
@@ -36,7 +63,16 @@ const fits = (run: StoredRun, query: ListQuery): boolean =>
   (query.since === undefined || run.createdAt >= query.since) &&
   (query.until === undefined || run.createdAt < query.until) &&
   (query.by === undefined || run.request.caller?.id === query.by) &&
+  (query.metadata === undefined || hasMetadata(run, query.metadata)) &&
   (!asksDigests(query) || (run.end !== undefined && isMeant(run.end, query)));
+
+const hasMetadata = ({ request }: StoredRun, wanted: Readonly<Record<string, string>>): boolean =>
+  Object.entries(wanted).every(
+    ([key, value]) =>
+      request.metadata !== undefined &&
+      Object.hasOwn(request.metadata, key) &&
+      metadataText(request.metadata[key]) === value,
+  );
 
 const isMeant = ({ digest, text }: EndOfRun, query: ListQuery): boolean =>
   (query.tool === undefined || digest.tools.includes(query.tool)) &&

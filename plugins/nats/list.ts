@@ -20,6 +20,7 @@ const op = "journal.list";
 export async function list(options: Listing, query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
   const limit = query.limit ?? 50;
   if (asksDigests(query) || query.by !== undefined) throw noDigests("a journal in NATS keeps no digests");
+  if (query.metadata !== undefined) throw noDigests("a journal in NATS has no index of metadata");
   const page: Known[] = [];
   let more = false;
   for (const known of options.view.walk({ oldestFirst: query.oldestFirst ?? false, cursor: query.cursor })) {

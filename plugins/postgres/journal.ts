@@ -39,7 +39,7 @@ import {
 import { blobStore } from "./blobs.ts";
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
-import { listConditions } from "./list.ts";
+import { listConditions, sortColumns } from "./list.ts";
 import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
 import { toColumns, toDigest, toDigests } from "./rows.ts";
@@ -203,8 +203,11 @@ export class PostgresJournal implements Journal {
     if (query.text !== undefined && this.#search === "none") throw noDigests("the journal has `search: false`");
     if (query.text !== undefined && wordsOf(query.text).length === 0) return { runs: [] };
     const { conditions, values } = listConditions(this.#database.schema, query);
-    const text = this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" });
-    type Found = StoredRow & { id: string; found: number };
+    const text =
+      query.sort === undefined
+        ? this.#sql.list({ conditions, order: query.oldestFirst ? "ASC" : "DESC" })
+        : this.#sql.listSorted({ conditions, by: sortColumns[query.sort] });
+    type Found = StoredRow & { id: string; found: number; value?: number };
     const asked = [limit + 1, ...values];
     const lagging = query.mayLag ? await this.#replica?.query<Found>(text, asked) : undefined;
     const rows = lagging ?? (await this.#database.query<Found>("journal.list", text, asked));
@@ -212,7 +215,9 @@ export class PostgresJournal implements Journal {
     const last = page.at(-1);
     const runs = page.map(toRow);
     // Found but left out: past the limit or the page size.
-    return last && last.found > page.length ? { runs, cursor: last.id } : { runs };
+    return last && last.found > page.length
+      ? { runs, cursor: last.value === undefined ? last.id : `${last.value}_${last.id}` }
+      : { runs };
   }
 
   async restore(recording: Recording): Promise<void> {

@@ -1,4 +1,6 @@
-import { type ListQuery, mostWords, wordsOf } from "venturi/plugin";
+import { type ListQuery, mostWords, sortCursor, wordsOf } from "venturi/plugin";
+
+export const sortColumns = { longest: "ms", costliest: "cost" } as const;
 
 /** WHERE clause of a list; its values come after the limit. Only requested filters are compared, so that indexes are used. */
 export function listConditions(schema: string, query: ListQuery): { conditions: string; values: unknown[] } {
@@ -32,7 +34,24 @@ export function listConditions(schema: string, query: ListQuery): { conditions: 
   add(digest("d.code = ?"), code);
   add(digest("d.ms >= ?::float8"), minMs);
   add(digest("d.search @@ to_tsquery('simple', ?)"), text === undefined ? undefined : toQuery(text));
-  add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
+  for (const [key, value] of Object.entries(query.metadata ?? {})) {
+    // ->> gives booleans and numbers as JSON writes them; objects and lists are no text to compare with.
+    const found = `${schema}.metadata_of(runs.request)`;
+    add(`${found} ->> ? = `, key);
+    values.push(value);
+    conditions.push(`${conditions.pop()}$${values.length + 1}`);
+    add(`jsonb_typeof(${found} -> ?) IN ('string', 'number', 'boolean')`, key);
+  }
+  if (query.sort === undefined) add(query.oldestFirst ? "runs.id > ?" : "runs.id < ?", cursor);
+  else {
+    const by = sortColumns[query.sort];
+    conditions.push(`s.${by} IS NOT NULL`);
+    if (cursor !== undefined) {
+      const { value, id } = sortCursor(cursor);
+      values.push(value, id);
+      conditions.push(`(s.${by}, s.run) < ($${values.length}::float8, $${values.length + 1}::bigint)`);
+    }
+  }
   return { conditions: conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`, values };
 }
 

@@ -42,7 +42,7 @@ export async function restore(
   for (const { round, attempt, wire, bytes } of wires) {
     await ask(sql.keepWire, [run, round, attempt, wire, Buffer.from(bytes)]);
   }
-  const end = endOfRun(run, request, events);
+  const end = endOfRun({ run, request }, events);
   if (end !== undefined) await ask(sql.keepDigest, [run, JSON.stringify(toDigest(end, search))]);
   return true;
 }

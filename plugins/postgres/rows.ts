@@ -48,6 +48,7 @@ export function toDigests(batch: readonly Append[], search: "text" | "none"): st
 export const toDigest = ({ digest, text }: EndOfRun, search: "text" | "none"): Record<string, unknown> => ({
   ms: digest.ms,
   code: digest.code ?? null,
+  cost: digest.cost ?? null,
   tools: digest.tools,
   models: digest.models,
   digest,

@@ -128,6 +128,23 @@ export const migrations: readonly string[] = [
   `,
   // Failures are few among many runs: without it a list of them reads all.
   "CREATE INDEX runs_failed ON $.runs (id) WHERE outcome = 'failed'",
+  // Ended runs by duration and by cost; runs without a cost are not in its index. Metadata is read from the request as stored,
+  // which may hold escapes that jsonb refuses; they are replaced, because the list must not fail.
+  `
+  ALTER TABLE $.digests ADD COLUMN cost float8;
+  CREATE INDEX digests_ms ON $.digests (ms DESC, run DESC);
+  CREATE INDEX digests_cost ON $.digests (cost DESC, run DESC) WHERE cost IS NOT NULL;
+  CREATE FUNCTION $.metadata_of(request text) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $body$
+    DECLARE clean text := request;
+    BEGIN
+      IF strpos(request, '"metadata"') = 0 THEN RETURN NULL; END IF;
+      IF strpos(request, '\\u') > 0 THEN
+        clean := regexp_replace(request, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\1?', 'g');
+      END IF;
+      RETURN clean::jsonb -> 'metadata';
+    EXCEPTION WHEN others THEN RETURN NULL;
+    END $body$;
+  `,
 ];
 
 /** A permanently unusable database; the message is for people. */

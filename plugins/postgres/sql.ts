@@ -7,9 +7,9 @@ const row = `id::text, run, tenant, agent, session, state, outcome, head, asking
 const digestOf = (schema: string) => `(SELECT d.digest::text FROM ${schema}.digests d WHERE d.run = runs.id) AS digest`;
 
 /** Digests as one JSON parameter. */
-const digestColumns = "ms float8, code text, tools jsonb, models jsonb, digest jsonb, text text";
-const digestValues = "d.ms, d.code, d.tools, d.models, d.digest, to_tsvector('simple', d.text)";
-const replaceDigest = `ON CONFLICT (run) DO UPDATE SET ms = excluded.ms, code = excluded.code, tools = excluded.tools,
+const digestColumns = "ms float8, code text, cost float8, tools jsonb, models jsonb, digest jsonb, text text";
+const digestValues = "d.ms, d.code, d.cost, d.tools, d.models, d.digest, to_tsvector('simple', d.text)";
+const replaceDigest = `ON CONFLICT (run) DO UPDATE SET ms = excluded.ms, code = excluded.code, cost = excluded.cost, tools = excluded.tools,
   models = excluded.models, digest = excluded.digest, search = excluded.search`;
 
 /** A time in the future was left by a clock that was set back; it counts as past, or leases would last for ever. */
@@ -45,13 +45,13 @@ export const statements = (schema: string) => ({
   appendEnds: append(
     schema,
     `, digested AS (
-      INSERT INTO ${schema}.digests (run, ms, code, tools, models, digest, search)
+      INSERT INTO ${schema}.digests (run, ms, code, cost, tools, models, digest, search)
         SELECT m.id, ${digestValues} FROM moved m
         JOIN jsonb_to_recordset($13::jsonb) AS d (place int, ${digestColumns}) ON d.place = m.place ${replaceDigest}
     )`,
   ),
   /** Of an ended run. */
-  keepDigest: `INSERT INTO ${schema}.digests (run, ms, code, tools, models, digest, search)
+  keepDigest: `INSERT INTO ${schema}.digests (run, ms, code, cost, tools, models, digest, search)
     SELECT r.id, ${digestValues} FROM ${schema}.runs r CROSS JOIN jsonb_to_record($2::jsonb) AS d (${digestColumns})
     WHERE r.run = $1 AND r.state = 'done' ${replaceDigest}`,
 
@@ -146,6 +146,17 @@ export const statements = (schema: string) => ({
         sum(octet_length(request)) OVER (ORDER BY runs.id ${query.order}) - octet_length(request) AS before
       FROM (SELECT * FROM ${schema}.runs ${query.conditions} ORDER BY runs.id ${query.order} LIMIT $1) runs
     ) p WHERE before < ${pageBytes} ORDER BY place ${query.order}`,
+
+  /** By a value of the digests, the largest first. */
+  listSorted: (query: { readonly conditions: string; readonly by: "ms" | "cost" }) =>
+    `SELECT * FROM (
+      SELECT ${row}, ${digestOf(schema)}, runs.id AS place, sorted_by AS value, count(*) OVER ()::int AS found,
+        sum(octet_length(request)) OVER (ORDER BY sorted_by DESC, runs.id DESC) - octet_length(request) AS before
+      FROM (
+        SELECT runs.*, s.${query.by} AS sorted_by FROM ${schema}.digests s JOIN ${schema}.runs ON runs.id = s.run
+        ${query.conditions} ORDER BY s.${query.by} DESC, s.run DESC LIMIT $1
+      ) runs
+    ) p WHERE before < ${pageBytes} ORDER BY value DESC, place DESC`,
 
   /** Under an epoch without an owner: it was written elsewhere. */
   restore: `INSERT INTO ${schema}.runs (run, tenant, revision, caller, session, agent, request, state, outcome, epoch, head, signals, cancelled, asking, ended_at)

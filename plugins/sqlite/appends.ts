@@ -54,8 +54,8 @@ export class Appends {
     return left && { freed: left.state === "ready" || (left.state === "done" && left.session !== null) };
   }
 
-  keepDigest(id: number, { ms, code, tools, models, digest, text }: DigestRow): void {
-    this.#ask.run(sql.insertDigest, id, ms, code, tools, models, digest);
+  keepDigest(id: number, { ms, code, cost, tools, models, digest, text }: DigestRow): void {
+    this.#ask.run(sql.insertDigest, id, ms, code, cost, tools, models, digest);
     if (text !== null) this.#ask.run(sql.insertText, id, text);
   }
 

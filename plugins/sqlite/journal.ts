@@ -24,6 +24,7 @@ import {
   type RunRow,
   type Signal,
   silentLog,
+  sortCursor,
   toAuditRecord,
   toClaim,
   toEvents,
@@ -177,6 +178,7 @@ export class SqliteJournal implements Journal {
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     const limit = query.limit ?? 50;
     if (query.text !== undefined && this.#search === "none") throw noDigests("the journal has `search: false`");
+    if (query.sort !== undefined && query.cursor !== undefined) sortCursor(query.cursor); // checked
     const words = query.text === undefined ? [] : wordsOf(query.text).slice(0, mostWords);
     if (query.text !== undefined && words.length === 0) return { runs: [] };
     const asked = words.length === 0 ? query : { ...query, text: words.map((word) => `"${word}"*`).join(" ") };
@@ -184,7 +186,9 @@ export class SqliteJournal implements Journal {
     const page = found.slice(0, limit);
     const runs = page.map(toRow);
     const last = page.at(-1);
-    return last && (cut || found.length > limit) ? { runs, cursor: String(last.id) } : { runs };
+    return last && (cut || found.length > limit)
+      ? { runs, cursor: last.value === undefined ? String(last.id) : `${last.value}_${last.id}` }
+      : { runs };
   }
 
   async restore(recording: Recording): Promise<void> {

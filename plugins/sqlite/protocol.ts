@@ -34,6 +34,7 @@ export interface AppendColumns {
 export interface DigestRow {
   readonly ms: number;
   readonly code: string | null;
+  readonly cost: number | null;
   /** JSON. */
   readonly tools: string;
   readonly models: string;
@@ -41,6 +42,9 @@ export interface DigestRow {
   /** Null without full-text search. */
   readonly text: string | null;
 }
+
+/** `value`: what a sorted list is sorted by. */
+export type ListedRow = StoredRow & { readonly id: number; readonly value?: number };
 
 export interface AttemptEnd {
   readonly state: "ready" | "waiting" | "done";
@@ -99,7 +103,7 @@ export interface Operations {
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
   /** `cut`: the page has fewer rows than were found, because of their size. */
-  list(query: ListQuery, limit: number): { page: (StoredRow & { id: number })[]; cut: boolean };
+  list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
   /** The reason, if it was refused. */
   restore(row: RestoreRow): string | undefined;
   pruneSome(options: PruneOptions, limit: number): number;

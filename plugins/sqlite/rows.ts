@@ -39,6 +39,7 @@ export function toColumns(batch: readonly Append[], search: "text" | "none"): Ap
 export const toDigestRow = ({ digest, text }: EndOfRun, search: "text" | "none"): DigestRow => ({
   ms: digest.ms,
   code: digest.code ?? null,
+  cost: digest.cost ?? null,
   tools: JSON.stringify(digest.tools),
   models: JSON.stringify(digest.models),
   digest: JSON.stringify(digest),
@@ -47,7 +48,7 @@ export const toDigestRow = ({ digest, text }: EndOfRun, search: "text" | "none")
 
 export function toRestoreRow(recording: Recording, search: "text" | "none"): RestoreRow {
   const { run, tenant, session, request, signals, wires, events, state = "waiting" } = recording;
-  const end = endOfRun(run, request, events);
+  const end = endOfRun({ run, request }, events);
   const outcome = outcomeOf(events.at(-1));
   return {
     run,

@@ -178,6 +178,12 @@ export const migrations: readonly string[] = [
   `,
   // Failures are few among many runs: without it a list of them reads all.
   "CREATE INDEX runs_failed ON runs (id) WHERE outcome = 'failed'",
+  // Ended runs by duration and by cost. Runs without a cost are not in its index.
+  `
+  ALTER TABLE digests ADD COLUMN cost REAL;
+  CREATE INDEX digests_ms ON digests (ms);
+  CREATE INDEX digests_cost ON digests (cost) WHERE cost IS NOT NULL;
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

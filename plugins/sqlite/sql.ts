@@ -109,6 +109,12 @@ export const readSignals = `SELECT number, signal, kind, body FROM signals
 
 export const findRow = `SELECT ${row} FROM ${joined} WHERE r.run = ?`;
 
+/** A run whose stored request is damaged has no metadata; it must not fail the list. */
+const metadata = "json_each(CASE WHEN json_valid(q.request) THEN q.request ELSE '{}' END, '$.metadata')";
+const metadataText = "CASE m.type WHEN 'true' THEN 'true' WHEN 'false' THEN 'false' ELSE CAST(m.atom AS TEXT) END";
+
+const sorts = { longest: "d.ms", costliest: "d.cost" } as const;
+
 const waits = "(r.state = 'waiting' OR r.asking > 0)";
 
 /** Only requested filters are compared, so that indexes are used; there are few combinations, each prepared once. */
@@ -133,11 +139,23 @@ export function listRuns(query: ListQuery): string {
     query.code !== undefined && "d.code = :code",
     query.minMs !== undefined && "d.ms >= :minMs",
     query.text !== undefined && "r.id IN (SELECT rowid FROM search WHERE search MATCH :text)",
-    query.cursor !== undefined && (query.oldestFirst ? "r.id > :cursor" : "r.id < :cursor"),
+    query.metadata !== undefined &&
+      `NOT EXISTS (SELECT 1 FROM json_each(:metadata) w WHERE NOT EXISTS (
+        SELECT 1 FROM ${metadata} m WHERE m.key = w.key AND ${metadataText} = w.value))`,
+    query.sort !== undefined && `${sorts[query.sort]} IS NOT NULL`,
+    query.sort !== undefined && query.cursor !== undefined && `(${sorts[query.sort]}, r.id) < (:value, :cursor)`,
+    query.sort === undefined && query.cursor !== undefined && (query.oldestFirst ? "r.id > :cursor" : "r.id < :cursor"),
   ].filter((condition) => condition !== false);
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
-  return `SELECT ${row} FROM ${joined} ${where}
-    ORDER BY r.id ${query.oldestFirst ? "ASC" : "DESC"} LIMIT :limit`;
+  const order =
+    query.sort === undefined ? `r.id ${query.oldestFirst ? "ASC" : "DESC"}` : `${sorts[query.sort]} DESC, d.run DESC`;
+  // Read from the digests, so that their index gives the order.
+  const from =
+    query.sort === undefined
+      ? joined
+      : "digests d CROSS JOIN runs r ON r.id = d.run CROSS JOIN requests q ON q.run = r.id";
+  return `SELECT ${row}${query.sort === undefined ? "" : `, ${sorts[query.sort]} AS value`} FROM ${from} ${where}
+    ORDER BY ${order} LIMIT :limit`;
 }
 
 export const insertAudit = `INSERT INTO audit (at, action, actor, tenant, run, details) VALUES (${now}, ?, ?, ?, ?, ?)`;
@@ -162,7 +180,8 @@ export const deleteRun = [
   "DELETE FROM blob_uses WHERE run = (SELECT run FROM runs WHERE id = ?)",
   "DELETE FROM runs WHERE id = ?",
 ];
-export const insertDigest = "REPLACE INTO digests (run, ms, code, tools, models, digest) VALUES (?, ?, ?, ?, ?, ?)";
+export const insertDigest =
+  "REPLACE INTO digests (run, ms, code, cost, tools, models, digest) VALUES (?, ?, ?, ?, ?, ?, ?)";
 export const insertText = "REPLACE INTO search (rowid, text) VALUES (?, ?)";
 
 /** Long after any lease has expired. */

@@ -18,6 +18,7 @@ import type {
   DigestRow,
   Enqueued,
   EnqueueRow,
+  ListedRow,
   Operations,
   RestoreRow,
   ThreadData,
@@ -129,12 +130,15 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.get<StoredRow>(sql.findRow, run);
   }
 
-  list(query: ListQuery, limit: number): { page: (StoredRow & { id: number })[]; cut: boolean } {
-    const { oldestFirst: _, waiting: __, mayLag: ___, agents, cursor, ...asked } = query;
-    const rows = this.#ask.each<StoredRow & { id: number }>(sql.listRuns(query), {
+  list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean } {
+    const { oldestFirst: _, waiting: __, mayLag: ___, sort, metadata, agents, cursor, ...asked } = query;
+    const [place, value] = cursor?.split("_").map(Number).reverse() ?? [];
+    const rows = this.#ask.each<ListedRow>(sql.listRuns(query), {
       ...asked,
       ...(agents === undefined ? {} : { agents: listOf(agents) }),
-      ...(cursor === undefined ? {} : { cursor: Number(cursor) }),
+      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      ...(place === undefined ? {} : { cursor: place }),
+      ...(value === undefined ? {} : { value }),
       limit,
     });
     return this.#fitPage(rows, ({ request }) => request.length);

@@ -14,7 +14,7 @@ export function configure(command: Command): void {
     .option("--json", "say how many as JSON")
     .addHelpText("after", example("venturi reindex --missing"))
     .action((options: { missing?: true; json?: true }) =>
-      withRecordings(loadOptionsOf(command), async (recordings) => {
+      withRecordings(loadOptionsOf(command), async (recordings, { prices }) => {
         const { journal } = recordings;
         if (journal.keepDigest === undefined) {
           throw new VenturiError("cli.reindex", "invalid_input", "this journal keeps no digests");
@@ -29,7 +29,7 @@ export function configure(command: Command): void {
             if (options.missing && digest !== undefined) continue;
             // A damaged run keeps what it has; the others must not wait for it.
             const events = await recordings.events(run).catch(() => undefined);
-            const end = events === undefined ? undefined : endOfRun(run, request, events);
+            const end = events === undefined ? undefined : endOfRun({ run, request, prices }, events);
             if (end === undefined) unreadable += 1;
             else await journal.keepDigest(run, end);
             if (end !== undefined) written += 1;

@@ -93,6 +93,8 @@ export type ForkRequest = {
 export type MeView = {
   id: string;
   tenant: string;
+  /** it sees the runs of all tenants */
+  tenants?: "all";
   /** the agents it may use; all when absent */
   agents?: Array<string>;
   may: Array<"start" | "see" | "steer" | "inspect" | "approve" | "metrics">;
@@ -119,6 +121,7 @@ export type Question = {
 export type RunView = {
   run: string;
   status: "ready" | "running" | "waiting" | "finished" | "failed";
+  tenant?: string;
   agent?: string;
   session?: string;
   createdAt?: number;
@@ -248,6 +251,7 @@ export type StartRequest = {
 export type TurnView = {
   run: string;
   status: "ready" | "running" | "waiting" | "finished" | "failed";
+  tenant?: string;
   agent?: string;
   session?: string;
   createdAt?: number;
@@ -292,6 +296,10 @@ export type RunsQuery = {
   key?: string;
   cursor?: string;
   limit?: number;
+  /** runs of this tenant; for keys that see more than their own */
+  tenant?: string;
+  /** longest and costliest: ended runs only; costliest: those whose cost is known */
+  sort?: "newest" | "oldest" | "longest" | "costliest";
 };
 
 export type SessionsQuery = {

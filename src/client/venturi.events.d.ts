@@ -73,6 +73,7 @@ export type Digest = {
   ms: number;
   timing: Timing;
   usage: Usage;
+  cost?: number;
   rounds: number;
   calls: number;
   tools: Array<string>;

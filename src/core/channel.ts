@@ -7,9 +7,11 @@ import type { Scope } from "./scopes.ts";
 /** The authenticated caller. `agents` undefined means all agents. */
 export interface Caller {
   readonly id: string;
-  /** Owner of the runs it starts. Other tenants' data is invisible to it. */
+  /** Owner of the runs it starts. Other tenants' data is invisible to it, unless `tenants` says otherwise. */
   readonly tenant: string;
   readonly agents: readonly string[] | undefined;
+  /** `all`: it may read the runs of all tenants. It changes, answers and removes only those of its own. */
+  readonly tenants?: "all";
 }
 
 /** What channels are mounted on. `Server` is the HTTP server's type; `venturi/plugin` names it. */

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
+import { costOf, type Prices } from "./prices.ts";
 import { named } from "./schema-names.ts";
-import { Usage } from "./usage.ts";
+import { type Spent, Usage } from "./usage.ts";
 
 /** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
 export const Digest = z.strictObject({
@@ -18,6 +19,8 @@ export const Digest = z.strictObject({
   ms: z.number(),
   timing: Timing,
   usage: Usage,
+  /** USD, of its own generations, at the prices of the configuration when it ended; absent when one was not known. */
+  cost: z.number().exactOptional(),
   rounds: z.number().int(),
   /** Number of tool calls, and the tools called, in order of first use. */
   calls: z.number().int(),
@@ -61,12 +64,15 @@ interface Asked {
 export class DigestFold {
   readonly #run: string;
   readonly #request: Asked;
+  readonly #prices: Prices;
   readonly #tools = new Set<string>();
   readonly #models = new Set<string>();
+  #model: string | undefined;
   #calls = 0;
   #started: EventOf<"run.started"> | undefined;
 
-  constructor(run: string, request: Asked) {
+  constructor(run: string, request: Asked, prices: Prices = {}) {
+    this.#prices = prices;
     this.#run = run;
     this.#request = request;
   }
@@ -77,6 +83,7 @@ export class DigestFold {
         this.#started = event;
         return;
       case "round.started":
+        this.#model = event.model;
         if (this.#models.size < mostNames) this.#models.add(beginning(event.model, shown));
         return;
       case "tool_call.ready":
@@ -91,6 +98,7 @@ export class DigestFold {
     const input = inputText(this.#started?.input ?? this.#request.input);
     const startedAt = this.#started?.at ?? last.at;
     const { config, fork } = this.#started ?? {};
+    const cost = costOf(last.spent ?? this.#onlyModel(last), this.#prices);
     const digest: Digest = {
       run: this.#run,
       agent,
@@ -103,6 +111,7 @@ export class DigestFold {
       ms: Math.max(0, last.at - startedAt),
       timing: last.timing,
       usage: last.usage,
+      ...(cost === undefined ? {} : { cost }),
       rounds: last.rounds,
       calls: this.#calls,
       tools: [...this.#tools],
@@ -116,11 +125,23 @@ export class DigestFold {
     };
     return { digest, text: `${beginning(input, searched)}\n${beginning(last.output, searched)}` };
   }
+
+  /** Without `spent`, all that was used is the successful generations of one model: the last that was asked. */
+  #onlyModel({ usage }: TerminalEvent): Spent {
+    return this.#model === undefined ? [] : [{ by: "generation", name: this.#model, count: 1, usage }];
+  }
+}
+
+interface Recorded {
+  readonly run: string;
+  readonly request: Asked;
+  readonly prices?: Prices;
 }
 
 /** The end of a run as its events tell it; undefined while it has none. */
-export function endOfRun(run: string, request: Asked, events: Iterable<RunEvent>): EndOfRun | undefined {
-  const fold = new DigestFold(run, request);
+export function endOfRun(recorded: Recorded, events: Iterable<RunEvent>): EndOfRun | undefined {
+  const { run, request, prices } = recorded;
+  const fold = new DigestFold(run, request, prices);
   for (const event of events) {
     fold.add(event);
     if (event.type === "run.finished" || event.type === "run.failed") return fold.end(event);

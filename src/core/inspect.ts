@@ -18,6 +18,8 @@ export const Sample = z.strictObject({
   firstToken: z.number().exactOptional(),
   inputTokens: z.number(),
   outputTokens: z.number(),
+  /** USD, of the runs that ended and whose cost is known; absent when none is. */
+  cost: z.number().exactOptional(),
   /** Runs that waited before they asked a model again, and that went on to another model. */
   retried: z.number().int(),
   failedOver: z.number().int(),

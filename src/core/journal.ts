@@ -213,11 +213,32 @@ export interface ListQuery {
   readonly model?: string;
   readonly code?: string;
   readonly minMs?: number;
+  /** Runs whose request has these values at the top of its metadata: texts, or numbers and booleans as JSON writes them. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  /** Only ended runs, in this order instead of that of their arrival; `costliest`: only those whose cost is known. */
+  readonly sort?: "longest" | "costliest";
+}
+
+/** Metadata as filters compare it: undefined for what is no text, number or boolean. */
+export const metadataText = (value: unknown): string | undefined =>
+  typeof value === "string"
+    ? value
+    : typeof value === "number" || typeof value === "boolean"
+      ? String(value)
+      : undefined;
+
+/** Position in a sorted list: the value of its last run, and the run's place. */
+export function sortCursor(cursor: string): { readonly value: number; readonly id: number } {
+  const [value, id] = cursor.split("_").map(Number);
+  if (value === undefined || id === undefined || Number.isNaN(value) || !Number.isInteger(id)) {
+    throw new VenturiError("journal.list", "invalid_input", "the cursor belongs to a list in another order");
+  }
+  return { value, id };
 }
 
 /** Whether the query asks about what only digests tell. */
-export const asksDigests = ({ text, tool, model, code, minMs }: ListQuery): boolean =>
-  [text, tool, model, code, minMs].some((asked) => asked !== undefined);
+export const asksDigests = ({ text, tool, model, code, minMs, sort }: ListQuery): boolean =>
+  [text, tool, model, code, minMs, sort].some((asked) => asked !== undefined);
 
 /** The rejection of such a query by a journal without them. */
 export const noDigests = (why: string): VenturiError =>

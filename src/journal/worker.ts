@@ -5,6 +5,7 @@ import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Claim, ClaimFilter, Hint, Journal, Ownership, RunLog, SignalFeed } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
+import type { Prices } from "../core/prices.ts";
 import type { Committer } from "./committer.ts";
 import { readHistory } from "./history.ts";
 import { refuseNewer } from "./known-events.ts";
@@ -44,6 +45,8 @@ export interface WorkerOptions {
   readonly claims?: () => ClaimFilter;
   /** Maximum number of concurrent runs. */
   readonly concurrency?: number;
+  /** Prices of models, for the cost in a run's digest; asked when a run starts here. */
+  readonly prices?: () => Prices;
   /** Called when a run starts and stops executing here, however it was started. */
   readonly watch?: WorkWatch;
   /** Polling interval for work without hints, ms. */
@@ -80,6 +83,7 @@ export class Worker {
   readonly #signalPoll: number;
   readonly #watch: WorkWatch | undefined;
   readonly #claims: (() => ClaimFilter) | undefined;
+  readonly #prices: () => Prices;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
   readonly #turns = new StartTurns();
@@ -104,6 +108,7 @@ export class Worker {
     this.#concurrency = options.concurrency ?? 2_000;
     this.#watch = options.watch;
     this.#claims = options.claims;
+    this.#prices = options.prices ?? (() => ({}));
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
     this.#signals = new SignalWatch(options.journal);
@@ -168,7 +173,7 @@ export class Worker {
     const log = this.#committer.openLog(claim.ownership);
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
-    const digest = new DigestFold(claim.ownership.run, claim.request);
+    const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices());
     log.digest = digest;
     const feed = new RunSignals(claim.ownership.run, []);
     try {

@@ -12,6 +12,9 @@ interface Ended {
   readonly model?: string;
   readonly code?: "llm_error";
   readonly ms?: number;
+  /** Tokens read at one USD per million. */
+  readonly millions?: number;
+  readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** Digests of ended runs: stored with the terminal event, listed, searched and removed with their run. */
@@ -81,6 +84,80 @@ export function digestCases(bench: JournalBench): void {
       assert.deepEqual([rest.runs.map(({ run }) => run), rest.cursor], [[lisbon], undefined]);
     });
 
+    it("lists the longest and the costliest first, page by page", async () => {
+      const journal = await bench.open();
+      if (journal.keepDigest === undefined) {
+        await assert.rejects(journal.list({ sort: "longest" }), { code: "invalid_input" });
+        return;
+      }
+      const tenant = freshName("tenant");
+      const run = (wanted: Pick<Ended, "ms" | "millions">) =>
+        ended(journal, { input: "", output: "", tenant, ...wanted });
+      const short = await run({ ms: 10.5, millions: 3 });
+      const first = await run({ ms: 70, millions: 0.25 });
+      const second = await run({ ms: 70 });
+      const long = await run({ ms: 900, millions: 3 });
+      await claimed(journal, { tenant });
+      const pages = async (query: ListQuery) => {
+        const runs: string[] = [];
+        for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+          const page = await journal.list({ tenant, limit: 1, ...query, ...(cursor === undefined ? {} : { cursor }) });
+          runs.push(...page.runs.map((row) => row.run));
+          cursor = page.cursor;
+        }
+        return runs;
+      };
+      assert.deepEqual(await pages({ sort: "longest" }), [long, second, first, short]);
+      assert.deepEqual(await pages({ sort: "costliest" }), [long, short, first]);
+      assert.deepEqual(await pages({ sort: "longest", limit: 3 }), [long, second, first, short]);
+      assert.deepEqual(await pages({ sort: "longest", minMs: 60, limit: 10 }), [long, second, first]);
+      assert.equal((await journal.get(short))?.digest?.cost, 3);
+      await assert.rejects(journal.list({ tenant, sort: "longest", cursor: "17" }), { code: "invalid_input" });
+    });
+
+    it("finds runs by their metadata, ended or not, whatever else their request holds", async () => {
+      const journal = await bench.open();
+      if (journal.keepDigest === undefined) {
+        await assert.rejects(journal.list({ metadata: { a: "b" } }), { code: "invalid_input" });
+        return;
+      }
+      const tenant = freshName("tenant");
+      const metadata = {
+        customer: 'Ada "Q" 100%',
+        tier: 2,
+        trial: true,
+        "a.b": "dotted",
+        nested: { x: "y" },
+        none: null,
+      };
+      const done = await ended(journal, { input: "", output: "", tenant, metadata });
+      const input = { text: 'zero \u0000 half \ud83d back\\u0000 "metadata":{"customer":"no"}' };
+      const open = await claimed(journal, {
+        tenant,
+        request: { agent: "a", input, metadata: { customer: "bob", tier: "2" } },
+      });
+      await ended(journal, { input: '"metadata": {"customer": "bob"}', output: "", tenant });
+      const found = async (wanted: Record<string, string>) =>
+        (await journal.list({ tenant, metadata: wanted })).runs.map(({ run }) => run);
+      assert.deepEqual(await found({ customer: 'Ada "Q" 100%' }), [done]);
+      assert.deepEqual(await found({ customer: "bob" }), [open.ownership.run]);
+      assert.deepEqual(await found({ tier: "2" }), [open.ownership.run, done]);
+      assert.deepEqual(await found({ tier: "2", trial: "true" }), [done]);
+      assert.deepEqual(await found({ "a.b": "dotted" }), [done]);
+      for (const [key, value] of [
+        ["nested", '{"x":"y"}'],
+        ["none", "null"],
+        ["none", ""],
+        ["missing", ""],
+        ["trial", "1"],
+        ["customer", "ada"],
+        ["customer' OR '1'='1", "x"],
+        ["__proto__", "x"],
+      ]) {
+        assert.deepEqual(await found(Object.fromEntries([[key, value]])), [], key);
+      }
+    });
+
     it("takes texts that no engine likes", async () => {
       const journal = await bench.open();
       if (journal.keepDigest === undefined) return;
@@ -101,7 +178,7 @@ export function digestCases(bench: JournalBench): void {
       const run = await ended(journal, { input: "first words", output: "", tenant });
       const row = await journal.get(run);
       const events = await journal.read(run, 0, 100);
-      const again = endOfRun(run, row?.request ?? { agent: "a", input: {} }, events) as EndOfRun; // it has ended
+      const again = endOfRun({ run, request: row?.request ?? { agent: "a", input: {} } }, events) as EndOfRun; // it has ended
       await journal.keepDigest(run, { ...again, text: "other words" });
       const found = async (text: string) => (await journal.list({ tenant, text })).runs.length;
       assert.deepEqual([await found("first"), await found("other")], [0, 1]);
@@ -132,9 +209,12 @@ export function digestCases(bench: JournalBench): void {
 }
 
 async function ended(journal: Journal, wanted: Ended): Promise<string> {
-  const { ownership, request } = await claimed(journal, { tenant: wanted.tenant });
+  const { tenant, metadata } = wanted;
+  const asked = { agent: "assistant", input: { text: wanted.input }, ...(metadata === undefined ? {} : { metadata }) };
+  const { ownership, request } = await claimed(journal, { tenant, request: asked });
   const events = eventsOf(ownership, wanted);
-  const fold = new DigestFold(ownership.run, request);
+  const prices = { "m/small": { input: 1, output: 0 } };
+  const fold = new DigestFold(ownership.run, request, prices);
   for (const event of events) fold.add(event);
   const last = events.at(-1);
   assert.ok(last?.type === "run.finished" || last?.type === "run.failed");
@@ -145,7 +225,8 @@ async function ended(journal: Journal, wanted: Ended): Promise<string> {
 
 function eventsOf(ownership: Parameters<typeof eventsAfter>[0], wanted: Ended): RunEvent[] {
   const { input, output, tool, model = "m/small", code, ms = 100 } = wanted;
-  const end = { output, usage: {}, rounds: 1, timing: noTiming };
+  const usage = wanted.millions === undefined ? {} : { inputTokens: wanted.millions * 1_000_000 };
+  const end = { output, usage, rounds: 1, timing: noTiming };
   const bodies: EventBody[] = [
     { type: "run.started", agent: "a", input: { text: input } },
     { type: "round.started", round: 1, model, attempt: 1 },

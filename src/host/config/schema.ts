@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { Price } from "../../core/prices.ts";
 import { Duration, Size } from "../../core/units.ts";
 import { AgentSettings, DefaultSettings, ModelSettings } from "./agents.ts";
 import { LimitSettings, ServerSettings } from "./server.ts";
@@ -91,6 +92,10 @@ export const Settings = z.strictObject({
     .record(entryName, ModelSettings)
     .prefault({})
     .describe("Models that agents name: chains with failover, retries and timeouts."),
+  prices: z
+    .record(z.string(), Price)
+    .prefault({})
+    .describe("What models cost, by `provider/model`, in USD per million tokens; there is no built-in list."),
   tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
   agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal

@@ -61,6 +61,10 @@ export const Key = z.strictObject({
     .describe(
       "Owner of its runs, sessions and idempotency keys; the key's id when absent. Keys of one tenant share them.",
     ),
+  tenants: z
+    .literal("all", { error: "write all, or leave it out" })
+    .optional()
+    .describe("`all`: it also sees the runs of all other tenants, for operators. It changes only those of its own."),
   agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
   may: may(),
   requestsPerMinute: z.number().int().positive().optional().describe("Rate limit."),

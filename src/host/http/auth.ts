@@ -32,6 +32,7 @@ export class Keyring {
         id: key.id,
         tenant: key.tenant ?? key.id,
         agents: key.agents,
+        ...(key.tenants === undefined ? {} : { tenants: key.tenants }),
         may: new Set(key.may),
         requestsPerMinute: key.requestsPerMinute,
         concurrentRuns: key.concurrentRuns,

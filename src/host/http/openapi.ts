@@ -12,7 +12,8 @@ export const validatorCompiler = (route: { schema: unknown; url?: string; httpPa
   if (!(given instanceof z.ZodType)) throw new TypeError("a route's schema is a zod schema");
   // Vendor SDKs send parameters of their own; in our API an unknown one is an error.
   const strict = httpPart === "querystring" && given instanceof z.ZodObject && isNative(route.url ?? "");
-  const schema: z.ZodType = strict ? given.strict() : given;
+  // A schema that takes further names checks them itself.
+  const schema: z.ZodType = strict && given.def.catchall === undefined ? given.strict() : given;
   return (data: unknown) => {
     const parsed = schema.safeParse(data);
     if (parsed.success) return { value: parsed.data };

@@ -12,6 +12,7 @@ export interface Interval {
   readonly rounds: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
+  readonly cost: number | undefined;
   readonly retried: number;
   readonly failedOver: number;
   readonly commits: number;
@@ -27,6 +28,7 @@ const empty = () => ({
   rounds: 0,
   inputTokens: 0,
   outputTokens: 0,
+  cost: undefined as number | undefined,
   retried: 0,
   failedOver: 0,
 });
@@ -41,7 +43,7 @@ export class Figures {
     this.#commits = commits;
   }
 
-  ended({ status, ms, timing, usage, rounds, models }: Digest): void {
+  ended({ status, ms, timing, usage, cost, rounds, models }: Digest): void {
     const now = this.#now;
     now.ended += 1;
     if (status === "failed") now.failed += 1;
@@ -50,6 +52,7 @@ export class Figures {
     now.rounds += rounds;
     now.inputTokens += usage.inputTokens ?? 0;
     now.outputTokens += usage.outputTokens ?? 0;
+    if (cost !== undefined) now.cost = (now.cost ?? 0) + cost;
     if (timing.retryWait > 0) now.retried += 1;
     if (models.length > 1) now.failedOver += 1;
   }

@@ -55,11 +55,12 @@ export class Series {
   }
 }
 
-function summary({ durations, waited, rounds, commitMs, longestCommitMs, ...counts }: Interval) {
+function summary({ durations, waited, rounds, commitMs, longestCommitMs, cost, ...counts }: Interval) {
   const sorted = [...durations].sort((left, right) => left - right);
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0;
   return {
     ...counts,
+    ...(cost === undefined ? {} : { cost }),
     ...(sorted.length === 0 ? {} : { p50: at(0.5), p95: at(0.95) }),
     ...(rounds === 0 ? {} : { firstToken: micro(waited / rounds) }),
     ...(counts.commits === 0

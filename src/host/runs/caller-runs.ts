@@ -1,5 +1,5 @@
 import { VenturiError } from "../../core/errors.ts";
-import type { AuditEntry, RunRequest, RunRow } from "../../core/journal.ts";
+import type { AuditEntry, ListQuery, RunRequest, RunRow } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { Scope } from "../../core/scopes.ts";
 import { demand, permit } from "../http/auth.ts";
@@ -25,8 +25,9 @@ export function callerRuns(
   const own = async (run: string, scope: Scope): Promise<RunRow> => {
     if (!mine.has(run)) demand(caller, scope);
     const row = await runs.get(run);
-    if (row.tenant === caller.tenant && (caller.agents?.includes(row.agent) ?? true)) return row;
-    throw new VenturiError("run.get", "not_found", `there is no run "${run}"`);
+    const visible = row.tenant === caller.tenant || (scope === "see" && caller.tenants === "all");
+    if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
+    throw noRun(run);
   };
   const { id, tenant, concurrentRuns, context, metadata } = caller;
   const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
@@ -61,7 +62,8 @@ export function callerRuns(
     async fork(run, request) {
       demand(caller, "start");
       if (request.instructions !== undefined) demand(caller, "inspect");
-      await own(run, "see");
+      // Into the original's tenant, so reading it is not enough.
+      if ((await own(run, "see")).tenant !== tenant) throw noRun(run);
       const forked = await admitted(() => runs.fork(run, request, { tenant, caller: by }));
       const details = { from: run, after: request.after };
       await admit.audit({ action: "run.forked", by: id, tenant, run: forked.run, details });
@@ -76,8 +78,9 @@ export function callerRuns(
     feed(query = {}) {
       demand(caller, "see");
       if (query.agent !== undefined) permit(caller, query.agent);
-      const { tenant, agents } = caller;
-      return runs.feed({ ...query, tenant, ...(agents === undefined ? {} : { agents }) });
+      const { agents } = caller;
+      const within = caller.tenants === "all" ? {} : { tenant };
+      return runs.feed({ ...query, ...within, ...(agents === undefined ? {} : { agents }) });
     },
     async get(run) {
       const row = await own(run, "see");
@@ -88,7 +91,7 @@ export function callerRuns(
       demand(caller, "see");
       if (query.agent !== undefined) permit(caller, query.agent);
       const { agents } = caller;
-      return await runs.list({ ...query, tenant: caller.tenant, ...(agents === undefined ? {} : { agents }) });
+      return await runs.list({ ...query, ...tenantOf(caller, query), ...(agents === undefined ? {} : { agents }) });
     },
     async cancel(run, reason, details) {
       const { state, tenant } = await own(run, "steer");
@@ -134,6 +137,16 @@ export function callerRuns(
     },
     agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
   };
+}
+
+const noRun = (run: string): VenturiError => new VenturiError("run.get", "not_found", `there is no run "${run}"`);
+
+/** Sessions of two tenants may have one name, so a session is the caller's own unless a tenant is named. */
+function tenantOf(caller: KeyHolder, { tenant, session }: ListQuery): Pick<ListQuery, "tenant"> {
+  if (tenant === undefined) return caller.tenants === "all" && session === undefined ? {} : { tenant: caller.tenant };
+  if (tenant === caller.tenant || caller.tenants === "all") return { tenant };
+  const message = `this key sees the runs of its own tenant, "${caller.tenant}"; \`tenants: all\` of its entry under server.auth lets it see the others`;
+  throw new VenturiError("run.list", "forbidden", message);
 }
 
 const withMetadata = (request: RunRequest, metadata: RunRequest["metadata"]): RunRequest =>

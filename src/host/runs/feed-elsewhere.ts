@@ -133,11 +133,11 @@ export class ElsewhereWatch {
 
   async #tellEnd(row: RunRow, known: Known): Promise<void> {
     known.ended = true;
-    const end = endOfRun(row.run, row.request, await readHistory(this.#journal, row));
-    if (end === undefined) return;
+    const digest = row.digest ?? endOfRun(row, await readHistory(this.#journal, row))?.digest;
+    if (digest === undefined) return;
     const { run, agent, tenant } = row;
-    const type = end.digest.status === "finished" ? "run.finished" : "run.failed";
-    this.#target.tell(tenant, { type, run, agent, at: end.digest.endedAt, digest: end.digest });
+    const type = digest.status === "finished" ? "run.finished" : "run.failed";
+    this.#target.tell(tenant, { type, run, agent, at: digest.endedAt, digest });
   }
 
   async #learn(row: RunRow): Promise<void> {

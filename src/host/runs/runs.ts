@@ -147,6 +147,7 @@ export class HostRuns implements Runs {
       concurrency: limits.activeRuns,
       watch: admission,
       claims: () => this.#claims(),
+      prices: () => revisions.current.config.prices,
       execute: (work) => this.#execute(work),
     });
   }

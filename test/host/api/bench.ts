@@ -18,6 +18,7 @@ const keys = [
   { ...keyOf("narrow", "narrow-key"), tenant: "ada", agents: ["other"], may },
   { ...keyOf("operator", "operator-key"), tenant: "ada", may: [...may, "metrics"] },
   { ...keyOf("plain", "plain-key"), tenant: "ada", may: ["start", "see", "steer"] },
+  { ...keyOf("root", "root-key"), tenant: "ada", tenants: "all", may: [...may, "metrics"] },
   { ...keyOf("blind", "blind-key"), tenant: "ada", may: ["start"] },
 ];
 
@@ -44,6 +45,8 @@ tools:
   calculator: { type: calculator }
   sum: { type: calculator, approval: always }
   order: { type: module, path: ./order.mjs }
+prices:
+  demo/small: { input: 2, output: 10, cacheRead: 0.5 }
 agents:
   buyer: { model: demo/small, tools: [order] }
   assistant: { model: demo/small, tools: [calculator] }

@@ -40,6 +40,58 @@ for (const engine of Object.keys(engines)) {
       expect((await bench.ask("ada", "/v1/runs?since=yesterday")).status).to.equal(400);
     });
 
+    it("finds runs by metadata, and sorts them by duration and cost", async () => {
+      const slow = await bench.run("ada", "slowly", { metadata: { customer: "c 1", tier: 2 } });
+      expect(await found("metadata.customer=c%201")).to.deep.equal([slow]);
+      expect(await found("metadata.customer=c%201&metadata.tier=2&agent=assistant")).to.deep.equal([slow]);
+      expect(await found("metadata.customer=c%201&metadata.tier=3")).to.deep.equal([]);
+      expect(await found("metadata.customer=c%201", "bob")).to.deep.equal([]);
+      expect(await found("metadata.customer=c%201", "narrow")).to.deep.equal([]);
+      expect(await found("sort=longest&limit=1")).to.deep.equal([slow]);
+      expect(await found("sort=longest", "bob")).to.deep.equal([bobs]);
+      expect(await found("sort=oldest")).to.deep.equal([sum, other, slow]);
+      const { body } = await bench.ask<List>("ada", "/v1/runs?sort=costliest");
+      const costs = body.runs.map(({ digest }) => digest?.cost ?? 0);
+      expect(costs)
+        .to.have.length(3)
+        .and.deep.equal([...costs].sort((left, right) => right - left));
+      const { usage, cost } = body.runs.find(({ run }) => run === sum)?.digest ?? {};
+      const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0 } = usage ?? {};
+      const expected = ((inputTokens - cacheReadTokens) * 2 + cacheReadTokens * 0.5 + outputTokens * 10) / 1e6;
+      expect(cost).to.be.closeTo(expected, 1e-12).and.to.be.greaterThan(0);
+      for (const wrong of ["metadata.=x", "metadata=x", "sort=best", "agnet=assistant", "metadata.a=1&metadata.a=2"]) {
+        expect((await bench.ask("ada", `/v1/runs?${wrong}`)).status, wrong).to.equal(400);
+      }
+      const { body: refused } = await bench.ask<{ error: { err: string } }>("ada", "/v1/runs?agnet=assistant");
+      expect(refused.error.err).to.include("agnet").and.include("agent");
+    });
+
+    it("shows the runs of other tenants to a key that sees all, and lets it change none of them", async () => {
+      expect(await found("tenant=bob", "root")).to.deep.equal([bobs]);
+      expect(await found("", "root")).to.include.members([bobs, sum]);
+      expect(await found("tenant=ada", "ada"))
+        .to.include(sum)
+        .and.not.include(bobs);
+      for (const key of ["ada", "narrow", "operator"]) {
+        expect((await bench.ask(key, "/v1/runs?tenant=bob")).status, key).to.equal(403);
+        expect((await bench.ask(key, `/v1/runs/${bobs}`)).status, key).to.equal(404);
+      }
+      const { body } = await bench.ask<{ tenant: string }>("root", `/v1/runs/${bobs}`);
+      expect(body.tenant).to.equal("bob");
+      const { run, call } = await bench.question("bob");
+      const refused = async (path: string, sent: { method?: string; body?: unknown }) =>
+        expect((await bench.ask("root", path, sent)).status, path).to.equal(404);
+      await refused(`/v1/runs/${run}/cancel`, { body: {} });
+      await refused(`/v1/runs/${run}/messages`, { body: { text: "hello" } });
+      await refused(`/v1/runs/${run}/approvals/${call}`, { body: { approved: true } });
+      await refused(`/v1/runs/${bobs}/fork`, { body: { after: 1 } });
+      await refused(`/v1/runs/${bobs}`, { method: "DELETE" });
+      expect(
+        (await bench.ask("root", `/v1/runs/${run}/events`, { headers: { accept: "application/json" } })).status,
+      ).to.equal(200);
+      await bench.ask("bob", `/v1/runs/${run}/cancel`, { body: {} });
+    });
+
     it("shows each ended run with its digest", async () => {
       const { body } = await bench.ask<List>("ada", "/v1/runs?tool=calculator");
       const { digest } = body.runs[0] ?? {};

@@ -156,6 +156,7 @@ class Digest(Model):
     ms: float
     timing: Timing
     usage: Usage
+    cost: float | None = None
     rounds: int
     calls: int
     tools: list[str]
@@ -828,6 +829,7 @@ class ForkRequest(Model):
 class MeView(Model):
     id: str
     tenant: str
+    tenants: Literal["all"] | None = None
     agents: list[str] | None = None
     may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics"] | str]
 
@@ -853,6 +855,7 @@ class Question(Model):
 class RunView(Model):
     run: str
     status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    tenant: str | None = None
     agent: str | None = None
     session: str | None = None
     created_at: float | None = Field(default=None, alias="createdAt")
@@ -996,6 +999,7 @@ class StartRequest(Model):
 class TurnView(Model):
     run: str
     status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    tenant: str | None = None
     agent: str | None = None
     session: str | None = None
     created_at: float | None = Field(default=None, alias="createdAt")
