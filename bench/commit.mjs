@@ -115,8 +115,8 @@ async function table(name, { open, commit, server }) {
     const before = server?.() ?? 0;
     for (let n = 0; n < 50; n++) await put(size, parts);
     const median = (list) => list.toSorted((left, right) => left - right)[list.length >> 1].toFixed(2);
-    const told = Object.entries(spent).map(([part, list]) => `${part} ${median(list)}`);
+    const medians = Object.entries(spent).map(([part, list]) => `${part} ${median(list)}`);
     const servers = server ? `, of it processor of the server ${((server() - before) / 50).toFixed(2)}` : "";
-    console.log(`${name}, ${size[0]} runs × ${size[1]}: ${told.join(", ")}${servers}`);
+    console.log(`${name}, ${size[0]} runs × ${size[1]}: ${medians.join(", ")}${servers}`);
   }
 }

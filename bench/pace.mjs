@@ -113,9 +113,9 @@ async function lateness(url) {
   for await (const bytes of response.body) {
     const at = now();
     rest += decoder.decode(bytes, { stream: true });
-    const told = [...rest.matchAll(/<(\d+) ([\d.]+)>/g)];
-    for (const [, , said] of told) delays.push(at - Number(said));
-    const last = told.at(-1);
+    const tokens = [...rest.matchAll(/<(\d+) ([\d.]+)>/g)];
+    for (const [, , said] of tokens) delays.push(at - Number(said));
+    const last = tokens.at(-1);
     if (last !== undefined) rest = rest.slice(last.index + last[0].length);
   }
   if (delays.length !== Number(options.tokens))

@@ -110,7 +110,7 @@ function report(name) {
   const [base, ...others] = counts;
   for (const processes of others) {
     const ratio = (pick) => median(processes, pick) / median(base, pick);
-    const told = {
+    const ratios = {
       journal: name,
       processes,
       runs: ratio((each) => each.runsPerSecond),
@@ -119,10 +119,10 @@ function report(name) {
       alone: ratio((each) => each.alone),
       reachable: ratio((each) => each.reachable),
     };
-    if (values.json) results.push({ ratios: told });
+    if (values.json) results.push({ ratios });
     else
       console.log(
-        `          ${processes}:${base}   runs/s × ${told.runs.toFixed(2)}, p99 × ${told.p99.toFixed(2)}, CPU a run × ${told.cpuPerRun.toFixed(2)}; by the account × ${told.alone.toFixed(2)} with the cores to itself, × ${told.reachable.toFixed(2)} with everything on these`,
+        `          ${processes}:${base}   runs/s × ${ratios.runs.toFixed(2)}, p99 × ${ratios.p99.toFixed(2)}, CPU a run × ${ratios.cpuPerRun.toFixed(2)}; by the account × ${ratios.alone.toFixed(2)} with the cores to itself, × ${ratios.reachable.toFixed(2)} with everything on these`,
       );
   }
 }

@@ -1,4 +1,4 @@
-// How long the commands take to be of use, 20 times each: `node bench/startup.mjs`. `start` is timed until /readyz says yes.
+// How long the commands take to be ready, 20 times each: `node bench/startup.mjs`. `start` is timed until /readyz says yes.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync } from "node:fs";

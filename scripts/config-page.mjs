@@ -129,7 +129,7 @@ prints every value that counts with the place it came from, and \`config/venturi
 # yaml-language-server: $schema=./venturi.schema.json
 \`\`\`
 
-- **Mistakes** are told all at once, one line each, and end with exit status 78:
+- **Mistakes** are reported all at once, one line each, and end with exit status 78:
   \`config/venturi.yaml:7:5 providers.claude.timeuot: unknown key (did you mean "timeout"?)\`.
 - **References** \`\${env:NAME}\`, \`\${env:NAME:-default}\` and \`\${file:path}\` are replaced in values after parsing, so a value can't
   become YAML. A variable that is not set and has no default is a mistake. Where a number or a boolean is expected, text that
@@ -140,7 +140,7 @@ prints every value that counts with the place it came from, and \`config/venturi
 - **Overrides**: \`--set limits.drain=5s --set 'server.hosts=[a.example]'\`; a dot within a key is written \`\\.\`.
 - **Optional entries**: one whose \`enabled\` is false or empty is left out, and so are its places in the chains of \`models\`.
   \`enabled: "\${env:OPENAI_API_KEY:-}"\` means "when the key is set".
-- **Reload**: \`SIGHUP\` or \`venturi reload\` reads the file anew. Runs under way finish on the old configuration; a file with a
+- **Reload**: \`SIGHUP\` or \`venturi reload\` reads the file again. Runs under way finish on the old configuration; a file with a
   mistake changes nothing. Changes of \`journal\`, \`server\`, \`channels\`, \`telemetry\`, \`limits\` and \`dataFolder\` need a restart,
   and the log says so.
 - A \`listen\` that is not a loopback address without \`server.auth.keys\` is refused.

@@ -40,9 +40,9 @@ export async function zipkinJar({ fetch: mayFetch = true } = {}) {
   await mkdir(cacheFolder, { recursive: true });
   const url = `${maven}/${zipkinVersion}/zipkin-server-${zipkinVersion}-exec.jar`;
   say(`fetching ${url} …`);
-  const [jar, told] = await Promise.all([bytesOf(url), bytesOf(`${url}.sha1`)]);
+  const [jar, checksum] = await Promise.all([bytesOf(url), bytesOf(`${url}.sha1`)]);
   const sum = createHash("sha1").update(jar).digest("hex");
-  if (sum !== told.toString("utf8").trim().slice(0, 40)) throw new Error(`${url} is not what its checksum says`);
+  if (sum !== checksum.toString("utf8").trim().slice(0, 40)) throw new Error(`${url} is not what its checksum says`);
   await writeFile(`${cached}.new`, jar);
   await rename(`${cached}.new`, cached);
   return cached;
@@ -175,8 +175,8 @@ const say = (text) => process.stderr.write(`${text}\n`);
 
 /** `go mod download -json` tells its error as JSON on stdout. */
 function reason(error) {
-  const told = /"Error": "([^"]*)/.exec(error.stdout ?? "")?.[1] ?? error.message;
-  return told.replaceAll("\\n\\t", " ").trim().split("\n").slice(-3).join(" ");
+  const message = /"Error": "([^"]*)/.exec(error.stdout ?? "")?.[1] ?? error.message;
+  return message.replaceAll("\\n\\t", " ").trim().split("\n").slice(-3).join(" ");
 }
 
 if (import.meta.main) {

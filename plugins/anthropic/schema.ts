@@ -26,7 +26,7 @@ const maps: ReadonlySet<string> = new Set(["properties", "$defs", "definitions"]
  */
 export function outputSchema(schema: Schema): Schema {
   const out: [string, unknown][] = [];
-  const told: string[] = [];
+  const described: string[] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (kept.has(key)) out.push([key, value]);
     else if (lists.has(key))
@@ -35,16 +35,18 @@ export function outputSchema(schema: Schema): Schema {
     else if (key === "items") out.push([key, outputSchema(record(value))]);
     else if (key === "format" ? formats.has(value) : key === "minItems" && (value === 0 || value === 1))
       out.push([key, value]);
-    else if (!untold.has(key)) told.push(`${key}: ${JSON.stringify(value)}`);
+    else if (!unsupported.has(key)) described.push(`${key}: ${JSON.stringify(value)}`);
   }
   if (isObject(schema)) out.push(["additionalProperties", false]);
-  const description = [schema.description, told.join(", ")].filter((text) => typeof text === "string" && text !== "");
+  const description = [schema.description, described.join(", ")].filter(
+    (text) => typeof text === "string" && text !== "",
+  );
   if (description.length > 0) out.push(["description", description.join("\n")]);
   return Object.fromEntries(out);
 }
 
 /** Expressed otherwise, or irrelevant to a model. */
-const untold: ReadonlySet<string> = new Set(["description", "additionalProperties", "$schema", "$id", "$comment"]);
+const unsupported: ReadonlySet<string> = new Set(["description", "additionalProperties", "$schema", "$id", "$comment"]);
 
 const schemasIn = (value: unknown): Schema =>
   Object.fromEntries(Object.entries(record(value)).map(([name, schema]) => [name, outputSchema(record(schema))]));

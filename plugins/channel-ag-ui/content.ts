@@ -77,8 +77,8 @@ function sourceOf({ source, data, url, mimeType }: ContentPart) {
 
 function nameOf({ filename, metadata }: ContentPart): string | undefined {
   if (filename != null) return filename;
-  const told = typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {}; // the client's own
-  const name = told.filename ?? told.name ?? told.title;
+  const fields = typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {}; // the client's own
+  const name = fields.filename ?? fields.name ?? fields.title;
   return typeof name === "string" ? name : undefined;
 }
 

@@ -35,7 +35,7 @@ export const ChatBody = z.looseObject({
 
 const known: ReadonlySet<string> = new Set(["id", "messages", "trigger", "messageId"]);
 
-/** Fields that no model is told: what the page adds to the body, and reasoning, whose proofs the page does not have. */
+/** Fields that reach no model: what the page adds to the body, and reasoning, whose proofs the page does not have. */
 export function unsentOf(body: z.output<typeof ChatBody>): string[] {
   const fields = Object.entries(body).flatMap(([name, value]) => (known.has(name) || value == null ? [] : [name]));
   const reasoned = body.messages.some(({ parts }) => parts.some(({ type }) => type === "reasoning"));

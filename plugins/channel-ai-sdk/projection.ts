@@ -81,11 +81,11 @@ export class UiProjection {
       case "approval.requested": {
         const id = approvalId(event.run, event.seq, event.call);
         // A called agent's question is about a call that this stream has not shown.
-        const told = event.origin
+        const origin = event.origin
           ? dataFrame({ type: "tool-input-available", ...tool(event), input: event.arguments })
           : "";
         const asked = dataFrame({ type: "tool-approval-request", approvalId: id, toolCallId: event.call });
-        return told + asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
+        return origin + asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
       }
       default:
         return "";

@@ -22,7 +22,7 @@ export class MessageProjection {
   #open: "text" | "thinking" | undefined;
   /** Started calls; the first one has the open block. */
   #calls: Call[] = [];
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   /** Events that arrived while a call's block was open. */
   #said: RunEvent[] = [];
   /** The reasoning part whose block is open. */
@@ -73,7 +73,7 @@ export class MessageProjection {
   }
 
   #beginCall(call: Call): string {
-    this.#told.add(call.call);
+    this.#sent.add(call.call);
     this.#calls.push(call);
     return this.#calls.length === 1 ? this.#openCall(call) : "";
   }
@@ -170,7 +170,7 @@ export class MessageProjection {
   #finish(event: EventOf<"run.finished">): string {
     let frames = this.#close();
     for (const { call, name, arguments: input, raw } of event.calls ?? []) {
-      if (this.#told.has(call)) continue;
+      if (this.#sent.has(call)) continue;
       frames += this.#beginCall({ call, name, waiting: "", done: false });
       frames += this.#extendCall(call, raw ?? JSON.stringify(input)) + this.#endCall(call);
     }

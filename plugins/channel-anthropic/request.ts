@@ -103,10 +103,10 @@ function knownFields(body: Prompt): KnownFields {
   const thinks = thinking?.type === "adaptive" ? effort !== undefined : thinking?.budget_tokens !== undefined;
   if (thinks || thinking?.type === "disabled") translated.add("thinking");
   const says = config == null ? [] : Object.keys(config).filter((key) => config[key] != null);
-  const told = says.every((key) =>
+  const isTranslated = says.every((key) =>
     key === "effort" ? effort !== undefined : key === "format" && schemaOf(body) !== undefined,
   );
-  if (told) translated.add("output_config");
+  if (isTranslated) translated.add("output_config");
   if (body.output_format?.schema !== undefined) translated.add("output_format");
   return { carried, translated, defaults: { service_tier: "auto" } };
 }

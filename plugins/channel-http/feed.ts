@@ -31,7 +31,7 @@ const schema = {
   description:
     "Server-sent events: runs that start and end (with their digest), rounds, approvals, and a tick a second of the runs under " +
     "way. Nothing is repeated after a reconnect: list the runs when feed.opened or feed.gap comes. Rounds and ticks are of runs " +
-    "that execute in the replica that answers; the others are told within a second or two.",
+    "that execute in the replica that answers; the others are reported within a second or two.",
   tags: ["runs"],
   querystring: z.object({ agent: z.string().optional() }),
   response: {

@@ -42,7 +42,7 @@ export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconn
     const served = await startRun(opening, toRunRequest(body));
     const head = { id: `cmpl-${served.run}`, object: "text_completion", created: seconds(), model: body.model };
     if (body.stream) {
-      await streamRun(served, projection(head, body.stream_options?.include_usage === true), failures);
+      await streamRun(served, projection(head, body.stream_options), failures);
       return reply;
     }
     const last = await awaitRun(served);
@@ -68,12 +68,16 @@ function toRunRequest(body: CompletionRequest): RunRequest {
   };
 }
 
-function projection(head: Record<string, unknown>, includeUsage: boolean): (event: RunEvent) => string {
+function projection(
+  head: Record<string, unknown>,
+  options: CompletionRequest["stream_options"],
+): (event: RunEvent) => string {
   return (event) => {
     if (event.type === "text.delta") return dataFrame({ ...head, choices: [choice(event.text, null)] });
     if (event.type === "run.failed") return dataFrame(errorBody(event.error));
     if (event.type !== "run.finished") return "";
-    const usage = includeUsage ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
+    const usage =
+      options?.include_usage === true ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
     return `${dataFrame({ ...head, choices: [choice("", finishOf(event))] })}${usage}data: [DONE]\n\n`;
   };
 }

@@ -140,9 +140,9 @@ async function rowsOf(runs: Runs, session: string): Promise<RunRow[]> {
 }
 
 function conversation(id: string, rows: readonly RunRow[]): Record<string, unknown> {
-  const told = rows.flatMap((row) => record(record(row.request.channel).conversation).metadata ?? []);
+  const metadata = rows.flatMap((row) => record(record(row.request.channel).conversation).metadata ?? []);
   const created = Math.floor((rows[0]?.createdAt ?? Date.now()) / 1000);
-  return { id, object: "conversation", created_at: created, metadata: told.at(-1) ?? {} };
+  return { id, object: "conversation", created_at: created, metadata: metadata.at(-1) ?? {} };
 }
 
 async function itemsOf(runs: Runs, session: string): Promise<Listed[]> {

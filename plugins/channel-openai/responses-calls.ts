@@ -43,8 +43,8 @@ export class Calls {
 
   /** Calls that were not streamed. */
   rest(calls: readonly PendingCall[]): string {
-    const untold = calls.filter(({ call }) => !this.#open.has(call));
-    return untold
+    const isUnsent = calls.filter(({ call }) => !this.#open.has(call));
+    return isUnsent
       .map((call) => this.begin(call) + this.end({ ...call, arguments: call.raw ?? call.arguments }))
       .join("");
   }
@@ -64,13 +64,13 @@ export class Calls {
     return this.#output.items[index]?.type === "function_call";
   }
 
-  #endFunction(event: Ended, { index, text: told }: { index: number; text: string }): string {
+  #endFunction(event: Ended, { index, text: streamed }: { index: number; text: string }): string {
     const written = typeof event.arguments === "string" ? event.arguments : JSON.stringify(event.arguments);
-    const text = told === "" ? written : told;
+    const text = streamed === "" ? written : streamed;
     const place = this.#output.place(index);
-    const untold = told === "" && text !== "";
+    const isUnsent = streamed === "" && text !== "";
     return (
-      (untold ? this.#output.frame("response.function_call_arguments.delta", { ...place, delta: text }) : "") +
+      (isUnsent ? this.#output.frame("response.function_call_arguments.delta", { ...place, delta: text }) : "") +
       this.#output.frame("response.function_call_arguments.done", { ...place, name: event.name, arguments: text }) +
       this.#output.done(index, this.#functionCall(index, event, text))
     );

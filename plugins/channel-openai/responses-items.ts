@@ -69,9 +69,9 @@ export function referenceOf(item: Item): string | undefined {
 /** Calls an earlier response left to the client that these items answer: inserted before their results. */
 export function answered(left: readonly PendingCall[], items: readonly Item[]): Item[] {
   const results = new Set(items.flatMap((item) => (isResult(item) ? [item.call_id] : [])));
-  const told = new Set(items.flatMap((item) => (isCall(item) || isCustomCall(item) ? [item.call_id] : [])));
+  const present = new Set(items.flatMap((item) => (isCall(item) || isCustomCall(item) ? [item.call_id] : [])));
   return left
-    .filter(({ call }) => results.has(call) && !told.has(call))
+    .filter(({ call }) => results.has(call) && !present.has(call))
     .map(({ call, name, arguments: input, raw }) => {
       return { type: "function_call", call_id: call, name, arguments: raw ?? JSON.stringify(input) };
     });
@@ -174,8 +174,8 @@ function resultPart(item: z.output<typeof ResultItem>, name: string): Part {
   const said = resultParts(parts);
   // Images and files are not stored twice where the provider would write the same list.
   const list = typeof item.output === "string" || isUsual(item.output) ? {} : { output: item.output };
-  const foreign = parts.some((part) => part.type === "opaque");
-  const own = { native: foreign ? { wire: responsesWire, fields: list } : kept(list) };
+  const hasOpaque = parts.some((part) => part.type === "opaque");
+  const own = { native: hasOpaque ? { wire: responsesWire, fields: list } : kept(list) };
   const native =
     item.type === "custom_tool_call_output"
       ? { native: kept(item) }

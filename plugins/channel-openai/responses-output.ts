@@ -63,7 +63,7 @@ export class ResponseOutput {
 
 const own = /^[a-z]+_((?:run_)?[0-9a-z-]{16,})_(\d+)$/;
 
-/** Run and position encoded in an item id; undefined for foreign ids. */
+/** Run and position encoded in an item id; undefined for ids of other services. */
 export function placeOf(id: unknown): { run: string; index: number } | undefined {
   const match = typeof id === "string" ? own.exec(id) : null;
   return match === null ? undefined : { run: match[1] ?? "", index: Number(match[2]) };

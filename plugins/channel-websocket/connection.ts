@@ -210,7 +210,7 @@ export class Connection {
     void this.#pumpFeed(feed, id === undefined ? {} : { id });
   }
 
-  /** A full socket is waited for; what it then misses is told as a gap. */
+  /** A full socket is waited for; what it then misses is reported as a gap. */
   async #pumpFeed(feed: AsyncIterable<readonly FeedItem[]>, id: { id?: string }): Promise<void> {
     try {
       for await (const items of feed) await this.#sendFrame(JSON.stringify({ type: "feed", ...id, items }));

@@ -51,8 +51,8 @@ export default definePlugin({
         if (!isTimeZone(zone)) throw failure(`"${zone}" is not a time zone; use an IANA name such as "Europe/Berlin"`);
         const from = input.at === undefined ? context.clock.now() : read(input.at, zone);
         const at = input.add === undefined ? from : addToDate(from, zone, given(input.add));
-        const told = tell(at, zone, options.locale);
-        return input.until === undefined ? told : { ...told, until: distance(at, read(input.until, zone)) };
+        const described = tell(at, zone, options.locale);
+        return input.until === undefined ? described : { ...described, until: distance(at, read(input.until, zone)) };
       },
     }),
 });
@@ -86,15 +86,13 @@ const dateTime = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(Z|[+-
 function read(text: string, zone: string): number {
   const match = dateTime.exec(text.trim());
   const hasOffset = match?.[1] !== undefined;
-  const utc = match === null ? Number.NaN : Date.parse(utcText(text.trim(), hasOffset));
+  const utc =
+    match === null ? Number.NaN : Date.parse(hasOffset ? text.trim().replace(" ", "T") : utcText(text.trim()));
   if (Number.isNaN(utc)) throw failure(`"${text}" is not an ISO 8601 date-time such as "2026-03-01T09:30:00+01:00"`);
   return hasOffset ? utc : momentOf(utc, zone);
 }
 
-const utcText = (text: string, hasOffset: boolean): string => {
-  if (hasOffset) return text.replace(" ", "T");
-  return `${text.length === 10 ? `${text}T00:00:00` : text.replace(" ", "T")}Z`;
-};
+const utcText = (text: string): string => `${text.length === 10 ? `${text}T00:00:00` : text.replace(" ", "T")}Z`;
 
 const given = (span: { [Key in keyof Span]?: Span[Key] | undefined }): Span =>
   Object.fromEntries(Object.entries(span).filter(([, value]) => value !== undefined));

@@ -18,7 +18,7 @@ export const listTool = (root: Root, name: string): Tool =>
     call: ({ path, depth }, context) =>
       root.folder(path, async (folder) => {
         const entries: { path: string; kind: string; size?: number }[] = [];
-        for await (const entry of walk(root, folder, clean(path), depth)) {
+        for await (const entry of walk(root, folder, { path: clean(path), depth })) {
           context.signal.throwIfAborted();
           if (entries.length >= root.options.maxEntries) return { entries, truncated: true };
           entries.push({ path: entry.path, kind: entry.kind, ...(await sizeOf(entry)) });

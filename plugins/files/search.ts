@@ -34,7 +34,7 @@ export const searchTool = (root: Root, name: string): Tool =>
         const matches: Match[] = [];
         let files = 0;
         let bytes = 0;
-        for await (const entry of walk(root, folder, clean(path), 100)) {
+        for await (const entry of walk(root, folder, { path: clean(path), depth: 100 })) {
           context.signal.throwIfAborted();
           if (entry.kind !== "file" || (pattern !== undefined && !matchesName(pattern, entry.name))) continue;
           if (++files > maxFiles || bytes > maxBytes) return { matches, truncated: true };

@@ -10,8 +10,15 @@ export interface Entry {
   readonly folder: Folder;
 }
 
+interface Where {
+  /** Of the folder, relative to the root. */
+  readonly path: string;
+  /** Levels to descend. */
+  readonly depth: number;
+}
+
 /** Entries below a folder by name, parents first; links are listed, never followed. */
-export async function* walk(root: Root, folder: Folder, path: string, depth: number): AsyncGenerator<Entry> {
+export async function* walk(root: Root, folder: Folder, { path, depth }: Where): AsyncGenerator<Entry> {
   for (const entry of await entriesOf(root, folder, path)) {
     const below = path === "" ? entry.name : `${path}/${entry.name}`;
     const kind = kindOf(entry);
@@ -20,7 +27,7 @@ export async function* walk(root: Root, folder: Folder, path: string, depth: num
     const inner = await openFolder(folder, entry.name).catch(() => undefined); // deleted or made inaccessible since it was listed
     if (inner === undefined) continue;
     try {
-      yield* walk(root, inner, below, depth - 1);
+      yield* walk(root, inner, { path: below, depth: depth - 1 });
     } finally {
       await inner.handle.close();
     }

@@ -30,7 +30,7 @@ export class GeminiDecoder implements Decoder {
   #finishMessage: string | undefined;
   #blocked: string | undefined;
   #figures: Wire | undefined;
-  #told = false;
+  #reported = false;
   #live = false;
   #identified = false;
   #ended = false;
@@ -163,13 +163,13 @@ export class GeminiDecoder implements Decoder {
   #count(figures: Wire, out: Delta[]): void {
     const first = this.#figures === undefined;
     this.#figures = figures;
-    this.#told = false;
+    this.#reported = false;
     if (first || this.#raw !== undefined) this.#tellUsage(out);
   }
 
   #tellUsage(out: Delta[]): void {
-    if (this.#told || this.#figures === undefined) return;
-    this.#told = true;
+    if (this.#reported || this.#figures === undefined) return;
+    this.#reported = true;
     out.push({ type: "usage", usage: usageOf(this.#figures, this.#raw === undefined ? "partial" : "reported") });
   }
 

@@ -75,7 +75,7 @@ function toOperation(described: Described, { id, method, address, effect }: Plac
   return {
     name: id,
     description: described.description ?? described.summary ?? `${method} ${new URL(address).pathname}`,
-    parameters: schemaOf(parameters, json?.schema, described.requestBody?.required === true),
+    parameters: schemaOf(parameters, { schema: json?.schema, required: described.requestBody?.required === true }),
     effect: effect ?? effectOf(method),
     method,
     address,
@@ -94,7 +94,12 @@ function toOperation(described: Described, { id, method, address, effect }: Plac
   };
 }
 
-function schemaOf(parameters: readonly Parameter[], body: Record<string, unknown> | undefined, needsBody: boolean) {
+interface Body {
+  readonly schema: Record<string, unknown> | undefined;
+  readonly required: boolean;
+}
+
+function schemaOf(parameters: readonly Parameter[], body: Body) {
   const properties: Record<string, unknown> = {};
   for (const { name, description, schema } of parameters) {
     properties[name] = description === undefined ? schema : { description, ...schema };
@@ -102,8 +107,8 @@ function schemaOf(parameters: readonly Parameter[], body: Record<string, unknown
   const required = parameters
     .filter((parameter) => parameter.required || parameter.in === "path")
     .map(({ name }) => name);
-  if (body !== undefined) properties.body = body;
-  if (body !== undefined && needsBody) required.push("body");
+  if (body.schema !== undefined) properties.body = body.schema;
+  if (body.schema !== undefined && body.required) required.push("body");
   return { type: "object", properties, required, additionalProperties: false };
 }
 

@@ -4,8 +4,8 @@ import { type PluginContext, VenturiError } from "venturi/plugin";
 
 /** Hash of everything a model or the runtime learns about these tools, independent of their order. */
 export function pinOf(tools: readonly RemoteTool[]): string {
-  const told = tools.map(definitionOf).sort();
-  return `sha256:${createHash("sha256").update(JSON.stringify(told)).digest("hex")}`;
+  const definitions = tools.map(definitionOf).sort();
+  return `sha256:${createHash("sha256").update(JSON.stringify(definitions)).digest("hex")}`;
 }
 
 function definitionOf({ name, title, description, inputSchema, annotations, execution }: RemoteTool): string {
@@ -27,7 +27,7 @@ export class Vetted {
   readonly #pin: string | undefined;
   readonly #context: PluginContext;
   readonly #first = new Map<string, string>();
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   #known: readonly RemoteTool[] | undefined;
 
   constructor(pin: string | undefined, context: PluginContext) {
@@ -57,8 +57,8 @@ export class Vetted {
     const first = this.#first.get(tool.name);
     if (first === undefined) this.#first.set(tool.name, definition);
     if (first === undefined || first === definition) return false;
-    if (!this.#told.has(definition)) {
-      this.#told.add(definition);
+    if (!this.#reported.has(definition)) {
+      this.#reported.add(definition);
       this.#context.log.warn("an MCP server changed what it says of a tool; its calls now need a person's approval", {
         server: this.#context.name,
         tool: tool.name,

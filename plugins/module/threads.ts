@@ -41,16 +41,15 @@ export class Threads {
     const thread = this.#idle.pop() ?? this.#start();
     await thread.loaded;
     thread.worker.ref();
-    let keep = false;
+    let usable = true;
     try {
-      const value = await converse(thread, input, context);
-      keep = true;
-      return value;
+      return await converse(thread, input, context);
     } catch (thrown) {
-      keep = !(thrown instanceof Gone);
-      throw thrown instanceof Gone ? new VenturiError("tool.call", "tool_failed", thrown.message) : thrown;
+      if (!(thrown instanceof Gone)) throw thrown;
+      usable = false;
+      throw new VenturiError("tool.call", "tool_failed", thrown.message);
     } finally {
-      this.#leave(thread, keep);
+      this.#leave(thread, { usable });
     }
   }
 
@@ -59,11 +58,11 @@ export class Threads {
     await Promise.all([...this.#all].map(({ worker }) => worker.terminate()));
   }
 
-  #leave(thread: Thread, keep: boolean): void {
+  #leave(thread: Thread, { usable }: { usable: boolean }): void {
     thread.hear = () => {};
     thread.lost = () => {};
     thread.worker.unref();
-    if (keep && this.#all.has(thread) && this.#idle.length < mostIdle) this.#idle.push(thread);
+    if (usable && this.#all.has(thread) && this.#idle.length < mostIdle) this.#idle.push(thread);
     else void thread.worker.terminate();
   }
 

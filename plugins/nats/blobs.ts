@@ -22,7 +22,7 @@ const isGone = (note: Stored): boolean => note.data.length > 0;
 
 /**
  * Content by hash, in the wires' stream. A note records when it was last put. To remove the bytes, a process must first replace
- * that note by compare-and-set on its sequence, and then removes only older messages: a concurrent put stores them anew.
+ * that note by compare-and-set on its sequence, and then removes only older messages: a concurrent put stores them again.
  */
 export class Blobs implements BlobStore {
   readonly #options: BlobsOptions;

@@ -26,9 +26,8 @@ export type Decide = (tail: Tail, nonce: string) => Promise<Change | undefined> 
 
 /** A compare-and-set on a run: decided again whenever another write came first. Returns whether it was done. */
 export async function change(
-  op: string,
   { store, names, view, tails }: Changing,
-  run: string,
+  { op, run }: { op: string; run: string },
   decide: Decide,
 ): Promise<boolean> {
   const deadline = performance.now() + store.timeout;

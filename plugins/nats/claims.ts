@@ -119,7 +119,7 @@ export class Claims {
     const others = view.workers().filter((other) => other !== worker);
     // Usually there are none, so check only once per fraction of a lease.
     if (others.length === 0 || performance.now() < this.#nobodySilentUntil) return [];
-    const silent = await this.#silence(worker, others);
+    const silent = await this.#silent(worker, others);
     const lost = others.flatMap((other) => view.heldBy(other).filter(({ time }) => silent(other, time)));
     const candidates = lost.filter((known) => passes(known, wanted));
     if (lost.length === 0) this.#nobodySilentUntil = performance.now() + lease / 8;
@@ -181,7 +181,7 @@ export class Claims {
   }
 
   /** By the stream's clock: the age of each worker's heartbeat, relative to the asking worker's own of just now. */
-  async #silence(worker: string, others: readonly string[]): Promise<Silent> {
+  async #silent(worker: string, others: readonly string[]): Promise<Silent> {
     const { store, names, lease } = this.#options;
     await this.beat(op, worker);
     const mine = await store.last(op, names.index, names.worker(worker));

@@ -60,12 +60,9 @@ export async function checkDurability(op: string, options: DurabilityOptions): P
   const seen = new Set(reports.map(({ id }) => id)).size;
   const there = Math.max(0, ...reports.map(({ clusterSize }) => clusterSize));
   if (seen < there) {
-    const told = system ? "answer" : "are named by journal.monitors";
+    const how = system ? "answer" : "are named by journal.monitors";
     // With the system account, a server that is down may come back; a missing URL never will.
-    throw (system ? failed : unusable)(
-      op,
-      `${seen} of its ${there} servers ${told}; the sync of the others is unknown`,
-    );
+    throw (system ? failed : unusable)(op, `${seen} of its ${there} servers ${how}; the sync of the others is unknown`);
   }
 }
 

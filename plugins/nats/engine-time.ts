@@ -1,4 +1,4 @@
-/** How far apart the two clocks may drift before the finer one is set anew, ms. */
+/** How far apart the two clocks may drift before the finer one is reset, ms. */
 const most = 2;
 let origin = performance.timeOrigin;
 

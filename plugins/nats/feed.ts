@@ -32,10 +32,10 @@ export class Feed {
     this.#options = options;
     this.#shards = Array.from({ length: options.names.shards }, (_, number) => ({
       number,
-      told: 0,
+      delivered: 0,
       from: 0,
       since: 0,
-      toldBefore: -1,
+      deliveredBefore: -1,
       following: undefined,
     }));
   }
@@ -66,7 +66,7 @@ export class Feed {
   async settled(patience: number): Promise<void> {
     const deadline = performance.now() + patience;
     const { applied } = this.#options.view;
-    const isBehind = () => this.#shards.some(({ number, told }) => (applied[number] ?? 0) > told);
+    const isBehind = () => this.#shards.some(({ number, delivered }) => (applied[number] ?? 0) > delivered);
     while (isBehind() && performance.now() < deadline) await pause(2);
   }
 
@@ -85,11 +85,11 @@ export class Feed {
 
   async #start(op: string, shard: Shard): Promise<void> {
     const { view } = this.#options;
-    if (shard.told === 0) {
+    if (shard.delivered === 0) {
       const checkpoint = await readCheckpoint(op, this.#options, shard.number);
       if (checkpoint) {
         shard.from = checkpoint.seq;
-        shard.told = checkpoint.seq;
+        shard.delivered = checkpoint.seq;
         for (const known of checkpoint.runs) view.keep(known);
       }
     }
@@ -109,14 +109,14 @@ export class Feed {
   /** Recreates a consumer that delivers nothing although its stream has advanced. */
   async #watch(shard: Shard, messages: ConsumerMessages): Promise<void> {
     const { store, names } = this.#options;
-    const { told } = shard;
-    if (told !== shard.toldBefore) {
-      shard.toldBefore = told;
+    const { delivered } = shard;
+    if (delivered !== shard.deliveredBefore) {
+      shard.deliveredBefore = delivered;
       return;
     }
     for (const kind of kinds) {
       const last = await store.last("journal.follow", names.stream(shard.number), names.runs(shard.number, kind));
-      if ((last?.seq ?? 0) <= told || shard.told !== told) continue;
+      if ((last?.seq ?? 0) <= delivered || shard.delivered !== delivered) continue;
       await messages.close();
       return;
     }
@@ -137,7 +137,7 @@ export class Feed {
   #take(shard: Shard, message: JsMsg): void {
     const { view } = this.#options;
     const seen = seenIn(message, shard.number);
-    shard.told = seen.seq;
+    shard.delivered = seen.seq;
     shard.since += 1;
     view.apply(seen);
     if (shard.since % checkpointEvery === 0) this.#checkpoint(shard, seen).catch(() => {}); // the next one will do
@@ -157,17 +157,17 @@ export class Feed {
     if (shard.from === 0) return;
     const { view, names } = this.#options;
     const all = new View(names.shards, () => {});
-    const whole = { number: shard.number, told: 0 };
+    const whole = { number: shard.number, delivered: 0 };
     const messages = await this.#catchUp(op, whole, (message) => all.apply(seenIn(message, shard.number)));
     await messages.close();
     for (const known of all.walk({ oldestFirst: true }))
       if (known.state === "done" && !view.get(known.run)) view.keep(known);
   }
 
-  /** Delivers what the stream has after `told`, then live messages; resolves when nothing is pending. */
+  /** Delivers what the stream has after `delivered`, then live messages; resolves when nothing is pending. */
   async #catchUp(
     op: string,
-    { number, told }: { readonly number: number; readonly told: number },
+    { number, delivered }: { readonly number: number; readonly delivered: number },
     callback: (message: JsMsg) => void,
   ): Promise<ConsumerMessages> {
     const { store, names, domain } = this.#options;
@@ -176,9 +176,9 @@ export class Feed {
     const consumer = await client.consumers.get(names.stream(number), {
       filter_subjects: kinds.map((kind) => names.runs(number, kind)),
       headers_only: true,
-      ...(told === 0
+      ...(delivered === 0
         ? { deliver_policy: DeliverPolicy.LastPerSubject }
-        : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: told + 1 }),
+        : { deliver_policy: DeliverPolicy.StartSequence, opt_start_seq: delivered + 1 }),
     });
     const caughtUp = Promise.withResolvers<void>();
     let heard = performance.now();
@@ -219,13 +219,13 @@ export class Feed {
 interface Shard {
   readonly number: number;
   /** Last delivered sequence. */
-  told: number;
+  delivered: number;
   /** The checkpoint it started from. */
   from: number;
   /** Number of messages read. */
   since: number;
-  /** Value of `told` at the last check. */
-  toldBefore: number;
+  /** Value of `delivered` at the last check. */
+  deliveredBefore: number;
   following: Promise<void> | undefined;
 }
 

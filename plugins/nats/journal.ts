@@ -189,7 +189,7 @@ export class NatsJournal implements Journal {
   async release({ run, epoch }: Ownership): Promise<void> {
     const op = "journal.release";
     await this.#usable(op);
-    await change(op, this.#parts, run, (tail) => {
+    await change(this.#parts, { op, run }, (tail) => {
       if (tail.epoch !== epoch || tail.state !== "running") return undefined;
       this.#tails.delete(run, epoch);
       return { kind: "x", standing: { ...tail, state: "ready" }, data: empty };

@@ -94,7 +94,7 @@ export class Link {
   /** One response, or why there was none. */
   async ask(op: string, subject: string, request: object): Promise<Msg | string> {
     return new Promise((resolve, reject) => {
-      this.stream(op, subject, request, (message, why) => {
+      this.stream(op, { subject, request }, (message, why) => {
         if (!message) resolve(why);
         else resolve(message.headers?.code === 503 ? "the stream has no leader" : message);
         return true;
@@ -103,7 +103,11 @@ export class Link {
   }
 
   /** As many responses as `receive` wants. */
-  async stream(op: string, subject: string, request: object, receive: Receive): Promise<void> {
+  async stream(
+    op: string,
+    { subject, request }: { subject: string; request: object },
+    receive: Receive,
+  ): Promise<void> {
     const connection = await this.connection(op);
     if (!this.#up) {
       receive(undefined, "the connection was lost");

@@ -22,7 +22,7 @@ export class Signals {
     const headers = signalHeader(signal);
     let known = false;
     let mine = false;
-    const stored = await change(op, this.#options, run, async (tail, nonce) => {
+    const stored = await change(this.#options, { op, run }, async (tail, nonce) => {
       known = true;
       if (tail.signals > 0) {
         const before = await this.#stored(op, run, tail.signals);

@@ -172,7 +172,7 @@ export class Store {
     const found: Stored[] = [];
     return new Promise((resolve, reject) => {
       this.link
-        .stream(op, `${this.#api}.DIRECT.GET.${stream}`, request, (message, why) => {
+        .stream(op, { subject: `${this.#api}.DIRECT.GET.${stream}`, request }, (message, why) => {
           if (!message) {
             resolve(why);
             return true;

@@ -84,8 +84,8 @@ export class View {
     const origin = this.#originOf(seen, before);
     if (!origin || origin.void) return;
     const { agent, tenant, revision, session, key, caller, created, place } = origin;
-    const told = standingIn(standingOf(seen.standing));
-    const standing = { ...told, worker: this.#shared(told.worker) };
+    const parsed = standingIn(standingOf(seen.standing));
+    const standing = { ...parsed, worker: this.#shared(parsed.worker) };
     const known: Known = {
       run,
       shard,

@@ -17,7 +17,7 @@ import { Calls } from "./calls.ts";
 import { broken, errorOf } from "./errors.ts";
 import { isClientCall } from "./items.ts";
 import { type Output, Outputs } from "./outputs.ts";
-import { type Place, Texts } from "./texts.ts";
+import { type Text, Texts } from "./texts.ts";
 import { usageOf } from "./usage.ts";
 
 export const wireName = "openai-responses";
@@ -74,13 +74,13 @@ export class ResponsesDecoder implements Decoder {
       case "response.refusal.delta":
       case "response.reasoning_summary_text.delta":
       case "response.reasoning_text.delta":
-        return this.#texts.piece(this.#output(event, itemOf(type)), placeOf(type, event), event.delta, out);
+        return this.#texts.piece(this.#output(event, itemOf(type)), textOf(type, event, event.delta), out);
       case "response.output_text.done":
       case "response.refusal.done":
       case "response.reasoning_summary_text.done":
       case "response.reasoning_text.done": {
         const text = event.text ?? event.refusal;
-        return this.#texts.whole(this.#output(event, itemOf(type)), placeOf(type, event), text, out);
+        return this.#texts.complete(this.#output(event, itemOf(type)), textOf(type, event, text), out);
       }
       case "response.function_call_arguments.delta":
         return this.#calls.piece(this.#output(event, "function_call"), event.delta, out);
@@ -190,8 +190,8 @@ export class ResponsesDecoder implements Decoder {
     const status = word(response.status) ?? "completed";
     const usage = usageOf(response.usage);
     if (status === "failed" || status === "cancelled") {
-      const told = response.error ? response : { code: status, message: `the response was ${status}` };
-      return this.#fail(out, errorOf(told), usage);
+      const failure = response.error ? response : { code: status, message: `the response was ${status}` };
+      return this.#fail(out, errorOf(failure), usage);
     }
     this.#fillIn(response, out);
     const reason = word(record(response.incomplete_details).reason);
@@ -243,11 +243,11 @@ export class ResponsesDecoder implements Decoder {
 
 const itemOf = (type: string): string => (type.startsWith("response.reasoning") ? "reasoning" : "message");
 
-function placeOf(type: string, event: Json): Place {
-  if (type.startsWith("response.output_text")) return { kind: "text", part: event.content_index };
-  if (type.startsWith("response.refusal")) return { kind: "refusal", part: event.content_index };
-  if (type.startsWith("response.reasoning_summary")) return { kind: "summary", part: event.summary_index };
-  return { kind: "thought", part: event.content_index };
+function textOf(type: string, event: Json, text: unknown): Text {
+  if (type.startsWith("response.output_text")) return { kind: "text", part: event.content_index, text };
+  if (type.startsWith("response.refusal")) return { kind: "refusal", part: event.content_index, text };
+  if (type.startsWith("response.reasoning_summary")) return { kind: "summary", part: event.summary_index, text };
+  return { kind: "thought", part: event.content_index, text };
 }
 
 const cutFinish = (reason: string | undefined): FinishReason =>

@@ -11,17 +11,24 @@ export interface Input {
   readonly input: readonly Body[];
 }
 
+interface Context {
+  /** The vendor stores items. */
+  readonly store: boolean;
+  /** Items of the calls so far, by id. */
+  readonly called: Map<string, Body>;
+}
+
 /** The conversation as input items, in chronological order. */
-export function inputOf(messages: readonly Message[], store: boolean): Input {
-  const called = new Map<string, Body>();
-  const told = messages.find(isInstructions);
+export function inputOf(messages: readonly Message[], { store }: { readonly store: boolean }): Input {
+  const context = { store, called: new Map<string, Body>() };
+  const instructions = messages.find(isInstructions);
   const input = messages.flatMap<Body>((message) => {
-    if (message === told) return [];
-    if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(part, store, called));
-    if (message.role === "tool") return message.parts.flatMap((part) => resultItem(part, called));
+    if (message === instructions) return [];
+    if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(part, context));
+    if (message.role === "tool") return message.parts.flatMap((part) => resultItem(part, context.called));
     return [withNative({ role: message.role, content: contentOf(message) }, message.native)];
   });
-  return { input, ...(told === undefined ? {} : { instructions: textOf(told) }) };
+  return { input, ...(instructions === undefined ? {} : { instructions: textOf(instructions) }) };
 }
 
 const isInstructions = ({ native }: Message): boolean => native?.fields.type === "instructions";
@@ -40,14 +47,14 @@ function contentItem(part: Part): Body[] {
   return part.type === "opaque" && part.wire === wireName ? [record(part.data)] : [];
 }
 
-function assistantItem(part: Part, store: boolean, called: Map<string, Body>): Body[] {
+function assistantItem(part: Part, context: Context): Body[] {
   switch (part.type) {
     case "text":
       return [withNative({ role: "assistant", content: [{ type: "output_text", text: part.text }] }, part.native)];
     case "reasoning":
-      return reasoningItem(part, store);
+      return reasoningItem(part, context);
     case "tool_call":
-      return [callItem(part, called)];
+      return [callItem(part, context.called)];
     case "opaque":
       return part.wire === wireName ? [record(part.data)] : [];
     default:
@@ -56,7 +63,7 @@ function assistantItem(part: Part, store: boolean, called: Map<string, Body>): B
 }
 
 /** A stored item is found by its id; otherwise it must be included encrypted, or it is rejected. */
-function reasoningItem(part: Extract<Part, { type: "reasoning" }>, store: boolean): Body[] {
+function reasoningItem(part: Extract<Part, { type: "reasoning" }>, { store }: Context): Body[] {
   const { id, encrypted, text } = part;
   if (encrypted === undefined && (id === undefined || !store)) return [];
   return [

@@ -23,7 +23,7 @@ const thinking = /^(o\d|gpt-5|gpt-6|codex|computer-use)/;
  */
 export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mode: "stream" | "whole"): Body {
   const { temperature, topP, maxTokens, stop: _, seed: _seed, reasoning, tools: more, ...rest } = request.options;
-  const { instructions, input } = inputOf(request.messages, options.store);
+  const { instructions, input } = inputOf(request.messages, options);
   const body: Body = { model: request.model, input, store: options.store };
   if (instructions !== undefined) body.instructions = instructions;
   if (mode === "stream") body.stream = true;

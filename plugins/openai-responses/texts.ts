@@ -4,10 +4,11 @@ import type { Output } from "./outputs.ts";
 type Json = Readonly<Record<string, unknown>>;
 export type TextKind = "text" | "refusal" | "summary" | "thought";
 
-/** Position of a text within an item, as named by events. */
-export interface Place {
+/** A text and its position within an item, as named by events. */
+export interface Text {
   readonly kind: TextKind;
   readonly part: unknown;
+  readonly text: unknown;
 }
 
 /** Text, refusals and reasoning: emitted as deltas, plus whatever is missing at the end, never twice. */
@@ -20,7 +21,7 @@ export class Texts {
     this.#quirks = quirks;
   }
 
-  piece(output: Output, { kind, part }: Place, text: unknown, out: Delta[]): void {
+  piece(output: Output, { kind, part, text }: Text, out: Delta[]): void {
     if (typeof text !== "string" || text === "") return;
     const key = `${kind} ${part ?? 0}`;
     const before = output.given.get(key);
@@ -38,35 +39,35 @@ export class Texts {
     }
   }
 
-  /** Emits the part's text that was not streamed. */
-  whole(output: Output, place: Place, text: unknown, out: Delta[]): void {
+  /** Emits what of the part's complete text was not streamed. */
+  complete(output: Output, { kind, part, text }: Text, out: Delta[]): void {
     if (typeof text !== "string") return;
-    const given = output.given.get(`${place.kind} ${place.part ?? 0}`) ?? "";
-    this.piece(output, place, this.#rest(given, text, place.kind), out);
+    const given = output.given.get(`${kind} ${part ?? 0}`) ?? "";
+    this.piece(output, { kind, part, text: this.#rest(given, text, kind) }, out);
   }
 
   completeMessage(output: Output, item: Json, out: Delta[]): void {
     const parts = list(item.content).map(record);
-    this.#complete(output, "text", textsIn(parts, "text"), out);
-    this.#complete(output, "refusal", textsIn(parts, "refusal"), out);
+    this.#completeAll(output, { kind: "text", texts: textsIn(parts, "text") }, out);
+    this.#completeAll(output, { kind: "refusal", texts: textsIn(parts, "refusal") }, out);
   }
 
   completeReasoning(output: Output, item: Json, out: Delta[]): void {
-    this.#complete(output, "summary", textsIn(list(item.summary), "text"), out);
-    this.#complete(output, "thought", textsIn(list(item.content), "text"), out);
+    this.#completeAll(output, { kind: "summary", texts: textsIn(list(item.summary), "text") }, out);
+    this.#completeAll(output, { kind: "thought", texts: textsIn(list(item.content), "text") }, out);
   }
 
   /**
    * Emits the item's text that was not streamed. All parts are compared as one text: a part's position is not always its
    * `content_index` (Bedrock continues counting from the reasoning).
    */
-  #complete(output: Output, kind: TextKind, texts: readonly string[], out: Delta[]): void {
+  #completeAll(output: Output, { kind, texts }: { kind: TextKind; texts: readonly string[] }, out: Delta[]): void {
     let given = "";
     for (const [key, text] of output.given) if (key.startsWith(kind)) given += text;
     if (given === "") {
-      for (const [part, text] of texts.entries()) this.whole(output, { kind, part }, text, out);
+      for (const [part, text] of texts.entries()) this.complete(output, { kind, part, text }, out);
     } else {
-      this.piece(output, { kind, part: "end" }, this.#rest(given, texts.join(""), kind), out);
+      this.piece(output, { kind, part: "end", text: this.#rest(given, texts.join(""), kind) }, out);
     }
   }
 

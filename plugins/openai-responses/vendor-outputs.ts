@@ -18,7 +18,7 @@ export function outputItem(called: Json, call: string, { ok, output }: Result): 
         type: "shell_call_output",
         call_id: call,
         ...(typeof longest === "number" && { max_output_length: longest }),
-        output: commandsIn(text, ok),
+        output: commandsIn({ text, ok }),
       };
     }
     case "apply_patch_call":
@@ -27,7 +27,7 @@ export function outputItem(called: Json, call: string, { ok, output }: Result): 
       return {
         type: "local_shell_call_output",
         id: call,
-        output: localOutput(text, ok),
+        output: localOutput({ text, ok }),
         status: ok ? "completed" : "incomplete",
       };
     case "custom_tool_call":
@@ -37,10 +37,15 @@ export function outputItem(called: Json, call: string, { ok, output }: Result): 
   }
 }
 
+interface ToolOutput {
+  readonly text: string;
+  readonly ok: boolean;
+}
+
 /** Output per command, if the tool returned `{ exit, stdout, stderr }`, or several of them as `results`. */
-function commandsIn(text: string, ok: boolean): Json[] {
-  const told = record(parseJson(text));
-  const results = list(told.results ?? [told]).map(record);
+function commandsIn({ text, ok }: ToolOutput): Json[] {
+  const parsed = record(parseJson(text));
+  const results = list(parsed.results ?? [parsed]).map(record);
   if (ok && results.length > 0 && results.every(isCommand)) return results.map(commandOutput);
   const outcome = /^tool_timeout\b/.test(text) && !ok ? { type: "timeout" } : { type: "exit", exit_code: ok ? 0 : 1 };
   return [{ stdout: ok ? text : "", stderr: ok ? "" : text, outcome }];
@@ -57,8 +62,8 @@ const commandOutput = ({ stdout, stderr, exit, timedOut }: Json): Json => ({
 });
 
 /** "A JSON string of the output of the local shell tool call." */
-function localOutput(text: string, ok: boolean): string {
-  const [{ stdout, stderr, outcome } = {}] = commandsIn(text, ok);
+function localOutput(result: ToolOutput): string {
+  const [{ stdout, stderr, outcome } = {}] = commandsIn(result);
   const { exit_code = null, type } = record(outcome);
   return JSON.stringify({ stdout, stderr, exit_code, ...(type === "timeout" && { timed_out: true }) });
 }

@@ -299,9 +299,9 @@ export class PostgresJournal implements Journal {
       const [counted] = await ask<{ open: number }>(this.#sql.countOpen, [tenant, caller.id]);
       if ((counted?.open ?? 0) >= caller.concurrentRuns) throw tooManyRuns(caller.concurrentRuns);
     }
-    const told = [this.#hints.channel, this.#hints.payload({ work: true })];
+    const hint = [this.#hints.channel, this.#hints.payload({ work: true })];
     const refuseBusy = item.whenBusy === "conflict";
-    const asked = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...told];
+    const asked = [run, key, session, request.agent, JSON.stringify(request), claimFor, refuseBusy, ...hint];
     const values = [...asked, tenant, request.revision ?? null, caller?.id ?? null];
     const [added] = await ask<{ state: string; busy: boolean }>(this.#sql.enqueue, values);
     if (!added) return this.#refused(item, ask);

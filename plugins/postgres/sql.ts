@@ -31,8 +31,8 @@ const append = (schema: string, digested: string): string => `WITH item AS (
   ), added AS (
     INSERT INTO ${schema}.records (run, first, last, epoch, body)
       SELECT id, base + 1, head, epoch, body FROM moved WHERE head > base
-  )${digested}, told AS (SELECT pg_notify($11, $12) AS told)
-  SELECT count(*)::int AS moved, (SELECT told::text FROM told) AS told,
+  )${digested}, notified AS (SELECT pg_notify($11, $12) AS notified)
+  SELECT count(*)::int AS moved, (SELECT notified::text FROM notified) AS notified,
     CASE WHEN count(*) < cardinality($1::text[]) THEN array_agg(place::int) END AS places FROM moved`;
 
 export type Statements = ReturnType<typeof statements>;
@@ -92,7 +92,7 @@ export const statements = (schema: string) => ({
         CASE WHEN busy THEN NULL ELSE $6::text END
       FROM busy WHERE NOT (busy AND $7::boolean) ON CONFLICT DO NOTHING RETURNING state
     )
-    SELECT added.state, busy.busy, CASE WHEN added.state = 'ready' AND NOT busy.busy THEN pg_notify($8, $9)::text END AS told
+    SELECT added.state, busy.busy, CASE WHEN added.state = 'ready' AND NOT busy.busy THEN pg_notify($8, $9)::text END AS notified
     FROM added CROSS JOIN busy`,
 
   /**
@@ -122,7 +122,7 @@ export const statements = (schema: string) => ({
   release: `WITH freed AS (
       UPDATE ${schema}.runs SET state = 'ready', updated_at = ${now}
       WHERE run = $1 AND epoch = $2 AND state = 'running' RETURNING id
-    ) SELECT pg_notify($3, $4)::text AS told FROM freed`,
+    ) SELECT pg_notify($3, $4)::text AS notified FROM freed`,
 
   signal: `WITH counted AS (
       UPDATE ${schema}.runs r SET signals = signals + 1, cancelled = cancelled OR $3 = 'cancel',
@@ -133,7 +133,7 @@ export const statements = (schema: string) => ({
     ), added AS (
       INSERT INTO ${schema}.signals (run, number, signal, kind, body) SELECT id, signals, $2, $3, $4 FROM counted
     )
-    SELECT state, pg_notify($5, CASE state WHEN 'ready' THEN $7 ELSE $6 END)::text AS told FROM counted`,
+    SELECT state, pg_notify($5, CASE state WHEN 'ready' THEN $7 ELSE $6 END)::text AS notified FROM counted`,
   signals: `SELECT i.run, s.number, s.signal, s.kind, s.body
     FROM unnest($1::text[], $2::int[]) AS i (run, after)
     JOIN ${schema}.runs r ON r.run = i.run AND r.signals > i.after

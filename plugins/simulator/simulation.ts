@@ -51,7 +51,7 @@ export class Simulation {
     const key = header(headers, "x-simulate-key");
     const played = this.#scenarios.turn(prompt, { name: header(headers, "x-simulate-scenario"), key, id });
     const turn = played ?? modelTurn(prompt, seeded(seedOf(id)), id);
-    // Each request draws anew, so that a retry may succeed; the order of requests decides.
+    // Each request draws again, so that a retry may succeed; the order of requests decides.
     const random = seeded(this.#options.seed + this.#requests++);
     const faults = [
       ...this.#faults,

@@ -41,18 +41,18 @@ export function configure(command: Command): void {
         mustExist(host, agent);
         const historyFile = resolve(host.config.folder, host.config.dataFolder, "chat-history");
         const session = options.session ?? randomUUID();
-        await converse({ host, historyFile, agent, session }, options.json === true);
+        await converse({ host, historyFile, agent, session }, { json: options.json === true });
       } finally {
         await host.close();
       }
     });
 }
 
-async function converse(chat: Chat, json: boolean): Promise<void> {
+async function converse(chat: Chat, { json }: { json: boolean }): Promise<void> {
   const interactive = process.stdin.isTTY === true;
-  if (interactive) show(process.stderr, `Talking to ${chat.agent}. /help tells what else can be typed.\n`);
+  if (interactive) show(process.stderr, `Talking to ${chat.agent}. /help lists the commands.\n`);
   for (;;) {
-    const line = await ask(chat, interactive);
+    const line = await (interactive ? askOnTerminal(chat) : nextPipedLine());
     if (line === undefined || /^\/(exit|quit)$/.test(line)) return;
     if (line === "") continue;
     if (line.startsWith("/")) {
@@ -70,16 +70,15 @@ async function converse(chat: Chat, json: boolean): Promise<void> {
 
 let piped: AsyncIterator<string> | undefined;
 
-/**
- * The next line; undefined at the end. On a terminal readline lives for one line only, so that Ctrl-C belongs to the run in
- * between.
- */
-async function ask({ agent, historyFile }: Chat, interactive: boolean): Promise<string | undefined> {
-  if (!interactive) {
-    piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-    const { value, done } = await piped.next();
-    return done ? undefined : value.trim();
-  }
+/** The next line; undefined at the end. */
+async function nextPipedLine(): Promise<string | undefined> {
+  piped ??= createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+  const { value, done } = await piped.next();
+  return done ? undefined : value.trim();
+}
+
+/** The same on a terminal, where readline lives for one line only, so that Ctrl-C belongs to the run in between. */
+async function askOnTerminal({ agent, historyFile }: Chat): Promise<string | undefined> {
   const history = historyOf(historyFile);
   const line = createInterface({ input: process.stdin, output: process.stderr, history, historySize: 500 });
   const name = `${forOneLine(agent)}>`;

@@ -40,7 +40,7 @@ const entries: readonly Entry[] = [
   },
   {
     name: "trace",
-    summary: "draw draw where a run's time went, as a waterfall of its spans",
+    summary: "draw where a run's time went, as a waterfall of its spans",
     load: () => import("./trace.ts"),
   },
   { name: "why", summary: "explain why a run was slow or failed", load: () => import("./why.ts") },
@@ -58,7 +58,7 @@ const entries: readonly Entry[] = [
   { name: "replay", summary: "replay a recorded run", load: () => import("./replay.ts") },
   {
     name: "fork",
-    summary: "start start a new run from a step of another, with changes",
+    summary: "start a new run from a step of another, with changes",
     load: () => import("./fork.ts"),
   },
   {
@@ -76,7 +76,7 @@ const entries: readonly Entry[] = [
   { name: "prune", summary: "remove ended runs", load: () => import("./prune.ts") },
   {
     name: "reindex",
-    summary: "write the digests of ended runs anew, for lists and search",
+    summary: "rebuild the digests of ended runs, which lists and search use",
     load: () => import("./reindex.ts"),
   },
   { name: "doctor", summary: "check what would keep the service from working", load: () => import("./doctor.ts") },

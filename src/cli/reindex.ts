@@ -7,7 +7,7 @@ import { show, showJson } from "./screen.ts";
 
 const page = 100;
 
-/** `venturi reindex`: writes the digests of ended runs anew, with or without a running service. */
+/** `venturi reindex`: rebuilds the digests of ended runs, with or without a running service. */
 export function configure(command: Command): void {
   command
     .option("--missing", "only of runs that have none")

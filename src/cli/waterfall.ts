@@ -28,7 +28,9 @@ const outlier = { commit: 250, gap: 700, stalled: 100 };
 export function waterfall(tree: SpanTree, options: WaterfallOptions): string {
   const labels = Math.min(widestLabel, Math.max(12, Math.floor(options.width * 0.4)));
   const scale = new Scale(Math.max(10, options.width - labels - timeWidth - 3), tree.duration);
-  const lines = tree.roots.flatMap((root) => linesOf(root, "", "", { scale, everything: options.everything }));
+  const lines = tree.roots.flatMap((root) =>
+    linesOf(root, { branch: "", below: "" }, { scale, everything: options.everything }),
+  );
   const paint = options.color ? painted : (text: string) => text;
   const head = `${" ".repeat(labels + timeWidth + 3)}${scale.ruler()}`;
   const body = lines.map(
@@ -43,7 +45,13 @@ interface Drawing {
   readonly everything: boolean;
 }
 
-function linesOf(span: SpanNode, branch: string, below: string, drawing: Drawing): Line[] {
+/** What stands before a span's label, and before those of its children. */
+interface Indent {
+  readonly branch: string;
+  readonly below: string;
+}
+
+function linesOf(span: SpanNode, { branch, below }: Indent, drawing: Drawing): Line[] {
   const gap = gapBefore(span);
   const bar =
     gap >= outlier.gap ? drawing.scale.gap(span.start - gap, span.start) : drawing.scale.bar(span.start, span.end);
@@ -59,7 +67,7 @@ function linesOf(span: SpanNode, branch: string, below: string, drawing: Drawing
     const first = group[0];
     const [mark, rest] = last ? ["└ ", "  "] : ["├ ", "│ "];
     if (first === undefined) return [];
-    if (group.length === 1) return linesOf(first, below + mark, below + rest, drawing);
+    if (group.length === 1) return linesOf(first, { branch: below + mark, below: below + rest }, drawing);
     return [together(group, below + mark, drawing.scale)];
   });
   return [own, ...lines];

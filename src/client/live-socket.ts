@@ -41,7 +41,7 @@ const mostWaiting = 4096;
 
 /**
  * One WebSocket for all runs that are followed: opened by the first reader, closed after the last. It does not reconnect by
- * itself: when it breaks, each reader is told and resumes from its own position, which opens the next one.
+ * itself: when it breaks, each reader is notified and resumes from its own position, which opens the next one.
  */
 export class LiveSocket {
   readonly #settings: Settings;

@@ -13,10 +13,10 @@ export type FeedPart = z.output<typeof FeedPart>;
 
 /**
  * What happens in the service, for a reader that watches all runs. A view, not a log: nothing is repeated for a reader that
- * comes later. Rounds and ticks are told of runs that execute in the process the reader is connected to.
+ * comes later. Rounds and ticks are reported for runs that execute in the process the reader is connected to.
  */
 export const FeedItem = z.discriminatedUnion("type", [
-  /** Everything from here on is told; list the runs now. */
+  /** Everything from here on is reported; list the runs now. */
   item("feed.opened", { at }),
   /** The reader was too slow and items were dropped; list the runs again. */
   item("feed.gap", { at }),

@@ -354,7 +354,7 @@ export interface Journal {
   /** Newest first. */
   audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }>;
   /**
-   * Stores the digest of an ended run anew; `append` and `restore` store it with the terminal event. Absent in journals that
+   * Replaces the digest of an ended run; `append` and `restore` store it with the terminal event. Absent in journals that
    * keep none: they reject queries for which `asksDigests` holds with `noDigests`.
    */
   keepDigest?(run: string, end: EndOfRun): Promise<void>;

@@ -28,7 +28,7 @@ export function excessOf(value: unknown, limits: ValueLimits = valueLimits): str
   try {
     return new Walk(limits).excess(value);
   } catch {
-    return "cannot be read: a getter or toJSON of it throws"; // the walk may run foreign code
+    return "cannot be read: a getter or toJSON of it throws"; // the walk may run getters of the caller
   }
 }
 

@@ -24,8 +24,9 @@ import { inspection } from "./inspect/inspection.ts";
 import { Series } from "./inspect/series.ts";
 import { type LogLevel, openLog } from "./log.ts";
 import { Admission } from "./runs/admission.ts";
+import type { TakeUp } from "./runs/executor.ts";
 import { startRetention } from "./runs/retention.ts";
-import { HostRuns, type TakeUp } from "./runs/runs.ts";
+import { HostRuns } from "./runs/runs.ts";
 import { Sessions } from "./runs/sessions.ts";
 import { ownVersion } from "./version.ts";
 

@@ -19,7 +19,7 @@ export interface CommitterOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly listener?: CommitListener;
-  /** Told of runs that ended, once that is durable. */
+  /** Called with runs that ended, once that is durable. */
   readonly ended?: (digest: Digest) => void;
   /** Minimum distance between commit starts while no writer waits, ms: the longest a delta waits to be batched. */
   readonly pace?: number;

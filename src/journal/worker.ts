@@ -87,7 +87,7 @@ export class Worker {
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
   readonly #turns = new StartTurns();
-  readonly #holdings: StrayLeases;
+  readonly #strayLeases: StrayLeases;
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
   #stopHints: (() => void) | undefined;
@@ -112,7 +112,7 @@ export class Worker {
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
     this.#signals = new SignalWatch(options.journal);
-    this.#holdings = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));
+    this.#strayLeases = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));
   }
 
   /** Number of free slots. */
@@ -142,7 +142,7 @@ export class Worker {
   /** Takes a run already claimed for this worker, for example by `enqueue`. */
   offer(claim: Claim): void {
     if (this.#stopping.signal.aborted) {
-      this.#holdings.release(claim.ownership);
+      this.#strayLeases.release(claim.ownership);
       return;
     }
     const { run, epoch } = claim.ownership;
@@ -166,7 +166,7 @@ export class Worker {
     const under = [...this.#active.values()];
     for (const active of under) active.controller.abort(this.#stopping.signal.reason);
     await Promise.all(under.map((active) => active.done));
-    await this.#holdings.settle();
+    await this.#strayLeases.settle();
   }
 
   async #work(claim: Claim, controller: AbortController): Promise<void> {
@@ -211,7 +211,7 @@ export class Worker {
     log.abandon();
     if (finished) return;
     await this.#cool();
-    await this.#holdings.release(log.ownership);
+    await this.#strayLeases.release(log.ownership);
   }
 
   /** Backoff: a run that fails immediately would otherwise be claimed, failed and released in a busy loop. */
@@ -259,9 +259,9 @@ export class Worker {
       this.#log.warn("heartbeat failed; retrying", { error: wrap("worker.heartbeat", thrown).message });
       return;
     }
-    await this.#holdings.settle();
+    await this.#strayLeases.settle();
     // Once per lease: stray leases are rare, and the check lists every run held.
-    if (++this.#beats % 3 === 0) await this.#holdings.reconcile();
+    if (++this.#beats % 3 === 0) await this.#strayLeases.reconcile();
   }
 
   #claim(): void {

@@ -68,16 +68,16 @@ export class Chunks {
   /** The chunk for an event; none for events that a later one includes. */
   of(event: RunEvent): Chunk | undefined {
     this.#start ??= this.#last = event.at;
-    const told = this.#told(event);
-    if (told === undefined) return undefined;
+    const chunk = this.#chunkOf(event);
+    if (chunk === undefined) return undefined;
     const { run, seq, at } = event;
     const round = "round" in event ? { round: event.round } : {};
     const metadata = { run, seq, ...round, at, sinceStartMs: at - this.#start, gapMs: at - this.#last };
     this.#last = at;
-    return { ...told, metadata };
+    return { ...chunk, metadata };
   }
 
-  #told(event: RunEvent): Omit<Chunk, "metadata"> | undefined {
+  #chunkOf(event: RunEvent): Omit<Chunk, "metadata"> | undefined {
     switch (event.type) {
       case "text.delta":
       case "refusal.delta":

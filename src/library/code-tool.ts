@@ -16,7 +16,7 @@ export function codeTool({ name, description, "~tool": { options } }: CodeTool):
   };
 }
 
-/** An agent as a tool: the plugin `agent`, told which context the called run gets. */
+/** An agent as a tool: the plugin `agent`, with the context the called run gets. */
 export async function calledTool(called: CalledAgent, context: PluginContext): Promise<Tool> {
   const { agent, options } = called["~calls"];
   const plugin = await context.plugin("agent");

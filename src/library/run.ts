@@ -58,7 +58,7 @@ export interface ResponseOptions {
   readonly headers?: ConstructorParameters<typeof Headers>[0];
 }
 
-/** A run that has been started, here or elsewhere. No promise: `await` leaves it as it is. Each reading begins anew. */
+/** A run that has been started, here or elsewhere. No promise: `await` leaves it as it is. Each reader starts from the beginning. */
 export interface Run<Output = unknown, T extends Calls = { "*": Record<string, unknown> }>
   extends AsyncIterable<TypedEvent<Output, T>>,
     AsyncDisposable {

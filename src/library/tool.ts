@@ -42,9 +42,9 @@ export interface ToolOptions<Name extends string, S extends AnySchema, R, Contex
       ) => boolean | string | undefined | Promise<boolean | string | undefined>);
   /** ms, or "30s". */
   readonly timeout?: number | string;
-  /** Characters of the output told to the model. */
+  /** Characters of the output that the model sees. */
   readonly maxOutput?: number | string;
-  /** An async generator yields progress and returns the output. What it throws is told to the model. */
+  /** An async generator yields progress and returns the output. What it throws is reported to the model. */
   readonly call: (input: Out<S>, context: ToolContext<Context>) => R;
 }
 

@@ -8,7 +8,7 @@ export interface CallState {
   /** `writing` while the model still writes its arguments. */
   readonly status: "writing" | "ready" | "asking" | "running" | "done" | "failed";
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** What the tool has told so far, then its result. */
+  /** Progress of the tool, then its result. */
   readonly output?: string;
   readonly error?: ErrorBody;
 }

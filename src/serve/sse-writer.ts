@@ -150,9 +150,9 @@ export class SseWriter {
 
   readonly #onQuiet = (): void => {
     if (!this.#response.headersSent) this.open();
-    const silence = this.#clock.monotonic() - this.#lastWrite;
+    const idle = this.#clock.monotonic() - this.#lastWrite;
     // No heartbeat while data is unread: it would hide a stalled reader.
-    if (silence >= this.#limits.keepAlive && this.#response.writableLength === 0) this.write(this.#heartbeat());
+    if (idle >= this.#limits.keepAlive && this.#response.writableLength === 0) this.write(this.#heartbeat());
     const next = Math.max(1, this.#limits.keepAlive - (this.#clock.monotonic() - this.#lastWrite));
     this.#stopTimer = this.#clock.after(next, this.#onQuiet);
   };

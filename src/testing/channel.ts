@@ -12,7 +12,7 @@ import { scopes } from "../core/scopes.ts";
 import { ScriptedRuns } from "./scripted-runs.ts";
 
 /** What the channel's client received: all of the text, or the error. */
-export interface Told {
+export interface ChannelAnswer {
   readonly text: string;
   readonly error?: string;
 }
@@ -24,7 +24,7 @@ export interface ChannelCase {
    * Sends "hello" to the agent as a client of this channel would, and resolves with what it received. When `signal` aborts it
    * disconnects midway, and may reject. `onText` is called with each piece of text.
    */
-  ask(url: string, agent: string, watch: { signal: AbortSignal; onText(text: string): void }): Promise<Told>;
+  ask(url: string, agent: string, watch: { signal: AbortSignal; onText(text: string): void }): Promise<ChannelAnswer>;
 }
 
 /** The contract of every channel, as mocha cases over a real socket. */
@@ -57,9 +57,9 @@ export function channelContract(name: string, { plugin, options = {}, ask }: Cha
     });
 
     it("tells of a run that failed, after what it said", async () => {
-      const told = await quietly("failing");
-      equal(told.text, "so far");
-      match(told.error ?? "", /the model broke/);
+      const answer = await quietly("failing");
+      equal(answer.text, "so far");
+      match(answer.error ?? "", /the model broke/);
     });
 
     it("refuses an agent that does not exist, and one that the caller may not use", async () => {
@@ -81,21 +81,24 @@ export function channelContract(name: string, { plugin, options = {}, ask }: Cha
       const quick = await openTestHost(plugin as AnyPlugin, options, 100);
       try {
         const heard = Promise.withResolvers<void>();
-        const told = ask(quick.url, "pausing", { signal: new AbortController().signal, onText: () => heard.resolve() });
+        const answer = ask(quick.url, "pausing", {
+          signal: new AbortController().signal,
+          onText: () => heard.resolve(),
+        });
         await heard.promise;
         for (let beats = 0, sent = quick.sent(); beats < 2; beats++, sent = quick.sent()) {
           while (quick.sent() === sent) await new Promise((resolve) => setTimeout(resolve, 1));
         }
         quick.runs.goOn();
-        deepEqual(await told, { text: "before and after" });
+        deepEqual(await answer, { text: "before and after" });
       } finally {
         await quick.close();
       }
     });
 
     it("keeps clients at the same time apart", async () => {
-      const told = await Promise.all(Array.from({ length: 20 }, () => quietly("talking")));
-      deepEqual(new Set(told.map(({ text }) => text)), new Set([pieces.join("")]));
+      const answer = await Promise.all(Array.from({ length: 20 }, () => quietly("talking")));
+      deepEqual(new Set(answer.map(({ text }) => text)), new Set([pieces.join("")]));
     });
   });
 }

@@ -53,7 +53,7 @@ export function appendCases(bench: JournalBench): void {
       }
     });
 
-    it("fences an ownership whose run was claimed anew, although the head is the same", async () => {
+    it("fences an ownership whose run was claimed again, although the head is the same", async () => {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);
       await put(journal, ownership, [text("a")]);

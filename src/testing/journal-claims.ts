@@ -87,7 +87,7 @@ export function claimCases(bench: JournalBench): void {
       await assert.rejects(journal.enqueue({ ...item, session: "other" }), { code: "conflict" });
     });
 
-    it("refuses a second run of a busy session when told to, and takes it once the first has ended", async () => {
+    it("refuses a second run of a busy session with `refuseBusy`, and takes it once the first has ended", async () => {
       const journal = await bench.open();
       const session = freshName("session");
       const { ownership } = await claimed(journal, { session });

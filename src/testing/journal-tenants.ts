@@ -4,7 +4,7 @@ import { claimed, enqueueing, finish, freshName, type JournalBench, put, text } 
 /** Tenancy: the same name in two tenants is two sessions, and two idempotency keys. */
 export function tenantCases(bench: JournalBench): void {
   describe("tenants", () => {
-    it("are told with a claim, a row and a page", async () => {
+    it("are part of a claim, a row and a page", async () => {
       const journal = await bench.open();
       const { run } = await journal.enqueue(enqueueing({ tenant: "ada" }));
       const [claim] = await journal.claim("w", 10);

@@ -35,6 +35,15 @@ function sayCall(first: number | { readonly name: string }, second: unknown, thi
   return { deltas: [{ type: "tool_call", ...call, sealed: true }] };
 }
 
+export interface FragmentedCall {
+  readonly index?: number;
+  readonly name: string;
+  readonly input: unknown;
+  /** Characters of a fragment. */
+  readonly size: number;
+  readonly id?: string;
+}
+
 /** Building blocks of a generation; strings are text. */
 export const say = {
   text: (text: string): Scripted => ({ deltas: [{ type: "text", text }] }),
@@ -48,7 +57,7 @@ export const say = {
     deltas: [{ type: "text", text: JSON.stringify(object) }],
   }),
   /** A call in fragments of `size` characters, one batch each. */
-  fragments(index: number, name: string, input: unknown, size: number, id = `call-${name}-${index}`): Scripted[] {
+  fragments({ index = 0, name, input, size, id = `call-${name}-${index}` }: FragmentedCall): Scripted[] {
     const text = JSON.stringify(input);
     const pieces: Scripted[] = [{ deltas: [{ type: "tool_call", index, id, name }] }];
     for (let at = 0; at < text.length; at += size) {

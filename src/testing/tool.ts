@@ -67,7 +67,7 @@ export function toolContract(name: string, subject: ToolSubject): void {
     });
 
     for (const sample of subject.samples) {
-      it(`${sample.tool} answers ${brief(sample.input)} with something a model can be told`, async () => {
+      it(`${sample.tool} answers ${brief(sample.input)} with something a model can read`, async () => {
         const { output } = await callTool(toolNamed(source, sample.tool), sample.input);
         assert.ok(output !== undefined);
         assert.equal(typeof JSON.stringify(output), "string");

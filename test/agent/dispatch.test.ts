@@ -9,7 +9,12 @@ describe("dispatch", () => {
     const talking = deferred();
     const tools = [tool("look", () => "seen")];
     const model = new ScriptedModel([
-      [...say.fragments(0, "look", { at: "x" }, 4), "and so", say.until(() => talking.promise), " on"],
+      [
+        ...say.fragments({ name: "look", input: { at: "x" }, size: 4 }),
+        "and so",
+        say.until(() => talking.promise),
+        " on",
+      ],
       ["ok"],
     ]);
     const bench = new Bench({ model, tools });

@@ -44,7 +44,7 @@ function scene(setup: Partial<Setup> = {}) {
   const round = (text: string) => [
     say.reasoning("hm"),
     text,
-    ...say.fragments(0, "look", { at: text }, 6),
+    ...say.fragments({ name: "look", input: { at: text }, size: 6 }),
     say.call(1, "pay", { amount: text }),
     "…",
   ];

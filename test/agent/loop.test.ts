@@ -22,7 +22,10 @@ describe("the loop", () => {
   });
 
   it("runs the tools a model asks for and feeds the results back until it asks for none", async () => {
-    const model = new ScriptedModel([["Let me see. ", ...say.fragments(0, "add", { a: 1, b: 2 }, 3)], ["It is 3."]]);
+    const model = new ScriptedModel([
+      ["Let me see. ", ...say.fragments({ name: "add", input: { a: 1, b: 2 }, size: 3 })],
+      ["It is 3."],
+    ]);
     const bench = await run({ model, tools: [add] });
     expect(bench.terminal).to.include({ finish: "stop", output: "Let me see. It is 3.", rounds: 2 });
     expect(model.requests[1]?.messages.slice(1)).to.deep.equal([

@@ -3,7 +3,11 @@ import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { run, tool } from "./harness.ts";
 
 const script = () => [
-  ["Let me see. ", ...say.fragments(0, "look", { at: "it" }, 3), say.usage({ inputTokens: 4, outputTokens: 2 })],
+  [
+    "Let me see. ",
+    ...say.fragments({ name: "look", input: { at: "it" }, size: 3 }),
+    say.usage({ inputTokens: 4, outputTokens: 2 }),
+  ],
   [say.reasoning("hm"), "Seen."],
 ];
 const look = tool("look", () => "there");

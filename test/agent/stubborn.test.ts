@@ -94,7 +94,10 @@ describe("the pieces of a generation", () => {
   const tools = [tool("look", () => "")];
 
   it("come as text, call, text in the order the model said them", async () => {
-    const model = new ScriptedModel([["one", ...say.fragments(0, "look", { at: 1 }, 3), "two"], ["end"]]);
+    const model = new ScriptedModel([
+      ["one", ...say.fragments({ name: "look", input: { at: 1 }, size: 3 }), "two"],
+      ["end"],
+    ]);
     const bench = await run({ model, tools });
     expect(model.requests[1]?.messages.at(-2)?.parts.map((part) => part.type)).to.deep.equal([
       "text",

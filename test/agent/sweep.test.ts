@@ -27,7 +27,7 @@ function bench() {
   const round = (text: string) => [
     say.reasoning("hm"),
     text,
-    ...say.fragments(0, "look", { at: text }, 6),
+    ...say.fragments({ name: "look", input: { at: text }, size: 6 }),
     say.call(1, "pay", { amount: text }),
     "…",
   ];
@@ -137,7 +137,7 @@ async function drain(model: ScriptedModel): Promise<void> {
 
 describe("when the provider fails at any piece of a generation", () => {
   it("there is one terminal event, and every tool is settled", async () => {
-    const pieces = ["a", ...say.fragments(0, "look", { at: 1 }, 3), say.call(1, "pay", {}), "b"];
+    const pieces = ["a", ...say.fragments({ name: "look", input: { at: 1 }, size: 3 }), say.call(1, "pay", {}), "b"];
     for (let at = 0; at <= pieces.length; at++) {
       const script = [...pieces.slice(0, at), say.fail("llm_error")];
       const tools = [tool("look", () => "x"), tool("pay", () => "y", { effect: "effectful" })];

@@ -9,13 +9,16 @@ import channelAnthropic from "../../plugins/channel-anthropic/index.ts";
 import channelHttp from "../../plugins/channel-http/index.ts";
 import channelOpenai from "../../plugins/channel-openai/index.ts";
 import channelWebsocket from "../../plugins/channel-websocket/index.ts";
-import { type ChannelCase, channelContract, type Told } from "../../src/testing/channel.ts";
+import { type ChannelAnswer, type ChannelCase, channelContract } from "../../src/testing/channel.ts";
 import { readSse } from "../sse.ts";
 
 type Watch = Parameters<ChannelCase["ask"]>[2];
 
 /** Gathers what comes, and turns what is thrown into what was told. */
-async function told(watch: Watch, read: (say: (text: string) => void) => Promise<string | undefined>): Promise<Told> {
+async function told(
+  watch: Watch,
+  read: (say: (text: string) => void) => Promise<string | undefined>,
+): Promise<ChannelAnswer> {
   let text = "";
   const say = (piece: string) => {
     if (piece === "") return;

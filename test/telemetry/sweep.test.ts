@@ -28,7 +28,7 @@ describe("at every event of a measured run with two rounds and two tools", () =>
     const round = (text: string) => [
       say.reasoning("hm"),
       text,
-      ...say.fragments(0, "look", { at: text }, 6),
+      ...say.fragments({ name: "look", input: { at: text }, size: 6 }),
       say.call(1, "pay", { amount: text }),
       "…",
     ];
@@ -115,7 +115,7 @@ describe("at every event of a measured run with two rounds and two tools", () =>
   });
 
   it("when the provider fails at any piece, the generation's span has the code and nothing stays open", async () => {
-    const pieces = ["a", ...say.fragments(0, "look", { at: 1 }, 3), say.call(1, "pay", {}), "b"];
+    const pieces = ["a", ...say.fragments({ name: "look", input: { at: 1 }, size: 3 }), say.call(1, "pay", {}), "b"];
     for (let at = 0; at <= pieces.length; at++) {
       await bench([], new ScriptedModel([[...pieces.slice(0, at), say.fail("llm_error")]])).run();
       settled(at);

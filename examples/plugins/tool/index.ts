@@ -10,7 +10,7 @@ export default definePlugin({
   options: z.strictObject({
     ...toolOptions,
     database: z.string().describe("Path of the database, relative to the configuration."),
-    maxRows: z.number().int().positive().default(100).describe("Rows told to the model at most."),
+    maxRows: z.number().int().positive().default(100).describe("Maximum rows that the model sees."),
   }),
   create(options, context) {
     const database = new DatabaseSync(resolve(context.folder, options.database), { readOnly: true });

@@ -114,7 +114,7 @@ function pushStep(
 ): void {
   const { index } = how;
   if (type === "open") {
-    const content_block = opened(block, how.missingId);
+    const content_block = opened(block, how);
     out.push({ text: event({ type: "content_block_start", index, content_block }), paced: block.kind === "call" });
     return;
   }
@@ -140,7 +140,7 @@ function deltaEvent(index: number, [kind, field]: readonly [string, string], wor
   return `event: content_block_delta\ndata: {"type":"content_block_delta","index":${index},"delta":{"type":"${kind}","${field}":${JSON.stringify(words)}}}\n\n`;
 }
 
-function opened(block: Block, missingId: boolean): Readonly<Record<string, unknown>> {
+function opened(block: Block, { missingId }: { readonly missingId: boolean }): Readonly<Record<string, unknown>> {
   if (block.kind === "reasoning") return { type: "thinking", thinking: "", signature: "" };
   if (block.kind !== "call") return { type: "text", text: "" };
   return { type: "tool_use", ...(missingId ? {} : { id: block.id }), name: block.name, input: {} };
@@ -166,7 +166,7 @@ function whole({ prompt, turn, usage, id, shape }: Answer): unknown {
   const content = blockSteps(turn.pieces)
     .filter((step) => step.type === "close")
     .map(({ block }) => {
-      const base = opened(block, shape.missingId);
+      const base = opened(block, shape);
       if (block.kind === "call") return { ...base, input: argumentsValue(block.text) };
       return block.kind === "reasoning" ? { ...base, thinking: block.text, signature } : { ...base, text: block.text };
     });

@@ -122,7 +122,7 @@ function frames(answer: Answer): WireFrame[] {
 
 function chunk(answer: Answer, { pieces, last }: { pieces: readonly WholePiece[]; last: boolean }): unknown {
   const { turn, usage, shape } = answer;
-  const parts = pieces.map((piece) => partOf(piece, shape.missingId));
+  const parts = pieces.map((piece) => partOf(piece, shape));
   const content = { parts: last && parts.length === 0 ? [{ text: "" }] : parts, role: "model" };
   const candidate = { content, ...(last ? { finishReason: finishReasons[turn.finish] } : {}), index: 0 };
   const counted = usage === undefined || shape.lateUsage ? undefined : last ? usageJson(usage) : started(usage);
@@ -135,7 +135,7 @@ const tail = ({ prompt, id }: Answer, usageMetadata: unknown) => ({
   responseId: id,
 });
 
-function partOf(piece: WholePiece, missingId: boolean): unknown {
+function partOf(piece: WholePiece, { missingId }: { readonly missingId: boolean }): unknown {
   if (piece.type === "reasoning") return { text: piece.text, thought: true };
   if (piece.type !== "call") return { text: piece.text };
   const functionCall = { ...(missingId ? {} : { id: piece.id }), name: piece.name, args: argumentsValue(piece.text) };

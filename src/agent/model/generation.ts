@@ -150,8 +150,8 @@ function asProviderError(target: ModelTarget, thrown: unknown): VenturiError {
   const { name, provider, model } = target;
   const details = { provider, model };
   if (VenturiError.isInstance(thrown)) {
-    const told = { cause: thrown, details: { ...thrown.details, ...details } };
-    return new VenturiError(thrown.op, thrown.code, `${name}: ${thrown.message}`, told);
+    const context = { cause: thrown, details: { ...thrown.details, ...details } };
+    return new VenturiError(thrown.op, thrown.code, `${name}: ${thrown.message}`, context);
   }
   const message = `${name}: the provider plugin threw an error; see the log`;
   return new VenturiError("provider.stream", "plugin_failed", message, { cause: thrown, details });

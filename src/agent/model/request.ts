@@ -32,7 +32,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
   const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
   if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
-  const told = await run.content.load(
+  const conversation = await run.content.load(
     takeableBy(withoutForeignSignatures(messages, target.provider), target.port.capabilities),
   );
   const offered = tools.specs.length > 0;
@@ -40,7 +40,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const toolChoice = offered ? choiceFor(request.toolChoice, state.toolRounds) : undefined;
   const asked: GenerationRequest = {
     model: target.model,
-    messages: [...system, ...told],
+    messages: [...system, ...conversation],
     tools: tools.specs,
     options: optionsFor(agent, request, tools),
     ...(toolChoice === undefined ? {} : { toolChoice }),

@@ -30,8 +30,8 @@ export function structured(
     const parsed = also === undefined ? { ok: true as const } : parse(also, object, "the answer");
     return parsed.ok ? { ok: true, object } : { ok: false, problem: parsed.problems.slice(0, 5).join("; ") };
   }
-  const told = problems.slice(0, 5).map(({ path, message }) => `${path || "the answer"} ${message}`);
-  return { ok: false, problem: told.join("; ") };
+  const listed = problems.slice(0, 5).map(({ path, message }) => `${path || "the answer"} ${message}`);
+  return { ok: false, problem: listed.join("; ") };
 }
 
 /** Strips a code fence. Not a regular expression: it would backtrack over the whole answer. */

@@ -40,7 +40,7 @@ function convert(schema: Schema): Readonly<Record<string, unknown>> {
     return json;
   } catch (cause) {
     if (VenturiError.isInstance(cause)) throw cause;
-    const message = `the ${vendor} schema has no JSON Schema, which models are told: ${cause instanceof Error ? cause.message : String(cause)}`;
+    const message = `the ${vendor} schema has no JSON Schema, which models need: ${cause instanceof Error ? cause.message : String(cause)}`;
     throw new VenturiError(op, "config_invalid", message, { cause });
   }
 }

@@ -126,8 +126,8 @@ export class RoundState {
       ...(result?.images.length ? { images: [...result.images] } : {}),
       ...(result?.files.length ? { files: [...result.files] } : {}),
     }));
-    const told = new Map(this.parts.map((part) => [part.type === "tool_call" ? part.call : undefined, part]));
-    const ordered = calls.map((call) => told.get(call.call));
+    const byCall = new Map(this.parts.map((part) => [part.type === "tool_call" ? part.call : undefined, part]));
+    const ordered = calls.map((call) => byCall.get(call.call));
     let next = 0;
     const parts = this.parts.map((part) => (part.type === "tool_call" ? (ordered[next++] ?? part) : part));
     const said: Message = { role: "assistant", parts, ...(this.#provider && { provider: this.#provider }) };

@@ -220,7 +220,7 @@ export class RunState {
     const whole = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
     const cut = event.shown !== undefined && event.shown < whole.length;
     if (cut) this.cutResults.set(event.call, whole);
-    // The model sees its own arguments in the conversation, so it has to be told that others were used.
+    // The model sees its own arguments in the conversation, so a note has to say that others were used.
     const note =
       call.changed === undefined ? "" : `[a person changed the arguments to ${JSON.stringify(call.changed)}]\n`;
     const output =

@@ -105,7 +105,7 @@ export class Approvals {
 
   async #answer(call: string, round: number, wait: Wait): Promise<Verdict> {
     const { approved, reason, by, arguments: changed, ...rest } = await this.#verdict(call, wait);
-    const told = {
+    const facts = {
       ...(reason === undefined ? {} : { reason }),
       ...(by === undefined ? {} : { by }),
       ...(changed === undefined ? {} : { arguments: { ...changed } }),
@@ -117,13 +117,13 @@ export class Approvals {
         round,
         call,
         approved,
-        ...told,
+        ...facts,
         ...("signal" in rest ? { signal: rest.signal } : {}),
       });
     } finally {
       this.#answering -= 1;
     }
-    return { approved, ...told };
+    return { approved, ...facts };
   }
 
   /** A start in the future means the clock was set back since. That must not extend the wait. */
@@ -145,9 +145,9 @@ export class Approvals {
       };
       const onAbort = () => {
         reject(signal.reason); // first: later settlements have no effect
-        settle(silence);
+        settle(timedOut);
       };
-      const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(silence));
+      const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(timedOut));
       this.#waiting.set(call, settle);
       settled?.then(settle, onAbort);
       if (signal.aborted) onAbort();
@@ -156,7 +156,7 @@ export class Approvals {
   }
 }
 
-const silence: Verdict = { approved: false, reason: "nobody answered in time" };
+const timedOut: Verdict = { approved: false, reason: "nobody answered in time" };
 
 const conditions = new Map<string, Condition>();
 

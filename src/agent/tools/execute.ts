@@ -146,7 +146,7 @@ class ToolCall {
   readonly #countdown: Countdown;
   readonly #over = Promise.withResolvers<Verdict>();
   #settled = false;
-  #told = 0;
+  #progressLength = 0;
 
   constructor(run: RunContext, execution: Execution, limits: { signal: AbortSignal; countdown: Countdown }) {
     this.#run = run;
@@ -198,9 +198,9 @@ class ToolCall {
   }
 
   readonly #progress = (text: string): void => {
-    this.#told += text.length;
+    this.#progressLength += text.length;
     // A tool may call this from its own timer, where a throw would crash the process.
-    if (this.#settled || this.#run.fenced || text === "" || this.#told > longestProgress) return;
+    if (this.#settled || this.#run.fenced || text === "" || this.#progressLength > longestProgress) return;
     const { call, round } = this.#execution;
     this.#run.emit({ type: "tool.output", round, call: call.call, text });
   };

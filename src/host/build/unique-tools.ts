@@ -18,7 +18,7 @@ const reserved: ReadonlyMap<string, string> = new Map([["read_result", "the runt
  */
 export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log): () => readonly Tool[] {
   const owners = new Map(reserved);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { entry, list } of lists) {
     for (const { name } of list()) {
       const owner = owners.get(name);
@@ -33,8 +33,8 @@ export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log)
         const owner = owners.get(tool.name);
         if (owner === undefined) owners.set(tool.name, entry);
         if ((owner ?? entry) === entry) tools.push(tool);
-        else if (!told.has(`${entry} ${tool.name}`)) {
-          told.add(`${entry} ${tool.name}`);
+        else if (!reported.has(`${entry} ${tool.name}`)) {
+          reported.add(`${entry} ${tool.name}`);
           log.error("tool skipped: its name is already in use", { agent, tool: tool.name, entry, owner });
         }
       }

@@ -39,7 +39,7 @@ export async function readEntry<K extends PluginKind>(
   const schema: z.ZodType = entryKeys[kind];
   const common = check({ schema, root, path, problems }) as Common<K> | undefined; // parsed with the kind's schema
   if (common === undefined || !common.enabled) return undefined;
-  const loaded = await loadPlugin(request, typeOf(kind, common.type, String(path.at(-1)), request.loader));
+  const loaded = await loadPlugin(request, typeOf(request, common.type));
   if (loaded === undefined) return undefined;
   const ownKeys = new Set(knownKeys(loaded.plugin.options, []));
   const commonKeys = Object.keys(entryKeys[kind].shape);
@@ -52,8 +52,8 @@ export async function readEntry<K extends PluginKind>(
 }
 
 /** Channels may omit the `channel-` prefix that distinguishes their plugins from tools of the same name. */
-function typeOf(kind: PluginKind, type: string | undefined, key: string, loader: PluginLoader): string {
-  const name = type ?? key;
+function typeOf({ kind, path, loader }: EntryRequest<PluginKind>, type: string | undefined): string {
+  const name = type ?? String(path.at(-1));
   if (kind !== "channel") return name;
   const isShort = loader.has(`channel-${name}`) || (type === undefined && !loader.has(name));
   return isShort ? `channel-${name}` : name;

@@ -32,7 +32,7 @@ function readInto({ file, chain, problems, named }: Reading): MapNode | undefine
         continue;
       }
       const fragment = readInto({ file: found, chain: cycle, problems, named: place });
-      if (fragment !== undefined) merge(root, fragment, [], problems);
+      if (fragment !== undefined) problems.push(...merge(root, fragment));
     }
   }
   return root;
@@ -52,13 +52,15 @@ function matches(pattern: string, folder: string): string[] {
   return found.map((name) => (isAbsolute(name) ? name : join(folder, name))).sort();
 }
 
-function merge(into: MapNode, from: MapNode, path: Path, problems: Problem[]): void {
+/** Adds what `from` sets; returns the keys that both set. */
+function merge(into: MapNode, from: MapNode, path: Path = []): Problem[] {
+  const problems: Problem[] = [];
   for (const [key, entry] of from.entries) {
     const existing = into.entries.get(key);
     const here = [...path, key];
     if (existing === undefined) into.entries.set(key, entry);
     else if (existing.node.kind === "map" && entry.node.kind === "map") {
-      merge(existing.node, entry.node, here, problems);
+      problems.push(...merge(existing.node, entry.node, here));
     } else if (path.length === 0 && key === "plugins" && existing.node.kind === "list" && entry.node.kind === "list") {
       existing.node.items.push(...entry.node.items);
     } else if (path.length === 0 && key === "version") {
@@ -71,6 +73,7 @@ function merge(into: MapNode, from: MapNode, path: Path, problems: Problem[]): v
       });
     }
   }
+  return problems;
 }
 
 /** Paths under `plugins:` are relative to the file that names them, included files too. */

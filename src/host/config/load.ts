@@ -63,7 +63,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   const folder = file === undefined ? process.cwd() : dirname(resolve(file));
   const loader = new PluginLoader();
   for (const plugin of code === undefined ? [] : codePlugins(code)) loader.provide(plugin);
-  await addPlugins(root, loader, problems, folder);
+  problems.push(...(await addPlugins(root, loader, folder)));
   const entries = await readEntries(root, loader, problems);
   await checkEntries(entries, { root, folder, problems, processes: settings?.server.processes ?? 1 });
   checkReferences(root, problems);
@@ -123,9 +123,10 @@ function withDefaultEntries(root: MapNode): void {
   }
 }
 
-async function addPlugins(root: MapNode, loader: PluginLoader, problems: Problem[], folder: string): Promise<void> {
+async function addPlugins(root: MapNode, loader: PluginLoader, folder: string): Promise<Problem[]> {
+  const problems: Problem[] = [];
   const plugins = find(root, ["plugins"]);
-  if (plugins?.kind !== "list") return;
+  if (plugins?.kind !== "list") return problems;
   for (const [index, item] of plugins.items.entries()) {
     if (item.kind !== "scalar" || typeof item.value !== "string") continue;
     try {
@@ -135,6 +136,7 @@ async function addPlugins(root: MapNode, loader: PluginLoader, problems: Problem
       problems.push({ place: placeOf(root, path), path: pathText(path), message: messageOf(thrown) });
     }
   }
+  return problems;
 }
 
 async function readEntries(root: MapNode, loader: PluginLoader, problems: Problem[]) {

@@ -23,7 +23,8 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
   for (const key of authKeys) {
     for (const path of items(root, [...key, "agents"])) checkName(path, "agents");
   }
-  checkListen(authKeys.length > 0 || find(root, ["server", "auth", "jwt"]) !== undefined);
+  const isLocked = authKeys.length > 0 || find(root, ["server", "auth", "jwt"]) !== undefined;
+  if (!isLocked) checkListen();
 
   function checkChain(path: Path): void {
     const targets = items(root, path).map((target) => {
@@ -60,9 +61,10 @@ export function checkReferences(root: MapNode, problems: Problem[]): void {
     complain(path, `"${written(root, path)}" is not among the ${section}${didYouMean(name, names)}`);
   }
 
-  function checkListen(locked: boolean): void {
+  /** Without authentication only loopback addresses may be listened on. */
+  function checkListen(): void {
     const host = parseListen(text(root, ["server", "listen"]) ?? "127.0.0.1:0")?.host;
-    if (locked || host === undefined || isLoopback(host)) return;
+    if (host === undefined || isLoopback(host)) return;
     complain(
       ["server", "listen"],
       `${host} can be reached from outside; set server.auth.keys or server.auth.jwt, or listen on 127.0.0.1`,

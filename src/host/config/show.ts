@@ -22,7 +22,7 @@ function masked(node: Node, key: string, around: { secret: boolean }): unknown {
   const secret = around.secret || (node.kind !== "list" && isSecretName(key));
   switch (node.kind) {
     case "scalar":
-      return maskedScalar(node, secret);
+      return maskedScalar(node, { secret });
     case "list":
       if (key === "args") return node.items.map((item) => (item.kind === "scalar" ? maskedArgument(item) : mask));
       return node.items.map((item) => masked(item, key, { secret }));
@@ -39,7 +39,7 @@ function masked(node: Node, key: string, around: { secret: boolean }): unknown {
 /** Every value below these keys counts as a secret: any header or variable might be one. */
 const holdsSecrets = (key: string): boolean => key === "headers" || key === "env";
 
-function maskedScalar(node: ScalarNode, secret: boolean): unknown {
+function maskedScalar(node: ScalarNode, { secret }: { secret: boolean }): unknown {
   if (node.from !== undefined && node.value !== "") return mask;
   if (typeof node.value !== "string" || node.value === "") return node.value;
   return secret ? mask : maskedAddress(node.value);

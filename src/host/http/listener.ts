@@ -1,11 +1,15 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
+import type { ServerSettings } from "../config/server.ts";
 import { readJsonBodies } from "./json-body.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
 /** An HTTP server with bounds on every input: headers, body, nesting, time; no decompression. */
-export async function createHttp(limits: ServiceLimits, trustProxy: boolean | string[]): Promise<FastifyInstance> {
+export async function createHttp(
+  limits: ServiceLimits,
+  { trustProxy }: Pick<ServerSettings, "trustProxy">,
+): Promise<FastifyInstance> {
   const { fastify } = await import("fastify");
   const app = fastify({
     logger: false,

@@ -15,13 +15,13 @@ export class Readiness {
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });
-    const silence = Promise.withResolvers<never>();
+    const timeout = Promise.withResolvers<never>();
     const timer = setTimeout(() => {
       const message = `the journal has not answered for ${this.#patience} ms`;
-      silence.reject(new VenturiError("server.ready", "journal_failed", message));
+      timeout.reject(new VenturiError("server.ready", "journal_failed", message));
     }, this.#patience);
     try {
-      await Promise.race([this.#asking, silence.promise]);
+      await Promise.race([this.#asking, timeout.promise]);
     } finally {
       clearTimeout(timer);
     }

@@ -20,9 +20,14 @@ export interface OwnReadiness {
   readonly reason?: VenturiError;
 }
 
+/** A draining process takes no runs. */
+export const stopping = (): OwnReadiness => ({
+  status: "draining",
+  reason: new VenturiError(op, "shutting_down", "the service is stopping"),
+});
+
 /** Whether this process takes runs now, and if not, why. */
-export async function ownReadiness(parts: ReadyParts, draining: boolean): Promise<OwnReadiness> {
-  if (draining) return { status: "draining", reason: new VenturiError(op, "shutting_down", "the service is stopping") };
+export async function ownReadiness(parts: ReadyParts): Promise<OwnReadiness> {
   try {
     await parts.ready();
   } catch (thrown) {

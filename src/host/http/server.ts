@@ -22,7 +22,7 @@ import type { KeyHolder } from "./key-holder.ts";
 import { createHttp } from "./listener.ts";
 import { OpenApi, refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { originCheck } from "./origin.ts";
-import { mountReadyz, type OwnReadiness, ownReadiness, type ReadyParts } from "./readyz.ts";
+import { mountReadyz, type OwnReadiness, ownReadiness, type ReadyParts, stopping } from "./readyz.ts";
 import { nameSchemas } from "./schema-names.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
@@ -83,14 +83,14 @@ export async function buildServer(
   draining: () => boolean,
 ): Promise<{ readonly app: FastifyInstance; status(): Promise<OwnReadiness> }> {
   const { settings, log } = parts;
-  const app = await createHttp(parts.limits, settings.trustProxy);
+  const app = await createHttp(parts.limits, settings);
   replyWithErrors(app, log);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.addHook("onRoute", refuseQuery);
   await registerPlugins(app, parts);
   const callers = await guard(app, parts);
-  const status = () => ownReadiness(parts, draining());
+  const status = () => (draining() ? Promise.resolve(stopping()) : ownReadiness(parts));
   await app.register(async (scope) => operations(scope, { parts, callers, status }));
   for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
   return { app, status };

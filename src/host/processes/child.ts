@@ -31,7 +31,7 @@ export class Child {
   readonly ended: Promise<Ended>;
   status: "starting" | "ready" | "draining" = "starting";
   readyAt: number | undefined;
-  /** As last told. */
+  /** As last reported. */
   metrics = "";
   readonly #process: ChildProcess;
 

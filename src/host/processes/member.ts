@@ -11,7 +11,7 @@ const patience = 4_000;
 
 /** A process of the service, under a supervisor. */
 export class Member implements Siblings {
-  /** Resolves when it is told to start. */
+  /** Resolves when it may start. */
   readonly started: Promise<StartBody>;
   url = "";
   readonly #link: Link<SupervisorCalls>;

@@ -111,7 +111,7 @@ export class Supervisor {
     });
   }
 
-  /** Replaces one process after the other by a new one, which reads program and config anew. */
+  /** Replaces one process after the other by a new one, which loads program and config again. */
   restart(): Promise<void> {
     return this.#inTurn(async () => {
       for (const slot of this.#slots) {
@@ -241,7 +241,7 @@ export class Supervisor {
   async #metrics(format: MetricsFormat): Promise<string> {
     await Promise.all(
       [...this.#children].map(async (child) => {
-        // A process that does not answer in time counts with what it told last, or the sum would shrink.
+        // A process that does not answer in time counts with its last report, or the sum would shrink.
         const text = await child.link.ask("metrics", undefined).catch(() => child.metrics);
         child.metrics = text;
       }),

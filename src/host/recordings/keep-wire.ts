@@ -66,12 +66,12 @@ class Recording implements StreamObserver {
     this.#stopTimer ??= this.#keeper.clock.after(patience, () => this.#keep());
   }
 
-  chunk(...told: Parameters<StreamObserver["chunk"]>): void {
-    this.#next?.chunk(...told);
+  chunk(...facts: Parameters<StreamObserver["chunk"]>): void {
+    this.#next?.chunk(...facts);
   }
 
-  accumulated(...told: Parameters<StreamObserver["accumulated"]>): void {
-    this.#next?.accumulated(...told);
+  accumulated(...facts: Parameters<StreamObserver["accumulated"]>): void {
+    this.#next?.accumulated(...facts);
   }
 
   quirk(name: string): void {

@@ -41,35 +41,35 @@ class Drawing {
       case "run.started":
         return this.#start("run", undefined, `${spans.agent} ${event.agent}`);
       case "round.started":
-        this.#close("chat", event.attempt > 1);
+        this.#close("chat", { failed: event.attempt > 1 });
         if (!this.#open.has(`round ${event.round}`)) this.#startRound(event.round);
         return this.#start("chat", `round ${event.round}`, `${spans.chat} ${event.model}`);
       case "generation.finished":
-        return this.#close("chat", false);
+        return this.#close("chat");
       case "tool.started":
         return this.#start(`tool ${event.call}`, `round ${event.round}`, `${spans.tool} ${event.name}`);
       case "tool.finished":
-        return this.#close(`tool ${event.call}`, !event.ok);
+        return this.#close(`tool ${event.call}`, { failed: !event.ok });
       case "generation.failed":
       case "round.retracted":
-        return this.#close("chat", true);
+        return this.#close("chat", { failed: true });
       case "round.finished":
-        return this.#close(`round ${event.round}`, false);
+        return this.#close(`round ${event.round}`);
       case "run.finished":
       case "run.failed": {
         const run = this.#open.get("run");
         for (const [part, value] of Object.entries(event.timing)) {
           run?.attributes.push({ key: `${attributes.timing}.${part}`, value: { doubleValue: value } });
         }
-        this.#close("chat", event.type === "run.failed");
-        return this.#close("run", event.type === "run.failed");
+        this.#close("chat", { failed: event.type === "run.failed" });
+        return this.#close("run", { failed: event.type === "run.failed" });
       }
     }
   }
 
   /** Open spans end with the last event. */
   end(): readonly SpanJson[] {
-    for (const key of [...this.#open.keys()]) this.#close(key, false);
+    for (const key of [...this.#open.keys()]) this.#close(key);
     return this.#spans;
   }
 
@@ -94,7 +94,7 @@ class Drawing {
     this.#open.get(`round ${round}`)?.attributes.push(index);
   }
 
-  #close(key: string, failed: boolean): void {
+  #close(key: string, { failed = false } = {}): void {
     const span = this.#open.get(key);
     if (span === undefined) return;
     span.endTimeUnixNano = nanos(this.#at);

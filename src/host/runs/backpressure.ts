@@ -1,4 +1,5 @@
 import type { RunEvent } from "../../core/events.ts";
+import type { RunLog } from "../../core/journal.ts";
 import { PolledStream } from "../../core/polled-stream.ts";
 
 type Batch = readonly RunEvent[];
@@ -57,6 +58,31 @@ export class BackpressureGate {
     this.#waiting?.();
     this.#waiting = undefined;
   }
+}
+
+/** The run's side: the same log, counting what is written. */
+export function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
+  const counted = (event: RunEvent) => {
+    pace.wrote(event);
+    return event;
+  };
+  return {
+    ownership: log.ownership,
+    signal: log.signal,
+    get head() {
+      return log.head;
+    },
+    get pressure() {
+      return log.pressure;
+    },
+    write: (body) => counted(log.write(body)),
+    step: async (body) => counted(await log.step(body)),
+    flush: () => log.flush(),
+    park: async (seen, wakeAfter) => {
+      await log.park(seen, wakeAfter);
+      pace.parked = true;
+    },
+  };
 }
 
 /** The reader's side: counts each batch as consumed when the next is requested. */

@@ -8,7 +8,7 @@ import { openQuestions } from "./questions.ts";
 /** Rows looked at once a second, of the newest, the running and the waiting runs. */
 const page = 100;
 
-/** Ended runs remembered, so that none is told twice. */
+/** Ended runs remembered, so that none is reported twice. */
 const mostEnded = 2_000;
 
 interface Known {
@@ -53,7 +53,7 @@ export class ElsewhereWatch {
     this.#known.clear();
   }
 
-  /** An event of a run that executes here: not to be told again. */
+  /** An event of a run that executes here: not to be reported again. */
   seen({ tenant, request: { agent } }: Claim, event: RunEvent): void {
     const known = this.#known.get(event.run) ?? { tenant, agent, head: 0, ended: false, questions: new Set<string>() };
     this.#known.set(event.run, known);

@@ -4,7 +4,7 @@ import type { FeedItem, FeedQuery } from "../../core/feed.ts";
 /** Items kept for a reader that does not take them. */
 const mostQueued = 1_000;
 
-/** One reader of the feed. A slow one loses items and is told so, instead of making memory grow. */
+/** One reader of the feed. A slow one loses items and gets a notice of it, instead of making memory grow. */
 export class FeedReader {
   readonly #query: FeedQuery;
   readonly #clock: Clock;

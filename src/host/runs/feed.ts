@@ -9,7 +9,7 @@ import type { Followers } from "../../journal/follow.ts";
 import { ElsewhereWatch } from "./feed-elsewhere.ts";
 import { FeedReader } from "./feed-reader.ts";
 
-/** How often runs under way are told, and runs of other processes are looked for, ms. */
+/** How often active runs are reported, and runs of other processes are looked for, ms. */
 const period = 1_000;
 
 /** Runs in one tick, so that a reader gets a few kB a second however many there are. */

@@ -17,10 +17,13 @@ export interface Varying {
  * and may keep a stale value.
  */
 export function varying(read: readonly JsonPath[], skipped: readonly JsonPath[] = []): readonly Varying[] {
-  return [...read.map((path) => varyingAt(path, false)), ...skipped.map((path) => varyingAt(path, true))];
+  return [
+    ...read.map((path) => varyingAt({ path, skipped: false })),
+    ...skipped.map((path) => varyingAt({ path, skipped: true })),
+  ];
 }
 
-function varyingAt(path: JsonPath, skipped: boolean): Varying {
+function varyingAt({ path, skipped }: Pick<Varying, "path" | "skipped">): Varying {
   const before = `"${path.findLast((step) => typeof step === "string")}"\\s*:\\s*`;
   return { path, skipped, beforeText: new RegExp(`${before}"`), beforeNumber: new RegExp(`${before}(?=\\d)`) };
 }

@@ -5,7 +5,7 @@ import type { Timeouts } from "../../core/provider.ts";
 
 export type Phase = "connect" | "firstChunk" | "idle";
 
-const told: Readonly<Record<keyof Timeouts, { code: Code; what: string }>> = {
+const reasons: Readonly<Record<keyof Timeouts, { code: Code; what: string }>> = {
   connect: { code: "unavailable", what: "the provider could not be reached" },
   firstChunk: { code: "timeout", what: "the provider sent no first chunk" },
   idle: { code: "idle_timeout", what: "the provider sent nothing more" },
@@ -52,7 +52,7 @@ export class Deadlines {
   }
 
   #error(limit: keyof Timeouts, ms: number): VenturiError {
-    const { code, what } = told[limit];
+    const { code, what } = reasons[limit];
     const message = `${what} within ${ms} ms; raise timeout.${limit} if it needs longer`;
     return new VenturiError(this.#op, code, message, { details: { timeout: limit, ms } });
   }

@@ -13,7 +13,7 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
   const { total } = story.shares;
   const shares = story.shares.all.filter(({ ms }) => ms >= Math.max(50, total * worthTelling)).slice(0, mostSentences);
   const parts = shares.map(({ part }) => part);
-  const told: string[] = [];
+  const sentences: string[] = [];
   const candidates = [
     ending(story),
     ...shares.map((share) => sentenceOf(story, share, children)),
@@ -22,11 +22,11 @@ export function tell(story: Story, children: ReadonlyMap<string, string>): strin
   for (const sentence of candidates) {
     // What went wrong may also be what took the time; it is mentioned once.
     const [what = sentence, end = ""] = sentence.split("; then ");
-    const known = told.join(" ");
+    const known = sentences.join(" ");
     if (sentence === "" || known.includes(lastWords(what))) continue;
-    told.push(capital(end === "" || known.includes(`; then ${end}`) ? what : sentence));
+    sentences.push(capital(end === "" || known.includes(`; then ${end}`) ? what : sentence));
   }
-  return told.map((sentence) => `${sentence}.`).join(" ");
+  return sentences.map((sentence) => `${sentence}.`).join(" ");
 }
 
 /** The part after the last colon, such as an error's message. */
@@ -183,10 +183,10 @@ function waited(questions: readonly QuestionStory[], name: string): string {
 
 /** What else went wrong; `parts` have been covered already. */
 function mishaps(story: Story, parts: readonly Part[]): string[] {
-  const told: string[] = [];
+  const sentences: string[] = [];
   const cut = story.attempts.some(({ finish }) => finish === "length");
   for (const { name, error } of story.rejected.slice(0, 2)) {
-    told.push(
+    sentences.push(
       cut
         ? `the arguments of ${name} were cut by the model's token limit, so it was not run`
         : `the call of ${name} was rejected: ${trim(error.err)}`,
@@ -194,22 +194,22 @@ function mishaps(story: Story, parts: readonly Part[]): string[] {
   }
   for (const { name, answer } of story.questions) {
     if (answer?.approved === false && !isUnanswered({ answer })) {
-      told.push(
+      sentences.push(
         `${answer.by ?? "somebody"} refused ${name}${answer.reason === undefined ? "" : `: ${trim(answer.reason)}`}`,
       );
     }
   }
   for (const { name, error } of story.tools.values()) {
     if (error !== undefined && error.code !== "tool_denied")
-      told.push(`the tool ${name} failed: ${error.code}: ${trim(error.err)}`);
+      sentences.push(`the tool ${name} failed: ${error.code}: ${trim(error.err)}`);
   }
   if (story.skipped.size > 0)
-    told.push(`${[...story.skipped].join(", ")} was skipped: its provider's circuit breaker was open`);
-  const toldAlready = parts.includes("failedAttempt") || story.backoffs.length > 0;
-  if (!toldAlready) told.push(...failedOver(story));
+    sentences.push(`${[...story.skipped].join(", ")} was skipped: its provider's circuit breaker was open`);
+  const isMentioned = parts.includes("failedAttempt") || story.backoffs.length > 0;
+  if (!isMentioned) sentences.push(...failedOver(story));
   if (story.resumes > 0 && story.shares.of("down") > 0)
-    told.push(`it was taken up again ${count(story.resumes, "time")}`);
-  return told.slice(0, 4);
+    sentences.push(`it was taken up again ${count(story.resumes, "time")}`);
+  return sentences.slice(0, 4);
 }
 
 function failedOver(story: Story): string[] {

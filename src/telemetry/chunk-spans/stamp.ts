@@ -12,7 +12,7 @@ const hasIsRemote = 0x100;
 
 /**
  * A span's bytes (opentelemetry/proto/trace/v1/trace.proto) with holes for per-span values. Spans of a kind differ only in a
- * few numbers, so they are copied and patched rather than encoded anew.
+ * few numbers, so they are copied and patched rather than encoded again.
  */
 export class SpanShape {
   readonly #bytes: Uint8Array;

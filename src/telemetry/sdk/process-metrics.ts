@@ -160,8 +160,8 @@ function handles(meter: Meter, sets: AttributeSets): Observed {
       if (process.platform !== "linux") return;
       try {
         files(sets.of({})).value = readdirSync("/proc/self/fd").length;
-        const told = /^Threads:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
-        threads(sets.of({})).value = Number(told?.[1] ?? 0);
+        const found = /^Threads:\s+(\d+)/m.exec(readFileSync("/proc/self/status", "utf8"));
+        threads(sets.of({})).value = Number(found?.[1] ?? 0);
       } catch {
         // A sandbox may hide /proc.
       }

@@ -15,13 +15,14 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export function routesOf(endpoint: string, environment: Environment): Routes {
   const route = (signal: string): Route => {
-    const told = (name: string) => environment[name]?.trim() ?? "";
-    const exporter = told(`OTEL_${signal}_EXPORTER`);
-    if (exporter === "none" || told("OTEL_SDK_DISABLED").toLowerCase() === "true") return "nowhere";
+    const variable = (name: string) => environment[name]?.trim() ?? "";
+    const exporter = variable(`OTEL_${signal}_EXPORTER`);
+    if (exporter === "none" || variable("OTEL_SDK_DISABLED").toLowerCase() === "true") return "nowhere";
     if (exporter !== "" && exporter !== "otlp") return "environment";
-    const own = told(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`);
+    const own = variable(`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`);
     if (own !== "") return "environment";
-    if (told("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" && protocolOf(signal, environment) === "grpc") return "environment";
+    if (variable("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" && protocolOf(signal, environment) === "grpc")
+      return "environment";
     if (endpoint !== "") return "endpoint";
     return exporter === "otlp" ? "environment" : "nowhere";
   };

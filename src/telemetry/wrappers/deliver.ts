@@ -150,14 +150,14 @@ export class Delivery extends PolledStream<Batch> {
   /** A child of the run's root span: of a run executing here, or as given by its first event. */
   #begin(batch: Batch | undefined): Span {
     const first = batch?.[0];
-    const told = first?.type === "run.started" ? parseTraceparent(first.trace) : undefined;
+    const stored = first?.type === "run.started" ? parseTraceparent(first.trace) : undefined;
     return this.#measure.sdk.tracer.startSpan(
       `${spans.deliver} ${this.#channel}`,
       {
         startTime: this.#origin.time(this.#started),
         attributes: { [attributes.channel]: this.#channel, [attributes.run]: this.#run },
       },
-      contextOf(this.#measure.traces.spanContext(this.#run) ?? told),
+      contextOf(this.#measure.traces.spanContext(this.#run) ?? stored),
     );
   }
 }

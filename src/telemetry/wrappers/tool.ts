@@ -169,8 +169,8 @@ class Execution implements Pending {
   asked(input: unknown): void {
     const { content } = this.#measure;
     if (!content.captured || !this.#span.isRecording()) return;
-    const told = content.json(input);
-    this.#span.setAttributes({ [attributes.toolArguments]: told, [attributes.inputText]: told });
+    const text = content.json(input);
+    this.#span.setAttributes({ [attributes.toolArguments]: text, [attributes.inputText]: text });
   }
 
   settled(outcome: Outcome, output: ToolOutput): void {
@@ -190,7 +190,7 @@ class Execution implements Pending {
     if (this.#trace === undefined) this.#end();
   }
 
-  told(body: Body<"tool.finished">): void {
+  finished(body: Body<"tool.finished">): void {
     if (this.#ended) return;
     this.settled(
       body.ok ? good : failed(body.error?.code ?? "tool_failed", body.error?.op ?? "", body.error?.err),
@@ -232,7 +232,7 @@ function ownAttributes(tool: Tool): Attributes {
 /** Handles `tool.finished`: completes the execution, if it ran here, and counts it. */
 export function toolFinished(measure: Tracing, runTrace: RunTrace, body: Body<"tool.finished">): void {
   for (const pending of runTrace.pending) {
-    if (pending instanceof Execution && pending.call === body.call) pending.told(body);
+    if (pending instanceof Execution && pending.call === body.call) pending.finished(body);
   }
   measure.sdk.instruments.toolCalls(measure.sdk.sets.of(labelsOf(body))).value++;
 }

@@ -61,7 +61,7 @@ export function useRuns(words: URLSearchParams): RunList {
     const timer = setInterval(() => !document.hidden && !feedOpen.value && void load(), every);
     let soon: ReturnType<typeof setTimeout> | undefined;
     const stop = onFeed((item) => {
-      state.value = { ...state.value, rows: state.value.rows.map((row) => told(row, item)) };
+      state.value = { ...state.value, rows: state.value.rows.map((row) => updated(row, item)) };
       // Whether a new run matches the filters is for the service to say; many at once are asked for once.
       if (!["run.started", "feed.opened", "feed.gap"].includes(item.type) || soon !== undefined) return;
       soon = setTimeout(() => {
@@ -100,8 +100,8 @@ export function useRuns(words: URLSearchParams): RunList {
   };
 }
 
-/** A row after what the feed told. */
-function told(row: RunRow, item: FeedItem): RunRow {
+/** A row after what the feed updated. */
+function updated(row: RunRow, item: FeedItem): RunRow {
   if (!("run" in item) || item.run !== row.run) return row;
   switch (item.type) {
     case "run.finished":

@@ -1,0 +1,21 @@
+import type { AgentDefinition } from "../../agent/definition.ts";
+import { inputSchema } from "../../agent/inputs.ts";
+import { jsonSchemaOf } from "../../agent/schema/standard.ts";
+import { specOf } from "../../agent/tools/tool-table.ts";
+import type { AgentInfo } from "../../core/runs.ts";
+
+export const infoOf = (agent: AgentDefinition): AgentInfo => ({
+  name: agent.name,
+  aliases: agent.aliases,
+  description: agent.description,
+  model: agent.model.name,
+  models: [...agent.overrides.models.keys()],
+  tools: agent.tools().map(specOf),
+  inputs: inputsOf(agent),
+  revision: agent.revision,
+});
+
+function inputsOf({ inputs, inputsSchema }: AgentDefinition): AgentInfo["inputs"] {
+  if (inputsSchema !== undefined) return jsonSchemaOf(inputsSchema);
+  return Object.keys(inputs).length === 0 ? undefined : inputSchema(inputs);
+}

@@ -1,0 +1,196 @@
+import type { AgentDefinition } from "../../agent/definition.ts";
+import type { Clock } from "../../core/clock.ts";
+import { VenturiError } from "../../core/errors.ts";
+import type { Claim, ClaimFilter, Journal, RunRequest } from "../../core/journal.ts";
+import type { Log } from "../../core/log.ts";
+import type { StartOptions } from "../../core/runs.ts";
+import type { Telemetry } from "../../core/telemetry.ts";
+import { token } from "../../core/token.ts";
+import { Committer } from "../../journal/committer.ts";
+import type { Followers } from "../../journal/follow.ts";
+import { type Work, Worker } from "../../journal/worker.ts";
+import type { Revisions } from "../build/revisions.ts";
+import type { LimitSettings } from "../config/server.ts";
+import { Figures } from "../inspect/figures.ts";
+import type { Admission } from "./admission.ts";
+import { BackpressureGate, pacedLog } from "./backpressure.ts";
+import { existingRun } from "./existing-run.ts";
+import type { Feed } from "./feed.ts";
+
+/** Name of this process's worker in the journal. */
+export const WorkerName = token<string>("WorkerName");
+
+/** Which runs of the journal this process takes up: of its agents, of the same revisions of them, or none but its own. */
+export type TakeUp = "any" | "same" | "none";
+export const TakeUp = token<TakeUp>("TakeUp");
+
+interface ExecutorParts {
+  readonly name: string;
+  /** Already instrumented. */
+  readonly journal: Journal;
+  readonly revisions: Revisions;
+  readonly admission: Admission;
+  readonly followers: Followers;
+  readonly feed: Feed;
+  readonly telemetry: Telemetry;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly takeUp: TakeUp;
+  readonly concurrency: number;
+}
+
+export interface Owner {
+  readonly tenant: string;
+  readonly caller: RunRequest["caller"] | undefined;
+}
+
+/** Executes the runs this process claims, each on the revision current at that time. */
+export class Executor {
+  /** What happened since somebody took them. */
+  readonly figures: Figures;
+  readonly #parts: ExecutorParts;
+  readonly #committer: Committer;
+  readonly #worker: Worker;
+  readonly #gates = new Map<string, BackpressureGate>();
+  /** Owners of the runs executing here. */
+  readonly #owners = new Map<string, Owner>();
+  /** Unfinished runs started here; kept only by a process that takes up no others. */
+  readonly #started = new Set<string>();
+  readonly #interrupt = new AbortController();
+
+  constructor(parts: ExecutorParts) {
+    this.#parts = parts;
+    const { name, journal, clock, log, followers, concurrency, admission } = parts;
+    this.#committer = new Committer({
+      journal,
+      clock,
+      log,
+      listener: followers,
+      ended: (digest) => this.figures.ended(digest),
+    });
+    this.figures = new Figures(this.#committer.commits);
+    this.#worker = new Worker({
+      name,
+      journal,
+      committer: this.#committer,
+      clock,
+      log,
+      concurrency,
+      watch: admission,
+      claims: () => this.#claims(),
+      prices: () => parts.revisions.current.config.prices,
+      execute: (work) => this.#execute(work),
+    });
+  }
+
+  /** Starts claiming work. */
+  open(): Promise<void> {
+    return this.#worker.start();
+  }
+
+  get active(): number {
+    return this.#worker.active;
+  }
+
+  /** Name of the worker to claim a new run for, if this process may execute it at once. */
+  claimant({ parent }: RunRequest): string | undefined {
+    // A sub-run needs no free slot: its waiting parent might hold the last one for ever.
+    const here = this.#worker.room > 0 || this.#owners.has(parent?.run ?? "");
+    return here ? this.#worker.name : undefined;
+  }
+
+  /** A run was stored by this process. */
+  started(run: string, { paced }: StartOptions): void {
+    if (this.#parts.takeUp === "none") this.#started.add(run);
+    if (paced) this.#gates.set(run, new BackpressureGate());
+  }
+
+  /** Executes a run that was claimed as it was stored. */
+  offer(claim: Claim): void {
+    this.#worker.offer(claim);
+  }
+
+  /** The owner of a run, if it executes here. */
+  ownerOf(run: string): Owner | undefined {
+    return this.#owners.get(run);
+  }
+
+  /** The gate of a paced run that has no reader yet, and how to remove it. */
+  gateOf(run: string): { gate: BackpressureGate; remove: () => void } | undefined {
+    const gate = this.#gates.get(run);
+    return gate?.take() ? { gate, remove: () => this.#gates.delete(run) } : undefined;
+  }
+
+  /** The runs of the journal that this process may execute. */
+  #claims(): ClaimFilter {
+    const { takeUp, revisions } = this.#parts;
+    if (takeUp === "none") return { agents: [], runs: [...this.#started] };
+    const agents: AgentDefinition[] = [...revisions.current.agents.values()];
+    const names = { agents: agents.map(({ name }) => name) };
+    return takeUp === "any" ? names : { ...names, revisions: agents.map(({ revision }) => revision) };
+  }
+
+  async #execute(work: Work): Promise<void> {
+    const { claim, history } = work;
+    const { telemetry, clock, revisions, feed, journal } = this.#parts;
+    const { run } = claim.ownership;
+    const startedAt = clock.monotonic();
+    const lease = revisions.acquire();
+    const gate = this.#gates.get(run);
+    if (gate !== undefined) gate.parked = false;
+    const leaveFeed = feed.began(claim, work.digest);
+    try {
+      const measured = telemetry.runLog(work.log, claim, history);
+      const log = gate === undefined ? measured : pacedLog(measured, gate);
+      this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller });
+      const pipeline = lease.revision.pipelines.open({
+        claim,
+        log,
+        history,
+        startedAt,
+        signals: work.signals,
+        release: work.signal,
+        interrupt: this.#interrupt.signal,
+        ...(gate === undefined ? {} : { gate: () => gate.gate() }),
+      });
+      await pipeline.run();
+      if (this.#started.has(run) && (await existingRun(journal, run)).state === "done") this.#started.delete(run);
+    } finally {
+      if (!gate?.parked) this.#gates.delete(run);
+      this.#owners.delete(run);
+      leaveFeed();
+      lease.release();
+    }
+  }
+
+  /** Claims nothing more, and gives running ones `ms` to end. */
+  async drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void> {
+    this.#worker.rest();
+    const { clock, followers } = this.#parts;
+    await this.#idle(clock.monotonic() + ms);
+    if (this.#worker.active === 0) return;
+    if (afterDrain === "release") {
+      await this.#worker.stop();
+      followers.close(); // their streams go on elsewhere
+      return;
+    }
+    this.#interrupt.abort(
+      new VenturiError("run.drain", "shutting_down", "the service stopped before the run was done"),
+    );
+    await this.#idle(clock.monotonic() + 5_000);
+  }
+
+  async close(): Promise<void> {
+    await this.#worker.stop();
+    this.#parts.followers.close();
+    this.#committer.close();
+  }
+
+  /** Resolves when nothing is running, or at the deadline. */
+  async #idle(until: number): Promise<void> {
+    const { clock } = this.#parts;
+    while (this.#worker.active > 0 && clock.monotonic() < until) {
+      await new Promise<void>((resolve) => clock.after(20, resolve));
+    }
+  }
+}

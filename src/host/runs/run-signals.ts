@@ -1,0 +1,97 @@
+import { createHash, randomBytes } from "node:crypto";
+import type { AgentDefinition } from "../../agent/definition.ts";
+import { ToolTable } from "../../agent/tools/tool-table.ts";
+import { messageOf, VenturiError } from "../../core/errors.ts";
+import type { EventOf } from "../../core/events.ts";
+import type { Journal, RunRow } from "../../core/journal.ts";
+import type { Log } from "../../core/log.ts";
+import type { SignalBody, SignalKind } from "../../core/signals.ts";
+import { Callers } from "./callers.ts";
+import { checkSignal } from "./check-signal.ts";
+import { existingRun, noRun } from "./existing-run.ts";
+import { askedAbout } from "./questions.ts";
+import { checkSignalBounds, isName } from "./request-bounds.ts";
+
+const op = "run.signal";
+
+interface SignalParts {
+  readonly journal: Journal;
+  readonly log: Log;
+  /** The agent of the current revision. */
+  readonly agent: (name: string) => AgentDefinition | undefined;
+}
+
+/** Sends signals to runs, wherever they execute. Answers to approval requests are matched with their question and audited. */
+export class RunSignals {
+  readonly #parts: SignalParts;
+
+  constructor(parts: SignalParts) {
+    this.#parts = parts;
+  }
+
+  /** False when the signal was sent before, or the question is already answered. */
+  async send<Kind extends SignalKind>(
+    run: string,
+    { kind, body, id }: { kind: Kind; body: SignalBody<Kind>; id: string | undefined },
+  ): Promise<boolean> {
+    const checked = checkSignal(kind, body);
+    checkSignalBounds(checked);
+    if (!isName(run)) throw noRun(op, run);
+    if ("call" in checked) return this.#answer(run, checked, id);
+    return this.#parts.journal.signal(run, id ?? newId(), kind, checked);
+  }
+
+  async #answer(run: string, answer: SignalBody<"approve">, id: string | undefined): Promise<boolean> {
+    const { journal, agent } = this.#parts;
+    const row = await existingRun(journal, run);
+    const { count, answered, asked } = await askedAbout(journal, run, answer.call);
+    if (answered || row.state === "done") return false;
+    if (answer.arguments !== undefined && asked !== undefined) {
+      const { origin } = asked;
+      // Asked by a called run, whose tool it is: answered there, and forwarded to its callers.
+      if (origin !== undefined) return this.#answer(origin.run, { ...answer, call: origin.call }, id);
+      if (!answer.approved) {
+        throw new VenturiError(op, "invalid_input", "arguments: a refused call is not made; leave them out");
+      }
+      checkChanged(agent(row.agent), asked.name, answer.arguments);
+    }
+    const taken = await journal.signal(run, `${id ?? newId()}:${count}`, "approve", answer);
+    if (taken) {
+      await new Callers(journal, row).answered(answer);
+      await this.#audit(row, answer, asked);
+    }
+    return taken;
+  }
+
+  /** The answer is already stored, so a failure to audit it is only logged. */
+  async #audit(row: RunRow, answer: SignalBody<"approve">, asked: EventOf<"approval.requested"> | undefined) {
+    const { journal, log } = this.#parts;
+    const hash = hashOf(asked?.arguments ?? {});
+    const entry = {
+      action: answer.approved ? "approval.given" : "approval.denied",
+      by: answer.by ?? "local",
+      tenant: row.tenant,
+      run: row.run,
+      details: {
+        call: answer.call,
+        tool: asked?.name ?? "",
+        arguments: `sha256:${hash}`,
+        ...(answer.arguments === undefined ? {} : { changed: `sha256:${hashOf(answer.arguments)}` }),
+      },
+    };
+    const failed = (thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) });
+    await journal.audit(entry).catch(failed);
+  }
+}
+
+/** Arguments that a person changed have to fit the tool's schema, as far as the tool is known here. */
+function checkChanged(agent: AgentDefinition | undefined, name: string, changed: Record<string, unknown>): void {
+  const tools = new ToolTable(agent?.tools() ?? []);
+  if (tools.get(name) === undefined) return;
+  const checked = tools.check(name, { ...changed });
+  if (!checked.ok) throw new VenturiError(op, "invalid_input", checked.error.message);
+}
+
+const newId = (): string => randomBytes(9).toString("base64url");
+
+const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");
