@@ -1,7 +1,8 @@
 // Two workers, each file in one of them: files share nothing but this machine. The long ones go first, so that neither worker is
 // left with one at the end.
 //   npm test             all but the slowest, in under four minutes on two cores
-//   npm run test:slow    those: whole services under kills, attacks and load, and the example programs
+//   npm run test:slow    those: whole services under kills, attacks and load, the example programs, and every case of the sweeps of
+//                        which npm test tries a sample (test/sweep.ts)
 const { globSync } = require("node:fs");
 
 const file = (name) => `dist/test/${name}.test.js`;
@@ -13,11 +14,14 @@ const slow = [
   "examples/library",
   "examples/plugins",
   "host/processes/processes",
+  "plugins/postgres/contract-pooler",
   "plugins/shell/escape",
   "plugins/shell/repositories",
+  "plugins/sqlite/contract-in-memory",
   "why/whole",
   "workers/workers",
 ].map(file);
+const sweeps = ["fuzz/seeds", "plugins/shell/options", "plugins/shell/processes"].map(file);
 const long = [
   "plugins/sqlite/contract",
   "plugins/mcp/mcp",
@@ -31,7 +35,8 @@ const long = [
   "plugins/postgres/contract",
   "docs/code",
 ].map(file);
-const wanted = (one) => slow.includes(one) === (process.env.VENTURI_TESTS === "slow");
+const isSlow = process.env.VENTURI_TESTS === "slow";
+const wanted = (one) => slow.includes(one) === isSlow || sweeps.includes(one);
 const all = globSync("dist/test/**/*.test.js").sort().filter(wanted);
 
 module.exports = {

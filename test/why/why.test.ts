@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
 import { stringify } from "yaml";
 import { silentLog } from "../../src/core/log.ts";
@@ -5,7 +8,6 @@ import { noTelemetry } from "../../src/core/telemetry.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { sourceOf } from "../../src/serve/why/source.ts";
 import { explainRun, type Why } from "../../src/serve/why/why.ts";
-import { testFolder } from "../host/folder.ts";
 import { type Planted, planted } from "./planted.ts";
 
 const tool = (name: string, body: string) =>
@@ -25,7 +27,7 @@ const scenario = (name: string, turns: readonly Record<string, unknown>[], advan
   turns,
 });
 
-/** Turns that fail are told apart by request: the conversation does not grow with them. */
+/** Turns that fail are distinguished by request: the conversation does not grow with them. */
 const advanceOf = ({ turns }: Planted): "round" | "request" =>
   turns?.some((turn) => "faults" in turn) ? "request" : "round";
 
@@ -99,24 +101,42 @@ function answerLater(host: Host, { act }: Planted, { run, call }: { run: string;
 
 describe("why", function () {
   this.timeout(30_000);
-  // Causes are told by shares of real time, which a busy machine shifts.
+  // Causes are found by shares of real time, which a busy machine shifts.
   this.retries(2);
-  const folder = testFolder();
+  const folder = mkdtempSync(join(tmpdir(), "venturi-why-"));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  const explain = async (problem: Planted): Promise<Why> => {
+    const configFile = join(folder, `${planted.indexOf(problem)}.yaml`);
+    writeFileSync(configFile, configOf(problem));
+    const host = await openHost({ configFile, log: silentLog, telemetry: noTelemetry });
+    try {
+      const run = await play(host, problem);
+      return await explainRun(
+        sourceOf(host.runs, () => undefined),
+        run,
+      );
+    } finally {
+      await host.close();
+    }
+  };
+
+  // The runs mostly wait, so several go on at a time; one that is tried again runs alone.
+  const explained = new Map<Planted, Why>();
+  before(async () => {
+    writeFileSync(join(folder, "tools.mjs"), modules);
+    const waiting = [...planted];
+    const worker = async () => {
+      for (let problem = waiting.shift(); problem !== undefined; problem = waiting.shift())
+        explained.set(problem, await explain(problem));
+    };
+    await Promise.all(Array.from({ length: 6 }, worker));
+  });
 
   for (const problem of planted) {
     it(`names ${problem.name}: ${problem.cause}`, async () => {
-      const configFile = folder.write({ "venturi.yaml": configOf(problem), "tools.mjs": modules });
-      const host = await openHost({ configFile, log: silentLog, telemetry: noTelemetry });
-      let why: Why;
-      try {
-        const run = await play(host, problem);
-        why = await explainRun(
-          sourceOf(host.runs, () => undefined),
-          run,
-        );
-      } finally {
-        await host.close();
-      }
+      const why = explained.get(problem) ?? (await explain(problem));
+      explained.delete(problem);
       expect(why.cause, why.summary).to.equal(problem.cause);
       for (const pattern of problem.says) expect(why.summary).to.match(pattern);
       const sum = why.parts.reduce((total, { ms }) => total + ms, 0);

@@ -12,5 +12,3 @@ describe("sqlite", () => {
     reopen: (options) => openFile(file, options),
   });
 });
-
-journalContract("sqlite, in memory", { open: (options) => openFile(":memory:", options) });
