@@ -11,8 +11,8 @@ import type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts"
 export { codes } from "./core/codes.ts";
 export { VenturiError } from "./core/errors.ts";
 export type { RunEvent, RunInput } from "./core/events.ts";
-export type { RunRequest } from "./core/journal.ts";
 export type { Message, Part } from "./core/messages.ts";
+export type { RunRequest } from "./core/run-request.ts";
 export type { Runs } from "./core/runs.ts";
 export type { Telemetry } from "./core/telemetry.ts";
 export {

@@ -1,5 +1,6 @@
 /** The public API for plugin authors: everything a plugin may import from Venturi. */
 export type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+export * from "./core/audit.ts";
 export * from "./core/call-settings.ts";
 export * from "./core/channel.ts";
 export * from "./core/clock.ts";
@@ -15,6 +16,8 @@ export * from "./core/fork.ts";
 export * from "./core/hooks.ts";
 export * from "./core/inspect.ts";
 export * from "./core/journal.ts";
+export * from "./core/kept-wire.ts";
+export * from "./core/list-query.ts";
 export * from "./core/log.ts";
 export * from "./core/messages.ts";
 export * from "./core/native.ts";
@@ -26,6 +29,9 @@ export * from "./core/projection.ts";
 export * from "./core/provider.ts";
 export * from "./core/redact.ts";
 export * from "./core/registries.ts";
+export * from "./core/run-log.ts";
+export * from "./core/run-request.ts";
+export * from "./core/run-row.ts";
 export * from "./core/runs.ts";
 export * from "./core/schema.ts";
 export { named } from "./core/schema-names.ts";

@@ -1,7 +1,7 @@
 import { CallOptions } from "../core/call-settings.ts";
 import { VenturiError } from "../core/errors.ts";
 import { generationOptions } from "../core/generation-options.ts";
-import type { RunRequest } from "../core/journal.ts";
+import type { RunRequest } from "../core/run-request.ts";
 import type { AgentDefinition, ModelChain } from "./definition.ts";
 import { lackOf, type Needs } from "./model/capabilities.ts";
 import { lowerLimits } from "./request-limits.ts";

@@ -1,8 +1,8 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { HookContext, Hooks, StandIn, ToolHookCall } from "../core/hooks.ts";
-import type { RunRequest } from "../core/journal.ts";
 import type { Generation, GenerationRequest } from "../core/provider.ts";
+import type { RunRequest } from "../core/run-request.ts";
 import type { Stalls } from "../core/stalls.ts";
 import { orAborted } from "./or-aborted.ts";
 import { inScope } from "./plugin-scope.ts";

@@ -1,5 +1,5 @@
 import { messageOf, wrap } from "../core/errors.ts";
-import type { SignalFeed } from "../core/journal.ts";
+import type { SignalFeed } from "../core/run-log.ts";
 import { watchTime } from "./limits.ts";
 import { Loop } from "./loop.ts";
 import { RunContext, type RunParts } from "./run-context.ts";

@@ -1,9 +1,11 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { EventBody, RunEvent } from "../core/events.ts";
-import type { RunLog, RunRequest, Signal } from "../core/journal.ts";
+import type { Signal } from "../core/journal.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
+import type { RunLog } from "../core/run-log.ts";
+import type { RunRequest } from "../core/run-request.ts";
 import type { Stalls } from "../core/stalls.ts";
 import type { Usage } from "../core/usage.ts";
 import { ContentStore } from "./content.ts";

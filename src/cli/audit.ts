@@ -1,6 +1,6 @@
 import type { Command } from "commander";
+import type { AuditRecord } from "../core/audit.ts";
 import { VenturiError } from "../core/errors.ts";
-import type { AuditRecord } from "../core/journal.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";

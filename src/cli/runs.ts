@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
 import { VenturiError, wrap } from "../core/errors.ts";
-import type { ListQuery, RunRow } from "../core/journal.ts";
+import type { ListQuery } from "../core/list-query.ts";
+import type { RunRow } from "../core/run-row.ts";
 import { Duration } from "../core/units.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";

@@ -1,5 +1,5 @@
 import { type EventOf, isTerminal, type TerminalEvent } from "../core/events.ts";
-import type { RunRequest } from "../core/journal.ts";
+import type { RunRequest } from "../core/run-request.ts";
 import type { Runs } from "../core/runs.ts";
 import type { Printer } from "./printer.ts";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { VenturiError } from "./errors.ts";
 import { generationOptions } from "./generation-options.ts";
-import type { RunRequest } from "./journal.ts";
 import type { GenerationOptions } from "./provider.ts";
+import type { RunRequest } from "./run-request.ts";
 
 type Named = typeof generationOptions;
 const named = Object.entries(generationOptions).map(([key, schema]) => [key, schema.nullable()]);

@@ -1,5 +1,5 @@
-import type { RunRequest } from "./journal.ts";
 import type { Generation, GenerationRequest } from "./provider.ts";
+import type { RunRequest } from "./run-request.ts";
 
 export interface HookContext {
   readonly run: string;

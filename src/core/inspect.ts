@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KeptWire } from "./journal.ts";
+import type { KeptWire } from "./kept-wire.ts";
 import { named } from "./schema-names.ts";
 
 /** Figures of one interval of this process. Durations in ms. */

@@ -1,5 +1,6 @@
 import type { RunEvent } from "./events.ts";
-import type { Claim, RunLog, SignalFeed } from "./journal.ts";
+import type { Claim } from "./journal.ts";
+import type { RunLog, SignalFeed } from "./run-log.ts";
 import { token } from "./token.ts";
 
 /** A claimed run and what is needed to execute it. */

@@ -2,8 +2,11 @@ import type { z } from "zod";
 import type { RunEvent } from "./events.ts";
 import type { FeedItem, FeedQuery } from "./feed.ts";
 import type { ForkRequest } from "./fork.ts";
-import type { KeptWire, ListQuery, RunRequest, RunRow } from "./journal.ts";
+import type { KeptWire } from "./kept-wire.ts";
+import type { ListQuery } from "./list-query.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
+import type { RunRequest } from "./run-request.ts";
+import type { RunRow } from "./run-row.ts";
 import type { SignalBody, SignalKind } from "./signals.ts";
 import { token } from "./token.ts";
 

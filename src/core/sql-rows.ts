@@ -1,5 +1,7 @@
+import type { AuditRecord } from "./audit.ts";
 import type { RunEvent } from "./events.ts";
-import type { AuditRecord, Claim, Ownership, RunRow, Signal } from "./journal.ts";
+import type { Claim, Ownership, Signal } from "./journal.ts";
+import type { RunRow } from "./run-row.ts";
 import { claimedRequest, listedRequest, storedBody, storedDigest, storedEvents } from "./stored.ts";
 
 /** Rows of an SQL journal, independent of the engine's types, and their mapping to the port. */

@@ -1,7 +1,9 @@
 import type { Digest } from "./digest.ts";
 import { messageOf, VenturiError } from "./errors.ts";
 import type { RunEvent } from "./events.ts";
-import type { Claim, RunRequest, RunRow, Signal } from "./journal.ts";
+import type { Claim, Signal } from "./journal.ts";
+import type { RunRequest } from "./run-request.ts";
+import type { RunRow } from "./run-row.ts";
 
 /**
  * Reading records back from a journal. A damaged record affects its own run only; it must never prevent adjacent rows from

@@ -1,7 +1,8 @@
 import type { RunEvent } from "./events.ts";
-import type { Claim, Journal, RunLog } from "./journal.ts";
+import type { Claim, Journal } from "./journal.ts";
 import type { Log } from "./log.ts";
 import type { Provider } from "./provider.ts";
+import type { RunLog } from "./run-log.ts";
 import type { Runs } from "./runs.ts";
 import { token } from "./token.ts";
 import type { Tool } from "./tool.ts";

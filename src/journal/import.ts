@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { z } from "zod";
 import { messageOf, VenturiError } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
-import { defaultTenant, type Journal } from "../core/journal.ts";
+import type { Journal } from "../core/journal.ts";
+import { defaultTenant } from "../core/run-request.ts";
 import { excessOfJson, recordLimits } from "../core/value-limits.ts";
 import { Heading, Line } from "./archive.ts";
 

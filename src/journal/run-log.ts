@@ -2,8 +2,9 @@ import type { Clock } from "../core/clock.ts";
 import type { DigestFold } from "../core/digest.ts";
 import { VenturiError } from "../core/errors.ts";
 import { type EventBody, isTerminal, type RunEvent, textOnly } from "../core/events.ts";
-import type { Append, Ownership, RunLog } from "../core/journal.ts";
+import type { Append, Ownership } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
+import type { RunLog } from "../core/run-log.ts";
 import { recordLimits } from "../core/value-limits.ts";
 import { mustEncode } from "./encodable.ts";
 

@@ -1,5 +1,6 @@
-import type { Cursor, Hint, Journal, Signal, SignalFeed } from "../core/journal.ts";
+import type { Cursor, Hint, Journal, Signal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
+import type { SignalFeed } from "../core/run-log.ts";
 
 /** Signals of one run while it executes here. */
 export class RunSignals implements SignalFeed {

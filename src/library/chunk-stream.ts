@@ -1,7 +1,7 @@
 import { VenturiError, wrap } from "../core/errors.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
-import type { RunRequest } from "../core/journal.ts";
 import { PolledStream, polled } from "../core/polled-stream.ts";
+import type { RunRequest } from "../core/run-request.ts";
 import type { Runs } from "../core/runs.ts";
 import { type Chunk, Chunks } from "./chunk.ts";
 

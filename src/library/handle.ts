@@ -1,7 +1,7 @@
 import { parse } from "../agent/schema/standard.ts";
 import { fromJson, VenturiError } from "../core/errors.ts";
 import type { RunEvent, TerminalEvent } from "../core/events.ts";
-import type { RunRow } from "../core/journal.ts";
+import type { RunRow } from "../core/run-row.ts";
 import type { Runs } from "../core/runs.ts";
 import type { Schema } from "../core/schema.ts";
 import type { CallOf, Calls } from "./hooks.ts";

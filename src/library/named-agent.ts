@@ -1,8 +1,8 @@
 import { type CallSettings, callRequest } from "../core/call-settings.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { RunInput } from "../core/events.ts";
-import type { RunRequest } from "../core/journal.ts";
 import type { Message } from "../core/messages.ts";
+import type { RunRequest } from "../core/run-request.ts";
 import type { Runs } from "../core/runs.ts";
 import type { AgentLike, Named } from "./agent.ts";
 import { type Action, type Chunk, type Finish, isWhole, type ToolCall } from "./chunk.ts";

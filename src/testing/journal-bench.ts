@@ -1,5 +1,6 @@
 import type { EventBody, RunEvent } from "../core/events.ts";
-import { type Append, type Claim, defaultTenant, type Enqueue, type Journal, type Ownership } from "../core/journal.ts";
+import type { Append, Claim, Enqueue, Journal, Ownership } from "../core/journal.ts";
+import { defaultTenant } from "../core/run-request.ts";
 
 export interface JournalSubject {
   /** An empty journal. */

@@ -10,7 +10,10 @@ import {
   type Timing,
 } from "../core/events.ts";
 import type { FeedItem, FeedQuery } from "../core/feed.ts";
-import { defaultTenant, type KeptWire, type RunRequest, type RunRow, type Signal } from "../core/journal.ts";
+import type { Signal } from "../core/journal.ts";
+import type { KeptWire } from "../core/kept-wire.ts";
+import { defaultTenant, type RunRequest } from "../core/run-request.ts";
+import type { RunRow } from "../core/run-row.ts";
 import type {
   AgentInfo,
   Embedded,

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { expect } from "chai";
 import { startSimulator } from "../../plugins/simulator/server.ts";
 import { isTerminal, type RunEvent } from "../../src/core/events.ts";
-import type { RunRequest } from "../../src/core/journal.ts";
+import type { RunRequest } from "../../src/core/run-request.ts";
 import { loadConfig } from "../../src/host/config/load.ts";
 import { openHost } from "../../src/host/open.ts";
 import { openService } from "../../src/host/service.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
-import type { AuditRecord } from "../../src/core/journal.ts";
+import type { AuditRecord } from "../../src/core/audit.ts";
 import { silentLog } from "../../src/core/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { venturi } from "../cli/venturi.ts";

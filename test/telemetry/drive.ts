@@ -1,9 +1,11 @@
 import { defaultTimeouts } from "../../src/agent/definition.ts";
 import type { Delta } from "../../src/core/deltas.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Claim, Ownership, RunLog, RunRequest } from "../../src/core/journal.ts";
+import type { Claim, Ownership } from "../../src/core/journal.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { GenerationContext, GenerationRequest, Provider } from "../../src/core/provider.ts";
+import type { RunLog } from "../../src/core/run-log.ts";
+import type { RunRequest } from "../../src/core/run-request.ts";
 import type { Telemetry } from "../../src/core/telemetry.ts";
 import type { Tool, ToolContext } from "../../src/core/tool.ts";
 

@@ -1,5 +1,5 @@
-import type { RunRequest } from "../../core/journal.ts";
 import type { Message } from "../../core/messages.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import type { TokenCount } from "../../core/runs.ts";
 import { type AgentDefinition, defaultTimeouts } from "../definition.ts";
 import { estimateMessage, estimateTokens } from "./estimate.ts";

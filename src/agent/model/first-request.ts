@@ -1,6 +1,6 @@
-import type { RunRequest } from "../../core/journal.ts";
 import type { Message } from "../../core/messages.ts";
 import type { GenerationRequest } from "../../core/provider.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import type { AgentDefinition } from "../definition.ts";
 import { instructionsFor } from "../inputs.ts";
 import { inputMessages } from "../state/run-state.ts";

@@ -1,8 +1,8 @@
 import { VenturiError } from "../../core/errors.ts";
-import type { RunRequest } from "../../core/journal.ts";
 import type { Message, Part, ToolResultPart } from "../../core/messages.ts";
 import { isWhole, type Native, untranslated } from "../../core/native.ts";
 import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import type { AgentDefinition } from "../definition.ts";
 import { firstRequest } from "./first-request.ts";
 

@@ -1,5 +1,5 @@
-import type { RunRequest } from "../../core/journal.ts";
 import type { GenerationOptions } from "../../core/provider.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import type { AgentDefinition } from "../definition.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 

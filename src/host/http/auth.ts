@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingHttpHeaders } from "node:http";
 import type { Caller } from "../../core/channel.ts";
 import { VenturiError } from "../../core/errors.ts";
-import { defaultTenant } from "../../core/journal.ts";
+import { defaultTenant } from "../../core/run-request.ts";
 import { type Scope, scopes } from "../../core/scopes.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { TokenCheck } from "./jwt.ts";

@@ -1,6 +1,6 @@
+import type { AuditEntry } from "../../core/audit.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError } from "../../core/errors.ts";
-import type { AuditEntry } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 
 const window = 60_000;

@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AuditEntry } from "../../core/audit.ts";
 import type { Channel, ChannelHost } from "../../core/channel.ts";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
 import type { Inspect } from "../../core/inspect.ts";
-import type { AuditEntry, Journal } from "../../core/journal.ts";
+import type { Journal } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import { traceparentOf } from "../../core/trace-context.ts";
 import type { ServerSettings } from "../config/server.ts";

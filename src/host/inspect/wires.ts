@@ -1,7 +1,7 @@
 import type { Delta } from "../../core/deltas.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { DecodedWire } from "../../core/inspect.ts";
-import type { KeptWire } from "../../core/journal.ts";
+import type { KeptWire } from "../../core/kept-wire.ts";
 import type { Wire } from "../../core/plugin.ts";
 import { Pipeline } from "../../provider/decode.ts";
 import type { PluginLoader } from "../build/plugin-loader.ts";

@@ -1,6 +1,6 @@
 import type { RunEvent } from "../../core/events.ts";
-import type { RunLog } from "../../core/journal.ts";
 import { PolledStream } from "../../core/polled-stream.ts";
+import type { RunLog } from "../../core/run-log.ts";
 
 type Batch = readonly RunEvent[];
 

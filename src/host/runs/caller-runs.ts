@@ -1,5 +1,8 @@
+import type { AuditEntry } from "../../core/audit.ts";
 import { VenturiError } from "../../core/errors.ts";
-import type { AuditEntry, ListQuery, RunRequest, RunRow } from "../../core/journal.ts";
+import type { ListQuery } from "../../core/list-query.ts";
+import type { RunRequest } from "../../core/run-request.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { Scope } from "../../core/scopes.ts";
 import { demand, permit } from "../http/auth.ts";

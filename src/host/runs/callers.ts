@@ -1,4 +1,5 @@
-import type { Journal, RunRow } from "../../core/journal.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import type { PendingApproval } from "../../core/runs.ts";
 import type { SignalBody } from "../../core/signals.ts";
 import { askedAbout, openQuestions } from "./questions.ts";

@@ -5,7 +5,7 @@ import { checkContext } from "../../agent/live-context.ts";
 import { checkCapabilities } from "../../agent/model/capabilities.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { RunInput } from "../../core/events.ts";
-import type { RunRequest } from "../../core/journal.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import { checkBounds } from "./request-bounds.ts";
 
 type Agents = ReadonlyMap<string, AgentDefinition>;

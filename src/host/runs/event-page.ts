@@ -1,5 +1,6 @@
 import { isStep, type RunEvent } from "../../core/events.ts";
-import type { Journal, RunRow } from "../../core/journal.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import type { EventPage, EventQuery } from "../../core/runs.ts";
 
 const usual = 500;

@@ -1,8 +1,9 @@
 import type { AgentDefinition } from "../../agent/definition.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError } from "../../core/errors.ts";
-import type { Claim, ClaimFilter, Journal, RunRequest } from "../../core/journal.ts";
+import type { Claim, ClaimFilter, Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import type { StartOptions } from "../../core/runs.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { token } from "../../core/token.ts";

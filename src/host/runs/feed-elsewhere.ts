@@ -1,7 +1,8 @@
 import { beginning, endOfRun, inputText } from "../../core/digest.ts";
 import { isTerminal, type RunEvent } from "../../core/events.ts";
 import type { FeedItem } from "../../core/feed.ts";
-import type { Claim, Journal, RunRow } from "../../core/journal.ts";
+import type { Claim, Journal } from "../../core/journal.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import { readHistory } from "../../journal/history.ts";
 import { openQuestions } from "./questions.ts";
 

@@ -4,9 +4,11 @@ import { complaintsOf } from "../../core/complaints.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
 import { ForkRequest } from "../../core/fork.ts";
-import type { Journal, Recording, RunRequest, RunRow, Signal } from "../../core/journal.ts";
+import type { Journal, Recording, Signal } from "../../core/journal.ts";
 import type { Message } from "../../core/messages.ts";
 import type { GenerationOptions } from "../../core/provider.ts";
+import type { RunRequest } from "../../core/run-request.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import { readHistory } from "../../journal/history.ts";
 
 const op = "run.fork";

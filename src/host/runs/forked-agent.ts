@@ -2,7 +2,8 @@ import type { AgentDefinition } from "../../agent/definition.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
 import { fromJson, VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent } from "../../core/events.ts";
-import type { ForkOrigin, Journal } from "../../core/journal.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { ForkOrigin } from "../../core/run-request.ts";
 import { RichOutput, type Tool, type ToolImage } from "../../core/tool.ts";
 import { readHistory } from "../../journal/history.ts";
 

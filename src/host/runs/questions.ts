@@ -1,7 +1,8 @@
 import { VenturiError } from "../../core/errors.ts";
 import type { EventOf, RunEvent } from "../../core/events.ts";
-import type { Journal, RunRow } from "../../core/journal.ts";
+import type { Journal } from "../../core/journal.ts";
 import { mayBeCut } from "../../core/page.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import type { PendingApproval } from "../../core/runs.ts";
 
 const page = 1_000;

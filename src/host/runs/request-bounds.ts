@@ -1,6 +1,7 @@
 import { readSchema, schemaLimits } from "../../agent/schema/json-schema.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
-import type { RunRequest, Signal } from "../../core/journal.ts";
+import type { Signal } from "../../core/journal.ts";
+import type { RunRequest } from "../../core/run-request.ts";
 import { excessOf, recordLimits, valueLimits } from "../../core/value-limits.ts";
 
 const op = "run.start";

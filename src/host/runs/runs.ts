@@ -11,15 +11,12 @@ import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { RunEvent, RunInput } from "../../core/events.ts";
 import type { FeedItem, FeedQuery } from "../../core/feed.ts";
 import type { ForkRequest } from "../../core/fork.ts";
-import {
-  defaultTenant,
-  Journal,
-  type KeptWire,
-  type ListQuery,
-  type RunRequest,
-  type RunRow,
-} from "../../core/journal.ts";
+import { Journal } from "../../core/journal.ts";
+import type { KeptWire } from "../../core/kept-wire.ts";
+import type { ListQuery } from "../../core/list-query.ts";
 import { Log } from "../../core/log.ts";
+import { defaultTenant, type RunRequest } from "../../core/run-request.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import type {
   AgentInfo,
   CountOptions,

@@ -2,8 +2,9 @@ import { RunState } from "../../agent/state/run-state.ts";
 import { sessionMessages } from "../../agent/state/session-messages.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { RunEvent } from "../../core/events.ts";
-import type { Journal, RunRow } from "../../core/journal.ts";
+import type { Journal } from "../../core/journal.ts";
 import type { Message } from "../../core/messages.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import { readHistory } from "../../journal/history.ts";
 
 interface Remembered {

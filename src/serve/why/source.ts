@@ -1,5 +1,5 @@
 import type { RunEvent } from "../../core/events.ts";
-import type { RunRow } from "../../core/journal.ts";
+import type { RunRow } from "../../core/run-row.ts";
 import type { Runs } from "../../core/runs.ts";
 import type { WhySource } from "./why.ts";
 

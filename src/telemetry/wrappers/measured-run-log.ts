@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
 import type { EventBody, RunEvent } from "../../core/events.ts";
-import type { Claim, Ownership, RunLog } from "../../core/journal.ts";
+import type { Claim, Ownership } from "../../core/journal.ts";
 import { keepOne } from "../../core/keep-one.ts";
+import type { RunLog } from "../../core/run-log.ts";
 import { RunTrace } from "./run-trace.ts";
 import { countRejected, toolFinished } from "./tool.ts";
 import type { Tracing } from "./traces.ts";

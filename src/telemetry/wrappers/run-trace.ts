@@ -1,7 +1,8 @@
 import { performance } from "node:perf_hooks";
 import { type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
 import type { EventOf, TerminalEvent, Timing } from "../../core/events.ts";
-import { type Claim, defaultTenant } from "../../core/journal.ts";
+import type { Claim } from "../../core/journal.ts";
+import { defaultTenant } from "../../core/run-request.ts";
 import { appendBlock } from "../chunk-spans/block.ts";
 import { AppendColumns } from "../chunk-spans/columns.ts";
 import { attributes, labels, spans } from "../names.ts";

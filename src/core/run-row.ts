@@ -1,0 +1,27 @@
+import type { Digest } from "./digest.ts";
+import type { RunRequest } from "./run-request.ts";
+
+/**
+ * `ready`: can be claimed. `running`: under a lease. `waiting`: parked until a signal or a timeout. `done`: has its terminal
+ * event.
+ */
+export type RunState = "ready" | "running" | "waiting" | "done";
+
+export interface RunRow {
+  readonly run: string;
+  readonly tenant: string;
+  readonly agent: string;
+  readonly session: string | undefined;
+  readonly state: RunState;
+  /** From the terminal event, once there is one. */
+  readonly outcome: "finished" | "failed" | undefined;
+  readonly head: number;
+  /** Number of unanswered approvals: the sum of `questionsOpened` over its events. */
+  readonly asking: number;
+  readonly epoch: number;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly request: RunRequest;
+  /** Of an ended run, in a journal that keeps digests. */
+  readonly digest?: Digest;
+}
