@@ -57,6 +57,8 @@ export class MemoryJournal implements Journal {
   readonly #keys = new Map<string, string>();
   readonly #workers = new Map<string, number>();
   readonly #listeners = new Map<(hint: Hint) => void, "control" | undefined>();
+  /** Listeners that want to know of events. */
+  #readers = 0;
   readonly #blobs = new MemoryBlobs();
   readonly #audit: AuditRecord[] = [];
   #audited = 0;
@@ -85,7 +87,9 @@ export class MemoryJournal implements Journal {
         fenced.add(item.ownership);
       }
     }
-    this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
+    // Without readers elsewhere, a token costs no hint.
+    if (work || this.#readers > 0)
+      this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
     return fenced ?? nobody;
   }
 
@@ -106,7 +110,10 @@ export class MemoryJournal implements Journal {
 
   onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
     this.#listeners.set(callback, only);
-    return () => this.#listeners.delete(callback);
+    if (only === undefined) this.#readers += 1;
+    return () => {
+      if (this.#listeners.delete(callback) && only === undefined) this.#readers -= 1;
+    };
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {

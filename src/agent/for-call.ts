@@ -15,13 +15,16 @@ export function forCall(agent: AgentDefinition, request: RunRequest): AgentDefin
   const able = model.targets.filter(({ port, name }) => lackOf(port, name, needs) === undefined);
   // With none capable, the check before the start reports what the first one lacks.
   const targets = able.length === 0 ? model.targets : able;
+  if (model === agent.model && targets.length === model.targets.length && request.limits === undefined) return agent;
   return { ...agent, model: { ...model, targets }, limits: lowerLimits(agent.limits, request.limits) };
 }
 
 /** Capabilities this call requires of a model. */
 export function needsOf(agent: AgentDefinition, request: RunRequest): Needs {
   const tools = agent.tools().length > 0 || (request.clientTools?.length ?? 0) > 0;
-  const parts = (request.input.messages ?? []).flatMap((message) => message.parts);
+  const { messages } = request.input;
+  if (messages === undefined) return { tools, vision: false, files: [] };
+  const parts = messages.flatMap((message) => message.parts);
   const vision = parts.some((part) => part.type === "image");
   const files = [...new Set(parts.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])))];
   return { tools, vision, files };
@@ -33,7 +36,9 @@ export function checkCall(agent: AgentDefinition, request: RunRequest): void {
   const clientTools = (request.clientTools ?? []).map(({ name }) => name);
   const twice = clientTools.find((name, index) => clientTools.indexOf(name) !== index);
   if (twice !== undefined) throw new VenturiError(op, "invalid_input", `tools: "${twice}" is listed twice`);
-  checkChoice(request, [...agent.tools().map(({ name }) => name), ...clientTools]);
+  if (request.toolChoice !== undefined) {
+    checkChoice(request, [...agent.tools().map(({ name }) => name), ...clientTools]);
+  }
 }
 
 function modelFor(agent: AgentDefinition, wanted: string | undefined): ModelChain {

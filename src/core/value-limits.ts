@@ -21,62 +21,61 @@ export const recordLimits: ValueLimits = { depth: 96, nodes: 1_000_000, size: 64
 export const detailLimits: ValueLimits = { depth: 8, nodes: 1_000, size: 64 * 1024 };
 
 /**
- * Why the value cannot be stored as JSON within the limits, phrased as the end of a sentence; undefined if it can. Never throws
- * or recurses: a cycle counts as too deep, a shared value counts each time it is reached.
+ * Why the value cannot be stored as JSON within the limits, phrased as the end of a sentence; undefined if it can. Never throws,
+ * and recurses no deeper than the limit: a cycle counts as too deep, a shared value counts each time it is reached.
  */
 export function excessOf(value: unknown, limits: ValueLimits = valueLimits): string | undefined {
   try {
-    return new Walk(limits).excess(value);
+    return excess(value, 0, { limits, nodes: 0, size: 0 });
   } catch {
     return "cannot be read: a getter or toJSON of it throws"; // the walk may run getters of the caller
   }
 }
 
-class Walk {
-  readonly #limits: ValueLimits;
-  #nodes = 0;
-  #size = 0;
+interface Walk {
+  readonly limits: ValueLimits;
+  nodes: number;
+  size: number;
+}
 
-  constructor(limits: ValueLimits) {
-    this.#limits = limits;
+function excess(given: unknown, depth: number, walk: Walk): string | undefined {
+  const { limits } = walk;
+  const value = typeof given === "object" && given !== null ? plain(given) : given;
+  walk.nodes += 1;
+  if (walk.nodes > limits.nodes) return tooMany(limits.nodes);
+  if (typeof value === "string") {
+    walk.size += value.length;
+    return walk.size > limits.size ? tooLarge(limits.size) : undefined;
   }
+  if (typeof value === "bigint") return "holds a bigint, which JSON cannot represent";
+  if (typeof value !== "object" || value === null) return undefined;
+  if (depth >= limits.depth) return tooDeep(limits.depth);
+  if (lengthOf(value) > limits.nodes - walk.nodes) return tooMany(limits.nodes);
+  return Array.isArray(value) ? excessOfItems(value, depth + 1, walk) : excessOfFields(value, depth + 1, walk);
+}
 
-  excess(root: unknown): string | undefined {
-    const { depth: deepest, nodes, size } = this.#limits;
-    const values: unknown[] = [root];
-    const depths: number[] = [0];
-    while (values.length > 0) {
-      const value = plain(values.pop());
-      const depth = depths.pop() ?? 0;
-      if (++this.#nodes > nodes) return tooMany(nodes);
-      if (typeof value === "string") this.#size += value.length;
-      else if (typeof value === "bigint") return "holds a bigint, which JSON cannot represent";
-      else if (typeof value === "object" && value !== null) {
-        if (depth >= deepest) return tooDeep(deepest);
-        if (lengthOf(value) > nodes - this.#nodes) return tooMany(nodes);
-        this.#open(value, values);
-        while (depths.length < values.length) depths.push(depth + 1);
-      }
-      if (this.#size > size) return tooLarge(size);
-    }
-    return undefined;
+function excessOfItems(items: readonly unknown[], depth: number, walk: Walk): string | undefined {
+  for (const item of items) {
+    const found = excess(item, depth, walk);
+    if (found !== undefined) return found;
   }
+  return undefined;
+}
 
-  #open(value: object, values: unknown[]): void {
-    if (Array.isArray(value)) {
-      for (const item of value) values.push(item);
-      return;
-    }
-    for (const key of Object.keys(value)) {
-      this.#size += key.length;
-      values.push((value as Record<string, unknown>)[key]); // an own key
-    }
+function excessOfFields(value: object, depth: number, walk: Walk): string | undefined {
+  // Unlike Object.keys, this makes no array: every event that is not just text passes here.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue;
+    walk.size += key.length;
+    const found = excess((value as Record<string, unknown>)[key], depth, walk); // an own key
+    if (found !== undefined) return found;
   }
+  return walk.size > walk.limits.size ? tooLarge(walk.limits.size) : undefined;
 }
 
 /** The value as JSON.stringify sees it. */
-function plain(value: unknown): unknown {
-  if (typeof value !== "object" || value === null || !("toJSON" in value)) return value;
+function plain(value: object): unknown {
+  if (!("toJSON" in value)) return value;
   return typeof value.toJSON === "function" ? value.toJSON() : value;
 }
 

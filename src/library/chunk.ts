@@ -68,13 +68,18 @@ export class Chunks {
   /** The chunk for an event; none for events that a later one includes. */
   of(event: RunEvent): Chunk | undefined {
     this.#start ??= this.#last = event.at;
+    // Almost every event is text: one literal instead of copies.
+    if (event.type === "text.delta") return { content: event.text, metadata: this.#metadata(event, event.round) };
     const chunk = this.#chunkOf(event);
     if (chunk === undefined) return undefined;
-    const { run, seq, at } = event;
-    const round = "round" in event ? { round: event.round } : {};
-    const metadata = { run, seq, ...round, at, sinceStartMs: at - this.#start, gapMs: at - this.#last };
+    return { ...chunk, metadata: this.#metadata(event, "round" in event ? event.round : undefined) };
+  }
+
+  #metadata({ run, seq, at }: RunEvent, round: number | undefined): ChunkMetadata {
+    const sinceStartMs = at - (this.#start ?? at);
+    const gapMs = at - this.#last;
     this.#last = at;
-    return { ...chunk, metadata };
+    return round === undefined ? { run, seq, at, sinceStartMs, gapMs } : { run, seq, round, at, sinceStartMs, gapMs };
   }
 
   #chunkOf(event: RunEvent): Omit<Chunk, "metadata"> | undefined {

@@ -1,5 +1,6 @@
 import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../../core/deltas.ts";
 import { VenturiError } from "../../core/errors.ts";
+import type { EventOf } from "../../core/events.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
@@ -38,7 +39,7 @@ export class DeltaWriter {
   readonly #ids: string[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
   /** Joined once: repeated appending builds a rope that any holder of the event would keep alive. */
-  #pieces: string[] = [];
+  #pieces: string[] = none;
   #part: number | undefined;
   #callIndex = -1;
 
@@ -129,7 +130,7 @@ export class DeltaWriter {
     if (text === "") return;
     if (this.#kind !== kind) this.#flush();
     this.#kind = kind;
-    this.#pieces.push(text);
+    this.#add(text);
   }
 
   #signedText(text: string, signature: string): void {
@@ -147,7 +148,7 @@ export class DeltaWriter {
     if (plain) {
       if (delta.text === "") return;
       this.#kind = "reasoning";
-      this.#pieces.push(delta.text);
+      this.#add(delta.text);
       return;
     }
     this.#flush();
@@ -186,7 +187,7 @@ export class DeltaWriter {
   #extend(call: OpenCall, piece: string): void {
     if (piece === "") return;
     this.#callIndex = call.index;
-    this.#pieces.push(piece);
+    this.#add(piece);
   }
 
   #open(call: OpenCall): void {
@@ -256,19 +257,31 @@ export class DeltaWriter {
     const text = this.#joined();
     this.outputCharacters += text.length;
     this.#cap.size += perEvent + text.length;
-    if (this.#kind === "text") this.#run.emit({ type: "text.delta", round: this.#round, text });
-    else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
+    if (this.#kind === "text") {
+      // With room for what the log adds: fields added to a smaller object live in a second one.
+      const event: EventOf<"text.delta"> = { type: "text.delta", round: this.#round, text, run: "", at: 0, seq: 0 };
+      this.#run.emit(event);
+    } else if (this.#kind === "refusal") this.#run.emit({ type: "refusal.delta", round: this.#round, text });
     else if (this.#part === undefined) this.#run.emit({ type: "reasoning.delta", round: this.#round, text });
     else this.#run.emit({ type: "reasoning.delta", round: this.#round, text, part: this.#part });
     this.#kind = undefined;
   }
 
+  #add(piece: string): void {
+    // A literal has room for one; a push to an empty array reserves seventeen, and most reads bring one piece.
+    if (this.#pieces.length === 0) this.#pieces = [piece];
+    else this.#pieces.push(piece);
+  }
+
   #joined(): string {
     const pieces = this.#pieces;
-    this.#pieces = [];
+    this.#pieces = none;
     return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
   }
 }
+
+/** Never pushed to. */
+const none: string[] = [];
 
 /** Opaque parts are stored and sent back unchanged, so they must fit the limits. */
 function mustFit(data: unknown): void {

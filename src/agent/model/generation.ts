@@ -11,7 +11,7 @@ import type { ToolTable } from "../tools/tool-table.ts";
 import { streamOf } from "./capabilities.ts";
 import { type CallSink, DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
-import { fitTo, unsentTo } from "./fit.ts";
+import { fitFor } from "./fit.ts";
 
 export interface Attempt {
   readonly target: ModelTarget;
@@ -83,8 +83,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
 
 /** Announces the generation, with the request fields the model cannot receive. */
 function begin(run: RunContext, { target, round, attempt, skipped, request: asked }: Attempt): GenerationRequest {
-  const { request } = fitTo(target.port, asked);
-  const warnings = unsentTo(target.port, asked, run.parts.request);
+  const { request, unsent: warnings } = fitFor(target.port, asked, run.parts.request);
   const { name: model, provider } = target;
   run.emit({
     type: "round.started",

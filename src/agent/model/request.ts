@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Message } from "../../core/messages.ts";
 import type { GenerationRequest, ToolChoice } from "../../core/provider.ts";
+import type { Tool } from "../../core/tool.ts";
 import type { ModelTarget } from "../definition.ts";
 import { instructionsFor } from "../inputs.ts";
 import type { RunContext } from "../run-context.ts";
@@ -15,9 +16,18 @@ import { withoutForeignSignatures } from "./vendor-proofs.ts";
 /** The tools of one round: the agent's, the client's, and `read_result` once an output was truncated. */
 export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
-  const tools = run.state.cutResults.size > 0 ? [...own, readResultTool(run.state)] : own;
-  return new ToolTable(tools, run.parts.request.clientTools);
+  const { clientTools } = run.parts.request;
+  if (run.state.cutResults.size > 0) return new ToolTable([...own, readResultTool(run.state)], clientTools);
+  if (clientTools !== undefined) return new ToolTable(own, clientTools);
+  const known = tables.get(own);
+  if (known !== undefined) return known;
+  const table = new ToolTable(own);
+  tables.set(own, table);
+  return table;
 }
+
+/** By the agent's list of tools, which most rounds of most runs share. */
+const tables = new WeakMap<readonly Tool[], ToolTable>();
 
 /** The round's generation request. */
 export async function requestFor(run: RunContext, target: ModelTarget, tools: ToolTable): Promise<GenerationRequest> {

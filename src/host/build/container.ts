@@ -84,6 +84,13 @@ export const bindings: readonly Binding[] = [
   { token: StreamPipeline, lifetime: "run", use: RunPipeline },
 ];
 
+/** Every run makes a container. */
+const bound: Readonly<Record<Lifetime, readonly Binding[]>> = {
+  singleton: bindings.filter(({ lifetime }) => lifetime === "singleton"),
+  revision: bindings.filter(({ lifetime }) => lifetime === "revision"),
+  run: bindings.filter(({ lifetime }) => lifetime === "run"),
+};
+
 /** What plugins may resolve through their context. */
 const shared: readonly Token<unknown>[] = [
   ProviderRegistry,
@@ -119,8 +126,9 @@ export function hostContainer(parts: HostParts): DependencyContainer {
   const host = container.createChildContainer();
   const scope = (parent: DependencyContainer, lifetime: Lifetime, values: Values): DependencyContainer => {
     const child = lifetime === "singleton" ? parent : parent.createChildContainer();
-    const given = new Map<unknown, unknown>([...values, ...replace.map(({ token, value }) => [token, value] as const)]);
-    for (const binding of bindings) if (binding.lifetime === lifetime) bind(child, binding, given);
+    const given = new Map<unknown, unknown>(values);
+    for (const { token, value } of replace) given.set(token, value);
+    for (const binding of bound[lifetime]) bind(child, binding, given);
     return child;
   };
   const openRevision = (revised: Config): Promise<ConfigRevision> => {

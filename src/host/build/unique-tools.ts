@@ -26,6 +26,7 @@ export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log)
       owners.set(name, entry);
     }
   }
+  let before: readonly Tool[] = [];
   return () => {
     const tools: Tool[] = [];
     for (const { entry, list } of lists) {
@@ -39,7 +40,10 @@ export function uniqueTools(agent: string, lists: readonly ToolList[], log: Log)
         }
       }
     }
-    return tools;
+    // The same array while nothing changed, so that what is derived from it can be kept.
+    const same = tools.length === before.length && tools.every((tool, index) => tool === before[index]);
+    if (!same) before = tools;
+    return before;
   };
 }
 

@@ -68,7 +68,8 @@ export class RunPipeline implements StreamPipeline {
     const { fork } = request;
     const forked = fork === undefined ? undefined : await forkedAgents(this.#journal, { fork, history });
     const seen = (agent: AgentDefinition) => forked?.(agent) ?? agent;
-    const agent = { ...seen(fitting), instructions: fork?.instructions ?? fitting.instructions };
+    const own = seen(fitting);
+    const agent = fork?.instructions === undefined ? own : { ...own, instructions: fork.instructions };
     const { session } = request;
     const { run } = claim.ownership;
     await runAgent(
