@@ -2,12 +2,12 @@
 import { writeFileSync } from "node:fs";
 import { folders } from "./sandbox.mjs";
 
-export function scoreOf(mutants, results) {
+export function scoreOf(mutants, kept) {
   const table = {};
   for (const folder of folders) {
     const all = mutants.filter((mutant) => mutant.folder === folder);
-    const run = all.filter(({ key }) => results[key]);
-    const count = (status) => run.filter(({ key }) => results[key].status === status).length;
+    const run = all.filter(({ key }) => kept.get(key));
+    const count = (status) => run.filter(({ key }) => kept.get(key).status === status).length;
     const [killed, timeout, survived, uncovered] = ["killed", "timeout", "survived", "uncovered"].map(count);
     const statics = count("static");
     const judged = run.length - statics;
