@@ -17,7 +17,7 @@ export interface Block {
   readonly text: string;
 }
 
-const skipped = new Set(["node_modules", "dist", "data", "coverage", "fixtures", ".git", ".github", "test"]);
+const skipped = new Set(["node_modules", "dist", "data", "coverage", "fixtures", ".git", ".github", ".stryker", "test"]);
 
 /** Every Markdown page of the repository, by its path. */
 export function pages(folder = "."): string[] {
