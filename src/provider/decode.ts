@@ -81,7 +81,7 @@ export class Pipeline {
       if (!this.finished) out.push({ type: "error", error: wrap(this.#op, thrown, "stream_error") });
       this.finished = true;
     }
-    if (this.#observer !== undefined) this.#reportQuirks(this.#observer);
+    if (this.#observer !== undefined && this.#decoder.quirks.size > 0) this.#reportQuirks(this.#observer);
   }
 
   #decode(out: Delta[]): void {
@@ -95,7 +95,8 @@ export class Pipeline {
       else this.#measured(frame, out, this.#observer);
       this.#noteEnd(out, from);
     }
-    batch.length = 0;
+    // Setting the length to 0 would drop the array's store, and the next token would allocate one for seventeen.
+    while (batch.pop() !== undefined);
   }
 
   #measured(frame: Frame, out: Delta[], observer: StreamObserver): void {

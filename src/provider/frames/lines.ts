@@ -31,9 +31,12 @@ export class Lines {
       return;
     }
     this.#afterCr = last === read.length - 1 && read[last] === CR;
-    const whole = start === 0 && last + 1 === read.length ? read : read.subarray(start, last + 1);
-    if (this.#held.length > 0) this.#take(this.#held.take(whole));
-    else this.#take(Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString("utf8"));
+    if (this.#held.length > 0) this.#take(this.#held.take(read.subarray(start, last + 1)));
+    else {
+      // Sockets deliver buffers already; another view of the same bytes costs as much as decoding a token.
+      const bytes = Buffer.isBuffer(read) ? read : Buffer.from(read.buffer, read.byteOffset, read.length);
+      this.#take(bytes.toString("utf8", start, last + 1));
+    }
     if (last + 1 < read.length) this.#held.append(read.subarray(last + 1));
   }
 
