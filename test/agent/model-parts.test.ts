@@ -3,7 +3,7 @@ import { lackOf, streamOf, takesFile } from "../../src/agent/model/capabilities.
 import { compact } from "../../src/agent/model/compact.ts";
 import { countInput } from "../../src/agent/model/count.ts";
 import { completeUsage, estimateMessage, estimateTokens } from "../../src/agent/model/estimate.ts";
-import { checkFields, fitTo, unsentTo } from "../../src/agent/model/fit.ts";
+import { checkFields, fitFor, fitTo } from "../../src/agent/model/fit.ts";
 import { OutputCap, producedIn } from "../../src/agent/model/output-cap.ts";
 import { repairRequest, structured, unfit } from "../../src/agent/model/structured.ts";
 import { takeableBy } from "../../src/agent/model/takeable.ts";
@@ -446,20 +446,17 @@ describe("a request with fields of a vendor's wire", () => {
   it("tells everything that does not arrive: the channel's, the wire's and what the provider ignores, each once", () => {
     const asked = { agent: "a", input: {} };
     const foreign = request(native("a", { seed: 1 }));
-    expect(unsentTo(theirs, foreign, asked)).to.deep.equal(["seed"]);
+    expect(fitFor(theirs, foreign, asked).unsent).to.deep.equal(["seed"]);
     const seen: unknown[] = [];
     const ignores = (one: GenerationRequest) => {
       seen.push(one.options);
       return ["top_k", "seed"];
     };
     expect(
-      unsentTo(
-        { ...theirs, ignores },
-        { ...foreign, options: { own: 1 } as never },
-        { ...asked, unsent: ["logprobs"] },
-      ),
+      fitFor({ ...theirs, ignores }, { ...foreign, options: { own: 1 } as never }, { ...asked, unsent: ["logprobs"] })
+        .unsent,
     ).to.deep.equal(["logprobs", "seed", "top_k"]);
-    unsentTo({ ...theirs, ignores }, foreign, { ...asked, options: { temperature: 1 } });
+    fitFor({ ...theirs, ignores }, foreign, { ...asked, options: { temperature: 1 } });
     expect(seen).to.deep.equal([{}, { temperature: 1 }]);
   });
 

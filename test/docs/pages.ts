@@ -17,7 +17,17 @@ export interface Block {
   readonly text: string;
 }
 
-const skipped = new Set(["node_modules", "dist", "data", "coverage", "fixtures", ".git", ".github", ".stryker", "test"]);
+const skipped = new Set([
+  "node_modules",
+  "dist",
+  "data",
+  "coverage",
+  "fixtures",
+  ".git",
+  ".github",
+  ".stryker",
+  "test",
+]);
 
 /** Every Markdown page of the repository, by its path. */
 export function pages(folder = "."): string[] {
