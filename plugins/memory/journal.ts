@@ -17,6 +17,7 @@ import {
   joinWires,
   type KeptWire,
   type ListQuery,
+  type NewSignal,
   type Ownership,
   type PruneOptions,
   questionsOpened,
@@ -173,7 +174,7 @@ export class MemoryJournal implements Journal {
     this.#hint({ work: true, events: () => false });
   }
 
-  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+  async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
     const op = "journal.signal";
     this.#usable(op);
     const stored = this.#runs.get(run);
@@ -260,9 +261,9 @@ export class MemoryJournal implements Journal {
     if (stored?.state === "done") stored.end = end;
   }
 
-  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+  async keepWire(run: string, piece: KeptWire): Promise<void> {
     this.#usable("journal.keepWire");
-    this.#runs.get(run)?.wire.push({ round, attempt, wire, bytes: bytes.slice() });
+    this.#runs.get(run)?.wire.push({ ...piece, bytes: piece.bytes.slice() });
   }
 
   async wire(run: string): Promise<KeptWire[]> {

@@ -12,6 +12,7 @@ import {
   joinWires,
   type KeptWire,
   type ListQuery,
+  type NewSignal,
   type Ownership,
   type PruneOptions,
   type Recording,
@@ -196,9 +197,9 @@ export class NatsJournal implements Journal {
     });
   }
 
-  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+  async signal(run: string, signal: NewSignal): Promise<boolean> {
     await this.#usable("journal.signal");
-    return this.#signals.send(run, { id, kind, body });
+    return this.#signals.send(run, signal);
   }
 
   async signals(run: string, after: number): Promise<Signal[]> {
@@ -254,10 +255,10 @@ export class NatsJournal implements Journal {
     return listAudits(this.#parts, query);
   }
 
-  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+  async keepWire(run: string, wire: KeptWire): Promise<void> {
     const op = "journal.keepWire";
     await this.#usable(op);
-    await keepWire(op, this.#parts, { run, wire: { round, attempt, wire, bytes } });
+    await keepWire(op, this.#parts, { run, wire });
   }
 
   async wire(run: string): Promise<KeptWire[]> {

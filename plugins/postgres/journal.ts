@@ -16,6 +16,7 @@ import {
   joinWires,
   type KeptWire,
   type ListQuery,
+  type NewSignal,
   noDigests,
   type Ownership,
   type PruneOptions,
@@ -166,7 +167,7 @@ export class PostgresJournal implements Journal {
     if (freed.length > 0) this.#hints.tell(change);
   }
 
-  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
+  async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
     const op = "journal.signal";
     const change = { signals: [run] };
     const payloads = [this.#hints.payload(change), this.#hints.payload({ ...change, work: true })];
@@ -267,7 +268,7 @@ export class PostgresJournal implements Journal {
     await this.#database.query("journal.keepDigest", this.#sql.keepDigest, values);
   }
 
-  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
+  async keepWire(run: string, { round, attempt, wire, bytes }: KeptWire): Promise<void> {
     const values = [run, round, attempt, wire, Buffer.from(bytes)];
     await this.#database.query("journal.keepWire", this.#sql.keepWire, values);
   }

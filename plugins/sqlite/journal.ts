@@ -16,6 +16,7 @@ import {
   type ListQuery,
   type Log,
   mostWords,
+  type NewSignal,
   noDigests,
   type Ownership,
   type PruneOptions,
@@ -151,8 +152,8 @@ export class SqliteJournal implements Journal {
     if (released) this.#hint({ work: true, events: () => false });
   }
 
-  async signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean> {
-    const outcome = await this.#thread.ask("signal", run, id, kind, JSON.stringify(body));
+  async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
+    const outcome = await this.#thread.ask("signal", run, { id, kind, body: JSON.stringify(body) });
     if (outcome === "unknown") throw new VenturiError("journal.signal", "not_found", `there is no run ${run}`);
     if (outcome === "ignored") return false;
     this.#hint({ work: outcome === "woken", events: () => false, signals: (other) => other === run });
@@ -220,8 +221,8 @@ export class SqliteJournal implements Journal {
     await this.#thread.ask("keepDigest", run, toDigestRow(end, this.#search));
   }
 
-  async keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void> {
-    await this.#thread.ask("keepWire", run, round, attempt, wire, bytes);
+  async keepWire(run: string, piece: KeptWire): Promise<void> {
+    await this.#thread.ask("keepWire", run, piece);
   }
 
   async wire(run: string): Promise<KeptWire[]> {

@@ -89,6 +89,13 @@ export type Enqueued =
   | { readonly kind: "tooMany"; readonly most: number }
   | { readonly kind: "conflict"; readonly message: string };
 
+export interface NewSignalRow {
+  readonly id: string;
+  readonly kind: string;
+  /** JSON. */
+  readonly body: string;
+}
+
 /** The thread's operations, by name. */
 export interface Operations {
   append(columns: AppendColumns): { fenced: number[]; work: boolean };
@@ -99,7 +106,7 @@ export interface Operations {
   heartbeat(worker: string): void;
   held(worker: string): Omit<ClaimRow, "tenant" | "request" | "signals" | "agent">[];
   release(run: string, epoch: number): boolean;
-  signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken";
+  signal(run: string, row: NewSignalRow): "unknown" | "ignored" | "stored" | "woken";
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
   /** `cut`: the page has fewer rows than were found, because of their size. */
@@ -110,7 +117,7 @@ export interface Operations {
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepDigest(run: string, row: DigestRow): void;
-  keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void;
+  keepWire(run: string, row: WireRow): void;
   wire(run: string): WireRow[];
   putBlob(run: string, hash: string, bytes: Uint8Array): void;
   blob(hash: string): Uint8Array | undefined;

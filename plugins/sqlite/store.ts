@@ -19,6 +19,7 @@ import type {
   Enqueued,
   EnqueueRow,
   ListedRow,
+  NewSignalRow,
   Operations,
   RestoreRow,
   ThreadData,
@@ -102,7 +103,7 @@ export class Store implements Omit<Operations, "close"> {
     return this.#write(() => this.#ask.get(sql.releaseRun, run, epoch) !== undefined);
   }
 
-  signal(run: string, id: string, kind: string, body: string): "unknown" | "ignored" | "stored" | "woken" {
+  signal(run: string, { id, kind, body }: NewSignalRow): "unknown" | "ignored" | "stored" | "woken" {
     return this.#write(() => {
       const found = this.#ask.get<{ id: number; state: string }>(sql.findRun, run);
       if (!found) return "unknown";
@@ -201,7 +202,7 @@ export class Store implements Omit<Operations, "close"> {
     });
   }
 
-  keepWire(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): void {
+  keepWire(run: string, { round, attempt, wire, bytes }: WireRow): void {
     this.#write(() => this.#ask.run(sql.insertWire, round, attempt, wire, bytes, run));
   }
 

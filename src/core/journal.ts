@@ -64,7 +64,7 @@ export interface Recording {
   readonly tenant: string;
   readonly session: string | undefined;
   readonly request: RunRequest;
-  readonly signals: readonly Omit<Signal, "number">[];
+  readonly signals: readonly NewSignal[];
   readonly wires: readonly KeptWire[];
   /** From seq 1, without gaps. */
   readonly events: readonly RunEvent[];
@@ -92,12 +92,16 @@ export interface Claim {
   readonly unreadable?: VenturiError;
 }
 
-export interface Signal {
-  /** Order of arrival within the run, from 1. */
-  readonly number: number;
+export interface NewSignal {
+  /** Unique within the run: a signal sent twice counts once. */
   readonly id: string;
   readonly kind: SignalKind;
   readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Signal extends NewSignal {
+  /** Order of arrival within the run, from 1. */
+  readonly number: number;
 }
 
 export interface PruneOptions {
@@ -164,7 +168,7 @@ export interface Journal {
   /** Releases an unfinished run so that it can be claimed again. */
   release(ownership: Ownership): Promise<void>;
   /** False when the run has ended or the id is a duplicate. Rejects with `not_found` for unknown runs. */
-  signal(run: string, id: string, kind: Signal["kind"], body: Signal["body"]): Promise<boolean>;
+  signal(run: string, signal: NewSignal): Promise<boolean>;
   signals(run: string, after: number): Promise<Signal[]>;
   signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>>;
   get(run: string): Promise<RunRow | undefined>;
@@ -190,7 +194,7 @@ export interface Journal {
    */
   keepDigest?(run: string, end: EndOfRun): Promise<void>;
   /** Appends raw provider bytes of an attempt (`journal.keepWire`); repeated calls for one attempt form one stream. */
-  keepWire?(run: string, round: number, attempt: number, wire: string, bytes: Uint8Array): Promise<void>;
+  keepWire?(run: string, piece: KeptWire): Promise<void>;
   /** One entry per attempt, in starting order; see `joinWires`. */
   wire?(run: string): Promise<KeptWire[]>;
   /** Content referred to by hash. Without it, content stays inline in requests and events. */

@@ -63,7 +63,7 @@ export function claimCases(bench: JournalBench): void {
       await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 });
       await journal.enqueue(enqueueing({ request }));
       await assert.rejects(journal.enqueue(enqueueing({ request })), { code: "rate_limited" });
-      await journal.signal(ownership.run, "s", "message", {});
+      await journal.signal(ownership.run, { id: "s", kind: "message", body: {} });
       const next = (await journal.claim("w", 10)).find(({ ownership: { run } }) => run === ownership.run);
       assert.ok(next);
       await finish(journal, next.ownership);
@@ -239,7 +239,7 @@ export function claimCases(bench: JournalBench): void {
       const session = freshName("session");
       await claimed(journal, { session });
       const { run } = await journal.enqueue(enqueueing({ session }));
-      await journal.signal(run, "c", "cancel", {});
+      await journal.signal(run, { id: "c", kind: "cancel", body: {} });
       const claims = await journal.claim("w", 10);
       assert.deepEqual(
         claims.map((claim) => [claim.ownership.run, claim.signals]),

@@ -95,7 +95,7 @@ export function readCases(bench: JournalBench): void {
         await put(journal, ownership, [text("x")]);
         await event;
         const signal = hinted(listener, (hint) => hint.signals?.(ownership.run) ?? false);
-        await journal.signal(ownership.run, freshName("signal"), "message", {});
+        await journal.signal(ownership.run, { id: freshName("signal"), kind: "message", body: {} });
         await signal;
         const work = hinted(listener, (hint) => hint.work);
         await journal.enqueue(enqueueing());
@@ -166,7 +166,7 @@ export function readCases(bench: JournalBench): void {
       const ended: string[] = [];
       for (let n = 0; n < 5; n++) {
         const { ownership } = await claimed(journal, { key: `key-${n}` });
-        await journal.signal(ownership.run, "m", "message", {});
+        await journal.signal(ownership.run, { id: "m", kind: "message", body: {} });
         await finish(journal, ownership);
         ended.push(ownership.run);
       }
@@ -211,11 +211,11 @@ export function readCases(bench: JournalBench): void {
       if (!journal.keepWire || !journal.wire) return;
       const { ownership } = await claimed(journal);
       const bytes = new Uint8Array([0, 1, 2, 255, 10, 13]);
-      await journal.keepWire(ownership.run, 1, 1, "openai", bytes);
-      await journal.keepWire(ownership.run, 2, 1, "openai", new Uint8Array());
-      await journal.keepWire(ownership.run, 3, 1, "openai", bytes.slice(0, 2));
-      await journal.keepWire(ownership.run, 3, 2, "openai", bytes);
-      await journal.keepWire(ownership.run, 3, 1, "openai", bytes.slice(2));
+      await journal.keepWire(ownership.run, { round: 1, attempt: 1, wire: "openai", bytes });
+      await journal.keepWire(ownership.run, { round: 2, attempt: 1, wire: "openai", bytes: new Uint8Array() });
+      await journal.keepWire(ownership.run, { round: 3, attempt: 1, wire: "openai", bytes: bytes.slice(0, 2) });
+      await journal.keepWire(ownership.run, { round: 3, attempt: 2, wire: "openai", bytes });
+      await journal.keepWire(ownership.run, { round: 3, attempt: 1, wire: "openai", bytes: bytes.slice(2) });
       const kept = await journal.wire(ownership.run);
       assert.deepEqual(
         kept.map((wire) => [wire.round, wire.attempt, wire.wire, [...wire.bytes]]),

@@ -86,7 +86,7 @@ export function restoreCases(bench: JournalBench): void {
       await journal.restore(recording);
       await new Promise((resolve) => setTimeout(resolve, 120));
       assert.deepEqual(await journal.claim("w", 10), []);
-      await journal.signal(recording.run, "wake", "message", { text: "go on" });
+      await journal.signal(recording.run, { id: "wake", kind: "message", body: { text: "go on" } });
       const { ownership, signals } = await claimWhenFree(journal, "w");
       assert.deepEqual([ownership.run, ownership.epoch, ownership.head, signals], [recording.run, 2, 1, 2]);
       assert.equal(await put(journal, ownership, [text("b")]), true);

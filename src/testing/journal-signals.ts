@@ -7,10 +7,10 @@ export function signalCases(bench: JournalBench): void {
     it("are numbered from 1 in the order they came, and each id counts once", async () => {
       const journal = await bench.open();
       const { run } = await journal.enqueue(enqueueing());
-      assert.equal(await journal.signal(run, "a", "message", { text: "one" }), true);
-      assert.equal(await journal.signal(run, "b", "approve", { call: "c", approved: true }), true);
-      assert.equal(await journal.signal(run, "a", "message", { text: "again" }), false);
-      assert.equal(await journal.signal(run, "c", "cancel", {}), true);
+      assert.equal(await journal.signal(run, { id: "a", kind: "message", body: { text: "one" } }), true);
+      assert.equal(await journal.signal(run, { id: "b", kind: "approve", body: { call: "c", approved: true } }), true);
+      assert.equal(await journal.signal(run, { id: "a", kind: "message", body: { text: "again" } }), false);
+      assert.equal(await journal.signal(run, { id: "c", kind: "cancel", body: {} }), true);
       const signals = await journal.signals(run, 0);
       assert.deepEqual(signals, [
         { number: 1, id: "a", kind: "message", body: { text: "one" } },
@@ -27,7 +27,10 @@ export function signalCases(bench: JournalBench): void {
       const { run } = await journal.enqueue(enqueueing());
       const ids = Array.from({ length: 10 }, (_, n) => `s${n}`);
       const stored = await Promise.all(
-        ids.flatMap((id) => [journal.signal(run, id, "message", {}), other.signal(run, id, "message", {})]),
+        ids.flatMap((id) => [
+          journal.signal(run, { id, kind: "message", body: {} }),
+          other.signal(run, { id, kind: "message", body: {} }),
+        ]),
       );
       assert.equal(stored.filter(Boolean).length, 10);
       const numbers = (await journal.signals(run, 0)).map((signal) => signal.number);
@@ -38,17 +41,17 @@ export function signalCases(bench: JournalBench): void {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);
       await finish(journal, ownership);
-      assert.equal(await journal.signal(ownership.run, "a", "cancel", {}), false);
-      await assert.rejects(journal.signal("nobody", "a", "cancel", {}), { code: "not_found" });
+      assert.equal(await journal.signal(ownership.run, { id: "a", kind: "cancel", body: {} }), false);
+      await assert.rejects(journal.signal("nobody", { id: "a", kind: "cancel", body: {} }), { code: "not_found" });
     });
 
     it("of many runs are read in one go", async () => {
       const journal = await bench.open();
       const runs: string[] = [];
       for (let n = 0; n < 3; n++) runs.push((await journal.enqueue(enqueueing())).run);
-      await journal.signal(runs[0] ?? "", "a", "message", {});
-      await journal.signal(runs[0] ?? "", "b", "message", {});
-      await journal.signal(runs[2] ?? "", "a", "cancel", {});
+      await journal.signal(runs[0] ?? "", { id: "a", kind: "message", body: {} });
+      await journal.signal(runs[0] ?? "", { id: "b", kind: "message", body: {} });
+      await journal.signal(runs[2] ?? "", { id: "a", kind: "cancel", body: {} });
       const found = await journal.signalsMany(runs.map((run, n) => ({ run, after: n === 0 ? 1 : 0 })));
       assert.deepEqual(
         [...found].map(([run, signals]) => [run, signals.map((signal) => signal.id)]).sort(),
@@ -68,7 +71,7 @@ export function signalCases(bench: JournalBench): void {
       assert.equal((await journal.get(ownership.run))?.state, "waiting");
       await new Promise((resolve) => setTimeout(resolve, 150));
       assert.deepEqual(await journal.claim("w", 10), []);
-      await journal.signal(ownership.run, "a", "approve", {});
+      await journal.signal(ownership.run, { id: "a", kind: "approve", body: {} });
       const claim = await claimWhenFree(journal, "w");
       assert.deepEqual([claim.ownership.run, claim.ownership.head, claim.signals], [ownership.run, 1, 1]);
     });
@@ -76,7 +79,7 @@ export function signalCases(bench: JournalBench): void {
     it("with fewer signals seen than have come leaves the run ready, with its events", async () => {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);
-      await journal.signal(ownership.run, "a", "message", {});
+      await journal.signal(ownership.run, { id: "a", kind: "message", body: {} });
       assert.equal(await put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 }), true);
       const claim = await claimWhenFree(journal, "w");
       assert.deepEqual([claim.ownership.run, claim.ownership.head], [ownership.run, 1]);
@@ -89,7 +92,7 @@ export function signalCases(bench: JournalBench): void {
         const { ownership } = await claimed(journal);
         await Promise.all([
           put(journal, ownership, [text("a")], { state: "waiting", seenSignals: 0 }),
-          other.signal(ownership.run, "a", "approve", {}),
+          other.signal(ownership.run, { id: "a", kind: "approve", body: {} }),
         ]);
         const claim = await claimWhenFree(journal, "w");
         assert.equal(claim.ownership.run, ownership.run);
@@ -112,7 +115,7 @@ export function signalCases(bench: JournalBench): void {
       await put(journal, claim.ownership, [], { state: "waiting", seenSignals: 0 });
       await new Promise((resolve) => setTimeout(resolve, 450));
       assert.deepEqual(await journal.claim("w", 10), []);
-      await journal.signal(longer.run, "a", "approve", {});
+      await journal.signal(longer.run, { id: "a", kind: "approve", body: {} });
       assert.equal((await claimWhenFree(journal, "w")).ownership.run, longer.run);
     });
 

@@ -194,7 +194,7 @@ export function claimFilterCases(bench: JournalBench): void {
       const { ownership: lost } = await claimed(journal, { ...of("b"), claimFor: "dead" });
       const { ownership: parked } = await claimed(journal, of("b"));
       await put(journal, parked, [text("a")], { state: "waiting", seenSignals: 0 });
-      await journal.signal(parked.run, "s", "message", {});
+      await journal.signal(parked.run, { id: "s", kind: "message", body: {} });
       const { ownership: back } = await claimed(journal, of("b"));
       await journal.release(back);
       await new Promise((resolve) => setTimeout(resolve, 150));
@@ -217,7 +217,7 @@ export function claimFilterCases(bench: JournalBench): void {
     it("gives a cancelled run to anyone, for it has only to end", async () => {
       const journal = await bench.open();
       const { run } = await journal.enqueue(enqueueing(of("b", "r1")));
-      await journal.signal(run, "c", "cancel", {});
+      await journal.signal(run, { id: "c", kind: "cancel", body: {} });
       const claims = await journal.claim("w", 10, { agents: ["a"], revisions: ["r2"] });
       assert.deepEqual(
         claims.map(({ ownership }) => ownership.run),

@@ -118,7 +118,7 @@ describe("Worker", () => {
     const { committer, followers } = pair(journal);
     const run = freshRun();
     await journal.enqueue({ run, tenant: "default", session: undefined, request });
-    await journal.signal(run, "one", "message", { text: "1" });
+    await journal.signal(run, { id: "one", kind: "message", body: { text: "1" } });
     const seen: Signal[] = [];
     let atStart = 0;
     const worker = new Worker({
@@ -139,9 +139,9 @@ describe("Worker", () => {
     });
     await worker.start();
     await firstOf(followers.follow(run));
-    await journal.signal(run, "two", "message", { text: "2" });
-    await journal.signal(run, "two", "message", { text: "again" });
-    await journal.signal(run, "three", "cancel", {});
+    await journal.signal(run, { id: "two", kind: "message", body: { text: "2" } });
+    await journal.signal(run, { id: "two", kind: "message", body: { text: "again" } });
+    await journal.signal(run, { id: "three", kind: "cancel", body: {} });
     await collect(followers.follow(run));
     expect(atStart).to.equal(1);
     expect(seen.map((signal) => signal.id)).to.deep.equal(["one", "two", "three"]);
@@ -168,7 +168,7 @@ describe("Worker", () => {
     await journal.enqueue({ run, tenant: "default", session: undefined, request });
     await worker.start();
     await clock.advance(0);
-    await journal.signal(run, "c", "cancel", {});
+    await journal.signal(run, { id: "c", kind: "cancel", body: {} });
     await clock.advance(500);
     await cancelled.promise;
     await worker.stop();

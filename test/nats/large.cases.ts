@@ -56,14 +56,14 @@ for (const size of [1, 3] as const) {
       const { ownership } = await claimed(journal, { request, key: "large" });
       expect((await other.get(ownership.run))?.request).to.deep.equal(request);
       expect((await other.list({ limit: 1 })).runs[0]?.request).to.deep.equal(request);
-      await other.signal(ownership.run, "s1", "message", { text: large });
-      await other.signal(ownership.run, "s2", "message", { text: "small" });
-      expect(await other.signal(ownership.run, "s1", "message", { text: large })).to.equal(false);
+      await other.signal(ownership.run, { id: "s1", kind: "message", body: { text: large } });
+      await other.signal(ownership.run, { id: "s2", kind: "message", body: { text: "small" } });
+      expect(await other.signal(ownership.run, { id: "s1", kind: "message", body: { text: large } })).to.equal(false);
       const signals = await journal.signals(ownership.run, 0);
       expect(signals.map(({ body }) => body)).to.deep.equal([{ text: large }, { text: "small" }]);
       const bytes = Buffer.alloc(1_000_000, "abc");
-      await journal.keepWire?.(ownership.run, 1, 1, "openai", bytes);
-      await journal.keepWire?.(ownership.run, 1, 2, "openai", new Uint8Array([1]));
+      await journal.keepWire?.(ownership.run, { round: 1, attempt: 1, wire: "openai", bytes });
+      await journal.keepWire?.(ownership.run, { round: 1, attempt: 2, wire: "openai", bytes: new Uint8Array([1]) });
       const wires = (await other.wire?.(ownership.run)) ?? [];
       expect(wires.map((wire) => [wire.attempt, wire.bytes.length])).to.deep.equal([
         [1, 1_000_000],

@@ -104,8 +104,8 @@ describe("nats: retention", () => {
     const before = await jetstream.messages(names.index);
     for (let n = 0; n < 5; n++) {
       const { ownership } = await claimed(journal, { key: `k${n}`, session: "s", claimFor: "w" });
-      await journal.signal(ownership.run, "m", "message", {});
-      await journal.keepWire(ownership.run, 1, 1, "openai", new Uint8Array([1, 2]));
+      await journal.signal(ownership.run, { id: "m", kind: "message", body: {} });
+      await journal.keepWire(ownership.run, { round: 1, attempt: 1, wire: "openai", bytes: new Uint8Array([1, 2]) });
       await journal.blobs.put(ownership.run, `${n}${"a".repeat(63)}`, new Uint8Array([n]));
       await put(journal, ownership, [text("x")]);
       await finish(journal, ownership);

@@ -92,7 +92,7 @@ class Recording implements StreamObserver {
     const bytes = Buffer.concat(this.#reads);
     this.#reads = [];
     this.#keeping = this.#keeping
-      .then(() => journal.keepWire?.(run, round, attempt, wire, bytes))
+      .then(() => journal.keepWire?.(run, { round, attempt, wire, bytes }))
       .catch((thrown: unknown) => this.#warn(messageOf(thrown)));
   }
 

@@ -39,7 +39,11 @@ export class Callers {
       if (question !== undefined) {
         const { call } = question;
         const { count } = await askedAbout(this.#journal, row.run, call);
-        await this.#journal.signal(row.run, `approve:${call}:${count}`, "approve", { call, ...verdict });
+        await this.#journal.signal(row.run, {
+          id: `approve:${call}:${count}`,
+          kind: "approve",
+          body: { call, ...verdict },
+        });
       }
       parent = row.request.parent;
     }

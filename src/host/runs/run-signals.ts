@@ -39,7 +39,7 @@ export class RunSignals {
     checkSignalBounds(checked);
     if (!isName(run)) throw noRun(op, run);
     if ("call" in checked) return this.#answer(run, checked, id);
-    return this.#parts.journal.signal(run, id ?? newId(), kind, checked);
+    return this.#parts.journal.signal(run, { id: id ?? newId(), kind, body: checked });
   }
 
   async #answer(run: string, answer: SignalBody<"approve">, id: string | undefined): Promise<boolean> {
@@ -56,7 +56,7 @@ export class RunSignals {
       }
       checkChanged(agent(row.agent), asked.name, answer.arguments);
     }
-    const taken = await journal.signal(run, `${id ?? newId()}:${count}`, "approve", answer);
+    const taken = await journal.signal(run, { id: `${id ?? newId()}:${count}`, kind: "approve", body: answer });
     if (taken) {
       await new Callers(journal, row).answered(answer);
       await this.#audit(row, answer, asked);

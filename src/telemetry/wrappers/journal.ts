@@ -36,7 +36,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
       measure.traces.get(ownership.run)?.abandon();
       return journal.release(ownership);
     },
-    signal: (run, id, kind, body) => journal.signal(run, id, kind, body),
+    signal: (run, signal) => journal.signal(run, signal),
     signals: (run, after) => journal.signals(run, after),
     signalsMany: (cursors) => journal.signalsMany(cursors),
     get: (run) => journal.get(run),

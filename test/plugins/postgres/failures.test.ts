@@ -51,7 +51,7 @@ describe("postgres migrations", () => {
       const journal = openJournal(url, schema);
       const { ownership } = await claimed(journal);
       expect(await put(journal, ownership, [text("a")])).to.equal(true);
-      await journal.keepWire(ownership.run, 1, 1, "w", new Uint8Array([1]));
+      await journal.keepWire(ownership.run, { round: 1, attempt: 1, wire: "w", bytes: new Uint8Array([1]) });
       expect(await finish(journal, ownership)).to.equal(true);
       await journal.close();
     });

@@ -56,7 +56,7 @@ describe("sqlite migrations", () => {
       }
       const { ownership } = await claimed(journal);
       expect(await put(journal, ownership, [text("a")])).to.equal(true);
-      await journal.keepWire(ownership.run, 1, 1, "w", new Uint8Array([1]));
+      await journal.keepWire(ownership.run, { round: 1, attempt: 1, wire: "w", bytes: new Uint8Array([1]) });
       expect(await finish(journal, ownership)).to.equal(true);
       await journal.close();
       const now = new DatabaseSync(file);
