@@ -82,7 +82,17 @@ export function ignoredBy(request: GenerationRequest, version: string): string[]
     ...(topP === undefined || sampling ? [] : ["top_p"]),
     // There is no JSON mode without a schema.
     ...(request.output !== undefined && request.output.schema === undefined ? ["response_format"] : []),
+    ...shownBy(request, "image"),
+    ...shownBy(request, "file"),
   ];
+}
+
+/** What a model of another vendor has shown; `assistantBlock` leaves it out. */
+function shownBy({ messages }: GenerationRequest, type: "image" | "file"): string[] {
+  const shown = messages.some(
+    ({ role, parts }) => role === "assistant" && parts.some((part) => part.type === type && part.native === undefined),
+  );
+  return shown ? [`messages.content.${type}`] : [];
 }
 
 /**

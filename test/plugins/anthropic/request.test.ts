@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { bodyOf } from "../../../plugins/anthropic/request.ts";
+import { bodyOf, ignoredBy } from "../../../plugins/anthropic/request.ts";
 import { ask, conversation, tideTable } from "../conversation.ts";
 
 const version = "2023-06-01";
@@ -149,5 +149,20 @@ describe("a request to Anthropic", () => {
     assert.deepEqual(body.output_config, { effort: "low", format: { type: "json_schema", schema } });
     const own = bodyOf(ask({ options: { reasoning: { effort: "high" }, output_config: { effort: "max" } } }), version);
     assert.deepEqual(own.output_config, { effort: "max" });
+  });
+
+  it("says which pictures and files of another vendor's model it leaves out", () => {
+    const image = { type: "image", mediaType: "image/png", data: "iVBORw0=" } as const;
+    const file = { type: "file", mediaType: "application/pdf", data: "JVBERi0=" } as const;
+    const says = (role: "user" | "assistant", parts: readonly object[]) =>
+      ask({ messages: [{ role, parts }] as never });
+    assert.deepEqual(ignoredBy(says("assistant", [image, image, file]), version), [
+      "messages.content.image",
+      "messages.content.file",
+    ]);
+    assert.deepEqual(bodyOf(says("assistant", [image, file]), version).messages, []);
+    assert.deepEqual(ignoredBy(says("user", [image, file]), version), []);
+    const own = { ...image, native: { wire: "anthropic-messages", fields: { type: "image" } } };
+    assert.deepEqual(ignoredBy(says("assistant", [own]), version), []);
   });
 });
