@@ -1,6 +1,7 @@
 import {
   type Channel,
   type ChannelHost,
+  channelOptions,
   definePlugin,
   type FastifyInstance,
   type Runs,
@@ -13,21 +14,7 @@ import { z } from "zod";
 import { AgUiProjection, failureFrame, parseInterrupt } from "./projection.ts";
 import { RunAgentInput, toRunRequest } from "./request.ts";
 
-const Options = z.strictObject({
-  prefix: z
-    .string()
-    .regex(/^\/[\w/-]*$/)
-    .default("/ag-ui")
-    .describe("where the API is mounted"),
-  onDisconnect: z
-    .enum(["continue", "cancel"])
-    .default("cancel")
-    .describe("what happens to a run when its client disconnects; abortRun() does nothing else"),
-  compat: z
-    .enum(["report", "strict"])
-    .default("report")
-    .describe("what happens to fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
-});
+const Options = channelOptions({ prefix: "/ag-ui", onDisconnect: "cancel", expected: "abortRun() does nothing else" });
 type Options = z.output<typeof Options>;
 
 export default definePlugin({

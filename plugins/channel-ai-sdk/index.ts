@@ -1,6 +1,7 @@
 import {
   type Channel,
   type ChannelHost,
+  channelOptions,
   definePlugin,
   type FastifyInstance,
   type FastifyReply,
@@ -17,20 +18,10 @@ import { type Approval, approvalsIn } from "./approvals.ts";
 import { ChatBody, toMessages, unsentOf } from "./messages.ts";
 import { failureFrame, heartbeatFrame, UiProjection } from "./projection.ts";
 
-const Options = z.strictObject({
-  prefix: z
-    .string()
-    .regex(/^\/[\w/-]*$/)
-    .default("/ai-sdk")
-    .describe("where the API is mounted"),
-  onDisconnect: z
-    .enum(["continue", "cancel"])
-    .default("continue")
-    .describe("what happens to a run when its client disconnects; `continue` lets useChat resume it"),
-  compat: z
-    .enum(["report", "strict"])
-    .default("report")
-    .describe("what happens to fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
+const Options = channelOptions({
+  prefix: "/ai-sdk",
+  onDisconnect: "continue",
+  expected: "`continue` lets useChat resume it",
 });
 type Options = z.output<typeof Options>;
 

@@ -4,6 +4,7 @@ import {
   awaitRun,
   type Channel,
   type ChannelHost,
+  channelOptions,
   definePlugin,
   type FastifyInstance,
   readerGone,
@@ -19,20 +20,10 @@ import { MessagesRequest, Prompt, toRunRequest } from "./request.ts";
 import { threadOf } from "./threads.ts";
 import { MessageBlocks } from "./whole-message.ts";
 
-const Options = z.strictObject({
-  prefix: z
-    .string()
-    .regex(/^\/[\w/-]*$/)
-    .default("/anthropic")
-    .describe("where the API is mounted"),
-  onDisconnect: z
-    .enum(["continue", "cancel"])
-    .default("cancel")
-    .describe("what happens to a run when its client disconnects; Anthropic's clients expect cancel"),
-  compat: z
-    .enum(["report", "strict"])
-    .default("report")
-    .describe("what happens to fields the model does not support: listed in `venturi-warnings`, or refused with 400"),
+const Options = channelOptions({
+  prefix: "/anthropic",
+  onDisconnect: "cancel",
+  expected: "Anthropic's clients expect cancel",
 });
 type Options = z.output<typeof Options>;
 

@@ -1,4 +1,4 @@
-import { VenturiError } from "venturi/plugin";
+import { atPointer, VenturiError } from "venturi/plugin";
 
 const deepest = 64;
 const most = 20_000;
@@ -43,24 +43,9 @@ class Copy {
 }
 
 function lookUp(document: Readonly<Record<string, unknown>>, reference: string): unknown {
-  let found: unknown = reference.startsWith("#/") ? document : undefined;
-  for (const part of reference.slice(2).split("/")) {
-    const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    const inside = typeof found === "object" && found !== null && Object.hasOwn(found, key);
-    found = inside ? (found as Record<string, unknown>)[key] : undefined; // checked just before
-  }
-  if (found === undefined) {
-    throw invalid(`the reference ${reference} names nothing in the document`);
-  }
+  const found = reference.startsWith("#/") ? atPointer(document, reference.slice(1)) : undefined;
+  if (found === undefined) throw invalid(`the reference ${reference} names nothing in the document`);
   return found;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
-  }
 }
 
 const invalid = (message: string) => new VenturiError("tool.create", "config_invalid", message);

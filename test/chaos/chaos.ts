@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { checkEffects, checkRun } from "./check.ts";
+import { checkAll } from "./check.ts";
 import type { ClientReport } from "./client.ts";
 import { followAll } from "./clients.ts";
 import { type Engine, type EngineSettings, postgresEngine, sqliteEngine } from "./engines.ts";
@@ -111,16 +111,7 @@ async function unleash(scene: Scene): Promise<ChaosReport> {
   over.abort();
   const faults = await trouble;
 
-  const journal = await engine.open();
-  const violations: string[] = [];
-  let takenOver = 0;
-  for (const report of reports) {
-    const ownership = await engine.ownership(report.run);
-    if (new Set(ownership.records.map(({ epoch }) => epoch)).size > 1) takenOver += 1;
-    violations.push(...(await checkRun(journal, report, ownership)));
-  }
-  await journal.close();
-  violations.push(...checkEffects(effects, reports));
+  const { violations, takenOver } = await checkAll(engine, reports, effects);
   const count = (pick: (report: ClientReport) => number) => reports.reduce((sum, report) => sum + pick(report), 0);
   return {
     engine: options.engine,

@@ -3,7 +3,27 @@ import { encodeEvent } from "../../src/core/encode-event.ts";
 import type { RunEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import type { ClientReport } from "./client.ts";
-import type { Ownership } from "./engines.ts";
+import type { Engine, Ownership } from "./engines.ts";
+
+export interface Checked {
+  readonly violations: readonly string[];
+  /** Runs that more than one worker executed. */
+  readonly takenOver: number;
+}
+
+/** All that clients saw, against the journal and the effects of the tools. */
+export async function checkAll(engine: Engine, reports: readonly ClientReport[], effects: string): Promise<Checked> {
+  const journal = await engine.open();
+  const violations: string[] = [];
+  let takenOver = 0;
+  for (const report of reports) {
+    const ownership = await engine.ownership(report.run);
+    if (new Set(ownership.records.map(({ epoch }) => epoch)).size > 1) takenOver += 1;
+    violations.push(...(await checkRun(journal, report, ownership)));
+  }
+  await journal.close();
+  return { violations: [...violations, ...checkEffects(effects, reports)], takenOver };
+}
 
 /** What stands in the journal against what the client was shown, and against what the tools did. */
 export async function checkRun(journal: Journal, report: ClientReport, ownership: Ownership): Promise<string[]> {
@@ -13,7 +33,7 @@ export async function checkRun(journal: Journal, report: ClientReport, ownership
   const terminal = stored.filter((event) => event.type === "run.finished" || event.type === "run.failed");
   if (terminal.length !== 1) violations.push(`${run}: ${terminal.length} terminal events`);
   if (stored.length > 0 && stored.at(-1) !== terminal[0]) violations.push(`${run}: the terminal event is not the last`);
-  // Of each kind the first is told: what follows follows from it.
+  // Only the first of each kind is reported: the rest follows from it.
   const gap = stored.findIndex((event, index) => event.seq !== index + 1);
   if (gap >= 0) violations.push(`${run}: seq ${stored[gap]?.seq} is stored at ${gap + 1}`);
   const other = events.findIndex((event, index) => {

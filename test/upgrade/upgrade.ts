@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkEffects, checkRun } from "../chaos/check.ts";
+import { checkAll } from "../chaos/check.ts";
 import { followAll } from "../chaos/clients.ts";
 import { postgresEngine, sqliteEngine } from "../chaos/engines.ts";
 import { Replica } from "../chaos/replica.ts";
@@ -54,16 +54,7 @@ export async function upgrade({ engine: name, program, streams, seed }: UpgradeO
     await pause(2_000);
     over = true;
     const reports = await clients;
-    const journal = await engine.open();
-    const violations: string[] = [];
-    let takenOver = 0;
-    for (const report of reports) {
-      const ownership = await engine.ownership(report.run);
-      if (new Set(ownership.records.map(({ epoch }) => epoch)).size > 1) takenOver += 1;
-      violations.push(...(await checkRun(journal, report, ownership)));
-    }
-    await journal.close();
-    violations.push(...checkEffects(effects, reports));
+    const { violations, takenOver } = await checkAll(engine, reports, effects);
     return {
       engine: name,
       runs: reports.length,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ProcessState } from "../../src/host/processes/protocol.ts";
-import { checkEffects, checkRun } from "../chaos/check.ts";
+import { checkAll } from "../chaos/check.ts";
 import { followAll } from "../chaos/clients.ts";
 import { type Engine, postgresEngine, sqliteEngine } from "../chaos/engines.ts";
 import { Random } from "../chaos/random.ts";
@@ -79,18 +79,11 @@ async function killUnderLoad(options: WorkersOptions, { engine, service, effects
   const more = (number: number) => number < options.streams || !over();
   const clients = followAll([service.url], { clients: options.streams, seed: options.seed, patience: 180_000, more });
   const [reports] = await Promise.all([clients, killing]);
-  const journal = await engine.open();
-  const violations = takeovers
+  const checked = await checkAll(engine, reports, effects);
+  const late = takeovers
     .filter((ms) => ms > takeoverLimit)
     .map((ms) => `the runs of a killed process were taken over after ${ms} ms`);
-  let takenOver = 0;
-  for (const report of reports) {
-    const ownership = await engine.ownership(report.run);
-    if (new Set(ownership.records.map(({ epoch }) => epoch)).size > 1) takenOver += 1;
-    violations.push(...(await checkRun(journal, report, ownership)));
-  }
-  await journal.close();
-  violations.push(...checkEffects(effects, reports));
+  const violations = [...late, ...checked.violations];
   const sorted = [...takeovers].sort((left, right) => left - right);
   return {
     engine: options.engine,
@@ -99,7 +92,7 @@ async function killUnderLoad(options: WorkersOptions, { engine, service, effects
     runs: reports.length,
     events: reports.reduce((sum, { events }) => sum + events.length, 0),
     reconnects: reports.reduce((sum, { reconnects }) => sum + reconnects, 0),
-    takenOver,
+    takenOver: checked.takenOver,
     takeover: { p50: sorted[sorted.length >> 1] ?? 0, max: sorted.at(-1) ?? 0 },
     seconds: Math.round((performance.now() - started) / 100) / 10,
     violations,

@@ -1,4 +1,5 @@
 import { VenturiError } from "../../core/errors.ts";
+import { atPointer } from "../../core/json-pointer.ts";
 import { isRecord } from "./scalars.ts";
 
 const single = ["additionalItems", "additionalProperties", "contains", "else", "if", "not", "propertyNames", "then"];
@@ -49,7 +50,11 @@ export class References {
     const resource = this.#resources.get(address);
     if (resource === undefined) throw broken(reference);
     const found =
-      fragment === "" ? resource : fragment.startsWith("/") ? at(resource, fragment) : this.#anchors.get(url ?? "");
+      fragment === ""
+        ? resource
+        : fragment.startsWith("/")
+          ? atPointer(resource, fragment)
+          : this.#anchors.get(url ?? "");
     if (found === undefined) throw broken(reference);
     return found;
   }
@@ -69,25 +74,6 @@ export class References {
   #join(reference: string, base: string): string | undefined {
     if (reference.startsWith("#")) return `${base}${reference}`;
     return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
-  }
-}
-
-function at(resource: unknown, pointer: string): unknown {
-  let found: unknown = resource;
-  for (const part of pointer.split("/").slice(1)) {
-    const key = decoded(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    const inside = typeof found === "object" && found !== null && Object.hasOwn(found, key);
-    if (!inside) return undefined;
-    found = (found as Record<string, unknown>)[key]; // checked just before
-  }
-  return found;
-}
-
-function decoded(part: string): string {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part;
   }
 }
 

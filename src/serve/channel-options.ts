@@ -1,0 +1,26 @@
+import { z } from "zod";
+
+interface ChannelDefaults {
+  readonly prefix: string;
+  readonly onDisconnect: "continue" | "cancel";
+  /** What the clients of this channel expect, for the description of `onDisconnect`. */
+  readonly expected: string;
+}
+
+/** Options of a channel that serves another API's clients. */
+export const channelOptions = ({ prefix, onDisconnect, expected }: ChannelDefaults) =>
+  z.strictObject({
+    prefix: z
+      .string()
+      .regex(/^\/[\w/-]*$/)
+      .default(prefix)
+      .describe("where the API is mounted"),
+    onDisconnect: z
+      .enum(["continue", "cancel"])
+      .default(onDisconnect)
+      .describe(`what happens to a run when its client disconnects; ${expected}`),
+    compat: z
+      .enum(["report", "strict"])
+      .default("report")
+      .describe("what happens to fields that cannot reach the model: named in `venturi-warnings`, or refused with 400"),
+  });
