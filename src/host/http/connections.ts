@@ -10,6 +10,8 @@ export class Connections {
   readonly #quiet = new Set<Socket>();
   readonly #none = Promise.withResolvers<void>();
   #closing = false;
+  /** Past this number a connection is closed after its next response, for its client to open another. */
+  mostKept = Number.POSITIVE_INFINITY;
 
   constructor(server: Server) {
     server.on("connection", (socket: Socket) => {
@@ -23,12 +25,17 @@ export class Connections {
     });
     server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
       this.#quiet.delete(socket);
+      if (this.#open.size > this.mostKept) response.shouldKeepAlive = false;
       response.once("close", () => {
         if (this.#closing) socket.destroySoon();
         else if (!socket.destroyed) this.#quiet.add(socket);
       });
     });
     server.on("upgrade", ({ socket }: IncomingMessage) => this.#quiet.delete(socket));
+  }
+
+  get count(): number {
+    return this.#open.size;
   }
 
   /** Closes idle sockets now and the others after their response. */

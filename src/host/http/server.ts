@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditEntry } from "../../core/audit.ts";
 import type { Channel, ChannelHost } from "../../core/channel.ts";
@@ -9,6 +10,7 @@ import type { Journal } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
 import { traceparentOf } from "../../core/trace-context.ts";
 import type { ServerSettings } from "../config/server.ts";
+import { keepFairShare } from "../processes/fair-share.ts";
 import type { SharedTelemetry } from "../processes/siblings.ts";
 import type { Admission } from "../runs/admission.ts";
 import { callerRuns } from "../runs/caller-runs.ts";
@@ -57,6 +59,7 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
   const { app, status } = await buildServer(parts, () => draining);
   const connections = new Connections(app.server);
   const url = await open(app, parts);
+  if (parts.siblings !== undefined) keepFairShare(connections, parts.siblings);
   return {
     url,
     app,
@@ -64,10 +67,13 @@ export async function openServer(parts: ServerParts): Promise<RunningServer> {
     unready: () => {
       draining = true;
       // The next request of a kept connection would be refused here, and taken by a sibling on a new one.
-      if (parts.siblings !== undefined) connections.close();
+      if (parts.siblings === undefined) return;
+      app.server.close();
+      connections.close();
     },
     close: async (grace = 2_000) => {
       draining = true;
+      if (parts.siblings !== undefined) app.server.close();
       const cut = setTimeout(() => app.server.closeAllConnections(), grace);
       const closed = app.close();
       connections.close();
@@ -97,12 +103,17 @@ export async function buildServer(
   return { app, status };
 }
 
-/** Listens, or takes the connections that a supervisor accepts. */
+/** Listens on its own socket, or on the one it shares with other processes. */
 async function open(app: FastifyInstance, { settings: { listen }, siblings }: ServerParts): Promise<string> {
   if (siblings !== undefined) {
     await app.ready();
-    app.server.emit("listening"); // starts Node's checks of header and request timeouts
-    siblings.serve((socket) => app.server.emit("connection", socket));
+    app.server.listen({ fd: siblings.socket, backlog });
+    try {
+      await once(app.server, "listening");
+    } catch (thrown) {
+      await app.close();
+      throw cannotListen(listen, thrown);
+    }
     return siblings.url;
   }
   try {

@@ -1,5 +1,4 @@
 import { type ChildProcess, fork } from "node:child_process";
-import type { Socket } from "node:net";
 import { fromJson, VenturiError } from "../../core/errors.ts";
 import { newWorkerName } from "../../journal/worker.ts";
 import { Link } from "./link.ts";
@@ -14,8 +13,12 @@ export interface ChildParts {
   readonly number: number;
   /** The module it runs. */
   readonly program: URL;
+  /** The service's socket, which it inherits and accepts from. */
+  readonly socket: number;
   readonly start: Omit<StartBody, "worker">;
-  readonly answer: Pick<SupervisorCalls, "took" | "metrics" | "states" | "trace" | "count">;
+  /** Of all processes. */
+  readonly meanConnections: () => number;
+  readonly answer: Pick<SupervisorCalls, "metrics" | "states" | "trace" | "count">;
 }
 
 /** One process of the service, as its supervisor sees it. */
@@ -33,11 +36,12 @@ export class Child {
   readyAt: number | undefined;
   /** As last reported. */
   metrics = "";
+  connections = 0;
   readonly #process: ChildProcess;
 
-  constructor({ number, program, start, answer }: ChildParts) {
+  constructor({ number, program, socket, start, answer, meanConnections }: ChildParts) {
     this.number = number;
-    this.#process = fork(program);
+    this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket] });
     this.pid = this.#process.pid ?? 0;
     this.name = newWorkerName(this.pid);
     const ready = Promise.withResolvers<void>();
@@ -52,6 +56,10 @@ export class Child {
       },
       draining: () => {
         this.status = "draining";
+      },
+      connections: ({ open }) => {
+        this.connections = open;
+        return { mean: meanConnections() };
       },
       failed: (error) => ready.reject(fromJson(error)),
       ended: ({ metrics }) => {
@@ -69,14 +77,6 @@ export class Child {
       this.#process.on("error", () => {}); // a message to a dead process; `exit` follows
     });
     this.link.ask("start", { ...start, worker: this.name }).catch(() => {}); // a process that does not take it ends, or is killed
-  }
-
-  /** Passes a connection on; `failed` is called when it could not be sent. */
-  hand(connection: number, socket: Socket, failed: () => void): void {
-    if (!this.#process.connected) return void setImmediate(failed);
-    this.#process.send({ connection }, socket, { keepOpen: true }, (error) => {
-      if (error) failed();
-    });
   }
 
   drain(afterDrain?: "release"): void {

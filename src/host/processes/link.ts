@@ -37,7 +37,6 @@ export class Link<Theirs extends Calls<Theirs>> {
 
   constructor(channel: Channel, handlers: Readonly<Record<string, (body: never) => unknown>>) {
     this.#channel = channel;
-    // Connections travel on the same channel.
     channel.on("message", (message) => {
       if (isCall(message)) this.#serve(message, handlers[message.call]);
       else if (isAnswer(message)) this.#settle(message);

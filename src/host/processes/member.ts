@@ -1,6 +1,6 @@
-import { Socket } from "node:net";
 import type { VenturiError } from "../../core/errors.ts";
 import type { Service } from "../service.ts";
+import { inheritedSocket } from "./bound-socket.ts";
 import { Link } from "./link.ts";
 import type { OwnStatus, ProcessCalls, StartBody, SupervisorCalls } from "./protocol.ts";
 import type { SharedTelemetry, Siblings } from "./siblings.ts";
@@ -14,6 +14,7 @@ export class Member implements Siblings {
   /** Resolves when it may start. */
   readonly started: Promise<StartBody>;
   url = "";
+  readonly socket = inheritedSocket;
   readonly #link: Link<SupervisorCalls>;
   #service: Service | undefined;
   #drain: ((afterDrain?: "release") => void) | undefined;
@@ -46,13 +47,8 @@ export class Member implements Siblings {
     await this.#link.ask("ready", undefined);
   }
 
-  serve(accept: (socket: Socket) => void): void {
-    process.on("message", (message: unknown, socket: unknown) => {
-      if (typeof message !== "object" || message === null || !("connection" in message)) return;
-      this.#link.tell("took", { connection: Number(message.connection) });
-      // It may have been closed on the way.
-      if (socket instanceof Socket) accept(socket);
-    });
+  async meanConnections(open: number): Promise<number> {
+    return (await this.#link.ask("connections", { open })).mean;
   }
 
   draining(): void {

@@ -26,7 +26,7 @@ export interface StartBody {
   readonly url: string;
 }
 
-/** What the supervisor asks of a process. Connections come beside these calls, with their sockets. */
+/** What the supervisor asks of a process. */
 export interface ProcessCalls {
   start(body: StartBody): void;
   reload(): Answer<{ readonly ok: boolean; readonly error?: ErrorJson }>;
@@ -47,8 +47,8 @@ export interface SupervisorCalls {
   failed(body: ErrorJson): void;
   /** It takes no more connections. */
   draining(): void;
-  /** It has the connection of this number. */
-  took(body: { readonly connection: number }): void;
+  /** It has so many connections; answered with the mean of all processes. */
+  connections(body: { readonly open: number }): { readonly mean: number };
   /** Its last metrics, before it exits. */
   ended(body: { readonly metrics: string }): void;
   /** Metrics of all processes, added up. */

@@ -1,4 +1,3 @@
-import type { Socket } from "node:net";
 import type { MetricsFormat } from "../../core/telemetry.ts";
 import type { ProcessState } from "./protocol.ts";
 
@@ -10,9 +9,11 @@ export interface SharedTelemetry {
 
 /** The processes of the service together, as one of them sees them. */
 export interface Siblings {
-  /** The service's address; connections to it are given to this process by `serve`. */
+  /** The service's address, and the descriptor of its socket, from which all accept. */
   readonly url: string;
-  serve(accept: (socket: Socket) => void): void;
+  readonly socket: number;
+  /** Connections of a process, on average. This one has `open`. */
+  meanConnections(open: number): Promise<number>;
   states(): Promise<readonly ProcessState[]>;
   /** The same, of all processes. */
   telemetry(own: SharedTelemetry): SharedTelemetry;

@@ -1,12 +1,9 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:net";
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricsFormat } from "../../core/telemetry.ts";
 import type { Listen } from "../config/server.ts";
-import { backlog, cannotListen, urlOf } from "../http/address.ts";
+import { type BoundSocket, bindSocket } from "./bound-socket.ts";
 import { Child, type Ended } from "./child.ts";
-import { Doorman } from "./doorman.ts";
 import type { ProcessState } from "./protocol.ts";
 import { RequestCounts } from "./request-counts.ts";
 import { countersOf, sumMetrics } from "./sum-metrics.ts";
@@ -41,8 +38,8 @@ const grace = 10_000;
 const startLimit = 60_000;
 
 /**
- * Runs the service in several processes on one port. It accepts connections and hands them out in turn, replaces processes that
- * end, and adds up what they answer. Everything about runs is in the journal: losing the supervisor loses nothing.
+ * Runs the service in several processes on one port. It holds the socket from which they accept, replaces processes that end, and
+ * adds up what they answer. Everything about runs is in the journal: losing the supervisor loses nothing.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions;
@@ -53,9 +50,7 @@ export class Supervisor {
   readonly #abandoned = new Set<string>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #counts = new RequestCounts();
-  readonly #doorman: Doorman;
-  readonly #server: Server;
-  #url = "";
+  #socket: BoundSocket | undefined;
   /** Counters of processes that have ended. */
   #past = "";
   #restarts = 0;
@@ -72,8 +67,6 @@ export class Supervisor {
       restarts: 0,
       failures: 0,
     }));
-    this.#doorman = new Doorman(() => this.#ready);
-    this.#server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => this.#doorman.take(socket));
   }
 
   /** Resolves with the address when all processes are ready. Rejects, with none left, when the first one cannot start. */
@@ -81,7 +74,7 @@ export class Supervisor {
     const [first, ...others] = this.#slots;
     if (first === undefined)
       throw new VenturiError("service.start", "config_invalid", "there are no processes to start");
-    this.#url = await listen(this.#server, this.#options.listen);
+    this.#socket = await bindSocket(this.#options.listen);
     // Alone, so that an error is reported once and migrations meet no one.
     const child = this.#spawn(first);
     try {
@@ -92,7 +85,7 @@ export class Supervisor {
       throw thrown;
     }
     await Promise.allSettled(others.map((slot) => this.#spawn(slot).ready));
-    return this.#url;
+    return this.#socket.url;
   }
 
   /** Reloads the config of one process after the other; stops at the first that refuses it. */
@@ -134,8 +127,7 @@ export class Supervisor {
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#server.close();
-    this.#doorman.close();
+    this.#closeSocket();
     const all = [...this.#children];
     for (const child of all) this.#drain(child);
     await Promise.all(all.map(({ ended }) => ended));
@@ -144,9 +136,19 @@ export class Supervisor {
   /** Ends all processes now. */
   kill(): void {
     this.#stopping = true;
-    this.#server.close();
-    this.#doorman.close();
+    this.#closeSocket();
     for (const child of this.#children) child.kill();
+  }
+
+  /** Connections that come from now on are refused, once no process listens any more. */
+  #closeSocket(): void {
+    this.#socket?.close();
+    this.#socket = undefined;
+  }
+
+  #meanConnections(): number {
+    const ready = this.#ready;
+    return ready.reduce((sum, { connections }) => sum + connections, 0) / Math.max(1, ready.length);
   }
 
   get #ready(): readonly Child[] {
@@ -158,9 +160,10 @@ export class Supervisor {
     const child = new Child({
       number: slot.number,
       program,
-      start: { configFile, set, url: this.#url },
+      socket: this.#socket?.fd ?? -1,
+      start: { configFile, set, url: this.#socket?.url ?? "" },
+      meanConnections: () => this.#meanConnections(),
       answer: {
-        took: ({ connection }) => this.#doorman.confirm(connection),
         metrics: ({ format }) => this.#metrics(format),
         states: () => this.#states(),
         trace: ({ run }) => this.#trace(run),
@@ -170,10 +173,7 @@ export class Supervisor {
     slot.child = child;
     this.#children.add(child);
     child.ready.then(
-      () => {
-        this.#doorman.open();
-        this.#handOver();
-      },
+      () => this.#handOver(),
       () => {}, // reported by whoever awaits it
     );
     child.ended.then((ended) => this.#ended(slot, child, ended));
@@ -182,7 +182,6 @@ export class Supervisor {
 
   #ended(slot: Slot, child: Child, { code, signal }: Ended): void {
     this.#children.delete(child);
-    this.#doorman.gone(child);
     this.#past = countersOf(sumMetrics([this.#past, child.metrics]));
     this.#abandoned.add(child.name);
     this.#handOver();
@@ -292,15 +291,4 @@ export class Supervisor {
     }, ms);
     this.#timers.add(timer);
   }
-}
-
-async function listen(server: Server, { host, port }: Listen): Promise<string> {
-  server.listen({ host, port, backlog });
-  try {
-    await once(server, "listening");
-  } catch (thrown) {
-    throw cannotListen({ host, port }, thrown);
-  }
-  server.on("error", () => {}); // a connection that could not be accepted
-  return urlOf(host, server);
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { Agent, get } from "node:http";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
@@ -139,6 +140,30 @@ describe("a service of several processes", function () {
     for (let count = 0; count < 4; count++) expect(await service.start("helper")).to.match(/^run_/);
   });
 
+  it("connections that come while no process is there are taken by the next one", async () => {
+    const states = await service.all("ready", 2);
+    for (const { pid } of states) process.kill(pid, "SIGKILL");
+    while (states.some(({ pid }) => isAlive(pid))) await new Promise((resolve) => setTimeout(resolve, 5));
+    const answers = await Promise.all(Array.from({ length: 20 }, () => service.fetch("/livez")));
+    expect(answers.map(({ status }) => status)).to.deep.equal(answers.map(() => 200));
+    await service.all("ready", 2);
+  });
+
+  it("a process with far more kept connections than its sibling has some come again", async () => {
+    const [first] = await service.all("ready", 2);
+    const agent = new Agent({ keepAlive: true, maxSockets: 40 });
+    const ask = () => Promise.all(Array.from({ length: 40 }, () => kept(`${service.url}/livez`, agent)));
+    try {
+      process.kill(first?.pid ?? 0, "SIGSTOP");
+      expect(await ask()).to.deep.equal(Array.from({ length: 40 }, () => "keep-alive"));
+      process.kill(first?.pid ?? 0, "SIGCONT");
+      while (!(await ask()).includes("close"));
+    } finally {
+      process.kill(first?.pid ?? 0, "SIGCONT");
+      agent.destroy();
+    }
+  });
+
   it("SIGTERM drains all of them and ends with 0", async () => {
     const run = await service.start("endless");
     service.child.kill("SIGTERM");
@@ -180,6 +205,16 @@ describe("a service of several processes", function () {
     }
   });
 });
+
+/** What the answer says about its connection. */
+function kept(url: string, agent: Agent): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const sent = get(url, { agent }, (answer) => {
+      answer.resume().on("end", () => resolve(answer.headers.connection));
+    });
+    sent.on("error", reject);
+  });
+}
 
 function isAlive(pid: number): boolean {
   try {
