@@ -13,6 +13,7 @@ const slow = [
   "edges/neighbour",
   "examples/library",
   "examples/plugins",
+  "host/processes/poison",
   "host/processes/processes",
   "plugins/postgres/contract-pooler",
   "plugins/shell/escape",

@@ -1,6 +1,6 @@
 // What claim, append, enqueue, list and get cost in a journal that holds many ended runs.
-//   node bench/rows.mjs [--engine sqlite] [--engine postgres] [--sizes 10000,100000,1000000] [--times 200] [--json]
-// Ended runs are put in by SQL, each with one record of ten events; the rest is done through the journal's own methods.
+//   node bench/rows.mjs [--engine sqlite] [--engine postgres] [--sizes 10000,100000,1000000] [--times 200] [--events 10] [--json]
+// Ended runs are put in by SQL, each with one record of so many events; the rest is done through the journal's own methods.
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
@@ -17,14 +17,17 @@ const { values } = parseArgs({
     engine: { type: "string", multiple: true, default: ["sqlite", "postgres"] },
     sizes: { type: "string", default: "10000,100000,1000000" },
     times: { type: "string", default: "200" },
+    events: { type: "string", default: "10" },
     json: { type: "boolean", default: false },
   },
 });
 const sizes = values.sizes.split(",").map(Number);
 const times = Number(values.times);
-const body = Array.from({ length: 10 }, (_, n) => `{"type":"text.delta","round":1,"text":"word ","seq":${n + 1}}`).join(
-  "\n",
-);
+const events = Number(values.events);
+const body = Array.from(
+  { length: events },
+  (_, n) => `{"type":"text.delta","round":1,"text":"word ","seq":${n + 1}}`,
+).join("\n");
 
 for (const name of values.engine) {
   const engine = await (name === "sqlite" ? openSqlite() : openPostgres());
@@ -130,13 +133,13 @@ async function openSqlite() {
       const record = Number(database.prepare("SELECT coalesce(max(id), 0) AS id FROM records").get().id) - from;
       database.exec(`${numbers} INSERT INTO runs (id, run, tenant, session, agent, state, outcome, epoch, worker, head, tail, created_at, updated_at, ended_at)
         SELECT ${base} + i, 'old_' || i, 'tenant-' || (i % 100), 'session-' || (i % 10000), 'agent-' || (i % 10), 'done',
-          CASE WHEN i % 20000 = 0 THEN 'failed' ELSE 'finished' END, 1, 'w', 10, ${record} + i, i, i, i FROM n`);
+          CASE WHEN i % 20000 = 0 THEN 'failed' ELSE 'finished' END, 1, 'w', ${events}, ${record} + i, i, i, i FROM n`);
       database.exec(
         `${numbers} INSERT INTO requests (run, request) SELECT ${base} + i, '{"agent":"agent-1","input":{"text":"hi"}}' FROM n`,
       );
       database
         .prepare(
-          `${numbers} INSERT INTO records (id, run, first, last, epoch, previous, body) SELECT ${record} + i, ${base} + i, 1, 10, 1, 0, ? FROM n`,
+          `${numbers} INSERT INTO records (id, run, first, last, epoch, previous, body) SELECT ${record} + i, ${base} + i, 1, ${events}, 1, 0, ? FROM n`,
         )
         .run(body);
       database.exec("COMMIT");
@@ -151,7 +154,7 @@ async function openSqlite() {
 }
 
 async function openPostgres() {
-  const cluster = await Cluster.start("on", { shared_buffers: "128MB", max_wal_size: "4GB" });
+  const cluster = await Cluster.start("on", { shared_buffers: "128MB", max_wal_size: "8GB" });
   const journal = openJournal(cluster.url, "rows", { timeout: 60_000 });
   await journal.ping();
   const ask = async (text, parameters) => {
@@ -170,11 +173,12 @@ async function openPostgres() {
         `WITH added AS (
           INSERT INTO rows.runs (run, tenant, session, agent, request, state, outcome, epoch, worker, head, created_at, updated_at, ended_at)
           SELECT 'old_' || i, 'tenant-' || (i % 100), 'session-' || (i % 10000), 'agent-' || (i % 10), '{"agent":"agent-1","input":{"text":"hi"}}',
-            'done', CASE WHEN i % 20000 = 0 THEN 'failed' ELSE 'finished' END, 1, 'w', 10, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'
+            'done', CASE WHEN i % 20000 = 0 THEN 'failed' ELSE 'finished' END, 1, 'w', ${events}, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'
           FROM generate_series(${from + 1}::bigint, ${to}::bigint) AS i RETURNING id
-        ) INSERT INTO rows.records (run, first, last, epoch, body) SELECT id, 1, 10, 1, $1 FROM added`,
+        ) INSERT INTO rows.records (run, first, last, epoch, body) SELECT id, 1, ${events}, 1, $1 FROM added`,
         [body],
       );
+      await ask("CHECKPOINT");
       await ask("VACUUM ANALYZE rows.runs");
       await ask("VACUUM ANALYZE rows.records");
     },

@@ -1,18 +1,18 @@
 // What a second process brings, on each journal: 200 concurrent runs, a tool round and 200 text chunks each, chunk spans exported.
 //   node bench/scale.mjs [--journal sqlite] [--journal postgres] [--journal nats-r1] [--journal nats-r3] [--processes 1,2]
-//                        [--runs 200] [--seconds 10] [--chunks 200] [--rounds 1] [--json]
+//                        [--runs 200] [--seconds 10] [--warmup 8] [--chunks 200] [--rounds 1] [--json]
 // Everything shares the machine: service, journal's server, model server, collector and load. So besides runs/s it accounts the
 // processor time of each part (Linux: /proc), from which follows what the service could do with the cores to itself.
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { Agent, request } from "node:http";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { NatsCluster } from "../dist/test/plugins/nats/cluster.js";
 import { Cluster } from "../dist/test/plugins/postgres/cluster.js";
 import { findNatsServer } from "../scripts/nats-server.mjs";
+import { load } from "./raw-clients.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -20,14 +20,17 @@ const { values } = parseArgs({
     processes: { type: "string", default: "1,2" },
     runs: { type: "string", default: "200" },
     seconds: { type: "string", default: "10" },
+    warmup: { type: "string", default: "8" },
     chunks: { type: "string", default: "200" },
     rounds: { type: "string", default: "1" },
     json: { type: "boolean", default: false },
   },
 });
-const [concurrent, seconds, chunks, rounds] = ["runs", "seconds", "chunks", "rounds"].map((key) => Number(values[key]));
+const [concurrent, seconds, warmup, chunks, rounds] = ["runs", "seconds", "warmup", "chunks", "rounds"].map((key) =>
+  Number(values[key]),
+);
 const counts = values.processes.split(",").map(Number);
-const helpers = { upstream: await helper("./upstream.mjs"), collector: await helper("./sink.mjs") };
+const helpers = { upstream: await helper("./raw-upstream.mjs"), collector: await helper("./sink.mjs") };
 const cores = availableParallelism();
 if (!values.json) {
   console.log(
@@ -38,7 +41,7 @@ if (!values.json) {
   );
   console.log("alone: runs/s that the service's own CPU would allow on all cores, and its busiest thread on one.");
   console.log(
-    "journal   proc  runs/s  events/s   p50 ms   p99 ms |  service  thread  server   rest |  us/event  alone",
+    "journal   proc  runs/s  events/s   p50 ms   p99 ms |  service  thread  server   rest |  us/event  alone  others %",
   );
 }
 const results = [];
@@ -60,15 +63,18 @@ async function measure(name, processes) {
   const engine = await open(name, folder);
   const service = await start(folder, engine.journal, processes);
   try {
-    await load(service.url, 3);
-    const before = accounts(service.child.pid);
-    const { wall, times, events } = await load(service.url, seconds);
-    const after = accounts(service.child.pid);
+    const body = '{"agent":"tool","input":"go"}';
+    await load(service.url, { clients: concurrent, seconds: warmup, body });
+    const before = { ...accounts(service.child.pid), machine: machineTime() };
+    const { wall, times, events } = await load(service.url, { clients: concurrent, seconds, body });
+    const after = { ...accounts(service.child.pid), machine: machineTime() };
     const runs = times.length;
     times.sort((left, right) => left - right);
     const per = (part) => (after[part] - before[part]) / runs;
     const busiest = Math.max(...[...after.threads].map(([id, ms]) => ms - (before.threads.get(id) ?? 0))) / runs;
     const total = per("service") + per("server") + per("rest");
+    const passed = after.machine.total - before.machine.total;
+    const others = 1 - ((total * runs) / 10 + after.machine.idle - before.machine.idle) / passed;
     const result = {
       journal: name,
       processes,
@@ -81,7 +87,8 @@ async function measure(name, processes) {
       // One thread cannot use more than a core; all of it not more than there are.
       alone: Math.min(1000 / busiest, (1000 * cores) / (per("service") + per("server"))),
       reachable: Math.min(1000 / busiest, (1000 * cores) / total),
-      load: loadavg()[0],
+      // Share of the machine that went to other programs and other machines: with more than a few percent, runs/s say little.
+      others: Math.max(0, others),
     };
     if (!values.json) print(result);
     return result;
@@ -96,7 +103,7 @@ async function measure(name, processes) {
 function print({ journal, processes, cpu, ...result }) {
   const number = (value, digits, width) => value.toFixed(digits).padStart(width);
   console.log(
-    `${journal.padEnd(9)} ${String(processes).padStart(4)} ${number(result.runsPerSecond, 1, 7)} ${number(result.eventsPerSecond, 0, 9)} ${number(result.p50, 0, 8)} ${number(result.p99, 0, 8)} | ${number(cpu.service, 2, 8)} ${number(cpu.thread, 2, 7)} ${number(cpu.server, 2, 7)} ${number(cpu.rest, 2, 6)} | ${number(result.microsPerEvent, 1, 9)} ${number(result.alone, 0, 6)}`,
+    `${journal.padEnd(9)} ${String(processes).padStart(4)} ${number(result.runsPerSecond, 1, 7)} ${number(result.eventsPerSecond, 0, 9)} ${number(result.p50, 0, 8)} ${number(result.p99, 0, 8)} | ${number(cpu.service, 2, 8)} ${number(cpu.thread, 2, 7)} ${number(cpu.server, 2, 7)} ${number(cpu.rest, 2, 6)} | ${number(result.microsPerEvent, 1, 9)} ${number(result.alone, 0, 6)} ${number(result.others * 100, 0, 9)}`,
   );
 }
 
@@ -127,53 +134,6 @@ function report(name) {
   }
 }
 
-/** Closed loop: each of the concurrent clients starts its next run when the last has ended. */
-async function load(url, duration) {
-  const agent = new Agent({ keepAlive: true, maxSockets: concurrent });
-  const times = [];
-  let events = 0;
-  const started = performance.now();
-  const until = started + duration * 1000;
-  const client = async () => {
-    while (performance.now() < until) {
-      const at = performance.now();
-      const got = await run(url, agent).catch((error) => {
-        // Refused before it was sent: the queue of connections is full on a machine that is busy.
-        if (error.syscall === "connect") return undefined;
-        throw error;
-      });
-      if (got === undefined) continue;
-      events += got;
-      times.push(performance.now() - at);
-    }
-  };
-  await Promise.all(Array.from({ length: concurrent }, client));
-  agent.destroy();
-  return { wall: performance.now() - started, times, events };
-}
-
-/** One streamed run; resolves with its number of events. */
-function run(url, agent) {
-  return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", accept: "text/event-stream" };
-    const sent = request(`${url}/v1/runs`, { method: "POST", agent, headers }, (response) => {
-      let events = 0;
-      let last = "";
-      response.on("data", (bytes) => {
-        for (let at = bytes.indexOf("\nid: "); at >= 0; at = bytes.indexOf("\nid: ", at + 1)) events++;
-        last = bytes;
-      });
-      response.on("end", () => {
-        if (response.statusCode === 200 && last.includes("run.finished")) resolve(events + 1);
-        else reject(new Error(`status ${response.statusCode}: ${last}`));
-      });
-      response.on("error", reject);
-    });
-    sent.on("error", reject);
-    sent.end('{"agent":"tool","input":"go"}');
-  });
-}
-
 /** ms of processor time so far, of each part, and of each thread of the service. */
 function accounts(service) {
   const parents = new Map();
@@ -196,6 +156,12 @@ function accounts(service) {
     else sum.server += ms;
   }
   return sum;
+}
+
+/** Of the whole machine so far, in hundredths of a second. */
+function machineTime() {
+  const [, ...fields] = readFileSync("/proc/stat", "utf8").split("\n", 1)[0].split(/ +/).map(Number);
+  return { total: fields.slice(0, 8).reduce((sum, each) => sum + each, 0), idle: fields[3] + fields[4] };
 }
 
 function list(path) {

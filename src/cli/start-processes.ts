@@ -2,7 +2,7 @@ import type { Config } from "../host/config/load.ts";
 import { isTextLog, openLog } from "../host/log.ts";
 import { writePidFile } from "../host/pid-file.ts";
 import { Supervisor } from "../host/processes/supervisor.ts";
-import { notifySystemd } from "../host/systemd.ts";
+import { keepWatchdog, notifySystemd } from "../host/systemd.ts";
 import type { Globals } from "./globals.ts";
 import { show } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -23,6 +23,7 @@ export async function startProcesses({ config: configFile, set }: Globals, confi
   const removePidFile = writePidFile(config);
   log.info("listening", { url, config: config.hash, processes: count, channels: Object.keys(config.channels) });
   await notifySystemd("READY=1", `STATUS=listening on ${url} with ${count} processes`);
+  keepWatchdog();
   if (isTextLog(logs)) show(process.stderr, `\nVenturi is listening on ${url}\n`);
   await stopped;
   await notifySystemd("STOPPING=1");

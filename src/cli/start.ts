@@ -3,7 +3,7 @@ import { loadConfig } from "../host/config/load.ts";
 import { isTextLog } from "../host/log.ts";
 import { writePidFile } from "../host/pid-file.ts";
 import { openService, type Service } from "../host/service.ts";
-import { notifySystemd } from "../host/systemd.ts";
+import { keepWatchdog, notifySystemd } from "../host/systemd.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 import { example, type Globals, globalsOf } from "./globals.ts";
 import { nextSteps } from "./next-steps.ts";
@@ -45,6 +45,7 @@ async function startAlone({ config: configFile, set }: Globals, { config, quiet 
   const removePidFile = writePidFile(host.config);
   host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
   await notifySystemd("READY=1", `STATUS=listening on ${url}`);
+  keepWatchdog();
   show(process.stderr, quiet || !isTextLog(host.config.telemetry.logs) ? "" : nextSteps(host, url));
   await stopped;
   await notifySystemd("STOPPING=1");

@@ -91,7 +91,7 @@ export type Digest = {
 
 export type ErrorBody = {
   op: string;
-  code: "streaming_not_supported" | "invalid_input" | "stream_interrupted" | "stream_error" | "llm_error" | "rate_limited" | "unavailable" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "too_large" | "timeout" | "idle_timeout" | "max_rounds_exceeded" | "budget_exceeded" | "tool_not_found" | "tool_invalid_arguments" | "tool_failed" | "tool_timeout" | "tool_denied" | "config_invalid" | "plugin_failed" | "record_invalid" | "journal_failed" | "shutting_down" | "internal";
+  code: "streaming_not_supported" | "invalid_input" | "stream_interrupted" | "stream_error" | "llm_error" | "rate_limited" | "unavailable" | "unauthorized" | "forbidden" | "not_found" | "conflict" | "too_large" | "timeout" | "idle_timeout" | "max_rounds_exceeded" | "budget_exceeded" | "tool_not_found" | "tool_invalid_arguments" | "tool_failed" | "tool_timeout" | "tool_denied" | "config_invalid" | "plugin_failed" | "record_invalid" | "journal_failed" | "worker_crashed" | "shutting_down" | "internal";
   err: string;
   details?: Record<string, unknown>;
 };

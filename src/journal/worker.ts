@@ -8,6 +8,7 @@ import { type Log, silentLog } from "../core/log.ts";
 import type { Prices } from "../core/prices.ts";
 import type { RunLog, SignalFeed } from "../core/run-log.ts";
 import type { Committer } from "./committer.ts";
+import { type Attempts, attemptsOf, refuseCrashing, SuspectStarts } from "./crashes.ts";
 import { readHistory } from "./history.ts";
 import { refuseNewer } from "./known-events.ts";
 import { failedWith } from "./last-words.ts";
@@ -88,6 +89,7 @@ export class Worker {
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
   readonly #turns = new StartTurns();
+  readonly #suspects: SuspectStarts;
   readonly #strayLeases: StrayLeases;
   readonly #stopping = new AbortController();
   readonly #timers = new Map<string, () => void>();
@@ -112,6 +114,7 @@ export class Worker {
     this.#prices = options.prices ?? (() => ({}));
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
+    this.#suspects = new SuspectStarts(this.#clock);
     this.#signals = new SignalWatch(options.journal);
     this.#strayLeases = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));
   }
@@ -146,8 +149,6 @@ export class Worker {
       this.#strayLeases.release(claim.ownership);
       return;
     }
-    const { run, epoch } = claim.ownership;
-    if (epoch > 1) this.#log.info("run taken over", { run, epoch, worker: this.name });
     const controller = new AbortController();
     this.#watch?.begin(claim.ownership.run);
     const done = this.#work(claim, controller).finally(() => {
@@ -177,6 +178,8 @@ export class Worker {
     const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices());
     log.digest = digest;
     const feed = new RunSignals(claim.ownership.run, []);
+    // Aborts when this worker is done with the run, however.
+    const over = new AbortController();
     try {
       if (claim.unreadable) throw claim.unreadable;
       const turn = this.#turns.take();
@@ -186,6 +189,10 @@ export class Worker {
       const history = await this.#patiently(() => readHistory(this.#journal, claim.ownership), controller.signal);
       for (const event of history) digest.add(event);
       refuseNewer(feed.run, history);
+      if (claim.ownership.epoch > 1) {
+        controller.signal.addEventListener("abort", () => over.abort(), { once: true });
+        await this.#mindCrashes(claim.ownership, attemptsOf(history), over.signal);
+      }
       feed.add(known);
       this.#signals.add(feed);
       await this.#execute({ claim, history, log, digest, signals: feed, signal: controller.signal });
@@ -195,10 +202,17 @@ export class Worker {
         this.#report(claim.ownership, thrown, controller.signal);
       else this.#endRun(claim, log, wrap("worker.execute", thrown));
     } finally {
+      over.abort();
       this.#signals.remove(feed);
       log.signal.removeEventListener("abort", release);
       await this.#letGo(log);
     }
+  }
+
+  async #mindCrashes({ run, epoch }: Ownership, attempts: Attempts, over: AbortSignal): Promise<void> {
+    if (!attempts.parked) this.#log.info("run taken over", { run, epoch, worker: this.name });
+    refuseCrashing(run, attempts);
+    await this.#suspects.take(attempts, over);
   }
 
   /** Flushes and releases a run that is still owned; a failed one is released if the lease is still ours. */

@@ -57,6 +57,16 @@ export async function sqliteEngine(folder: string, { type, jumps }: EngineSettin
       database.close();
     }
   };
+  let indexed = false;
+  /** The journal itself needs no index of records by run; asking for thousands of runs does. */
+  const index = () => {
+    if (indexed) return;
+    indexed = true;
+    const database = new DatabaseSync(file, { timeout: 5_000 });
+    database.exec("CREATE INDEX IF NOT EXISTS records_of_run ON records (run, first)");
+    database.exec("CREATE INDEX IF NOT EXISTS claims_of_run ON claims (run, epoch)");
+    database.close();
+  };
   return {
     config: async () => ({ type, path: file, lease: "1500ms", busyTimeout }),
     faults: {
@@ -90,6 +100,7 @@ export async function sqliteEngine(folder: string, { type, jumps }: EngineSettin
       ),
     takeovers: async () => Number(ask("SELECT count(*) AS count FROM claims WHERE epoch > 1")[0]?.count),
     async ownership(run) {
+      index();
       const id = "(SELECT id FROM runs WHERE run = ?)";
       const records = ask(`SELECT first, epoch FROM records WHERE run = ${id} ORDER BY first`, run);
       const claims = ask(`SELECT epoch, head FROM claims WHERE run = ${id} ORDER BY epoch`, run);
@@ -106,15 +117,10 @@ export async function postgresEngine({ type, jumps }: EngineSettings): Promise<E
   const cluster = await Cluster.start();
   if (jumps) await postgresSkew(cluster.url);
   const proxies: Wire[] = [];
+  const pool = new pg.Pool({ connectionString: cluster.url, connectionTimeoutMillis: 2_000, max: 2 });
+  pool.on("error", () => {}); // a crash of the server, which the next query tells of too
   const ask = async <Row extends pg.QueryResultRow>(text: string, ...values: string[]): Promise<Row[]> => {
-    const client = new pg.Client({ connectionString: cluster.url, connectionTimeoutMillis: 2_000 });
-    client.on("error", () => {}); // a crash of the server, which the query tells of too
-    try {
-      await client.connect();
-      return (await client.query<Row>(text, values)).rows;
-    } finally {
-      await client.end().catch(() => {});
-    }
+    return (await pool.query<Row>(text, values)).rows;
   };
   return {
     async config() {
@@ -140,6 +146,7 @@ export async function postgresEngine({ type, jumps }: EngineSettings): Promise<E
     open: async () => openJournal(cluster.url, "chaos"),
     async audit() {
       await ask(`CREATE TABLE chaos.claims (run bigint NOT NULL, epoch integer NOT NULL, head integer NOT NULL);
+        CREATE INDEX ON chaos.claims (run);
         CREATE FUNCTION chaos.claimed() RETURNS trigger LANGUAGE plpgsql AS
           'BEGIN INSERT INTO chaos.claims VALUES (new.id, new.epoch, new.head); RETURN NULL; END';
         CREATE TRIGGER claimed AFTER UPDATE OF epoch ON chaos.runs FOR EACH ROW WHEN (new.epoch > old.epoch)
@@ -163,6 +170,7 @@ export async function postgresEngine({ type, jumps }: EngineSettings): Promise<E
     },
     async close() {
       await Promise.all(proxies.map((proxy) => proxy.close()));
+      await pool.end().catch(() => {}); // the server may be gone
       await cluster.stop();
     },
   };

@@ -63,11 +63,11 @@ export class Started {
     return lines.reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(" ") + 1)), 0);
   }
 
-  async start(agent: string): Promise<string> {
+  async start(agent: string, input = "go"): Promise<string> {
     const answer = await this.fetch("/v1/runs", {
       method: "POST",
       headers: { "content-type": "application/json", prefer: "respond-async" },
-      body: JSON.stringify({ agent, input: "go" }),
+      body: JSON.stringify({ agent, input }),
     });
     return answer.headers.get("x-venturi-run") ?? "";
   }
