@@ -18,8 +18,7 @@ export function mountSignals(host: ChannelHost<FastifyInstance>): void {
   server.post("/v1/runs/:run/approvals/:call", { schema: schemas.approve }, async (request, reply) => {
     const { run, call } = request.params;
     const runs = host.runsFor(request);
-    const by = host.caller(request).id;
-    tellOrConflict(run, await runs.signal(run, "approve", { call, ...request.body, by }, `approve:${call}`));
+    tellOrConflict(run, await runs.signal(run, "approve", { call, ...request.body }, `approve:${call}`));
     return reply.header("x-venturi-run", run).code(202).send({ run });
   });
   server.post("/v1/runs/:run/messages", { schema: schemas.message }, async (request, reply) => {
@@ -62,10 +61,12 @@ const schemas = {
           .record(z.string(), z.unknown())
           .exactOptional()
           .describe("what the tool is called with instead; they have to fit its schema"),
+        for: z.literal("run").exactOptional().describe("allow all further calls of this tool in this run too"),
       })
       .meta({
         examples: [
           { approved: true },
+          { approved: true, for: "run" },
           { approved: true, arguments: { order: "4711", amount: 60 } },
           { approved: false, reason: "too expensive" },
         ],

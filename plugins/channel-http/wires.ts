@@ -1,4 +1,12 @@
-import { type ChannelHost, DecodedWire, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  DecodedWire,
+  type EventPage,
+  type FastifyInstance,
+  type RunEvent,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
@@ -28,7 +36,25 @@ export function mountWires(host: ChannelHost<FastifyInstance>): void {
         "x-venturi-wire": kept.wire,
       })
       .type("application/octet-stream")
-      .send(Buffer.from(kept.bytes));
+      .send(Buffer.from(host.inspect.mask(kept).bytes));
+  });
+  server.get("/v1/runs/:run/fixture", { schema: schemas.fixture }, async (request, reply) => {
+    const { run } = request.params;
+    const runs = host.runsFor(request);
+    const events: RunEvent[] = [];
+    for (let after: number | undefined = 0; after !== undefined; ) {
+      const page: EventPage = await runs.events(run, { after, limit: 1000 });
+      events.push(...page.events);
+      after = page.next;
+    }
+    return reply
+      .headers({
+        "content-disposition": `attachment; filename="${run}.yaml"`,
+        "x-content-type-options": "nosniff",
+        "x-venturi-run": run,
+      })
+      .type("application/yaml; charset=utf-8")
+      .send(await host.inspect.fixture(events));
   });
 }
 
@@ -51,8 +77,24 @@ const schemas = {
       ...failures,
     },
   },
+  fixture: {
+    summary: "A run's model as a scenario of the simulator",
+    description:
+      "YAML that answers as the run's model did, in the same pieces and at about the same pace: for `venturi simulate --scenario`, " +
+      "`scenarios` of a simulator in the configuration, and tests. As `venturi replay --as-fixture` prints it.",
+    tags: ["runs"],
+    params,
+    response: {
+      200: {
+        description: "A scenario",
+        content: { "application/yaml": { schema: z.string().meta({ examples: [examples.fixture] }) } },
+      },
+      ...failures,
+    },
+  },
   one: {
     summary: "A kept provider stream: its bytes, or with ?decoded the deltas they decode to",
+    description: "Keys in it are masked by as many asterisks. Needs the scope inspect.",
     tags: ["runs"],
     params: params.extend({ round: number, attempt: number }),
     querystring: z.object({ decoded: z.string().optional() }),

@@ -53,6 +53,7 @@ export const Command = z.discriminatedUnion("type", [
     approved: z.boolean(),
     reason: z.string().max(4000).optional(),
     arguments: z.record(z.string(), z.unknown()).optional().describe("what the tool is called with instead"),
+    for: z.literal("run").optional().describe("allow all further calls of this tool in this run too"),
   }),
   z.strictObject({ type: z.literal("message"), run, text: z.string().min(1) }),
   z.strictObject({ type: z.literal("ping"), id }),

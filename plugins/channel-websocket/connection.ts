@@ -123,14 +123,13 @@ export class Connection {
       case "interrupt":
         return await this.#interrupt(command);
       case "approve": {
-        const { run, call, approved, reason, arguments: changed } = command;
-        const by = this.#parts.host.caller(this.#parts.request).id;
+        const { run, call, approved, reason, arguments: changed, for: scope } = command;
         const body = {
           call,
           approved,
-          by,
           ...(reason === undefined ? {} : { reason }),
           ...(changed === undefined ? {} : { arguments: changed }),
+          ...(scope === undefined ? {} : { for: scope }),
         };
         return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
       }

@@ -27,6 +27,7 @@ import {
   type Signal,
   tooManyRuns,
   VenturiError,
+  type WorkerRow,
 } from "venturi/plugin";
 import { MemoryBlobs } from "./blobs.ts";
 import { auditPage, pageOf } from "./list.ts";
@@ -164,6 +165,19 @@ export class MemoryJournal implements Journal {
     this.#usable("journal.held");
     const running = [...this.#open.values()].filter((run) => run.state === "running" && run.worker === worker);
     return running.map((stored) => ownershipOf(stored, worker));
+  }
+
+  async workers(): Promise<WorkerRow[]> {
+    this.#usable("journal.workers");
+    const held = Map.groupBy(
+      [...this.#open.values()].filter(({ state }) => state === "running"),
+      ({ worker }) => worker,
+    );
+    return [...this.#workers].map(([worker, seen]) => ({
+      worker,
+      silentMs: this.#clock.now() - seen,
+      runs: held.get(worker)?.length ?? 0,
+    }));
   }
 
   async release(ownership: Ownership): Promise<void> {

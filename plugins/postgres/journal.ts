@@ -35,6 +35,7 @@ import {
   toRow,
   toSignal,
   VenturiError,
+  type WorkerRow,
   wordsOf,
 } from "venturi/plugin";
 import { blobStore } from "./blobs.ts";
@@ -158,6 +159,10 @@ export class PostgresJournal implements Journal {
   async held(worker: string): Promise<Ownership[]> {
     const rows = await this.#database.query<ClaimRow>("journal.held", this.#sql.held, [worker]);
     return rows.map((row) => toOwnership(row, worker));
+  }
+
+  async workers(): Promise<WorkerRow[]> {
+    return await this.#database.query<WorkerRow>("journal.workers", this.#sql.workers, []);
   }
 
   async release(ownership: Ownership): Promise<void> {

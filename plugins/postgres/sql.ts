@@ -119,6 +119,11 @@ export const statements = (schema: string) => ({
   heartbeat: `INSERT INTO ${schema}.workers (worker, seen_at) VALUES ($1, ${now})
     ON CONFLICT (worker) DO UPDATE SET seen_at = excluded.seen_at`,
   held: `SELECT run, session, epoch, head FROM ${schema}.runs WHERE state = 'running' AND worker = $1 ORDER BY id`,
+  workers: `SELECT w.worker, ${millis(`(${now} - w.seen_at)`)} AS "silentMs",
+      (SELECT count(*)::int FROM ${schema}.runs r WHERE r.state = 'running' AND r.worker = w.worker) AS runs
+    FROM ${schema}.workers w WHERE w.seen_at > ${now} - interval '1 hour'
+      OR EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.state = 'running' AND r.worker = w.worker)
+    ORDER BY w.seen_at DESC LIMIT 1000`,
   release: `WITH freed AS (
       UPDATE ${schema}.runs SET state = 'ready', updated_at = ${now}
       WHERE run = $1 AND epoch = $2 AND state = 'running' RETURNING id

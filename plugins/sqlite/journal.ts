@@ -34,6 +34,7 @@ import {
   toRow,
   toSignal,
   VenturiError,
+  type WorkerRow,
   wordsOf,
 } from "venturi/plugin";
 import { Grouped } from "./grouped.ts";
@@ -145,6 +146,10 @@ export class SqliteJournal implements Journal {
   async held(worker: string): Promise<Ownership[]> {
     const held = await this.#thread.ask("held", worker);
     return held.map((row) => toOwnership(row, worker));
+  }
+
+  async workers(): Promise<WorkerRow[]> {
+    return await this.#thread.ask("workers");
   }
 
   async release(ownership: Ownership): Promise<void> {

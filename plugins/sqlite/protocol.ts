@@ -9,6 +9,7 @@ import type {
   RecordRow,
   SignalRow,
   StoredRow,
+  WorkerRow,
 } from "venturi/plugin";
 
 /**
@@ -110,6 +111,7 @@ export interface Operations {
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;
   /** `cut`: the page has fewer rows than were found, because of their size. */
+  workers(): WorkerRow[];
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
   /** The reason, if it was refused. */
   restore(row: RestoreRow): string | undefined;

@@ -96,6 +96,10 @@ export const beat = `INSERT INTO workers (worker, seen_at) VALUES (?, ${now})
 export const findHeld = `SELECT run, session, epoch, head FROM runs INDEXED BY runs_open
   WHERE state <> 'done' AND state = 'running' AND worker = :worker`;
 
+export const listWorkers = `SELECT w.worker, ${now} - w.seen_at AS silentMs,
+    (SELECT count(*) FROM runs r INDEXED BY runs_open WHERE r.state <> 'done' AND r.state = 'running' AND r.worker = w.worker) AS runs
+  FROM workers w WHERE w.seen_at > ${now} - 3600000 OR runs > 0 ORDER BY w.seen_at DESC LIMIT 1000`;
+
 export const releaseRun = `UPDATE runs SET state = 'ready', updated_at = ${now}
   WHERE run = ? AND epoch = ? AND state = 'running' RETURNING id`;
 

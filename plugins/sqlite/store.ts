@@ -9,6 +9,7 @@ import type {
   RecordRow,
   SignalRow,
   StoredRow,
+  WorkerRow,
 } from "venturi/plugin";
 import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
@@ -129,6 +130,10 @@ export class Store implements Omit<Operations, "close"> {
 
   get(run: string): StoredRow | undefined {
     return this.#ask.get<StoredRow>(sql.findRow, run);
+  }
+
+  workers(): WorkerRow[] {
+    return this.#ask.all<WorkerRow>(sql.listWorkers, {});
   }
 
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean } {

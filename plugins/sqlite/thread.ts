@@ -15,6 +15,7 @@ const reads: ReadonlySet<Operation> = new Set([
   "read",
   "readMany",
   "held",
+  "workers",
   "signalsMany",
   "get",
   "list",

@@ -27,7 +27,7 @@ export class Loop {
   readonly #approvals: Approvals;
   readonly #repetition: Repetition;
   /** Messages sent into the run that no round has included yet. */
-  readonly #messages: { text: string; signal: number }[] = [];
+  readonly #messages: { text: string; by: string | undefined; signal: number }[] = [];
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
   #released = false;
@@ -48,7 +48,8 @@ export class Loop {
     const { body } = signal;
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "message") {
-      this.#messages.push({ text: String(body.text ?? ""), signal: signal.number });
+      const by = typeof body.by === "string" ? body.by : undefined;
+      this.#messages.push({ text: String(body.text ?? ""), by, signal: signal.number });
       return;
     }
     this.#approvals.resolve(String(body.call), {
@@ -57,6 +58,7 @@ export class Loop {
       ...(typeof body.reason === "string" ? { reason: body.reason } : {}),
       ...(typeof body.by === "string" ? { by: body.by } : {}),
       ...(isRecord(body.arguments) ? { arguments: body.arguments } : {}),
+      ...(body.for === "run" ? { for: "run" as const } : {}),
     });
   }
 
@@ -272,8 +274,9 @@ export class Loop {
   }
 
   #addMessages(): void {
-    for (const { text, signal } of this.#messages.splice(0)) {
-      this.#run.emit({ type: "message.added", message: textMessage("user", text), signal });
+    for (const { text, by, signal } of this.#messages.splice(0)) {
+      const sent = { message: textMessage("user", text), ...(by === undefined ? {} : { by }) };
+      this.#run.emit({ type: "message.added", ...sent, signal });
     }
   }
 

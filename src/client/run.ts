@@ -80,10 +80,10 @@ export class Run {
     });
   }
 
-  /** Allows a tool call, with these arguments instead of the model's where given. */
+  /** Allows a tool call, with these arguments instead of the model's where given; `for: "run"` allows its later calls too. */
   async approve(
     call: string,
-    answer: { arguments?: Readonly<Record<string, unknown>>; reason?: string } & CallOptions = {},
+    answer: { arguments?: Readonly<Record<string, unknown>>; reason?: string; for?: "run" } & CallOptions = {},
   ) {
     const { signal, ...body } = answer;
     await this.#post("run.approve", `/approvals/${encodeURIComponent(call)}`, {

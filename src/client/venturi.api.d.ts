@@ -170,6 +170,25 @@ export type ServiceView = {
     active: number;
     followers: number;
   };
+  processes: Array<{
+    number: number;
+    pid: number;
+    status: string;
+    startedAt: number;
+    restarts: number;
+    runs?: number;
+  }>;
+  replicas: {
+    known: boolean;
+    workers: Array<{
+      name: string;
+      pid?: number;
+      silentMs: number;
+      runs: number;
+      own: boolean;
+      alive: boolean;
+    }>;
+  };
   agents: Array<string>;
   providers: Array<{
     name: string;

@@ -49,6 +49,7 @@ export type ApprovalResolved = {
   reason?: string;
   by?: string;
   arguments?: Record<string, unknown>;
+  for?: "run";
   signal?: number;
 };
 
@@ -250,6 +251,7 @@ export type MessageAdded = {
   seq: number;
   at: number;
   message: Message;
+  by?: string;
   signal?: number;
 };
 

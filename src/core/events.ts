@@ -178,6 +178,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     by: z.string().exactOptional(),
     /** The arguments the call is made with, when the person changed them. */
     arguments: z.record(z.string(), z.unknown()).exactOptional(),
+    /** The person allowed all calls of the tool for the rest of the run. */
+    for: z.literal("run").exactOptional(),
     /** Number of the signal that resolved it; absent on timeout. */
     signal: z.number().int().exactOptional(),
   }),
@@ -186,7 +188,13 @@ export const RunEvent = z.discriminatedUnion("type", [
   /** The run goes on with another revision of its agent than the one it was started or last continued with. */
   event("agent.revised", { ...base, agent: z.string(), revision: z.string() }),
   /** A message sent into the running run; the next round includes it. */
-  event("message.added", { ...base, message: Message, signal: z.number().int().exactOptional() }),
+  event("message.added", {
+    ...base,
+    message: Message,
+    /** Id of the key that sent it. */
+    by: z.string().exactOptional(),
+    signal: z.number().int().exactOptional(),
+  }),
   /** Older turns were replaced by a summary to fit the model's context. */
   event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
   /** A worker resumed the run after another one died or released it. */

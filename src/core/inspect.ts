@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { RunEvent } from "./events.ts";
 import type { KeptWire } from "./kept-wire.ts";
 import { named } from "./schema-names.ts";
 
@@ -51,6 +52,36 @@ const ToolEntry = z.strictObject({
   agents: z.array(z.string()),
 });
 
+const ProcessEntry = z.strictObject({
+  /** Place among the processes, from 1. */
+  number: z.number().int(),
+  pid: z.number().int(),
+  status: z.string(),
+  startedAt: z.number(),
+  /** How often the process in this place was replaced because it ended by itself. */
+  restarts: z.number().int(),
+  /** Runs under way; absent when it did not answer. */
+  runs: z.number().int().exactOptional(),
+});
+
+/** Workers of the journal: processes of this service and of its replicas. */
+const Replicas = z.strictObject({
+  /** False: the journal cannot tell of workers. */
+  known: z.boolean(),
+  workers: z.array(
+    z.strictObject({
+      name: z.string(),
+      pid: z.number().int().exactOptional(),
+      silentMs: z.number(),
+      runs: z.number().int(),
+      /** The process that answers. */
+      own: z.boolean(),
+      /** Heard of within the lease; otherwise it has ended or hangs, and others take its runs over. */
+      alive: z.boolean(),
+    }),
+  ),
+});
+
 /** The state of the process that answers, and of what it uses. */
 export const ServiceView = z.strictObject({
   version: z.string(),
@@ -71,6 +102,9 @@ export const ServiceView = z.strictObject({
   journal: z.strictObject({ type: z.string(), digests: z.boolean(), pingMs: z.number().exactOptional() }),
   eventLoop: z.strictObject({ blockedMs: z.number(), longestMs: z.number() }),
   runs: z.strictObject({ active: z.number().int(), followers: z.number().int() }),
+  /** Of the service on this machine, under its supervisor; the one that answers without one. */
+  processes: z.array(ProcessEntry),
+  replicas: Replicas,
   agents: z.array(z.string()),
   providers: z.array(Provider),
   models: z.array(z.strictObject({ name: z.string(), chain: z.array(z.string()) })),
@@ -88,8 +122,9 @@ export const DecodedWire = z.strictObject({
   wire: z.string(),
   size: z.number().int(),
   chunks: z.array(z.strictObject({ offset: z.number().int(), text: z.string(), deltas: z.array(z.unknown()) })),
-  /** Tolerated deviations from the wire's documentation, by name. */
+  /** Tolerated deviations from the wire's documentation, by name, and what each means. */
   quirks: z.record(z.string(), z.number().int()),
+  notes: z.record(z.string(), z.string()),
   /** The recording is longer than what is shown. */
   cut: z.boolean(),
 });
@@ -100,5 +135,10 @@ export interface Inspect {
   service(options: { readonly config: boolean }): Promise<ServiceView>;
   /** Samples of the last hour after this time, oldest first, and their distance, ms. */
   series(after: number): { readonly every: number; readonly samples: readonly Sample[] };
+  /** Keys in it masked, as in what `mask` gives. */
   decode(kept: KeptWire): Promise<DecodedWire>;
+  /** The same stream with keys masked, byte for byte. */
+  mask(kept: KeptWire): KeptWire;
+  /** A simulator's scenario, as YAML, that plays a run's model again. */
+  fixture(events: readonly RunEvent[]): Promise<string>;
 }

@@ -134,6 +134,15 @@ export interface Hint {
   signals?(run: string): boolean;
 }
 
+/** A worker as the journal knows it. */
+export interface WorkerRow {
+  readonly worker: string;
+  /** Engine time since its last heartbeat, ms. */
+  readonly silentMs: number;
+  /** Runs under its lease. */
+  readonly runs: number;
+}
+
 /**
  * Durable store of runs. Engines differ, the rules do not: a record is accepted only if the previous one has the same epoch,
  * checked by the engine in the same statement; only `claim` starts an epoch; all times are the engine's. Transient failures
@@ -165,6 +174,8 @@ export interface Journal {
   heartbeat(worker: string): Promise<void>;
   /** All runs under this worker's lease. Recovers a claim whose response was lost. */
   held(worker: string): Promise<Ownership[]>;
+  /** Workers seen within the last hour, or that still hold runs. Absent where the engine cannot tell. */
+  workers?(): Promise<WorkerRow[]>;
   /** Releases an unfinished run so that it can be claimed again. */
   release(ownership: Ownership): Promise<void>;
   /** False when the run has ended or the id is a duplicate. Rejects with `not_found` for unknown runs. */

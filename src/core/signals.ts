@@ -14,8 +14,10 @@ export const signalBodies = {
     by: z.string().max(256).exactOptional(),
     /** Replaces the call's arguments; checked against the tool's schema. */
     arguments: z.record(z.string(), z.unknown()).exactOptional(),
+    /** Covers all later calls of the tool in this run. */
+    for: z.literal("run").exactOptional(),
   }),
-  message: z.strictObject({ text: z.string().min(1) }),
+  message: z.strictObject({ text: z.string().min(1), by: z.string().max(256).exactOptional() }),
 } as const;
 
 export type SignalKind = keyof typeof signalBodies;

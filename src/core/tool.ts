@@ -85,6 +85,8 @@ export interface Verdict {
   readonly by?: string;
   /** Replaces the call's arguments. */
   readonly arguments?: Readonly<Record<string, unknown>>;
+  /** Covers all later calls of the tool in the run. */
+  readonly for?: "run";
 }
 
 export interface ToolImage {

@@ -23,8 +23,9 @@ import { EventLoopMonitor } from "./event-loop.ts";
 import { inspection } from "./inspect/inspection.ts";
 import { Series } from "./inspect/series.ts";
 import { type LogLevel, openLog } from "./log.ts";
+import type { Siblings } from "./processes/siblings.ts";
 import { Admission } from "./runs/admission.ts";
-import type { TakeUp } from "./runs/executor.ts";
+import { type TakeUp, WorkerName } from "./runs/executor.ts";
 import { startRetention } from "./runs/retention.ts";
 import { HostRuns } from "./runs/runs.ts";
 import { Sessions } from "./runs/sessions.ts";
@@ -68,7 +69,7 @@ export interface Host {
   /** Recent blocked time of the event loop. */
   eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
   /** What the service shows of itself; starts to sample its figures. */
-  inspect(): Inspect;
+  inspect(siblings?: Pick<Siblings, "states">): Inspect;
   /** Number of runs executing in this process. */
   active(): number;
   /** Refuses new runs; running ones get `ms` to finish, then are interrupted with a terminal event, or released. */
@@ -139,11 +140,13 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(async () => series.stop());
     const startedAt = clock.now();
     const host: Host = {
-      inspect: () => {
+      inspect: (siblings) => {
         series.start();
         const breakers = container.resolve(Breakers);
         const followers = () => opened.followers;
-        return inspection({ host, breakers, series, followers, runsOnOld: () => revisions.heldByOld, startedAt });
+        const worker = container.resolve<string>(WorkerName);
+        const runsOnOld = () => revisions.heldByOld;
+        return inspection({ host, breakers, series, followers, runsOnOld, startedAt, worker, siblings });
       },
       config,
       journal,

@@ -46,7 +46,7 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
     eventLoop: () => host.eventLoop(),
     channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
     version: ownVersion(),
-    inspect: host.inspect(),
+    inspect: host.inspect(siblings),
   };
 }
 

@@ -92,7 +92,7 @@ export class RunHandle {
 
   approve(
     call: string,
-    options: Answer & { readonly arguments?: Readonly<Record<string, unknown>> } = {},
+    options: Answer & { readonly arguments?: Readonly<Record<string, unknown>>; readonly for?: "run" } = {},
   ): Promise<boolean> {
     return this.#answer(call, { approved: true, ...options });
   }
@@ -126,15 +126,20 @@ export class RunHandle {
 
   #answer(
     call: string,
-    answer: Answer & { readonly approved: boolean; readonly arguments?: Readonly<Record<string, unknown>> },
+    answer: Answer & {
+      readonly approved: boolean;
+      readonly arguments?: Readonly<Record<string, unknown>>;
+      readonly for?: "run";
+    },
   ): Promise<boolean> {
-    const { approved, reason, by = "library", arguments: changed } = answer;
+    const { approved, reason, by = "library", arguments: changed, for: scope } = answer;
     const body = {
       call,
       approved,
       by,
       ...(reason === undefined ? {} : { reason }),
       ...(changed === undefined ? {} : { arguments: { ...changed } }),
+      ...(scope === undefined ? {} : { for: scope }),
     };
     return this.#parts.runs.signal(this.id, "approve", body, `approve:${call}`);
   }

@@ -189,8 +189,8 @@ export interface Mcp {
 
 /** Options of the journal `memory`. */
 export interface Memory {
-  /** Keep the raw bytes of every provider stream, for `venturi replay`. */
-  readonly keepWire?: boolean;
+  /** Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`. */
+  readonly keepWire?: boolean | "asked";
   /** What is pruned; everything is kept when absent. */
   readonly retention?: {
     /** Remove ended runs older than this. */
@@ -206,8 +206,8 @@ export interface Memory {
 
 /** Options of the journal `nats`. */
 export interface Nats {
-  /** Keep the raw bytes of every provider stream, for `venturi replay`. */
-  readonly keepWire?: boolean;
+  /** Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`. */
+  readonly keepWire?: boolean | "asked";
   /** What is pruned; everything is kept when absent. */
   readonly retention?: {
     /** Remove ended runs older than this. */
@@ -353,8 +353,8 @@ export interface OpenaiResponses {
 
 /** Options of the journal `postgres`. */
 export interface Postgres {
-  /** Keep the raw bytes of every provider stream, for `venturi replay`. */
-  readonly keepWire?: boolean;
+  /** Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`. */
+  readonly keepWire?: boolean | "asked";
   /** What is pruned; everything is kept when absent. */
   readonly retention?: {
     /** Remove ended runs older than this. */
@@ -503,8 +503,8 @@ export interface Simulator {
 
 /** Options of the journal `sqlite`. */
 export interface Sqlite {
-  /** Keep the raw bytes of every provider stream, for `venturi replay`. */
-  readonly keepWire?: boolean;
+  /** Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`. */
+  readonly keepWire?: boolean | "asked";
   /** What is pruned; everything is kept when absent. */
   readonly retention?: {
     /** Remove ended runs older than this. */

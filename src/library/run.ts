@@ -86,10 +86,10 @@ export interface Run<Output = unknown, T extends Calls = { "*": Record<string, u
   objects(options?: { readonly signal?: AbortSignal }): AsyncIterable<Draft<Output>>;
   /** The questions that wait for an answer. */
   pending(): Promise<readonly (CallOf<T> & { readonly reason?: string })[]>;
-  /** False when the run has ended or the question was answered before. `arguments` replace those of the call. */
+  /** False when the run has ended or the question was answered before. `arguments` replace those of the call; `for: "run"` allows its tool for the rest of the run. */
   approve(
     call: string,
-    options?: Answer & { readonly arguments?: Readonly<Record<string, unknown>> },
+    options?: Answer & { readonly arguments?: Readonly<Record<string, unknown>>; readonly for?: "run" },
   ): Promise<boolean>;
   deny(call: string, options?: Answer): Promise<boolean>;
   /** A message that the next round sees. False when the run has ended. */

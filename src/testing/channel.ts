@@ -177,7 +177,7 @@ async function openTestHost(
     permit,
     demand: () => {},
     scopes: () => scopes,
-    inspect: { service: nothing, series: nothing, decode: nothing },
+    inspect: { service: nothing, series: nothing, decode: nothing, mask: nothing, fixture: nothing },
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: async () => undefined,
   };

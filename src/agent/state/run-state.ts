@@ -54,6 +54,8 @@ export class RunState {
   readonly seenSignals = new Set<number>();
   /** Tools approved for the rest of the run (`approval: once`). */
   readonly allowed = new Set<string>();
+  /** Tools that a person allowed for the rest of the run, whatever their setting. */
+  readonly allowedForRun = new Set<string>();
   /** Questions of running tools by call, and their answers. */
   readonly questions = new Map<string, ToolQuestion>();
   /** Every call id ever used, including those of retracted attempts. */
@@ -144,6 +146,7 @@ export class RunState {
           call.approval = event.approved ? "approved" : "denied";
           call.denial = event.reason;
           if (event.approved) this.allowed.add(call.name);
+          if (event.approved && event.for === "run") this.allowedForRun.add(call.name);
           call.changed = event.arguments;
         });
       case "agent.changed":

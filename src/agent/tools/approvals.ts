@@ -29,7 +29,7 @@ export class Approvals {
   /** Decisions that arrived before their call asked. */
   readonly #early = new Map<string, SignalledVerdict>();
   #answering = 0;
-  readonly #waiting = new Map<string, (verdict: SignalledVerdict) => void>();
+  readonly #waiting = new Map<string, (verdict: Verdict) => void>();
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -104,11 +104,12 @@ export class Approvals {
   }
 
   async #answer(call: string, round: number, wait: Wait): Promise<Verdict> {
-    const { approved, reason, by, arguments: changed, ...rest } = await this.#verdict(call, wait);
+    const { approved, reason, by, arguments: changed, for: scope, ...rest } = await this.#verdict(call, wait);
     const facts = {
       ...(reason === undefined ? {} : { reason }),
       ...(by === undefined ? {} : { by }),
       ...(changed === undefined ? {} : { arguments: { ...changed } }),
+      ...(scope === undefined ? {} : { for: scope }),
     };
     this.#answering += 1;
     try {
@@ -123,7 +124,18 @@ export class Approvals {
     } finally {
       this.#answering -= 1;
     }
+    if (approved && scope === "run") this.#allowOthers(call, by);
     return { approved, ...facts };
+  }
+
+  /** Calls of the same tool that wait already are covered too. */
+  #allowOthers(answered: string, by: string | undefined): void {
+    const calls = this.#run.state.round?.calls;
+    const name = calls?.get(answered)?.name;
+    for (const [call, settle] of [...this.#waiting]) {
+      if (name === undefined || calls?.get(call)?.name !== name) continue;
+      settle({ approved: true, reason: "allowed for this run", ...(by === undefined ? {} : { by }) });
+    }
   }
 
   /** A start in the future means the clock was set back since. That must not extend the wait. */
@@ -166,6 +178,7 @@ export function needsApproval(
   { name, approval }: { readonly name: string; readonly approval: Approval },
   input: () => Readonly<Record<string, unknown>>,
 ): boolean {
+  if (run.state.allowedForRun.has(name)) return false;
   if (approval === "always") return true;
   if (approval === "never") return false;
   if (approval === "once") return !run.state.allowed.has(name);

@@ -155,6 +155,7 @@ export class Dispatcher implements CallSink {
 
   /** Its tool's function has not been asked. A question that is in the journal already was its decision. */
   #isUndecided({ tool, call, decision, cleared }: Entry): boolean {
+    if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
     return typeof tool.approval === "function" && decision === undefined && !cleared && call.approval === undefined;
   }
 
@@ -192,7 +193,9 @@ export class Dispatcher implements CallSink {
   }
 
   #mustAsk({ tool, call, decision }: Entry): boolean {
-    if (this.#isUncertain(tool, call) || decision?.ask === true) return true;
+    if (this.#isUncertain(tool, call)) return true;
+    if (this.#parts.run.state.allowedForRun.has(tool.name)) return false;
+    if (decision?.ask === true) return true;
     if (typeof tool.approval === "function") return decision === undefined && call.approval !== undefined;
     return this.#needsApproval(tool, call);
   }

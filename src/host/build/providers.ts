@@ -54,8 +54,9 @@ export class Providers implements ProviderRegistry {
   }
 
   #recorded(entry: PluginEntry, provider: Provider): Provider {
-    if (!this.#config.journal.keepWire) return provider;
+    const { keepWire: which } = this.#config.journal;
+    if (which === false) return provider;
     const wire = this.#instances.wireOf(entry);
-    return keepWire(provider, { journal: this.#journal, wire, log: this.#log, clock: this.#clock });
+    return keepWire(provider, { journal: this.#journal, wire, which, log: this.#log, clock: this.#clock });
   }
 }

@@ -53,9 +53,11 @@ export const entryKeys = {
   journal: z.looseObject({
     ...common,
     keepWire: z
-      .boolean()
+      .union([z.boolean(), z.literal("asked")], { error: "write true, false or asked" })
       .prefault(false)
-      .describe("Keep the raw bytes of every provider stream, for `venturi replay`."),
+      .describe(
+        "Keep the raw bytes of every provider stream, for `venturi replay` and the console; `asked`: only of runs whose metadata has `keepWire: true`.",
+      ),
     retention: z
       .strictObject({
         age: Duration.optional().describe("Remove ended runs older than this."),

@@ -312,7 +312,13 @@ async function mount(
 const unavailable = () => {
   throw new VenturiError("service.inspect", "not_found", "this program shows nothing of itself");
 };
-const nothingToInspect: Inspect = { service: unavailable, series: unavailable, decode: unavailable };
+const nothingToInspect: Inspect = {
+  service: unavailable,
+  series: unavailable,
+  decode: unavailable,
+  mask: unavailable,
+  fixture: unavailable,
+};
 
 declare module "fastify" {
   interface FastifyContextConfig {

@@ -5,10 +5,13 @@ import { messageOf } from "../../core/errors.ts";
 import type { Inspect, ServiceView } from "../../core/inspect.ts";
 import type { Journal } from "../../core/journal.ts";
 import type { Approval, Tool } from "../../core/tool.ts";
+import { toFixture } from "../../journal/fixture.ts";
 import type { ConfigRevision } from "../build/revision.ts";
 import type { Config } from "../config/load.ts";
 import { showYaml } from "../config/show.ts";
+import type { Siblings } from "../processes/siblings.ts";
 import { ownVersion } from "../version.ts";
+import { wireMask } from "./mask-wire.ts";
 import { every, type Series } from "./series.ts";
 import { decodeWire, wireNamed } from "./wires.ts";
 
@@ -26,6 +29,9 @@ export interface InspectionParts {
   /** Runs on replaced revisions. */
   readonly runsOnOld: () => number;
   readonly startedAt: number;
+  /** Name of this process's worker in the journal. */
+  readonly worker: string;
+  readonly siblings: Pick<Siblings, "states"> | undefined;
 }
 
 /** What the service shows of itself. */
@@ -34,7 +40,13 @@ export function inspection(parts: InspectionParts): Inspect {
   return {
     service: ({ config }) => serviceView(parts, config ? "config" : "none"),
     series: (after) => ({ every, samples: series.after(after) }),
-    decode: async (kept) => decodeWire(await wireNamed("run.wires", host.revision().config.loader, kept.wire), kept),
+    decode: async (kept) =>
+      decodeWire(await wireNamed("run.wires", host.revision().config.loader, kept.wire), maskOf(host.revision())(kept)),
+    mask: (kept) => maskOf(host.revision())(kept),
+    fixture: async (events) => {
+      const { stringify } = await import("yaml");
+      return stringify(toFixture(events), { lineWidth: 0 });
+    },
   };
 }
 
@@ -59,6 +71,8 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
     },
     eventLoop: { ...host.eventLoop() },
     runs: { active: host.active(), followers: followers() },
+    processes: await processesOf(parts),
+    replicas: await replicasOf(parts),
     agents: [...agents.keys()],
     providers: Object.entries(config.providers).map(([name, { type }]) => {
       const breaker = breakers.of(name);
@@ -71,6 +85,37 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
     plugins: usedPlugins(config),
     ...(shown === "config" ? { config: showYaml(config) } : {}),
   };
+}
+
+/** One mask per revision: its secrets are the configuration's. */
+const masks = new WeakMap<ConfigRevision, ReturnType<typeof wireMask>>();
+function maskOf(revision: ConfigRevision): ReturnType<typeof wireMask> {
+  const known = masks.get(revision) ?? wireMask(revision.config);
+  masks.set(revision, known);
+  return known;
+}
+
+async function processesOf({ host, siblings, startedAt }: InspectionParts): Promise<ServiceView["processes"]> {
+  const own = { number: 1, pid: process.pid, status: "ready", startedAt, restarts: 0, runs: host.active() };
+  // Without an answer of the supervisor, this process is all that is known.
+  const states = await siblings?.states().catch(() => undefined);
+  return states?.map((state) => ({ ...state })) ?? [own];
+}
+
+async function replicasOf({ host, worker }: InspectionParts): Promise<ServiceView["replicas"]> {
+  const rows = await host.journal.workers?.().catch(() => undefined);
+  if (rows === undefined) return { known: false, workers: [] };
+  const workers = rows.map(({ worker: name, silentMs, runs }) => {
+    const pid = /^(\d+)-/.exec(name)?.[1];
+    const known = { name, silentMs: Math.max(0, Math.round(silentMs)), runs: Number(runs) };
+    return {
+      ...known,
+      ...(pid === undefined ? {} : { pid: Number(pid) }),
+      own: name === worker,
+      alive: silentMs <= host.journal.lease,
+    };
+  });
+  return { known: true, workers };
 }
 
 async function pinged({ journal, clock }: InspectionParts["host"]): Promise<{ ms?: number; reason?: string }> {

@@ -4,6 +4,7 @@ import type { DecodedWire } from "../../core/inspect.ts";
 import type { KeptWire } from "../../core/kept-wire.ts";
 import type { Wire } from "../../core/plugin.ts";
 import { Pipeline } from "../../provider/decode.ts";
+import { quirkNotes } from "../../provider/quirk-notes.ts";
 import type { PluginLoader } from "../build/plugin-loader.ts";
 
 /** Bytes of one stream that are shown; a download has them all. */
@@ -37,7 +38,9 @@ export function decodeWire(wire: Wire, kept: KeptWire): DecodedWire {
     pipeline.end(deltas);
     chunks.at(-1)?.deltas.push(...deltas.map(plainDelta));
   }
-  return { wire: kept.wire, size: kept.bytes.length, chunks, quirks: Object.fromEntries(pipeline.quirks), cut };
+  const notes = Object.fromEntries([...pipeline.quirks.keys()].map((name) => [name, quirkNotes[name] ?? ""]));
+  const quirks = Object.fromEntries(pipeline.quirks);
+  return { wire: kept.wire, size: kept.bytes.length, chunks, quirks, notes, cut };
 }
 
 /** Errors in deltas have no stack and no cause outside. */

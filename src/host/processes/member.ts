@@ -34,6 +34,7 @@ export class Member implements Siblings {
       drain: ({ afterDrain }) => this.#drain?.(afterDrain),
       takeOver: async ({ worker }) => ({ runs: await this.#running().host.takeOver(worker) }),
       status: async (): Promise<OwnStatus> => (await this.#running().status()).status,
+      active: () => this.#running().host.active(),
       metrics: () => this.#running().host.telemetry.metrics("openmetrics"),
       trace: ({ run }) => this.#service?.host.telemetry.trace(run) ?? null,
     };

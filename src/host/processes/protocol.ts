@@ -11,6 +11,8 @@ export interface ProcessState {
   /** How often the process in this place was replaced because it ended by itself. */
   readonly restarts: number;
   readonly startedAt: number;
+  /** Runs under way, as far as it answered. */
+  readonly runs?: number;
 }
 
 export type OwnStatus = Extract<ProcessState["status"], "ready" | "not_ready" | "busy" | "draining">;
@@ -35,6 +37,8 @@ export interface ProcessCalls {
   /** The process of this name is dead: make its runs claimable. */
   takeOver(body: { readonly worker: string }): Answer<{ readonly runs: number }>;
   status(): Answer<OwnStatus>;
+  /** Number of runs under way. */
+  active(): number;
   /** As OpenMetrics. */
   metrics(): Answer<string>;
   trace(body: { readonly run: string }): unknown;

@@ -264,8 +264,10 @@ export class Supervisor {
   async #states(): Promise<ProcessState[]> {
     const states = [...this.#children].map(async ({ number, pid, link, status: known, startedAt }) => {
       const status = known === "starting" ? known : await link.ask("status", undefined).catch((): "silent" => "silent");
+      const runs = known === "starting" ? 0 : await link.ask("active", undefined).catch(() => undefined);
       const restarts = this.#slots[number - 1]?.restarts ?? 0;
-      return { number, pid, status: known === "draining" ? known : status, restarts, startedAt };
+      const state = { number, pid, status: known === "draining" ? known : status, restarts, startedAt };
+      return runs === undefined ? state : { ...state, runs };
     });
     return (await Promise.all(states)).sort((left, right) => left.number - right.number);
   }

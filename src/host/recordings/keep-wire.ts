@@ -14,6 +14,8 @@ export interface WireKeeper {
   readonly journal: Journal;
   /** Name of the wire format, as in `venturi decode`. */
   readonly wire: string;
+  /** `asked`: only of runs whose metadata has `keepWire: true`. */
+  readonly which: true | "asked";
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -26,6 +28,7 @@ export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
     ...withoutGenerations(provider),
     ...(provider.generate === undefined ? {} : { generate: provider.generate.bind(provider) }),
     async *stream(request, context) {
+      if (!(await isWanted(keeper, context.run))) return yield* stream(request, context);
       const recording = new Recording(context, keeper);
       context.observer = recording;
       try {
@@ -35,6 +38,12 @@ export function keepWire(provider: Provider, keeper: WireKeeper): Provider {
       }
     },
   };
+}
+
+async function isWanted({ which, journal }: WireKeeper, run: string): Promise<boolean> {
+  if (which === true) return true;
+  const row = await journal.get(run).catch(() => undefined); // it goes on unrecorded
+  return row?.request.metadata?.keepWire === true;
 }
 
 /** A run does not fail because of its recording; the log reports what is missing. */

@@ -98,7 +98,7 @@ export function callerRuns(
     },
     async cancel(run, reason, details) {
       const { state, tenant } = await own(run, "steer");
-      await runs.cancel(run, reason, details);
+      await runs.cancel(run, reason, { ...details, by: caller.id });
       if (state !== "done")
         await admit.audit({ action: "run.cancelled", by: caller.id, tenant, run, details: { reason } });
     },
@@ -106,7 +106,9 @@ export function callerRuns(
       const scope = kind === "approve" ? "approve" : "steer";
       demand(caller, scope);
       await own(run, scope);
-      return await runs.signal(run, kind, body, id);
+      // Who it was is the key, whatever the client says.
+      const signed = kind === "cancel" ? body : { ...body, by: caller.id };
+      return await runs.signal(run, kind, signed, id);
     },
     async embed(request, signal) {
       demand(caller, "start");

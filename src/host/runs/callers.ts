@@ -18,7 +18,7 @@ export class Callers {
   }
 
   /** A question was answered on the run that asked it. */
-  async answered({ call, arguments: _, ...verdict }: SignalBody<"approve">): Promise<void> {
+  async answered({ call, arguments: _, for: __, ...verdict }: SignalBody<"approve">): Promise<void> {
     const own = (await openQuestions(this.#journal, this.#row)).find((question) => question.call === call);
     const asked = own?.origin ?? { run: this.#row.run, call };
     await this.#tell((question) => question.origin?.run === asked.run && question.origin.call === asked.call, verdict);

@@ -88,6 +88,8 @@ export async function forkRecording(
     const moved = { ...event, run: target.run, at: event.at + shift };
     if (moved.type === "run.started") return started(moved, request, target);
     if (moved.type === "tool.finished") return edited(moved, edits);
+    // "For this run" was said of the other run.
+    if (moved.type === "approval.resolved") delete moved.for;
     if ("signal" in moved && moved.signal !== undefined) return { ...moved, signal: numbers.get(moved.signal) ?? 0 };
     return moved;
   });

@@ -47,14 +47,16 @@ export class RunSignals {
     const row = await existingRun(journal, run);
     const { count, answered, asked } = await askedAbout(journal, run, answer.call);
     if (answered || row.state === "done") return false;
-    if (answer.arguments !== undefined && asked !== undefined) {
+    const isPlain = answer.arguments === undefined && answer.for === undefined;
+    if (!isPlain && asked !== undefined) {
       const { origin } = asked;
       // Asked by a called run, whose tool it is: answered there, and forwarded to its callers.
       if (origin !== undefined) return this.#answer(origin.run, { ...answer, call: origin.call }, id);
       if (!answer.approved) {
-        throw new VenturiError(op, "invalid_input", "arguments: a refused call is not made; leave them out");
+        const which = answer.arguments === undefined ? "for" : "arguments";
+        throw new VenturiError(op, "invalid_input", `${which}: a refused call is not made; leave this out`);
       }
-      checkChanged(agent(row.agent), asked.name, answer.arguments);
+      if (answer.arguments !== undefined) checkChanged(agent(row.agent), asked.name, answer.arguments);
     }
     const taken = await journal.signal(run, { id: `${id ?? newId()}:${count}`, kind: "approve", body: answer });
     if (taken) {
@@ -77,6 +79,7 @@ export class RunSignals {
         call: answer.call,
         tool: asked?.name ?? "",
         arguments: `sha256:${hash}`,
+        ...(answer.for === undefined ? {} : { for: answer.for }),
         ...(answer.arguments === undefined ? {} : { changed: `sha256:${hashOf(answer.arguments)}` }),
       },
     };

@@ -7,7 +7,7 @@ const slow = 1_000;
 
 /** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, wire, blobs } = journal;
+  const { keepWire, keepDigest, wire, workers, blobs } = journal;
   return {
     lease: journal.lease,
     append(batch) {
@@ -51,6 +51,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     ...(keepDigest === undefined ? {} : { keepDigest: keepDigest.bind(journal) }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
+    ...(workers === undefined ? {} : { workers: workers.bind(journal) }),
   };
 }
 

@@ -35,12 +35,22 @@ providers:
       - name: asks
         match: { text: "^pay" }
         turns: [{ calls: [{ name: sum, arguments: { expression: "17 * 23" } }] }, { text: "paid 391" }]
+      - name: asks-twice
+        match: { text: "^often pay" }
+        turns:
+          - calls: [{ name: sum, arguments: { expression: "1 + 1" } }, { name: sum, arguments: { expression: "1 + 2" } }]
+          - calls: [{ name: sum, arguments: { expression: "1 + 3" } }]
+          - { text: "paid often" }
+      - name: leaks
+        match: { text: "^leak" }
+        turns: [{ text: ["your key is ", "Bearer abcdefghijklmnop ", "and config-secret-0123456789 ", "sk-live-0123456789abcdef0123", " end"] }]
       - name: orders
         match: { text: "^order (one|1)" }
         turns: [{ text: "let me see ", calls: [{ name: order, arguments: { amount: 1 } }] }, { text: "ordered" }]
       - name: orders-two
         match: { text: "^order two" }
         turns: [{ calls: [{ name: order, arguments: { amount: 2 } }] }, { text: "ordered two" }]
+  spare: { type: openai, apiKey: config-secret-0123456789 }
 tools:
   calculator: { type: calculator }
   sum: { type: calculator, approval: always }

@@ -38,6 +38,56 @@ for (const engine of Object.keys(engines)) {
       expect(of(events, "tool.finished")[0]?.output).to.include('"result":6');
     });
 
+    it("an approval for the run covers the tool's other calls, and is not taken over by a fork", async () => {
+      const { run, call } = await bench.question("ada", { input: "often pay" });
+      const path = `/v1/runs/${run}/approvals/${call}`;
+      expect((await bench.ask("ada", path, { body: { approved: false, for: "run" } })).status).to.equal(400);
+      expect((await bench.ask("ada", path, { body: { approved: true, for: "ever" } })).status).to.equal(400);
+      expect((await bench.ask("bob", path, { body: { approved: true, for: "run" } })).status).to.equal(404);
+      expect((await bench.ask("plain", path, { body: { approved: true, for: "run" } })).status).to.equal(403);
+      expect((await bench.ask("ada", path, { body: { approved: true, for: "run" } })).status).to.equal(202);
+      const events = await bench.events(run);
+      expect(of(events, "tool.finished").map(({ ok }) => ok)).to.deep.equal([true, true, true]);
+      expect(of(events, "approval.requested").length).to.be.at.most(2);
+      const [first, ...others] = of(events, "approval.resolved");
+      expect(first).to.include({ call, approved: true, for: "run", by: "ada" });
+      for (const other of others)
+        expect(other).to.include({ approved: true, reason: "allowed for this run", by: "ada" });
+      const after = of(events, "round.finished")[0]?.seq ?? 0;
+      const { body } = await bench.ask<{ run: string }>("ada", `/v1/runs/${run}/fork`, {
+        body: { after, tools: "ask" },
+      });
+      const asked = await askedAgain(body.run);
+      expect(asked.arguments).to.deep.equal({ expression: "1 + 3" });
+      await bench.ask("ada", `/v1/runs/${body.run}/cancel`, { body: {} });
+      const copied = of((await bench.events(body.run)).slice(0, after), "approval.resolved");
+      expect(copied.map((event) => event.for)).to.deep.equal(copied.map(() => undefined));
+    });
+
+    it("the journal says whose key cancelled, steered and answered", async () => {
+      const { run, call } = await bench.question("ada");
+      const refused = await bench.ask("ada", `/v1/runs/${run}/messages`, { body: { text: "hurry", by: "bob" } });
+      expect(refused.status).to.equal(400);
+      await bench.ask("plain", `/v1/runs/${run}/messages`, { body: { text: "hurry" } });
+      await bench.ask("ada", `/v1/runs/${run}/approvals/${call}`, { body: { approved: true } });
+      const events = await bench.events(run);
+      expect(of(events, "message.added")[0]).to.include({ by: "plain" });
+      expect(of(events, "approval.resolved")[0]).to.include({ by: "ada" });
+      const second = await bench.question("ada");
+      await bench.ask("plain", `/v1/runs/${second.run}/cancel`, { body: { reason: "enough" } });
+      const [failed] = of(await bench.events(second.run), "run.failed");
+      expect(failed?.error).to.include({ err: "enough" });
+      expect(failed?.error.details).to.include({ by: "plain" });
+    });
+
+    const askedAgain = async (run: string) => {
+      for await (const batch of bench.service?.host.runs.follow(run) ?? []) {
+        const asked = of(batch, "approval.requested").find(({ seq }) => seq > 1 && batch.length > 0);
+        if (asked?.arguments.expression === "1 + 3") return asked;
+      }
+      throw new Error("it did not ask");
+    };
+
     it("an approval with other arguments over a socket", async () => {
       const { run, call } = await bench.question("ada");
       const socket = await bench.socket("ada");

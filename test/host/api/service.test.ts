@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { parse } from "yaml";
 import { noTiming } from "../../../src/core/events.ts";
 import type { DecodedWire, Sample, ServiceView } from "../../../src/core/inspect.ts";
 import { Figures } from "../../../src/host/inspect/figures.ts";
@@ -19,12 +20,62 @@ for (const engine of Object.keys(engines)) {
       expect(body).to.include({ ready: true, process: process.pid });
       expect(body.journal).to.include({ type: engine, digests: true });
       expect(body.journal.pingMs).to.be.a("number");
-      expect(body.providers).to.deep.equal([{ name: "demo", type: "simulator", breaker: "closed", leftMs: 0 }]);
+      expect(body.providers[0]).to.deep.equal({ name: "demo", type: "simulator", breaker: "closed", leftMs: 0 });
       expect(body.tools.find(({ name }) => name === "sum")).to.include({ effect: "pure", approval: "always" });
       expect(body.channels.map(({ name }) => name)).to.deep.equal(["http", "websocket"]);
       expect(body.plugins).to.include("calculator").and.include(engine);
       expect(body.revision.hash).to.equal(bench.service?.host.config.hash);
       expect(body).not.to.have.property("config");
+    });
+
+    it("tells its processes, and its replicas as far as the journal knows them", async () => {
+      const { body } = await bench.ask<ServiceView>("ada", "/v1/service");
+      const [own, ...others] = body.processes;
+      expect(others).to.have.length(0);
+      expect(own).to.include({ number: 1, pid: process.pid, restarts: 0 }).and.have.property("runs");
+      expect(body.replicas.known).to.equal(true);
+      const worker = body.replicas.workers.find((each) => each.own);
+      expect(worker).to.include({ pid: process.pid, alive: true });
+      expect(body.replicas.workers.filter((each) => each.own)).to.have.length(1);
+    });
+
+    it("masks keys in kept streams, byte for byte: those of the configuration and whatever looks like one", async () => {
+      const run = await bench.run("ada", "leak");
+      const headers = { authorization: "Bearer ada-key" };
+      const raw = await fetch(`${bench.url}/v1/runs/${run}/wires/1/1`, { headers });
+      const bytes = Buffer.from(await raw.arrayBuffer());
+      const { body } = await bench.ask<DecodedWire>("ada", `/v1/runs/${run}/wires/1/1?decoded`);
+      const deltas = body.chunks.flatMap((chunk) => chunk.deltas as { type: string; text?: string }[]);
+      const said = deltas.flatMap(({ type, text }) => (type === "text" ? [text] : [])).join("");
+      for (const shown of [bytes.toString(), JSON.stringify(body)]) {
+        for (const secret of ["abcdefghijklmnop", "config-secret-0123456789", "sk-live-0123456789"]) {
+          expect(shown, secret).not.to.include(secret);
+        }
+      }
+      const [kept] = (await bench.service?.host.journal.wire?.(run)) ?? [];
+      expect(bytes.length).to.equal(kept?.bytes.length).and.equal(body.size);
+      expect(said).to.match(/^your key is Bearer \*{16} and \*{24} \*{28} end$/);
+    });
+
+    it("GET /v1/runs/R/fixture is a scenario that plays the run's model again", async () => {
+      const run = await bench.run("ada", "What is 17 * 23?");
+      const response = await fetch(`${bench.url}/v1/runs/${run}/fixture`, {
+        headers: { authorization: "Bearer ada-key" },
+      });
+      expect(response.status).to.equal(200);
+      expect(response.headers.get("content-type")).to.include("application/yaml");
+      expect(response.headers.get("content-disposition")).to.equal(`attachment; filename="${run}.yaml"`);
+      const scenario = parse(await response.text()) as { turns: { calls?: { name: string }[]; text?: string[] }[] };
+      expect(scenario.turns[0]?.calls?.[0]?.name).to.equal("calculator");
+      expect(scenario.turns[1]?.text?.join("")).to.include("391");
+      for (const [key, status] of [
+        ["bob", 404],
+        ["narrow", 404],
+        ["blind", 403],
+        ["nobody", 401],
+      ] as const) {
+        expect((await bench.ask(key, `/v1/runs/${run}/fixture`)).status, key).to.equal(status);
+      }
     });
 
     it("shows the configuration, with secrets masked, to keys that may see the whole service", async () => {

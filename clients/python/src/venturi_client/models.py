@@ -107,6 +107,7 @@ class ApprovalResolved(Model):
     reason: str | None = None
     by: str | None = None
     arguments: dict[str, Any] | None = None
+    for: Literal["run"] | None = None
     signal: int | None = None
 
 
@@ -517,6 +518,7 @@ class MessageAdded(Model):
     seq: int
     at: float
     message: Message
+    by: str | None = None
     signal: int | None = None
 
 
@@ -897,6 +899,29 @@ class ServiceViewRuns(Model):
     followers: int
 
 
+class ServiceViewProcesses(Model):
+    number: int
+    pid: int
+    status: str
+    started_at: float = Field(alias="startedAt")
+    restarts: int
+    runs: int | None = None
+
+
+class ServiceViewReplicasWorkers(Model):
+    name: str
+    pid: int | None = None
+    silent_ms: float = Field(alias="silentMs")
+    runs: int
+    own: bool
+    alive: bool
+
+
+class ServiceViewReplicas(Model):
+    known: bool
+    workers: list[ServiceViewReplicasWorkers]
+
+
 class ServiceViewProvidersLastError(Model):
     at: float
     code: str
@@ -941,6 +966,8 @@ class ServiceView(Model):
     journal: ServiceViewJournal
     event_loop: ServiceViewEventLoop = Field(alias="eventLoop")
     runs: ServiceViewRuns
+    processes: list[ServiceViewProcesses]
+    replicas: ServiceViewReplicas
     agents: list[str]
     providers: list[ServiceViewProviders]
     models: list[ServiceViewModels]

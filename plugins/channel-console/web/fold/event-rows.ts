@@ -64,9 +64,9 @@ export function lineOf(event: RunEvent): string {
     case "approval.requested":
       return `${event.name} ${JSON.stringify(event.arguments)}`;
     case "approval.resolved":
-      return `${event.approved ? "approved" : "refused"}${event.by === undefined ? "" : ` by ${event.by}`}${event.reason === undefined ? "" : `: ${event.reason}`}`;
+      return `${event.approved ? (event.for === "run" ? "allowed for the run" : "approved") : "refused"}${event.by === undefined ? "" : ` by ${event.by}`}${event.reason === undefined ? "" : `: ${event.reason}`}`;
     case "message.added":
-      return event.message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ");
+      return `${event.by === undefined ? "" : `by ${event.by}: `}${event.message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ")}`;
     case "generation.failed":
       return `${event.model}: ${event.error.code} ${event.error.err}`;
     case "round.retracted":

@@ -83,8 +83,19 @@ function take(view: RunView, event: RunEvent): void {
     case "approval.resolved":
       return answer(view, event);
     case "message.added":
-      view.items.push({ kind: "user", seq: event.seq, at: event.at, message: event.message, steered: true });
+      view.items.push({
+        kind: "user",
+        seq: event.seq,
+        at: event.at,
+        message: event.message,
+        steered: true,
+        by: event.by,
+      });
       return;
+    case "agent.changed":
+      return notice(view, event, "info", "Handed over", `to ${event.agent}`);
+    case "agent.revised":
+      return notice(view, event, "info", "Revised", `goes on with another revision of ${event.agent}`);
     case "context.compacted":
       return notice(view, event, "info", "Context compacted", compactedText(event));
     case "run.resumed":
@@ -256,6 +267,7 @@ function ask(view: RunView, event: EventOf<"approval.requested">): void {
     approved: undefined,
     answer: undefined,
     by: undefined,
+    forRun: false,
     edited: undefined,
   };
   if (call.state !== "running") call.state = "asking";
@@ -270,6 +282,7 @@ function answer(view: RunView, event: EventOf<"approval.resolved">): void {
     approval.approved = event.approved;
     approval.answer = event.reason;
     approval.by = event.by;
+    approval.forRun = event.for === "run";
     approval.edited = (event as { arguments?: Readonly<Record<string, unknown>> }).arguments; // where a person changed them
   }
   if (call.state === "asking") call.state = event.approved ? "ready" : "refused";

@@ -125,6 +125,8 @@ export interface Approval {
   approved: boolean | undefined;
   answer: string | undefined;
   by: string | undefined;
+  /** It covers the tool's other calls in this run. */
+  forRun: boolean;
   /** What a person changed the arguments to. */
   edited: Readonly<Record<string, unknown>> | undefined;
 }
@@ -136,6 +138,8 @@ export type Item =
       readonly at: number;
       readonly message: Message;
       readonly steered: boolean;
+      /** Key that steered. */
+      readonly by?: string | undefined;
     }
   | Said
   | { readonly kind: "call"; readonly seq: number; readonly call: Call }

@@ -23,10 +23,15 @@ export interface Row {
   readonly seq: number;
   readonly call: Call | undefined;
   readonly attempt: Attempt | undefined;
+  /** Set on rows of a called run. */
+  readonly run: string | undefined;
 }
 
-/** The run as a tree of rows in order: the run, its rounds, their generations and calls. */
-export function rowsOf(view: RunView): Row[] {
+/**
+ * The run as a tree of rows in order: the run, its rounds, their generations and calls, and below a call that called a run the
+ * rows of that one.
+ */
+export function rowsOf(view: RunView, called: ReadonlyMap<string, RunView> = new Map(), depth = 0): Row[] {
   if (view.head === 0) return [];
   const rows: Row[] = [
     plain({
@@ -56,14 +61,35 @@ export function rowsOf(view: RunView): Row[] {
       }),
     );
     for (const attempt of round.attempts) rows.push(attemptRow(view, attempt));
-    for (const call of round.calls) rows.push(callRow(view, call));
+    for (const call of round.calls) {
+      rows.push(callRow(view, call));
+      const child = call.child === undefined ? undefined : called.get(call.child);
+      if (child !== undefined && depth < deepest) rows.push(...nested(child, called, depth));
+    }
   }
   return rows;
 }
 
+const deepest = 3;
+
+const nested = (child: RunView, called: ReadonlyMap<string, RunView>, depth: number): Row[] =>
+  rowsOf(child, called, depth + 1).map((row) => ({
+    ...row,
+    id: `${child.run} ${row.id}`,
+    depth: row.depth + 3,
+    run: row.run ?? child.run,
+  }));
+
 type Given = Partial<Row> & Pick<Row, "id" | "depth" | "label" | "detail" | "bars" | "from" | "to" | "seq">;
 
-const plain = (row: Given): Row => ({ ticks: undefined, tone: "plain", call: undefined, attempt: undefined, ...row });
+const plain = (row: Given): Row => ({
+  ticks: undefined,
+  tone: "plain",
+  call: undefined,
+  attempt: undefined,
+  run: undefined,
+  ...row,
+});
 
 function attemptRow(view: RunView, attempt: Attempt): Row {
   const { startedAt, firstAt, endedAt, retryMs } = attempt;

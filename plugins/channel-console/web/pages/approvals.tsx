@@ -35,6 +35,7 @@ export function ApprovalsPage(): JSX.Element {
     () =>
       bindPage([
         { word: "Approve", hint: "a", key: "a", run: press("approve") },
+        { word: "Allow for this run", hint: "r", key: "r", run: press("allow") },
         { word: "Deny", hint: "d", key: "d", run: press("deny") },
         { word: "Edit the arguments", hint: "e", key: "e", run: press("edit") },
       ]),

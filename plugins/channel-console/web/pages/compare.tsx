@@ -2,6 +2,7 @@ import { diffWordsWithSpace } from "diff";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import { alignRounds, type Pair } from "../fold/compare.ts";
+import { type Medians, median, mediansOf } from "../fold/medians.ts";
 import { parts } from "../fold/ribbon.ts";
 import { scaleOf } from "../fold/scale.ts";
 import type { Call, RunView } from "../fold/view.ts";
@@ -60,6 +61,7 @@ function ChooseOther({ run }: { run: string }): JSX.Element {
     <div class="page">
       <Header title={`Compare ${shortRun(run)} with …`} />
       <div class="scroll">
+        <MedianChoice run={run} runs={data?.runs ?? []} />
         <ul class="plain-list">
           {(data?.runs ?? [])
             .filter((row) => row.run !== run)
@@ -82,6 +84,7 @@ function ChooseOther({ run }: { run: string }): JSX.Element {
 function Both({ a, b }: { a: string; b: string }): JSX.Element {
   const left = useLive(a);
   const right = useLive(b);
+  const usual = useMedians(left.whole.agent === right.whole.agent ? left.whole.agent : "");
   const failed = [left, right].find(({ error }) => error.value !== undefined);
   if (failed !== undefined) {
     return (
@@ -120,7 +123,7 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
               />
             ))}
           </div>
-          <Figures a={left.view} b={right.view} ends={ends} />
+          <Figures a={left.view} b={right.view} ends={ends} usual={usual} />
           <Diffed title="Input" a={left.view.input?.text ?? ""} b={right.view.input?.text ?? ""} />
           {alignRounds(left.view, right.view).map(({ round, a: one, b: other, calls }) => (
             <section key={round} class="round-pair">
@@ -135,6 +138,43 @@ function Both({ a, b }: { a: string; b: string }): JSX.Element {
       </div>
     </div>
   );
+}
+
+/** The run in the middle of the agent's last ones, by duration: what is usual for it. */
+function MedianChoice({ run, runs }: { run: string; runs: readonly RunRow[] }): JSX.Element | null {
+  const ended = runs.filter((row) => row.run !== run && row.status === "finished" && row.digest?.ms !== undefined);
+  const middle = median(ended.map(({ digest }) => digest?.ms));
+  if (middle === undefined || ended.length < 3) return null;
+  const far = ({ digest }: RunRow) => Math.abs((digest?.ms ?? 0) - middle);
+  const [typical] = [...ended].sort((left, right) => far(left) - far(right));
+  if (typical === undefined) return null;
+  return (
+    <p class="choose-median">
+      <button type="button" onClick={() => setQuery({ b: typical.run }, "push")}>
+        <Icon name="compare" size={14} /> The median of the last {ended.length}: {duration(typical.digest?.ms ?? 0)}
+      </button>
+    </p>
+  );
+}
+
+const lastRuns = 20;
+
+/** What is usual for the agent: medians of its last finished runs. */
+function useMedians(agent: string): Medians | undefined {
+  const { data } = useResource(
+    async (signal) =>
+      agent === ""
+        ? undefined
+        : await client.value.request<{ runs: RunRow[] }>({
+            op: "run.list",
+            path: "/v1/runs",
+            query: { agent, status: "finished", limit: lastRuns },
+            signal,
+          }),
+    [agent],
+  );
+  const digests = (data?.runs ?? []).flatMap(({ digest }) => (digest === undefined ? [] : [digest]));
+  return digests.length < 3 ? undefined : mediansOf(digests);
 }
 
 function RunHead({ name, live }: { name: string; live: LiveRun }): JSX.Element {
@@ -191,22 +231,46 @@ function OneRibbon({
   );
 }
 
-function Figures({ a, b, ends }: { a: RunView; b: RunView; ends: readonly number[] }): JSX.Element {
+interface FiguresProps {
+  readonly a: RunView;
+  readonly b: RunView;
+  readonly ends: readonly number[];
+  readonly usual: Medians | undefined;
+}
+
+function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
   const totals = [a.ribbon.totals(ends[0]), b.ribbon.totals(ends[1])] as const;
   const rows: readonly {
     word: string;
     values: readonly [number | undefined, number | undefined];
+    usual?: number | undefined;
     form: (value: number) => string;
   }[] = [
-    { word: "Total", values: [(ends[0] ?? 0) - a.startedAt, (ends[1] ?? 0) - b.startedAt], form: duration },
+    {
+      word: "Total",
+      values: [(ends[0] ?? 0) - a.startedAt, (ends[1] ?? 0) - b.startedAt],
+      usual: usual?.ms,
+      form: duration,
+    },
     ...parts.map((part) => ({
       word: partWords[part],
       values: [totals[0][part], totals[1][part]] as const,
+      usual: usual?.parts[part],
       form: duration,
     })),
-    { word: "Input tokens", values: [a.usage?.inputTokens, b.usage?.inputTokens], form: count },
-    { word: "Output tokens", values: [a.usage?.outputTokens, b.usage?.outputTokens], form: count },
-    { word: "Rounds", values: [a.rounds.length, b.rounds.length], form: String },
+    {
+      word: "Input tokens",
+      values: [a.usage?.inputTokens, b.usage?.inputTokens],
+      usual: usual?.inputTokens,
+      form: count,
+    },
+    {
+      word: "Output tokens",
+      values: [a.usage?.outputTokens, b.usage?.outputTokens],
+      usual: usual?.outputTokens,
+      form: count,
+    },
+    { word: "Rounds", values: [a.rounds.length, b.rounds.length], usual: usual?.rounds, form: String },
     { word: "Tool calls", values: [a.calls.size, b.calls.size], form: String },
   ];
   const models = (view: RunView) =>
@@ -221,17 +285,23 @@ function Figures({ a, b, ends }: { a: RunView; b: RunView; ends: readonly number
           <th class="num">A</th>
           <th class="num">B</th>
           <th class="num">Difference</th>
+          {usual === undefined ? null : (
+            <th class="num" title={`Medians of the agent's last ${usual.count} finished runs`}>
+              Usual
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>
         {rows
           .filter(({ values }) => (values[0] ?? 0) !== 0 || (values[1] ?? 0) !== 0)
-          .map(({ word, values: [one, other], form }) => (
+          .map(({ word, values: [one, other], usual: middle, form }) => (
             <tr key={word}>
               <th scope="row">{word}</th>
               <td class="num mono">{one === undefined ? "–" : form(one)}</td>
               <td class="num mono">{other === undefined ? "–" : form(other)}</td>
               <td class="num mono">{one === undefined || other === undefined ? "" : difference(other - one, form)}</td>
+              {usual === undefined ? null : <td class="num mono muted">{middle === undefined ? "" : form(middle)}</td>}
             </tr>
           ))}
         <tr>

@@ -7,4 +7,5 @@ export { RequestView } from "./request.tsx";
 export { RunsPage } from "./runs.tsx";
 export { ServicePage } from "./service.tsx";
 export { SessionsPage } from "./sessions.tsx";
+export { SpansView } from "./spans.tsx";
 export { WireView } from "./wire.tsx";

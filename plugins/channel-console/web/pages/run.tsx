@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import type { RunView } from "../fold/view.ts";
 import { Connection } from "../parts/connection.tsx";
 import { Conversation } from "../parts/conversation.tsx";
 import { CopyButton } from "../parts/copy.tsx";
@@ -15,7 +16,9 @@ import { Scrubber } from "../parts/scrubber.tsx";
 import { tabs } from "../parts/tabs.tsx";
 import { Waterfall } from "../parts/waterfall.tsx";
 import { WhyLine } from "../parts/why.tsx";
+import type { RunRow } from "../state/api-types.ts";
 import { type LiveRun, liveRun } from "../state/live.ts";
+import { useResource } from "../state/resource.ts";
 import { go, query, setQuery, to } from "../state/router.ts";
 import { client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
@@ -48,6 +51,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
   const select = (name: string) => setQuery({ select: name === selected ? undefined : name });
   const fork = may("start") ? (after: number) => (forking.value = after) : undefined;
   useLayoutEffect(() => bindPage(actionsOf(live, fork)), [live]);
+  const cost = useCost(live);
   const error = live.error.value;
   if (error !== undefined && whole.head === 0) {
     return (
@@ -63,7 +67,7 @@ export function RunPage({ id }: { id: string }): JSX.Element {
         title={<RunTitle live={live} />}
         actions={<RunActions live={live} fork={fork} erase={() => (erasing.value = true)} />}
       >
-        <RunFacts view={view} frozen={live.at.value !== undefined} />
+        <RunFacts view={view} frozen={live.at.value !== undefined} cost={cost} />
       </Header>
       <Connection live={live} />
       <WhyLine run={id} ended={whole.endedAt !== undefined} />
@@ -100,6 +104,19 @@ export function RunPage({ id }: { id: string }): JSX.Element {
       )}
     </div>
   );
+}
+
+/** Known once the run has ended, where the configuration has prices. */
+function useCost({ id, whole }: LiveRun): number | undefined {
+  const ended = whole.endedAt !== undefined;
+  const { data } = useResource(
+    async (signal) =>
+      ended
+        ? await client.value.request<RunRow>({ op: "run.get", path: `/v1/runs/${encodeURIComponent(id)}`, signal })
+        : undefined,
+    [id, ended],
+  );
+  return data?.digest?.cost;
 }
 
 function View({
@@ -226,7 +243,60 @@ function TraceView({
   live.tick.value;
   const { view } = live;
   const end = endOf(view, live.at.value !== undefined);
-  return <Waterfall view={view} scale={scaleFor(view, end)} end={end} selected={selected} select={select} />;
+  const spans = query.value.get("spans") === "1";
+  const called = useCalled(view);
+  const scale = scaleFor(view, end);
+  return (
+    <div class="trace-view">
+      {may("inspect") ? (
+        <fieldset class="segmented" aria-label="Detail">
+          <button type="button" aria-pressed={!spans} onClick={() => setQuery({ spans: undefined })}>
+            Steps
+          </button>
+          <button type="button" aria-pressed={spans} onClick={() => setQuery({ spans: "1" })}>
+            Exact spans
+          </button>
+        </fieldset>
+      ) : null}
+      {spans ? (
+        <Lazy
+          key="spans"
+          load={() =>
+            import("./more.tsx").then(({ SpansView }) => () => <SpansView live={live} />)
+          }
+        />
+      ) : (
+        <Waterfall view={view} called={called} scale={scale} end={end} selected={selected} select={select} />
+      )}
+    </div>
+  );
+}
+
+/** Called runs that are shown below their calls. */
+const mostCalled = 12;
+const deepest = 3;
+
+/** The runs that this one's tools called, and those that they called, as far as they are shown. */
+function useCalled(view: RunView): ReadonlyMap<string, RunView> {
+  const called = new Map<string, RunView>();
+  const find = (of: RunView, depth: number) => {
+    for (const { child } of of.calls.values()) {
+      if (child === undefined || called.has(child) || called.size >= mostCalled) continue;
+      const live = liveRun(child);
+      live.tick.value;
+      called.set(child, live.view);
+      if (depth < deepest) find(live.view, depth + 1);
+    }
+  };
+  find(view, 1);
+  const names = [...called.keys()].join(" ");
+  useEffect(() => {
+    const releases = names === "" ? [] : names.split(" ").map((name) => liveRun(name).hold());
+    return () => {
+      for (const release of releases) release();
+    };
+  }, [names]);
+  return called;
 }
 
 function actionsOf(live: LiveRun, fork: ((after: number) => void) | undefined) {

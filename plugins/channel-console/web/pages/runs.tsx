@@ -11,9 +11,10 @@ import type { RunRow } from "../state/api-types.ts";
 import { slowClock } from "../state/clock.ts";
 import { base, go, query, setQuery, to } from "../state/router.ts";
 import { useRuns } from "../state/runs.ts";
-import { agents } from "../state/session.ts";
+import { agents, me } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { ago, count, duration, short, shortRun } from "../text/words.ts";
+import { isFilter, readSearch, searchNames } from "../text/search.ts";
+import { ago, count, duration, money, short, shortRun } from "../text/words.ts";
 
 const statuses = ["running", "waiting", "finished", "failed"] as const;
 
@@ -68,6 +69,7 @@ export function RunsPage(): JSX.Element {
             <span class="num">Took</span>
             <span>Time</span>
             <span class="num">Tokens</span>
+            <span class="num">Cost</span>
             <span class="num">Started</span>
             <span />
           </div>
@@ -110,10 +112,14 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
       </span>
       <span class="muted">
         <bdi>{printable(row.agent ?? "")}</bdi>
+        {me.value.tenants === "all" && row.tenant !== me.value.tenant ? (
+          <span class="tag">{printable(row.tenant ?? "")}</span>
+        ) : null}
       </span>
       <span class="num mono">{row.status === "finished" || row.status === "failed" ? duration(took) : "–"}</span>
       {digest?.timing === undefined ? <span class="mini-ribbon" /> : <MiniRibbon timing={digest.timing} />}
       <span class="num mono muted">{tokens === undefined ? "" : count(tokens)}</span>
+      <span class="num mono muted">{digest?.cost === undefined ? "" : money(digest.cost)}</span>
       <span class="num faint" title={new Date(started).toISOString()}>
         {ago(started, slowClock.value)}
       </span>
@@ -147,9 +153,14 @@ function Filters(): JSX.Element {
           id="search"
           type="search"
           aria-label="Search runs"
-          placeholder="Search text, run id, code …"
+          placeholder="Search text, or tool:name, code:…"
+          title={`Words, or ${searchNames.join(":, ")}: and metadata.NAME: with a value`}
           value={words.get("q") ?? ""}
-          onChange={(event) => setQuery({ q: event.currentTarget.value.trim() })}
+          onChange={(event) => {
+            const { text, filters } = readSearch(event.currentTarget.value);
+            event.currentTarget.value = text;
+            setQuery({ ...filters, q: text });
+          }}
         />
       </div>
       <fieldset class="segmented" aria-label="Status">
@@ -197,14 +208,32 @@ function Filters(): JSX.Element {
         <option value="10000">Over 10 s</option>
         <option value="60000">Over 1 min</option>
       </select>
-      {["tool", "model", "code", "session"].map((name) => {
-        const value = words.get(name);
-        return value === null ? null : (
-          <button key={name} type="button" class="chip removable" onClick={() => setQuery({ [name]: undefined })}>
-            {name}: {printable(value)} <Icon name="cross" size={12} />
+      <select
+        aria-label="Order"
+        value={words.get("sort") ?? ""}
+        onChange={(event) => setQuery({ sort: event.currentTarget.value })}
+      >
+        <option value="">Newest first</option>
+        <option value="oldest">Oldest first</option>
+        <option value="longest">Longest first</option>
+        <option value="costliest">Costliest first</option>
+      </select>
+      {[...words]
+        .filter(([name]) => isFilter(name))
+        .map(([name, value]) => (
+          <button
+            key={name}
+            type="button"
+            class="chip removable"
+            aria-label={`Remove the filter ${name}`}
+            onClick={() => setQuery({ [name]: undefined })}
+          >
+            <bdi>
+              {printable(short(name, 40))}: {printable(short(value, 40))}
+            </bdi>{" "}
+            <Icon name="cross" size={12} />
           </button>
-        );
-      })}
+        ))}
       {words.size === 0 ? null : (
         <a class="quiet" href={`${base}/runs`}>
           Clear

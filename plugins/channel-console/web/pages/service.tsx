@@ -8,7 +8,7 @@ import { slowClock } from "../state/clock.ts";
 import { useResource } from "../state/resource.ts";
 import { client } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
-import { ago, bytes, count, duration } from "../text/words.ts";
+import { ago, bytes, count, duration, money, short } from "../text/words.ts";
 
 interface ServiceView {
   readonly version: string;
@@ -26,6 +26,25 @@ interface ServiceView {
   readonly journal: { readonly type: string; readonly digests: boolean; readonly pingMs?: number };
   readonly eventLoop: { readonly blockedMs: number; readonly longestMs: number };
   readonly runs: { readonly active: number; readonly followers: number };
+  readonly processes?: readonly {
+    readonly number: number;
+    readonly pid: number;
+    readonly status: string;
+    readonly startedAt: number;
+    readonly restarts: number;
+    readonly runs?: number;
+  }[];
+  readonly replicas?: {
+    readonly known: boolean;
+    readonly workers: readonly {
+      readonly name: string;
+      readonly pid?: number;
+      readonly silentMs: number;
+      readonly runs: number;
+      readonly own: boolean;
+      readonly alive: boolean;
+    }[];
+  };
   readonly providers: readonly {
     readonly name: string;
     readonly type: string;
@@ -150,6 +169,10 @@ export function ServicePage(): JSX.Element {
               </table>
             </section>
           </div>
+          <div class="service-columns">
+            <Processes processes={data.processes ?? []} />
+            <Replicas replicas={data.replicas} processes={data.processes ?? []} />
+          </div>
           <section class="panel">
             <h2>Tools</h2>
             <table class="figures">
@@ -206,6 +229,111 @@ export function ServicePage(): JSX.Element {
   );
 }
 
+function Processes({ processes }: { processes: NonNullable<ServiceView["processes"]> }): JSX.Element {
+  return (
+    <section class="panel">
+      <h2>Processes</h2>
+      <table class="figures">
+        <thead>
+          <tr>
+            <th>Process</th>
+            <th>Status</th>
+            <th class="num">Runs</th>
+            <th class="num">Restarts</th>
+            <th class="num">Since</th>
+          </tr>
+        </thead>
+        <tbody>
+          {processes.map(({ number, pid, status, startedAt, restarts, runs }) => (
+            <tr key={pid}>
+              <th scope="row">
+                {number} <span class="faint mono">{pid}</span>
+              </th>
+              <td>
+                <span class={status === "ready" ? "status finished" : "status failed"}>
+                  <Icon name={status === "ready" ? "check" : "warning"} size={12} />
+                  {printable(status.replaceAll("_", " "))}
+                </span>
+              </td>
+              <td class="num mono">{runs ?? "–"}</td>
+              <td class="num mono">{restarts}</td>
+              <td class="num">{ago(startedAt, slowClock.value)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {processes.length > 1 ? null : (
+        <p class="faint small-text">
+          One process. <code>server.processes: auto</code> runs one per processor.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Workers that the journal knows: the processes above, and those of other replicas. */
+function Replicas({
+  replicas,
+  processes,
+}: {
+  replicas: ServiceView["replicas"];
+  processes: NonNullable<ServiceView["processes"]>;
+}): JSX.Element {
+  const here = new Set(processes.map(({ pid }) => pid));
+  const workers = replicas?.workers ?? [];
+  return (
+    <section class="panel">
+      <h2>Workers of the journal</h2>
+      {replicas?.known === true ? (
+        <>
+          <table class="figures">
+            <thead>
+              <tr>
+                <th>Worker</th>
+                <th>Lease</th>
+                <th class="num">Runs</th>
+                <th class="num">Heard of</th>
+              </tr>
+            </thead>
+            <tbody>
+              {workers.slice(0, 50).map(({ name, pid, silentMs, runs, own, alive }) => (
+                <tr key={name}>
+                  <th scope="row" title={printable(name)}>
+                    <span class="mono">{pid ?? printable(short(name, 12))}</span>{" "}
+                    <span class="faint">
+                      {own
+                        ? "this process"
+                        : alive && pid !== undefined && here.has(pid)
+                          ? "sibling"
+                          : alive
+                            ? "elsewhere"
+                            : ""}
+                    </span>
+                  </th>
+                  <td>
+                    <span class={alive ? "status finished" : "status ready"}>
+                      <Icon name={alive ? "check" : "cross"} size={12} />
+                      {alive ? "alive" : runs > 0 ? "lost, runs are taken over" : "ended"}
+                    </span>
+                  </td>
+                  <td class="num mono">{runs}</td>
+                  <td class="num">{duration(silentMs)} ago</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <p class="faint small-text">
+            {workers.length > 50 ? `${workers.length - 50} more. ` : ""}As the journal knows them: by heartbeats of the
+            last hour. On which machine a worker runs is not known.
+          </p>
+        </>
+      ) : (
+        <p class="muted">This journal does not tell which other workers share it.</p>
+      )}
+    </section>
+  );
+}
+
 function Figures({ samples, every }: { samples: readonly Sample[]; every: number }): JSX.Element {
   const of = (name: string, scale = 1) =>
     samples.map((sample) => (sample[name] === undefined ? undefined : (sample[name] ?? 0) * scale));
@@ -219,6 +347,7 @@ function Figures({ samples, every }: { samples: readonly Sample[]; every: number
     { title: "Duration, p95", values: of("p95"), form: duration },
     { title: "First token", values: of("firstToken"), form: duration },
     { title: "Tokens out", values: of("outputTokens", perSecond), form: rate },
+    ...(samples.some(({ cost }) => cost !== undefined) ? [{ title: "Cost", values: of("cost"), form: money }] : []),
     { title: "Retried", values: of("retried"), form: count, tone: "warm" },
     { title: "Failed over", values: of("failedOver"), form: count, tone: "warm" },
     { title: "Journal commit", values: of("commitMs"), form: duration },

@@ -1,11 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { hexLines } from "../fold/hex.ts";
+import { bytesOfDelta } from "../fold/wire-marks.ts";
 import { Empty } from "../parts/header.tsx";
 import { Icon } from "../parts/icon.tsx";
 import { stringify } from "../parts/json.tsx";
 import type { LiveRun } from "../state/live.ts";
 import { requestBytes } from "../state/request-bytes.ts";
-import { useResource } from "../state/resource.ts";
+import { type Resource, useResource } from "../state/resource.ts";
 import { client, may } from "../state/session.ts";
 import { printable } from "../text/printable.ts";
 import { bytes, short } from "../text/words.ts";
@@ -20,11 +23,20 @@ interface Kept {
 interface Decoded {
   readonly wire: string;
   readonly size: number;
-  readonly chunks: readonly { readonly offset: number; readonly text: string; readonly deltas: readonly unknown[] }[];
+  readonly chunks: readonly Chunk[];
   readonly quirks: Readonly<Record<string, number>>;
+  readonly notes?: Readonly<Record<string, string>>;
   readonly cut: boolean;
 }
 
+interface Chunk {
+  readonly offset: number;
+  readonly text: string;
+  readonly deltas: readonly unknown[];
+}
+
+const mostChunks = 1000;
+const mostShown = 2000;
 const pathOf = (run: string): string => `/v1/runs/${encodeURIComponent(run)}/wires`;
 
 /** The provider's bytes beside what they were decoded to. */
@@ -34,14 +46,19 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
     [live.id, live.whole.endedAt],
   );
   const chosen = useSignal(0);
+  const form = useSignal<"text" | "hex">("text");
   if (loading) return <div aria-busy="true" />;
   const wires = data?.wires ?? [];
   if (wires.length === 0) {
     return (
       <Empty title={may("inspect") ? "No bytes were kept of this run" : "Your key may not see the providers' bytes"}>
-        <p class="muted">To keep what providers send, exactly as it arrives:</p>
-        <pre class="raw">{"journal:\n  keepWire: true"}</pre>
+        <p class="muted">
+          To keep what providers send, exactly as it arrives; <code>asked</code> keeps that of runs with{" "}
+          <code>keepWire: true</code> in their metadata:
+        </p>
+        <pre class="raw">{"journal:\n  keepWire: true # or asked"}</pre>
         {error === undefined ? null : <p class="faint">{printable(error.message)}</p>}
+        <FixtureButton live={live} />
       </Empty>
     );
   }
@@ -60,40 +77,61 @@ export function WireView({ live }: { live: LiveRun }): JSX.Element {
             </option>
           ))}
         </select>
+        <fieldset class="segmented" aria-label="Form">
+          {(["text", "hex"] as const).map((each) => (
+            <button key={each} type="button" aria-pressed={form.value === each} onClick={() => (form.value = each)}>
+              {each === "text" ? "Text" : "Hex"}
+            </button>
+          ))}
+        </fieldset>
+        <span class="spacer" />
         {kept === undefined ? null : (
-          <button type="button" onClick={() => void download(live.id, kept)}>
+          <button type="button" onClick={() => void downloadWire(live.id, kept)}>
             Download
           </button>
         )}
+        <FixtureButton live={live} />
       </div>
-      {kept === undefined ? null : <Chunks key={`${kept.round} ${kept.attempt}`} run={live.id} kept={kept} />}
+      {kept === undefined ? null : (
+        <Chunks key={`${kept.round} ${kept.attempt}`} run={live.id} kept={kept} form={form.value} />
+      )}
     </div>
   );
 }
 
-function Chunks({ run, kept }: { run: string; kept: Kept }): JSX.Element {
+function FixtureButton({ live }: { live: LiveRun }): JSX.Element {
+  const make = async () => {
+    const path = `/v1/runs/${encodeURIComponent(live.id)}/fixture`;
+    save(await requestBytes(path), `${live.id}.yaml`);
+  };
+  return (
+    <button
+      type="button"
+      title="A scenario of the simulator that answers as this run's model did, for tests"
+      onClick={() => void make()}
+    >
+      Make a fixture
+    </button>
+  );
+}
+
+function Chunks({ run, kept, form }: { run: string; kept: Kept; form: "text" | "hex" }): JSX.Element {
   const path = `${pathOf(run)}/${kept.round}/${kept.attempt}`;
   const { data, error, loading } = useResource(
     (signal) => client.value.request<Decoded>({ op: "run.wires", path, query: { decoded: 1 }, signal }),
     [path],
   );
+  const raw: Resource<Uint8Array | undefined> = useResource(
+    async () => (form === "hex" ? new Uint8Array(await requestBytes(path)) : undefined),
+    [path, form],
+  );
   if (data === undefined)
     return loading ? <div aria-busy="true" /> : <p class="problem bar">{printable(error?.message ?? "")}</p>;
-  const quirks = Object.entries(data.quirks);
+  const shown = data.chunks.slice(0, mostChunks);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
     <section class="scroll" tabIndex={0} aria-label="Bytes and deltas">
-      {quirks.length === 0 ? null : (
-        <p class="quirks">
-          <Icon name="info" size={14} /> Tolerated:
-          {quirks.map(([name, times]) => (
-            <span key={name} class="chip">
-              {printable(name)}
-              {times > 1 ? ` × ${times}` : ""}
-            </span>
-          ))}
-        </p>
-      )}
+      <Quirks quirks={data.quirks} notes={data.notes ?? {}} />
       <table class="chunks">
         <thead>
           <tr>
@@ -103,34 +141,118 @@ function Chunks({ run, kept }: { run: string; kept: Kept }): JSX.Element {
           </tr>
         </thead>
         <tbody>
-          {data.chunks.slice(0, 1000).map(({ offset, text, deltas }) => (
-            <tr key={offset}>
-              <td class="num mono faint">{offset}</td>
-              <td>
-                <pre>{printable(short(text.trimEnd(), 2000))}</pre>
-              </td>
-              <td>
-                {deltas.map((delta, index) => (
-                  <pre key={index}>{printable(short(stringify(delta, 0), 2000))}</pre>
-                ))}
-              </td>
-            </tr>
+          {shown.map((chunk, index) => (
+            <ChunkRow
+              key={chunk.offset}
+              chunk={chunk}
+              bytes={
+                form === "hex"
+                  ? raw.data?.subarray(chunk.offset, data.chunks[index + 1]?.offset ?? data.size)
+                  : undefined
+              }
+            />
           ))}
         </tbody>
       </table>
-      {data.cut || data.chunks.length > 1000 ? (
+      {data.cut || data.chunks.length > mostChunks ? (
         <p class="faint center-line">The recording is longer; download it to see all.</p>
       ) : null}
     </section>
   );
 }
 
-async function download(run: string, { round, attempt, wire }: Kept): Promise<void> {
+function Quirks({
+  quirks,
+  notes,
+}: {
+  quirks: Decoded["quirks"];
+  notes: Readonly<Record<string, string>>;
+}): JSX.Element | null {
+  const all = Object.entries(quirks);
+  if (all.length === 0) return null;
+  return (
+    <div class="quirks">
+      <p>
+        <Icon name="info" size={14} /> Against the format's documentation, and tolerated:
+      </p>
+      <dl>
+        {all.map(([name, times]) => (
+          <div key={name}>
+            <dt class="mono">
+              {printable(name)}
+              {times > 1 ? ` × ${times}` : ""}
+            </dt>
+            <dd>{printable(notes[name] ?? "")}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  );
+}
+
+/** A delta that is pointed at marks the bytes it came from; bytes that are pointed at mark their deltas. */
+function ChunkRow({ chunk, bytes: raw }: { chunk: Chunk; bytes: Uint8Array | undefined }): JSX.Element {
+  const pointed = useSignal<number | "bytes" | undefined>(undefined);
+  const text = short(chunk.text.trimEnd(), mostShown);
+  const at = pointed.value;
+  const mark = useMemo(
+    () => (typeof at === "number" ? bytesOfDelta(text, chunk.deltas[at]) : undefined),
+    [at, text, chunk.deltas],
+  );
+  const leave = () => (pointed.value = undefined);
+  return (
+    <tr>
+      <td class="num mono faint">{chunk.offset}</td>
+      <td class={mark?.whole === true ? "lit" : ""} onMouseEnter={() => (pointed.value = "bytes")} onMouseLeave={leave}>
+        {raw === undefined ? (
+          <pre>
+            {mark === undefined || mark.whole ? (
+              printable(text)
+            ) : (
+              <>
+                {printable(text.slice(0, mark.from))}
+                <mark>{printable(text.slice(mark.from, mark.to))}</mark>
+                {printable(text.slice(mark.to))}
+              </>
+            )}
+          </pre>
+        ) : (
+          <pre class="hex">
+            {hexLines(raw.subarray(0, mostShown), chunk.offset).map(({ place, hex, text: letters }) => (
+              <span key={place}>
+                <span class="faint">{place}</span> {hex} <span class="muted">{printable(letters)}</span>
+                {"\n"}
+              </span>
+            ))}
+          </pre>
+        )}
+      </td>
+      <td class={at === "bytes" && chunk.deltas.length > 0 ? "lit" : ""}>
+        {chunk.deltas.map((delta, index) => (
+          <pre
+            key={index}
+            class={at === index ? "lit" : ""}
+            onMouseEnter={() => (pointed.value = index)}
+            onMouseLeave={leave}
+          >
+            {printable(short(stringify(delta, 0), mostShown))}
+          </pre>
+        ))}
+      </td>
+    </tr>
+  );
+}
+
+async function downloadWire(run: string, { round, attempt, wire }: Kept): Promise<void> {
   const data = await requestBytes(`${pathOf(run)}/${round}/${attempt}`);
+  save(data, `${run}-${round}-${attempt}.${wire.replaceAll(/\W/g, "")}.bin`);
+}
+
+function save(data: ArrayBuffer, name: string): void {
   const url = URL.createObjectURL(new Blob([data], { type: "application/octet-stream" }));
   const link = document.createElement("a");
   link.href = url;
-  link.download = `${run}-${round}-${attempt}.${wire.replaceAll(/\W/g, "")}.bin`;
+  link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(url), 1000);
 }

@@ -27,17 +27,21 @@ export function ApprovalForm({ question, answered }: { question: AskedQuestion; 
   const busy = useSignal(false);
   const problem = useSignal("");
   const schema = schemaOf(question.name);
-  const send = async (approved: boolean) => {
+  const send = async (verdict: "approve" | "allow" | "deny") => {
+    const approved = verdict !== "deny";
     busy.value = true;
     problem.value = "";
-    const words = reason.value.trim() === "" ? {} : { reason: reason.value.trim() };
+    const words = {
+      ...(reason.value.trim() === "" ? {} : { reason: reason.value.trim() }),
+      ...(verdict === "allow" ? { for: "run" as const } : {}),
+    };
     try {
       const run = client.value.run(question.run);
       if (!approved) await run.deny(question.call, words);
       else if (!editing.value) await run.approve(question.call, words);
       else
         await run.approve(question.call, { arguments: readDraft(draft.value, question.arguments, schema), ...words });
-      announce(approved ? "Approved" : "Denied");
+      announce(verdict === "allow" ? "Allowed for this run" : approved ? "Approved" : "Denied");
       answered?.();
     } catch (thrown) {
       const taken = thrown instanceof ClientError && thrown.code === "conflict";
@@ -78,13 +82,28 @@ export function ApprovalForm({ question, answered }: { question: AskedQuestion; 
             />
           </label>
           <div class="actions">
-            <button type="button" class="primary" data-act="approve" disabled={busy.value} onClick={() => send(true)}>
+            <button
+              type="button"
+              class="primary"
+              data-act="approve"
+              disabled={busy.value}
+              onClick={() => send("approve")}
+            >
               <Icon name="check" size={14} /> {editing.value ? "Approve with edits" : "Approve"}
+            </button>
+            <button
+              type="button"
+              data-act="allow"
+              disabled={busy.value}
+              title={`Approve this call and all later calls of ${printable(question.name)} in this run`}
+              onClick={() => send("allow")}
+            >
+              Allow for this run
             </button>
             <button type="button" data-act="edit" disabled={busy.value} aria-expanded={editing.value} onClick={edit}>
               <Icon name="edit" size={14} /> {editing.value ? "Undo edits" : "Edit"}
             </button>
-            <button type="button" class="danger" data-act="deny" disabled={busy.value} onClick={() => send(false)}>
+            <button type="button" class="danger" data-act="deny" disabled={busy.value} onClick={() => send("deny")}>
               <Icon name="cross" size={14} /> Deny
             </button>
             {left === undefined ? null : (

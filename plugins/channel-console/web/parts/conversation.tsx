@@ -58,7 +58,15 @@ interface ItemProps extends ConversationProps {
 function ItemView({ item, live, selected, select, quiet = false }: ItemProps): JSX.Element | null {
   switch (item.kind) {
     case "user":
-      return <UserMessage role={item.message.role} parts={item.message.parts} steered={item.steered} run={live.id} />;
+      return (
+        <UserMessage
+          role={item.message.role}
+          parts={item.message.parts}
+          steered={item.steered}
+          by={item.by}
+          run={live.id}
+        />
+      );
     case "call":
       return (
         <CallCard
@@ -79,9 +87,25 @@ function ItemView({ item, live, selected, select, quiet = false }: ItemProps): J
 }
 
 const UserMessage = memo(
-  ({ role, parts, steered, run }: { role: string; parts: readonly Part[]; steered: boolean; run: string }) => (
+  ({
+    role,
+    parts,
+    steered,
+    by,
+    run,
+  }: {
+    role: string;
+    parts: readonly Part[];
+    steered: boolean;
+    by: string | undefined;
+    run: string;
+  }) => (
     <div class={`message ${role === "user" ? "user" : "earlier"}`}>
-      {steered ? <span class="tag">Steered</span> : role === "user" ? null : <span class="tag">{role}</span>}
+      {steered ? (
+        <span class="tag">Steered{by === undefined ? "" : ` by ${printable(by)}`}</span>
+      ) : role === "user" ? null : (
+        <span class="tag">{role}</span>
+      )}
       {parts.map((part, index) => (
         <PartView key={index} part={part} run={run} />
       ))}

@@ -168,7 +168,16 @@ function CallDetails({ call, run, fork }: { call: Call; run: string; fork: Inspe
             facts={[
               ["asked", clockTime(approval.requestedAt)],
               ["why", approval.reason],
-              ["answer", approval.approved === undefined ? "waiting" : approval.approved ? "approved" : "denied"],
+              [
+                "answer",
+                approval.approved === undefined
+                  ? "waiting"
+                  : approval.approved
+                    ? approval.forRun
+                      ? "allowed for the run"
+                      : "approved"
+                    : "denied",
+              ],
               ["by", approval.by],
               ["reason", approval.answer],
               [

@@ -1,11 +1,19 @@
 import type { JSX } from "preact";
 import type { RunView } from "../fold/view.ts";
-import { count, duration } from "../text/words.ts";
+import { count, duration, money } from "../text/words.ts";
 import { endOf } from "./ribbon.tsx";
 import { Status } from "./status.tsx";
 
 /** How a run stands, in figures. */
-export function RunFacts({ view, frozen }: { view: RunView; frozen: boolean }): JSX.Element {
+export function RunFacts({
+  view,
+  frozen,
+  cost,
+}: {
+  view: RunView;
+  frozen: boolean;
+  cost?: number | undefined;
+}): JSX.Element {
   const end = endOf(view, frozen);
   const tokens = view.usage?.outputTokens ?? view.rounds.reduce((sum, { attempts }) => sum + tokensOf(attempts), 0);
   const input = view.usage?.inputTokens;
@@ -19,6 +27,11 @@ export function RunFacts({ view, frozen }: { view: RunView; frozen: boolean }): 
         <span class="fact" title="tokens in, tokens out">
           {input === undefined ? "" : `${count(input)} in, `}
           {count(tokens)} out
+        </span>
+      )}
+      {cost === undefined ? null : (
+        <span class="fact" title="what its own generations cost, at the prices of the configuration">
+          {money(cost)}
         </span>
       )}
       {rate === undefined ? null : <span class="fact wide-only">{Math.round(rate)} tok/s</span>}

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Scale } from "../fold/scale.ts";
 import type { RunView } from "../fold/view.ts";
 import { type Row, rowsOf } from "../fold/waterfall.ts";
+import { go, to } from "../state/router.ts";
 import { printable } from "../text/printable.ts";
 import { duration } from "../text/words.ts";
 import { Icon, type IconName } from "./icon.tsx";
@@ -11,6 +12,8 @@ import { Rows } from "./rows.tsx";
 
 export interface WaterfallProps {
   readonly view: RunView;
+  /** Runs that its tools called, by id. */
+  readonly called?: ReadonlyMap<string, RunView>;
   readonly scale: Scale;
   readonly end: number;
   readonly selected: string | undefined;
@@ -20,8 +23,13 @@ export interface WaterfallProps {
 export const rowHeight = 28;
 
 /** The run as a tree over time: its rounds, their generations and calls. */
-export function Waterfall({ view, scale, end, selected, select }: WaterfallProps): JSX.Element {
-  const rows = rowsOf(view);
+export function Waterfall({ view, called, scale, end, selected, select }: WaterfallProps): JSX.Element {
+  const rows = rowsOf(view, called);
+  const choose = (row: Row | undefined) => {
+    if (row?.run === undefined) return select(row?.id ?? "");
+    const inner = row.id.slice(row.run.length + 1);
+    go(`${to("runs", row.run)}?view=trace&select=${encodeURIComponent(inner)}`);
+  };
   return (
     <div class="waterfall">
       <Axis scale={scale} />
@@ -30,7 +38,7 @@ export function Waterfall({ view, scale, end, selected, select }: WaterfallProps
         count={rows.length}
         height={rowHeight}
         selected={rows.findIndex(({ id }) => id === selected)}
-        choose={(index) => select(rows[index]?.id ?? "")}
+        choose={(index) => choose(rows[index])}
         row={(index) => {
           const row = rows[index];
           return row === undefined ? null : <RowView row={row} scale={scale} end={end} />;
@@ -40,7 +48,7 @@ export function Waterfall({ view, scale, end, selected, select }: WaterfallProps
   );
 }
 
-function Axis({ scale }: { scale: Scale }): JSX.Element {
+export function Axis({ scale }: { scale: Scale }): JSX.Element {
   const step = stepOf((scale.to - scale.from) / 5);
   const marks: number[] = [];
   for (let at = 0; at <= scale.to - scale.from && marks.length < 12; at += step) marks.push(at);
@@ -76,7 +84,7 @@ function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): 
   const to = row.to ?? end;
   const right = scale.x(to);
   return (
-    <div class={`wf-row depth-${row.depth} ${row.tone}`}>
+    <div class={`wf-row depth-${Math.min(11, row.depth)} ${row.tone}`}>
       <span class="wf-label">
         {icon === undefined ? null : <Icon name={icon} size={12} />}
         <bdi>{printable(row.label)}</bdi>

@@ -13,6 +13,7 @@ export type ErrorBody = EventOf<"run.failed">["error"];
 export interface RunRow {
   readonly run: string;
   readonly status: "ready" | "running" | "waiting" | "finished" | "failed";
+  readonly tenant?: string;
   readonly agent?: string;
   readonly session?: string;
   readonly createdAt?: number;
@@ -53,6 +54,7 @@ export interface Why {
 export interface Me {
   readonly id: string;
   readonly tenant?: string;
+  readonly tenants?: "all";
   readonly may: readonly string[];
   readonly agents?: readonly string[];
 }

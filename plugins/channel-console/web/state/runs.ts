@@ -30,7 +30,7 @@ interface State {
 }
 
 const every = 3000;
-const passed = ["q", "agent", "status", "tool", "model", "code", "session", "min"] as const;
+const passed = ["q", "agent", "status", "tool", "model", "code", "session", "min", "key", "tenant", "sort"] as const;
 
 /** The list of runs for the words of the address, kept fresh by the feed. */
 export function useRuns(words: URLSearchParams): RunList {
@@ -42,6 +42,7 @@ export function useRuns(words: URLSearchParams): RunList {
   const ask = (cursor: string | undefined, abort?: AbortSignal) => {
     const query: Record<string, string | number | undefined> = { limit: 50, cursor };
     for (const name of passed) query[name] = words.get(name) ?? undefined;
+    for (const [name, value] of words) if (name.startsWith("metadata.")) query[name] = value;
     const last = Number(words.get("last") ?? 0);
     if (last > 0) query.since = Date.now() - last;
     return client.value.request<Page>({ op: "run.list", path: "/v1/runs", query, signal: abort });

@@ -19,6 +19,14 @@ export function count(value: number): string {
   return `${(value / 1_000_000).toFixed(1)}M`;
 }
 
+/** USD: as many digits as a small amount needs. */
+export function money(usd: number): string {
+  if (usd === 0) return "$0";
+  if (usd < 0.0001) return "<$0.0001";
+  if (usd < 1) return `$${usd.toPrecision(2)}`;
+  return usd < 1000 ? `$${usd.toFixed(2)}` : `$${count(usd)}`;
+}
+
 export function bytes(value: number): string {
   if (value < 1000) return `${value} B`;
   return value < 1_000_000 ? `${(value / 1000).toFixed(1)} kB` : `${(value / 1_000_000).toFixed(1)} MB`;

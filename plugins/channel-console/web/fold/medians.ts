@@ -1,0 +1,41 @@
+import type { Digest } from "../state/api-types.ts";
+import type { Part } from "./ribbon.ts";
+
+export interface Medians {
+  readonly count: number;
+  readonly ms: number | undefined;
+  readonly parts: Readonly<Record<Part, number | undefined>>;
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  readonly cost: number | undefined;
+  readonly rounds: number | undefined;
+}
+
+/** The middle of what is known; of two middles the mean. */
+export function median(values: readonly (number | undefined)[]): number | undefined {
+  const known = values.filter((value) => value !== undefined).sort((left, right) => left - right);
+  const upper = known[Math.floor(known.length / 2)];
+  const lower = known[Math.floor((known.length - 1) / 2)];
+  return upper === undefined || lower === undefined ? undefined : (upper + lower) / 2;
+}
+
+/** What is usual for these runs, figure by figure: each is a median of its own, so the parts need not add up. */
+export function mediansOf(digests: readonly Digest[]): Medians {
+  const of = (value: (digest: Digest) => number | undefined) => median(digests.map(value));
+  return {
+    count: digests.length,
+    ms: of(({ ms }) => ms),
+    parts: {
+      wait: of(({ timing }) => timing?.providerWait),
+      stream: of(({ timing }) => timing?.providerStream),
+      backoff: of(({ timing }) => timing?.retryWait),
+      tool: of(({ timing }) => timing?.tool),
+      approval: of(({ timing }) => timing?.approval),
+      runtime: of(({ timing }) => timing && timing.runtime + timing.client + (timing.stalled ?? 0)),
+    },
+    inputTokens: of(({ usage }) => usage?.inputTokens),
+    outputTokens: of(({ usage }) => usage?.outputTokens),
+    cost: of(({ cost }) => cost),
+    rounds: of(({ rounds }) => rounds),
+  };
+}

@@ -1,0 +1,97 @@
+import { useSignal } from "@preact/signals";
+import type { JSX } from "preact";
+import { useMemo } from "preact/hooks";
+import { scaleOf } from "../fold/scale.ts";
+import { type Span, spansOf } from "../fold/spans.ts";
+import { Empty } from "../parts/header.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { Facts } from "../parts/inspector.tsx";
+import { percent } from "../parts/ribbon.tsx";
+import { Rows } from "../parts/rows.tsx";
+import { Axis, rowHeight } from "../parts/waterfall.tsx";
+import type { LiveRun } from "../state/live.ts";
+import { useResource } from "../state/resource.ts";
+import { client } from "../state/session.ts";
+import { printable } from "../text/printable.ts";
+import { duration, short } from "../text/words.ts";
+
+/** Every span that was measured of the run, to the microsecond: chunks, accumulation, commits and deliveries too. */
+export function SpansView({ live }: { live: LiveRun }): JSX.Element {
+  const { data, error, loading } = useResource(
+    (signal) =>
+      client.value.request<unknown>({ op: "run.trace", path: `/v1/runs/${encodeURIComponent(live.id)}/trace`, signal }),
+    [live.id, live.whole.endedAt],
+  );
+  const spans = useMemo(() => (data === undefined ? [] : spansOf(data)), [data]);
+  const chosen = useSignal(-1);
+  if (spans.length === 0) {
+    if (loading) return <div aria-busy="true" />;
+    return (
+      <Empty title="The spans of this run are not in memory">
+        <p class="muted">
+          The service keeps those of the latest runs, once they have ended. The steps are made from the run's events,
+          which are kept for good.
+        </p>
+        {error === undefined ? null : <p class="faint">{printable(error.message)}</p>}
+      </Empty>
+    );
+  }
+  const from = Math.min(...spans.slice(0, 50).map((span) => span.from));
+  const to = spans.reduce((last, span) => Math.max(last, span.to), from + 1);
+  const scale = scaleOf([], from, to);
+  const span = spans[chosen.value];
+  return (
+    <div class="spans">
+      <div class="waterfall">
+        <Axis scale={scale} />
+        <Rows
+          label="Spans"
+          count={spans.length}
+          height={rowHeight}
+          selected={chosen.value}
+          choose={(index) => (chosen.value = index === chosen.value ? -1 : index)}
+          row={(index) => {
+            const each = spans[index];
+            return each === undefined ? null : <SpanRow span={each} x={scale.x} />;
+          }}
+        />
+      </div>
+      {span === undefined ? null : (
+        <section class="span-facts" aria-label="Attributes of the span">
+          <h3>{printable(span.name)}</h3>
+          <Facts
+            facts={[
+              ["took", precise(span.to - span.from)],
+              ["began after", precise(span.from - from)],
+              ...span.attributes.map(([name, value]) => [name, short(value, 400)] as const),
+            ]}
+          />
+        </section>
+      )}
+    </div>
+  );
+}
+
+function SpanRow({ span, x }: { span: Span; x: (at: number) => number }): JSX.Element {
+  const left = x(span.from);
+  const right = x(span.to);
+  return (
+    <div class={`wf-row depth-${Math.min(11, span.depth)} ${span.failed ? "error" : "plain"}`}>
+      <span class="wf-label">
+        {span.failed ? <Icon name="warning" size={12} /> : null}
+        <bdi>{printable(span.name)}</bdi>
+      </span>
+      <span class="track">
+        <i class="bar b-span" style={{ left: percent(left), width: percent(Math.max(0, right - left)) }} />
+        <span
+          class={right > 0.82 ? "wf-time inside" : "wf-time"}
+          style={right > 0.82 ? { right: percent(1 - left) } : { left: percent(right) }}
+        >
+          {precise(span.to - span.from)}
+        </span>
+      </span>
+    </div>
+  );
+}
+
+const precise = (ms: number): string => (ms < 10 ? `${ms.toFixed(3)} ms` : duration(ms));
