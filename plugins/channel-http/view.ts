@@ -1,4 +1,15 @@
-import { Digest, ErrorBody, named, PendingCall, type RunRow, type TerminalEvent, Timing, Usage } from "venturi/plugin";
+import {
+  beginning,
+  Digest,
+  ErrorBody,
+  inputText,
+  named,
+  PendingCall,
+  type RunRow,
+  type TerminalEvent,
+  Timing,
+  Usage,
+} from "venturi/plugin";
 import { z } from "zod";
 
 export const Failure = named("Failure", z.object({ error: ErrorBody }));
@@ -38,6 +49,7 @@ export const RunView = z.object({
   rounds: z.number().int().optional(),
   timing: Timing.optional(),
   error: ErrorBody.optional(),
+  asked: z.string().optional().describe("first characters of what it was asked, while it has no digest"),
   digest: Digest.optional().describe("of an ended run, where the journal keeps digests"),
   pending: z.array(PendingView).optional().describe("what it waits for, while its status is waiting"),
 });
@@ -60,7 +72,7 @@ export function overview(row: RunRow): Record<string, unknown> {
     updatedAt: row.updatedAt,
     head: row.head,
     metadata: row.request.metadata,
-    digest: row.digest,
+    ...(row.digest === undefined ? { asked: beginning(inputText(row.request.input), 200) } : { digest: row.digest }),
   };
 }
 

@@ -137,6 +137,8 @@ export type RunView = {
   rounds?: number;
   timing?: Timing;
   error?: ErrorBody;
+  /** first characters of what it was asked, while it has no digest */
+  asked?: string;
   /** of an ended run, where the journal keeps digests */
   digest?: Digest;
   /** what it waits for, while its status is waiting */
@@ -286,6 +288,8 @@ export type TurnView = {
   rounds?: number;
   timing?: Timing;
   error?: ErrorBody;
+  /** first characters of what it was asked, while it has no digest */
+  asked?: string;
   /** of an ended run, where the journal keeps digests */
   digest?: Digest;
   /** what it waits for, while its status is waiting */

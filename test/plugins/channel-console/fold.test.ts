@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { addRow, type EventRow, lineOf } from "../../../plugins/channel-console/web/fold/event-rows.ts";
 import { emptyView, fold, foldAll } from "../../../plugins/channel-console/web/fold/fold.ts";
 import { scaleOf } from "../../../plugins/channel-console/web/fold/scale.ts";
+import { Snapshots } from "../../../plugins/channel-console/web/fold/snapshots.ts";
 import type { RunView } from "../../../plugins/channel-console/web/fold/view.ts";
 import { rowsOf } from "../../../plugins/channel-console/web/fold/waterfall.ts";
 import { anyEvents } from "./events.ts";
@@ -53,6 +54,32 @@ describe("the console's fold", () => {
           if (index > 0) expect(segment.from).to.equal(ribbon.segments[index - 1]?.to);
         }
       }),
+    );
+  });
+
+  it("goes to any event from any other, by way of snapshots, and finds what a fold from the start finds", () => {
+    fc.assert(
+      fc.property(
+        anyEvents,
+        fc.array(fc.nat(60), { maxLength: 8 }),
+        fc.integer({ min: 1, max: 4 }),
+        (events, seeks, distance) => {
+          const snapshots = new Snapshots(distance);
+          const whole = emptyView("run_1");
+          for (const event of events) {
+            fold(whole, event);
+            snapshots.note(whole);
+          }
+          const kept = structuredClone(comparable(whole));
+          let from: RunView | undefined;
+          for (const seek of seeks) {
+            const at = Math.min(events.length, seek + 1);
+            from = snapshots.at("run_1", at, { events, from });
+            expect(comparable(from)).to.deep.equal(comparable(foldAll("run_1", events, at)));
+          }
+          expect(comparable(whole)).to.deep.equal(kept);
+        },
+      ),
     );
   });
 

@@ -872,6 +872,7 @@ class RunView(Model):
     rounds: int | None = None
     timing: Timing | None = None
     error: ErrorBody | None = None
+    asked: str | None = None
     digest: Digest | None = None
     pending: list[Question] | None = None
 
@@ -1041,6 +1042,7 @@ class TurnView(Model):
     rounds: int | None = None
     timing: Timing | None = None
     error: ErrorBody | None = None
+    asked: str | None = None
     digest: Digest | None = None
     pending: list[Question] | None = None
     input: RunInput

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../state/api-types.ts";
+import type { RunEvent, Timing } from "../state/api-types.ts";
 
 /** The parts of a run's time that its events tell apart, in the order of the legend. */
 export const parts = ["wait", "stream", "backoff", "tool", "approval", "runtime"] as const;
@@ -26,6 +26,21 @@ export class Ribbon {
   take(event: RunEvent): void {
     this.#spend(event.at);
     this.#change(event);
+  }
+
+  /** As it is now; what comes later changes only the original. */
+  copy(): Ribbon {
+    const copy = new Ribbon();
+    const last = this.segments.at(-1);
+    copy.segments.push(...this.segments.slice(0, -1));
+    if (last !== undefined) copy.segments.push({ ...last });
+    copy.#at = this.#at;
+    copy.#generating = this.#generating;
+    copy.#streaming = this.#streaming;
+    copy.#backoff = this.#backoff;
+    for (const call of this.#running) copy.#running.add(call);
+    for (const call of this.#asking) copy.#asking.add(call);
+    return copy;
   }
 
   /** The part that time is charged to from now on. */
@@ -100,6 +115,56 @@ export class Ribbon {
         this.#backoff = false;
         this.#running.clear();
         this.#asking.clear();
+        this.#settle(event.timing);
     }
+  }
+
+  /**
+   * Events do not tell when a request went out and when its first byte came back, only when a round began and its first delta was
+   * written. The run's own timing, which comes with its end, does: the waits are corrected by it, each by its share.
+   */
+  #settle({ providerWait, providerStream }: Timing): void {
+    const { wait, stream } = this.totals();
+    const excess = Math.round(wait - providerWait);
+    if (wait === 0 || excess <= 0) return;
+    const toStream = Math.min(excess, Math.max(0, Math.round(providerStream - stream)));
+    const shares = { stream: new Shares(toStream, wait), runtime: new Shares(excess - toStream, wait) };
+    for (const segment of this.segments.splice(0)) {
+      if (segment.part !== "wait") {
+        this.#add(segment);
+        continue;
+      }
+      const { from, to } = segment;
+      const sent = from + shares.runtime.next(to - from);
+      const answered = Math.max(sent, to - shares.stream.next(to - from));
+      this.#add({ part: "runtime", from, to: sent });
+      this.#add({ part: "wait", from: sent, to: answered });
+      this.#add({ part: "stream", from: answered, to });
+    }
+  }
+
+  #add(segment: Segment): void {
+    if (segment.to <= segment.from) return;
+    const last = this.segments.at(-1);
+    if (last?.part === segment.part && last.to === segment.from) last.to = segment.to;
+    else this.segments.push({ ...segment });
+  }
+}
+
+/** Divides a number of whole milliseconds in proportion, without losing any. */
+class Shares {
+  readonly #rate: number;
+  #sum = 0;
+  #given = 0;
+
+  constructor(total: number, whole: number) {
+    this.#rate = total / whole;
+  }
+
+  next(part: number): number {
+    this.#sum += part * this.#rate;
+    const share = Math.round(this.#sum) - this.#given;
+    this.#given += share;
+    return share;
   }
 }

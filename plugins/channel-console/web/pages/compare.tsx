@@ -309,12 +309,14 @@ function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
           <td class="num mono long">{printable(models(a))}</td>
           <td class="num mono long">{printable(models(b))}</td>
           <td class="num">{models(a) === models(b) ? <span class="faint">same</span> : "differ"}</td>
+          {usual === undefined ? null : <td />}
         </tr>
         <tr>
           <th scope="row">Config</th>
           <td class="num mono">{printable(short(a.config ?? "–", 10))}</td>
           <td class="num mono">{printable(short(b.config ?? "–", 10))}</td>
           <td class="num">{a.config === b.config ? <span class="faint">same</span> : "differ"}</td>
+          {usual === undefined ? null : <td />}
         </tr>
       </tbody>
     </table>

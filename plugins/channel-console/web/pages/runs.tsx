@@ -101,10 +101,10 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
     <div class="run-row">
       <Status status={row.status} compact />
       <span class="run-words">
-        <span class="in">{printable(short(oneLine(digest?.input) || shortRun(row.run), 160))}</span>
+        <span class="in">{printable(short(oneLine(digest?.input ?? row.asked) || shortRun(row.run), 160))}</span>
         <span class="out faint">
           {digest?.code === undefined ? (
-            printable(short(oneLine(digest?.output), 160))
+            printable(short(oneLine(withoutMarks(digest?.output)), 160))
           ) : (
             <b class="bad">{printable(digest.code)}</b>
           )}
@@ -140,6 +140,9 @@ function RunLine({ row, marked, mark }: { row: RunRow; marked: boolean; mark: (r
   );
 }
 
+/** Markdown's signs say nothing in a list. */
+const withoutMarks = (text: string | undefined): string => (text ?? "").replaceAll(/\*\*|__|`+|^#+ /gm, "");
+
 const oneLine = (text: string | undefined): string => (text ?? "").replaceAll(/\s+/g, " ").trim();
 
 function Filters(): JSX.Element {
@@ -153,7 +156,7 @@ function Filters(): JSX.Element {
           id="search"
           type="search"
           aria-label="Search runs"
-          placeholder="Search text, or tool:name, code:…"
+          placeholder="Search, tool:name …"
           title={`Words, or ${searchNames.join(":, ")}: and metadata.NAME: with a value`}
           value={words.get("q") ?? ""}
           onChange={(event) => {

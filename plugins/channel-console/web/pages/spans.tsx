@@ -37,7 +37,8 @@ export function SpansView({ live }: { live: LiveRun }): JSX.Element {
     );
   }
   const from = Math.min(...spans.slice(0, 50).map((span) => span.from));
-  const to = spans.reduce((last, span) => Math.max(last, span.to), from + 1);
+  // A reader may be served long after the run's end; the run is what the scale shows.
+  const to = Math.max(from + 1, ...spans.filter(({ depth }) => depth === 0).map((span) => span.to));
   const scale = scaleOf([], from, to);
   const span = spans[chosen.value];
   return (
@@ -73,8 +74,8 @@ export function SpansView({ live }: { live: LiveRun }): JSX.Element {
 }
 
 function SpanRow({ span, x }: { span: Span; x: (at: number) => number }): JSX.Element {
-  const left = x(span.from);
-  const right = x(span.to);
+  const left = Math.min(1, x(span.from));
+  const right = Math.min(1, x(span.to));
   return (
     <div class={`wf-row depth-${Math.min(11, span.depth)} ${span.failed ? "error" : "plain"}`}>
       <span class="wf-label">

@@ -19,6 +19,8 @@ export interface RunRow {
   readonly createdAt?: number;
   readonly updatedAt?: number;
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** First characters of what a run was asked that has not ended. */
+  readonly asked?: string;
   readonly digest?: Digest;
 }
 

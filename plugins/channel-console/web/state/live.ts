@@ -1,6 +1,7 @@
 import { signal } from "@preact/signals";
 import { ClientError, type ConnectionState, type RunEvent } from "venturi/client";
-import { emptyView, fold, foldAll } from "../fold/fold.ts";
+import { emptyView, fold } from "../fold/fold.ts";
+import { Snapshots } from "../fold/snapshots.ts";
 import type { RunView } from "../fold/view.ts";
 import { client } from "./session.ts";
 
@@ -26,6 +27,7 @@ export class LiveRun {
   /** Shows the run as it was at this event; undefined: as it is. */
   readonly at = signal<number | undefined>(undefined);
   #whole: RunView;
+  readonly #snapshots = new Snapshots();
   readonly #waiting: RunEvent[] = [];
   readonly #abort = new AbortController();
   #scheduled = false;
@@ -57,14 +59,12 @@ export class LiveRun {
     };
   }
 
-  /** Goes to an event, back to the whole with undefined. Backwards the events are folded again: 10,000 take some milliseconds. */
+  /** Goes to an event, back to the whole with undefined. */
   seek(at: number | undefined): void {
     if (at === this.at.value) return;
-    const before = this.at.value;
+    const from = this.at.value === undefined ? undefined : this.view;
     this.at.value = at;
-    if (at === undefined) this.view = this.#whole;
-    else if (before === undefined || at < before) this.view = foldAll(this.id, this.events, at);
-    else for (const event of this.events.slice(before, at)) fold(this.view, event);
+    this.view = at === undefined ? this.#whole : this.#snapshots.at(this.id, at, { events: this.events, from });
     this.tick.value += 1;
   }
 
@@ -119,6 +119,7 @@ export class LiveRun {
     for (const event of this.#waiting) {
       this.events.push(event);
       fold(this.#whole, event);
+      this.#snapshots.note(this.#whole);
       const until = this.at.value;
       if (until !== undefined && event.seq <= until) fold(this.view, event);
       taken += 1;

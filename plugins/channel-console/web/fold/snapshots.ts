@@ -1,0 +1,68 @@
+import type { RunEvent } from "../state/api-types.ts";
+import { emptyView, fold } from "./fold.ts";
+import type { Attempt, Call, Item, RunView } from "./view.ts";
+
+/** Snapshots kept of one run. When there are more, every other one goes and they are taken half as often. */
+const most = 16;
+const firstDistance = 2_500;
+
+/** Copies of the fold at some of its events, so that going back folds a few thousand events and not all of them. */
+export class Snapshots {
+  readonly #views: RunView[] = [];
+  #distance: number;
+
+  /** `distance`: events between two snapshots, at first. */
+  constructor(distance = firstDistance) {
+    this.#distance = distance;
+  }
+
+  /** To be called after each event with the fold of all so far. */
+  note(view: RunView): void {
+    if (view.head % this.#distance !== 0) return;
+    this.#views.push(copyView(view));
+    if (this.#views.length <= most) return;
+    this.#distance *= 2;
+    const kept = this.#views.filter(({ head }) => head % this.#distance === 0);
+    this.#views.splice(0, this.#views.length, ...kept);
+  }
+
+  /** The fold of the events up to `at`. `from` is an earlier fold that may be gone on with; it is changed. */
+  at(run: string, at: number, { events, from }: { events: readonly RunEvent[]; from: RunView | undefined }): RunView {
+    const near = this.#views.findLast(({ head }) => head <= at);
+    const isAhead = from !== undefined && from.head <= at && from.head >= (near?.head ?? 0);
+    const view = isAhead ? from : near === undefined ? emptyView(run) : copyView(near);
+    for (let index = view.head; index < at && index < events.length; index += 1) {
+      const event = events[index];
+      if (event !== undefined) fold(view, event);
+    }
+    return view;
+  }
+}
+
+/** What the fold changes is copied, and calls stay the same object in all places. Texts and arguments are shared. */
+function copyView(view: RunView): RunView {
+  const calls = new Map<Call, Call>();
+  const copyCall = (call: Call): Call => {
+    const known = calls.get(call);
+    if (known !== undefined) return known;
+    const { approval } = call;
+    const copy = { ...call, approval: approval === undefined ? undefined : { ...approval } };
+    calls.set(call, copy);
+    return copy;
+  };
+  const copyItem = (item: Item): Item =>
+    item.kind === "call" ? { ...item, call: copyCall(item.call) } : item.kind === "notice" ? item : { ...item };
+  const copyAttempt = (attempt: Attempt): Attempt => ({ ...attempt, ticks: [...attempt.ticks] });
+  return {
+    ...view,
+    items: view.items.map(copyItem),
+    rounds: view.rounds.map((round) => ({
+      ...round,
+      attempts: round.attempts.map(copyAttempt),
+      calls: round.calls.map(copyCall),
+    })),
+    calls: new Map([...view.calls].map(([id, call]) => [id, copyCall(call)])),
+    ribbon: view.ribbon.copy(),
+    mishaps: [...view.mishaps],
+  };
+}
