@@ -56,6 +56,9 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
     { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
   );
   reply.header("x-venturi-run", run);
+  // A stream's headers do not wait for `round.started`, which has the complete list; what the channel itself drops is known now.
+  if (request.unsent !== undefined && request.unsent.length > 0)
+    reply.header(warningsHeader, warningsText(request.unsent));
   return { host, runs, run, reply, channel, onDisconnect, existing };
 }
 

@@ -46,7 +46,7 @@ describe("what an AG-UI client sends", () => {
     for (const piece of [pdf, png, "https://example.com/a.png", "seen", '{\\"cut\\":']) expect(sent).to.include(piece);
   });
 
-  it("that no model can be told is named in the answer", async () => {
+  it("that cannot reach any model is named in the answer", async () => {
     const ask = (more: object) =>
       fetch(`${between.url}/ag-ui/m`, {
         method: "POST",
