@@ -51,7 +51,7 @@ class Reach {
       for (const [id, count] of Object.entries(most)) this.#most.set(id, Math.max(count, this.#most.get(id) ?? 0));
       for (const { hits, ...test } of tests) {
         if (test.state !== "passed" || test.duration > slowest) continue;
-        const one = { ...test, id: hash(version, test.title).slice(0, 10) };
+        const one = { ...test, reaches: hits.length, id: hash(version, test.title).slice(0, 10) };
         this.tests.push(one);
         for (const id of hits) {
           if (!this.#byMutant.has(id)) this.#byMutant.set(id, []);

@@ -27,7 +27,9 @@ export async function makeSandbox(root) {
   );
   build(root, { names, files });
   const usable = mutants.filter(({ status }) => status !== "Ignored").map((mutant) => describe(mutant, sources));
-  const sourceFiles = names.filter((name) => /^(src|plugins)\/.*\.ts$|^scripts\/mutate\/(sandbox|worker|messages)|lock.json$/.test(name));
+  const sourceFiles = names.filter((name) =>
+    /^(src|plugins)\/.*\.ts$|^scripts\/mutate\/(sandbox|worker|messages)|lock.json$/.test(name),
+  );
   const version = hash(...sourceFiles.map((name) => name + readFileSync(name, "utf8")));
   return { mutants: usable, ignored: mutants.length - usable.length, sources, units, version };
 }

@@ -136,7 +136,7 @@ class Client {
     let outcome: "complete" | "abandoned" = "abandoned";
     try {
       const opened = await this.#open(exchange, post, context);
-      if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+      if (opened.status >= 300) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
       return read(parsed(body));
@@ -155,7 +155,7 @@ class Client {
   async #begin(exchange: Exchange, request: GenerationRequest, context: GenerationContext): Promise<Answer> {
     const op = "provider.stream";
     const opened = await this.#open(exchange, this.#provider.request(request, "stream"), context);
-    if (opened.status >= 300 || opened.status < 200) throw await this.#refused(op, opened);
+    if (opened.status >= 300) throw await this.#refused(op, opened);
     const { wire, options } = this.#provider;
     const pipeline = new Pipeline(op, wire, {
       ...(options.maxEvent !== undefined && { maxEvent: options.maxEvent }),
