@@ -3,8 +3,8 @@ import { basename } from "node:path";
 
 /** A mutant is run against as many of the tests that reach it as take this long, ms, those most likely to fail first: tests that
  *  killed others of its file, are named after it, reach little else, are quick. */
-const budget = 1_200;
-const mostTests = 40;
+const budget = 1_500;
+const mostTests = 150;
 
 export class Judge {
   #reach;
