@@ -96,7 +96,7 @@ describe("deploy/helm/venturi", function () {
     expect(checksum({})).not.to.equal(checksum({ config: { limits: { activeRuns: 10 } } }));
   });
 
-  it("scales on active runs, is scraped with a key, and connects only where it is told", () => {
+  it("scales on active runs, is scraped with a key, and connects only where configured", () => {
     const all = resources({
       autoscaling: { enabled: true, activeRuns: 50 },
       serviceMonitor: { enabled: true, bearer: { secret: "scrape" } },

@@ -14,7 +14,7 @@ export function blobCases(bench: JournalBench): void {
       blobs = journal.blobs;
     });
 
-    it("gives back exactly the bytes, on another replica too, and keeps them once", async () => {
+    it("returns exactly the bytes, on another replica too, and keeps them once", async () => {
       const [hash, bytes] = content();
       const [first, second] = [freshName("run"), freshName("run")];
       await blobs.put(first, hash, bytes);

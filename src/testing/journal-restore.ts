@@ -37,7 +37,7 @@ export function restoreCases(bench: JournalBench): void {
       assert.equal(await put(journal, claim.ownership, [end], { state: "done" }), true);
     });
 
-    it("takes an ended run in whole, for everyone to read and nobody to claim", async () => {
+    it("imports an ended run completely, for everyone to read and nobody to claim", async () => {
       const journal = await bench.open(50);
       const recording = recordingOf([text("a"), text("b"), end]);
       await journal.restore(recording);

@@ -79,7 +79,7 @@ describe("hooks", () => {
     expect(bench.of("tool.finished")[0]?.output).to.equal('{"a":true,"b":true}!!');
   });
 
-  it("may deny a tool, which the model is told", async () => {
+  it("may deny a tool, which the model sees", async () => {
     const deny = {
       beforeTool: () => {
         throw new VenturiError("policy.check", "tool_denied", "not on a Sunday");
@@ -186,7 +186,7 @@ describe("compaction", () => {
     expect([messages[0], dropped, messages.length]).to.deep.equal([system, 2, 3]);
   });
 
-  it("is told once, however many rounds follow", async () => {
+  it("is reported once, however many rounds follow", async () => {
     const model = new ScriptedModel([[say.call(0, "look", {})], [say.call(0, "look", { n: 1 })], ["ok"]]);
     const old = { role: "user" as const, parts: [{ type: "text" as const, text: "x".repeat(4_000) }] };
     const answer: Message = { role: "assistant", parts: [{ type: "text", text: "y" }] };

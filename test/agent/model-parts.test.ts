@@ -175,7 +175,7 @@ describe("an answer with a schema", () => {
     });
   });
 
-  it("fits the program's schema too, whose problems are told the same way", () => {
+  it("fits the program's schema too, whose problems are reported the same way", () => {
     const program = (issues?: { message: string; path?: PropertyKey[] }[]) =>
       ({
         "~standard": {
@@ -346,7 +346,7 @@ describe("a request with fields of a vendor's wire", () => {
   const [ours, theirs] = [{ wire: "a" }, { wire: "b" }];
   const bothWays = (more: object) => [fitTo(ours, request(more)), fitTo(theirs, request(more))] as const;
 
-  it("is the same for its own wire and stripped for another, which is told what is lost", () => {
+  it("is the same for its own wire and stripped for another, with a list of what is lost", () => {
     const text = (extra: object): Part => ({ type: "text", text: "t", ...extra }) as Part;
     const image = (extra: object): Part => ({ type: "image", mediaType: "i", data: "", ...extra }) as Part;
     const result = (extra: object): Part =>

@@ -29,7 +29,7 @@ describe("a question of a tool that runs", () => {
     expect(bench.of("tool.finished")[0]).to.include({ output: "paid" });
   });
 
-  it("waiting for the answer counts neither toward the tool's timeout nor the run's time, and is told as approval", async () => {
+  it("waiting for the answer counts neither toward the tool's timeout nor the run's time, and is charged to approval", async () => {
     const clock = new VirtualClock();
     const model = new ScriptedModel([[say.call(0, "helper", {})], ["ok"]], { clock });
     const bench = new Bench({ model, tools: [asking()], clock, limits: { time: 2_000 } });
@@ -133,7 +133,7 @@ describe("a question of a tool that runs", () => {
     expect(second.of("tool.finished")[0]).to.include({ output: "paid" });
   });
 
-  it("tokens that a tool used by itself count as the run's and are told apart", async () => {
+  it("tokens that a tool used by itself count as the run's and are listed separately", async () => {
     const elsewhere = deferred<Verdict>();
     elsewhere.resolve({ approved: true });
     const bench = await new Bench({

@@ -8,7 +8,7 @@ import { type Bench, run, tool } from "./harness.ts";
 const sessionOf = (bench: Bench) => sessionMessages(RunState.of(bench.events));
 
 describe("what a run adds to its session", () => {
-  it("is what was asked, said, called and told", async () => {
+  it("is what was asked, said, called and answered", async () => {
     const model = new ScriptedModel([["let me see", say.call(0, "look", {})], ["seen"]]);
     const bench = await run({ model, tools: [tool("look", () => "a tree")] });
     expect(sessionOf(bench).map(({ role }) => role)).to.deep.equal(["user", "assistant", "tool", "assistant"]);

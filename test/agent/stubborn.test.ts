@@ -126,7 +126,7 @@ describe("the pieces of a generation", () => {
     expect([told(bench, "a").join(""), told(bench, "b").join("")]).to.deep.equal(['{"at":1}', '{"n":2}']);
   });
 
-  it("are told once when the wire repeats the whole arguments at the end", async () => {
+  it("are emitted once when the wire repeats the complete arguments at the end", async () => {
     const model = new ScriptedModel([
       [
         { deltas: [{ type: "tool_call", index: 0, id: "a", name: "look", arguments: '{"at":' }] },
@@ -139,7 +139,7 @@ describe("the pieces of a generation", () => {
     expect(ready(bench)).to.deep.equal([["look", { at: 1 }]]);
   });
 
-  it("with a call whose name never comes: it is rejected and the model is told", async () => {
+  it("with a call whose name never arrives: it is rejected and the model sees that", async () => {
     const model = new ScriptedModel([
       [{ deltas: [{ type: "tool_call", index: 0, id: "a", arguments: '{"at":1}' }] }],
       ["end"],
@@ -208,7 +208,7 @@ describe("a tool that misbehaves", () => {
     expect([steps, closed]).to.deep.equal([seen, true]);
   });
 
-  it("by throwing at once inside its iterable, or having none, is a failure that is told", async () => {
+  it("by throwing at once inside its iterable, or having none, is a reported failure", async () => {
     const broken = tool("broken", () => ({
       [Symbol.asyncIterator]: () => ({
         next: () => {
@@ -352,14 +352,14 @@ describe("hooks that misbehave", () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it("afterRun is told of an end by a limit too", async () => {
+  it("afterRun is called for an end by a limit too", async () => {
     const ends: unknown[] = [];
     const hook = { afterRun: (outcome: { finish?: string }) => void ends.push(outcome.finish) };
     await run({ model: script(), tools, agent: { hooks: [hook] }, limits: { maxToolRounds: 0 } });
     expect(ends).to.deep.equal(["max_rounds"]);
   });
 
-  it("another run's limit, told by a tool, is an error and no good end", async () => {
+  it("another run's limit, reported by a tool, is an error and not a successful end", async () => {
     const inner = tool("inner", () => {
       throw new VenturiError("agent.run", "budget_exceeded", "spent", { details: { limit: "max_tokens" } });
     });

@@ -22,7 +22,7 @@ describe("what a tool gives beside text", () => {
     });
   });
 
-  it("is told by its kind to a model that does not", async () => {
+  it("is described by its kind to a model that does not", async () => {
     const part = await answerTo({ vision: false, files: [] });
     expect(part).to.not.have.any.keys("images", "files");
     expect(part).to.have.property(

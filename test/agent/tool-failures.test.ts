@@ -18,7 +18,7 @@ async function told(setup: Omit<Setup, "model">, ...first: ConstructorParameters
   return { bench, told: part?.type === "tool_result" ? part : undefined };
 }
 
-describe("tool failures are told to the model and do not end the run", () => {
+describe("tool failures are reported to the model and do not end the run", () => {
   it("an unknown tool", async () => {
     const { bench, told: result } = await told({ tools: [strict] }, say.call(0, "nope", {}));
     expect(result).to.deep.include({ ok: false });

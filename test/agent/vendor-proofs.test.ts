@@ -38,7 +38,7 @@ describe("what one vendor signed", () => {
     ]);
   });
 
-  it("does not go to another provider that takes over, which is told only what was said and called", async () => {
+  it("does not go to another provider that takes over, which gets only what was said and called", async () => {
     const first = new ScriptedModel([signed, [say.fail("unavailable")]]);
     const second = new ScriptedModel([["Noon."]]);
     const bench = await run({ model: [first, second], tools: [now] });

@@ -137,7 +137,7 @@ describe("the collector with otel-collector.yaml", () => {
     expect(text).to.match(/^target_info\{.*host_name=/m);
   });
 
-  it("sends logs to where it is told, and tells of itself", async () => {
+  it("sends logs to the configured address, and reports on itself", async () => {
     const line = await eventually("the failed run's line", async () =>
       logs.logs.find((record) => JSON.stringify(record).includes("run failed")),
     );

@@ -48,7 +48,7 @@ describe("the first run", () => {
     expect(err).to.equal('cli.run: invalid_input: the input is empty: venturi run assistant "your question"\n');
   });
 
-  it("a port that is taken is told with the way to choose another", async () => {
+  it("a port that is taken is an error that says how to choose another", async () => {
     const server = createServer();
     await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
     const address = server.address();
@@ -70,7 +70,7 @@ describe("the first run", () => {
     expect(statSync("dist/src/cli/bin.js").mode & 0o111).to.equal(0o111);
   });
 
-  it("a Node that is too old is told which one is needed", () => {
+  it("on a Node that is too old the error says which one is needed", () => {
     expect(tooOld("20.20.2")).to.match(/^venturi needs Node 22\.15 or newer, and this is 20\.20\.2\./);
     for (const version of ["22.15.0", "22.16.1", "24.0.0", "100.0.0"])
       expect(tooOld(version), version).to.equal(undefined);

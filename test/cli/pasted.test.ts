@@ -64,7 +64,7 @@ describe("what is printed works when it is pasted", function () {
     expect(keyed.told).to.contain("export MY_API_KEY=…").and.not.contain("ANTHROPIC");
   });
 
-  it("an ES module in a CommonJS project is told what to do", async () => {
+  it("an ES module in a CommonJS project gets an error that says what to do", async () => {
     mkdirSync(folder.path("tools"), { recursive: true });
     writeFileSync(folder.path("tools/package.json"), '{ "type": "commonjs" }');
     const configFile = folder.write({

@@ -140,7 +140,7 @@ describe("venturi/client follows a run", () => {
     }
   });
 
-  it("as often as it is told to, then passes the error on", async () => {
+  it("as often as configured, then passes the error on", async () => {
     const { id } = await ended("count");
     const refusals = Array.from({ length: 9 }, () => ({ status: 503 }));
     const error = await through(id, refusals, { attempts: 3 }).catch((thrown: unknown) => thrown);

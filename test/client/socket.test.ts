@@ -71,7 +71,7 @@ describe("venturi/client over a WebSocket", () => {
     }
   });
 
-  it("knows the end of a run that it was told of before", async () => {
+  it("knows the end of a run that it heard of before", async () => {
     const { id, events } = await ended("count");
     expect(await all(live().run(id).events({ after: events.length }))).to.deep.equal([]);
     expect(

@@ -195,7 +195,7 @@ describe("the console in a browser", function () {
     await close();
   });
 
-  it("two people race for an answer: one is told that the other was faster", async () => {
+  it("two people race for an answer: one sees that the other was faster", async () => {
     const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
     expect(await ended(run)).to.equal("waiting");
     const [one, other] = [await tab(`/console/approvals`), await tab(`/console/approvals`)];

@@ -58,7 +58,7 @@ describe("limits on a value from outside", () => {
     }
   });
 
-  it("an error whose details could not be stored is told without them", () => {
+  it("an error whose details could not be stored is reported without them", () => {
     const cases = [{ deep: nested(5_000, (inner) => [inner]) }, { big: 1n }, { long: "x".repeat(1e6) }];
     for (const details of cases) {
       const error = new VenturiError("a.b", "tool_failed", "m".repeat(1e6), { details });

@@ -17,7 +17,7 @@ describe("large bodies", function () {
   let open: Gateway;
   afterEach(() => open.close());
 
-  it("count together from their first byte until they are answered; what does not fit is told when to come again", async () => {
+  it("count together from their first byte until they are answered; what does not fit gets a Retry-After", async () => {
     const go = Promise.withResolvers<void>();
     open = await gateway({
       provider: "openai",
@@ -46,7 +46,7 @@ describe("large bodies", function () {
     assert.equal(later.status, 200, "all room is free again");
   });
 
-  it("are all served in the end to a client that tries again as it is told", async () => {
+  it("are all served in the end to a client that honours Retry-After", async () => {
     open = await gateway({ provider: "openai", answer: chat.text, more: "limits: { bodies: 4MiB, body: 2MiB }" });
     const client = new OpenAI({ baseURL: `${open.url}/openai/v1`, apiKey: "none", maxRetries: 8 });
     const answers = await Promise.all(

@@ -174,7 +174,7 @@ describe("prompt caching", () => {
     assert.match(metrics, /gen_ai_client_token_usage\S*_sum\{[^}]*gen_ai_token_type="cache_write"[^}]*\} 30/);
   });
 
-  it("is told to each vendor's own library as its vendor counts it", async () => {
+  it("is reported to each vendor's own library as its vendor counts it", async () => {
     const usage = { input_tokens: 10, cache_read_input_tokens: 700, cache_creation_input_tokens: 30, output_tokens: 2 };
     const answer = begin + event({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }) + end;
     open = await gateway({ provider: "anthropic", answer });

@@ -106,7 +106,7 @@ telemetry: { logs: { level: silent } }
     assert.equal(await status(client.conversations.retrieve(id)), 404);
   });
 
-  it("the model is told what a conversation holds", async () => {
+  it("the model gets what a conversation holds", async () => {
     const { id } = await client.conversations.create({ items: [{ role: "user", content: "My name is Ada." }] });
     const { input_tokens: alone } = await client.responses.inputTokens.count({ model: "openai", input: "hi" });
     const counted = await client.responses.inputTokens.count({ model: "openai", input: "hi", conversation: id });

@@ -78,7 +78,7 @@ describe("a provider that refuses", () => {
     });
   }
 
-  it("in the middle of its answer is told in the stream, whose status has gone out", async () => {
+  it("in the middle of its answer is reported in the stream, whose status has been sent", async () => {
     open.answer(`${chat.event('{"content":"Hel"}')}data: {"error":{"message":"overloaded"}}\n\n`);
     const response = await ask(openai[0] ?? "", true);
     assert.equal(response.status, 200);

@@ -38,7 +38,7 @@ describe("a request of Anthropic's clients", () => {
     );
   });
 
-  it("names in the answer what a model behind another wire is not told", async () => {
+  it("names in the answer what a model behind another wire does not get", async () => {
     open = await gateway({ provider: "openai", answer: chat.text });
     const request = {
       model: "agent",

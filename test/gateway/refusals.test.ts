@@ -18,7 +18,7 @@ describe("a request to a vendor's surface", () => {
   });
   after(() => open.close());
 
-  it("that is wrong in one of several forms is told the place, the word and the nearest known one", async () => {
+  it("that is wrong in one of several forms gets the place, the word and the nearest known one", async () => {
     const cases: readonly [unknown, string, RegExp][] = [
       [{ ...ask("x"), messages: [{ role: "usr", content: "x" }] }, "messages.0.role", /did you mean "user"/],
       [ask([{ type: "text", text: 3 }]), "messages.0.content.0.text", /expected a text/],

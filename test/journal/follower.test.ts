@@ -286,7 +286,7 @@ describe("a reader of a run", () => {
     expect(getEventListeners(controller.signal, "abort")).to.have.length(0);
   });
 
-  it("told that it missed something drops its queue and reads, at once if somebody waits", async () => {
+  it("notified that it missed something drops its queue and reads, at once if somebody waits", async () => {
     const opened = open(events(1, 3), { current: true });
     opened.follower.hand(events(1, 1));
     opened.follower.miss();

@@ -71,7 +71,7 @@ describe("a worker's slots", () => {
     expect(stopped.room).to.equal(0);
   });
 
-  it("are told to a watch, begin and end, however the run came", async () => {
+  it("are reported to a watch, begin and end, however the run came", async () => {
     const seen: string[] = [];
     const watch = { begin: (run: string) => seen.push(`begin ${run}`), end: (run: string) => seen.push(`end ${run}`) };
     const { worker, clock, journal, enqueue } = await bench({ watch });

@@ -57,7 +57,7 @@ describe("the library face", () => {
     return events;
   };
 
-  it("a plan is decided from the steps taken, which the model is told as calls and their results", async () => {
+  it("a plan is decided from the steps taken, which the model gets as calls and their results", async () => {
     const steps = [{ name: "calculator", arguments: { expression: "6 * 7" }, observation: "42" }];
     const chunks = await collect(venturi.agent("assistant").streamPlan(steps, "What is 6 * 7?"));
     expect(lastBody()).to.contain("6 * 7").and.to.contain('"42"').and.to.contain('"role":"tool"');
@@ -115,7 +115,7 @@ describe("the library face", () => {
     expect(events.at(-1)).to.have.nested.property("error.code", "stream_interrupted");
   });
 
-  it("agents call agents no deeper than they may, which the model is told", async () => {
+  it("agents call agents no deeper than they may, which the model sees", async () => {
     const { output, run } = await venturi.agent("deep").execute("go");
     expect(output).to.equal("Up again.");
     const depths: number[] = [];

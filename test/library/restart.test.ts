@@ -124,7 +124,7 @@ describe("runs of agents in code after a restart", function () {
     expect(revised?.revision).to.equal(venturi.runs.agents()[0]?.revision);
   });
 
-  it("a tool that is gone is told to the model by name", async () => {
+  it("a tool that is gone is reported to the model by name", async () => {
     const journal = join(folder, "gone.db");
     const id = await waiting(journal);
     const after = agent({ name: "a", model: "scripted/m", tools: [ask("other")] });

@@ -25,7 +25,7 @@ describe("nats: logging in", () => {
   };
   const refused = "it refuses the credentials";
 
-  it("with a user and a password, whose mistakes are told at the start", async () => {
+  it("with a user and a password, whose mistakes are reported at the start", async () => {
     const options = await start("authorization { user: venturi, password: secret }");
     await (await openPlugin({ ...options, user: "venturi", password: "secret" })).close();
     expect((await failureOf({ ...options, user: "venturi", password: "wrong" })).message).to.include(refused);

@@ -47,7 +47,7 @@ describe("nats over TLS", () => {
     await (await openPlugin({ ...options(), servers, tls: { ca: "ca.pem", servername: "journal.test" } })).close();
   });
 
-  it("a server without TLS is told nothing: not the user, not the password", async () => {
+  it("a server without TLS gets nothing: not the user, not the password", async () => {
     const heard: Buffer[] = [];
     const port = await freePort();
     const server = createServer((socket: Socket) => {

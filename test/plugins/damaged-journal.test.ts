@@ -55,7 +55,7 @@ function suite(name: string, engine: () => Promise<Engine>): void {
       await journal.close();
     });
 
-    it("a record that cannot be read is told to its reader, and no other reader waits for it", async () => {
+    it("a record that cannot be read is reported to its reader, and no other reader waits for it", async () => {
       const { journal, engine } = await setUp();
       const runs = [];
       for (let count = 0; count < 3; count++) {

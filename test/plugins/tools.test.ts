@@ -100,7 +100,7 @@ describe("the tools in the box, through the whole loop", () => {
     return events;
   };
 
-  it("each is called by a model and answers, refusals are told, and no secret is in any event", async () => {
+  it("each is called by a model and answers, refusals are reported, and no secret is in any event", async () => {
     const { run } = await host.runs.start({ agent: "assistant", input: { text: "use everything" } });
     const events = await eventsOf(run);
     expect(events.at(-1)).to.include({ type: "run.finished", output: "all done" });

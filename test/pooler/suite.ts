@@ -74,7 +74,7 @@ describe(`postgres behind ${version}`, function () {
     await journal.close();
   });
 
-  it("who forgets to set `pooler` is told to", async () => {
+  it("who forgets to set `pooler` gets an error that says so", async () => {
     const journals = [1, 2].map(() => openJournal(bouncer.url, "forgotten"));
     const beats = journals.flatMap((journal) => Array.from({ length: 8 }, (_, n) => journal.heartbeat(`worker-${n}`)));
     const outcomes = await Promise.allSettled(beats);

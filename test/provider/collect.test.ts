@@ -42,7 +42,7 @@ describe("a generation collected from deltas", () => {
     });
   });
 
-  it("is the same again when it is told as deltas and collected once more", () => {
+  it("is the same again when it is split into deltas and collected once more", () => {
     const generation = generationOf([
       { type: "reasoning", text: "Hm.", part: 0, signature: "s" },
       { type: "text", text: "Yes." },

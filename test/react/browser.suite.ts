@@ -176,7 +176,7 @@ createRoot(document.getElementById("root")).render(<App />);`;
     expect(complaints.filter((line) => !line.includes("404"))).to.deep.equal([]);
   });
 
-  it("of two tabs that answer at once, one is told that the other was first", async () => {
+  it("of two tabs that answer at once, one sees that the other was first", async () => {
     const session = newSession();
     const [first, second] = [await open({ session, agent: "asks" }), await open({ session })];
     await first.click("#send");

@@ -163,7 +163,7 @@ describe("the end of a span", () => {
     settled();
   });
 
-  it("a tool's failure is its span's, whether thrown, rejected or told by a stream", async () => {
+  it("a tool's failure is its span's, whether thrown, rejected or reported by a stream", async () => {
     const { log } = begun();
     await log.step(started);
     log.write(roundStarted(1));

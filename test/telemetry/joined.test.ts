@@ -135,7 +135,7 @@ describe("what a run sets going, in its trace", () => {
     for (const span of spans.ended) expect(kept, span.name).to.contain(idOf(span));
   });
 
-  it("a failure of the agent called is told on its own root and on the call, and not on the caller's", async () => {
+  it("a failure of the agent called is recorded on its own root and on the call, and not on the caller's", async () => {
     await finished("unlucky", 'Use broken with task "hello"');
     expect(one("invoke_agent broken").attributes["error.type"]).to.equal("unavailable");
     expect(one("execute_tool broken").attributes["error.type"]).to.equal("tool_failed");

@@ -45,7 +45,7 @@ describe("a collector in trouble", () => {
     });
   }
 
-  it("one that refuses is told in the metrics and, once a minute, in the log", async () => {
+  it("one that refuses is reported in the metrics and, once a minute, in the log", async () => {
     receiver.behaviour = "refuse";
     const telemetry = await begin();
     await runs(telemetry, 3, 10);

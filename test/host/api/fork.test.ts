@@ -78,7 +78,7 @@ for (const engine of Object.keys(engines)) {
       expect(copy.at(-1)).to.have.property("output").that.includes("392");
     });
 
-    it("runs pure tools and asks for the others when told to, or asks for all", async () => {
+    it("runs pure tools and asks for the others with `tools: ask`, or asks for all", async () => {
       const sum = await bench.run("ada", "What is 17 * 23?");
       const pure = await forked(sum, { after: 1, tools: "run" });
       expect(of(pure.events, "approval.requested")).to.deep.equal([]);

@@ -20,7 +20,7 @@ for (const engine of Object.keys(engines)) {
     before(() => bench.open());
     after(() => bench.close());
 
-    it("an approval with other arguments: the tool gets them, the model is told, the journal has both", async () => {
+    it("an approval with other arguments: the tool gets them, the model sees that, the journal has both", async () => {
       const { run, call } = await bench.question("ada");
       const path = `/v1/runs/${run}/approvals/${call}`;
       const wrong = await bench.ask<Failed>("ada", path, { body: { approved: true, arguments: { expression: 5 } } });

@@ -100,13 +100,13 @@ models:
     ]);
   });
 
-  it("a missing key is told where it belongs", async () => {
+  it("a missing key is reported where it belongs", async () => {
     expect(await lines({ "a.yaml": `${preamble}agents:\n  one: { tools: [] }` })).to.deep.equal([
       "a.yaml:6:3 agents.one.model: this key is required",
     ]);
   });
 
-  it("values of the wrong type are told in plain words", async () => {
+  it("values of the wrong type are reported in plain words", async () => {
     const text = `${preamble}agents: []\nlimits: { activeRuns: many, body: -1 }\ntelemetry: { content: ful }\nserver: 7`;
     expect(await lines({ "a.yaml": text })).to.deep.equal([
       "a.yaml:5:9 agents: expected keys and values, found a list",
@@ -117,7 +117,7 @@ models:
     ]);
   });
 
-  it("a JSON Schema that is none is told with its place", async () => {
+  it("an invalid JSON Schema is reported with its place", async () => {
     const agent = "model: p/m, inputs: { age: { type: nmber } }, output: { type: object, properties: 7 }";
     const text = `${preamble}providers: { p: { type: sample-provider } }\nagents: { one: { ${agent} } }`;
     const [first, second] = await lines({ "a.yaml": text });
@@ -250,13 +250,13 @@ agents: { one: { model: main } }
       expect(await lines(files)).to.deep.equal(["b.yaml:2:3 limits.body: this key is already set at a.yaml:6:11"]);
     });
 
-    it("one that is missing is told where it is named", async () => {
+    it("one that is missing is reported where it is named", async () => {
       expect((await lines({ "a.yaml": `${preamble}include: [gone.yaml]` }))[0]).to.match(
         /^a.yaml:5:11: .*gone\.yaml does not exist$/,
       );
     });
 
-    it("that form a circle are told as the circle", async () => {
+    it("that form a circle are reported as the circle", async () => {
       const files = { "a.yaml": `${preamble}include: [b.yaml]`, "b.yaml": "include: [a.yaml]" };
       expect((await lines(files))[0]).to.match(
         /^b.yaml:1:11 include: the includes form a circle: .*a\.yaml → .*b\.yaml → .*a\.yaml$/,
@@ -289,7 +289,7 @@ agents: { one: { model: main } }
       expect(Object.keys(config.providers)).to.deep.equal(["v1.2"]);
     });
 
-    it("a mistake in it is told as its own", async () => {
+    it("a mistake in it is reported as its own", async () => {
       expect(await lines({ "a.yaml": preamble }, ["limits.bdy=1"])).to.deep.equal([
         '--set limits.bdy limits.bdy: unknown key (did you mean "body"?)',
       ]);

@@ -46,7 +46,7 @@ describe("complaints about requests", () => {
     ],
     ["no body at all", [], "body: expected keys and values, found a list"],
   ] as const) {
-    it(`${what} is told with its path`, async () => {
+    it(`${what} is reported with its path`, async () => {
       const { status, err, issues } = await post("/v1/runs", body);
       expect(status).to.equal(400);
       expect(err).to.contain(says);

@@ -56,7 +56,7 @@ describe("readers that take nothing", () => {
     await service.close();
   });
 
-  it("are told from slow ones, which get everything at their own pace", async function () {
+  it("are distinguished from slow ones, which get everything at their own pace", async function () {
     this.timeout(30_000);
     const service = await serve({
       scripts: {

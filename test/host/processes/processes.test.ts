@@ -74,7 +74,7 @@ describe("a service of several processes", function () {
     for (const { number, pid } of states) expect(out).to.match(new RegExp(`process ${number} +pid ${pid}, ready`));
   });
 
-  it("an error at the start is told once, with its exit status", async () => {
+  it("an error at the start is reported once, with its exit status", async () => {
     const { port } = new URL(service.url);
     const { exit, err } = await venturi(["start", "--config", file, "--set", `server.listen=${port}`]);
     expect(exit).to.equal(1);

@@ -80,7 +80,7 @@ describe("agent", () => {
     expect(thrown.details).to.deep.equal({ run: started.at(-1), code: "rate_limited" });
   });
 
-  it("an agent that does not exist is told", async () => {
+  it("an agent that does not exist is reported", async () => {
     expect((await failureOf(ask({ agent: "nobody" }, { task: "x" }))).code).to.equal("not_found");
   });
 

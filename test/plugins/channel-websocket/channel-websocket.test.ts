@@ -174,7 +174,7 @@ describe("channel-websocket", () => {
     expect(code).to.equal(1009);
   });
 
-  it("takes the key as a header or a subprotocol, and cancels with the socket when told to", async () => {
+  it("takes the key as a header or a subprotocol, and cancels with the socket when configured", async () => {
     const guarded = await serve({
       scripts,
       channels: [{ plugin: channelWebsocket, options: { onDisconnect: "cancel" } }],

@@ -132,7 +132,7 @@ describe("module", () => {
     ["a throw while it is loaded", "throw new Error('at load')", "plugin_failed", /at load/],
   ];
   for (const [index, [what, text, code, message]] of mistakes.entries()) {
-    it(`${what} is told when the config is read`, async () => {
+    it(`${what} is reported when the config is read`, async () => {
       write(`mistake-${index}.mjs`, text);
       const thrown = await failureOf(create({ path: `mistake-${index}.mjs` }));
       expect(thrown.code).to.equal(code);
@@ -140,7 +140,7 @@ describe("module", () => {
     });
   }
 
-  it("a file that is not there is told with its path", async () => {
+  it("a missing file is reported with its path", async () => {
     expect((await failureOf(create({ path: "nowhere.mjs" }))).message).to.contain(join(folder, "nowhere.mjs"));
   });
 });

@@ -71,7 +71,7 @@ describe("the Ollama decoder", () => {
     assert.deepEqual(decoded.quirks, { arguments_as_text: 1, call_without_name: 1 });
   });
 
-  it("reports usage only as far as it was told, and a zero as a zero", () => {
+  it("reports only the usage it got, and a zero as a zero", () => {
     const partly = line({ model: "m", done: true, done_reason: "stop", eval_count: 0 });
     assert.deepEqual(decode(wire, partly).transcript.usage, { outputTokens: 0, source: "partial" });
     assert.isUndefined(decode(wire, done).transcript.usage);

@@ -121,7 +121,7 @@ describe("the Responses decoder", () => {
       assert.deepEqual(callsOf(decoded), whole);
     });
 
-    it("are told apart by item id when a server gives two of them one output index", () => {
+    it("are distinguished by item id when a server gives two of them one output index", () => {
       const decoded = decode(
         created +
           added(0, call("a", "weather", "", "fc_1")) +
@@ -245,7 +245,7 @@ describe("the Responses decoder", () => {
       assert.equal(decode(body).transcript.text, "hello");
     });
 
-    it("of a refusal is told as one", () => {
+    it("of a refusal is reported as one", () => {
       const refusal =
         event("response.refusal.delta", '"output_index":0,"content_index":0,"delta":"No, "') +
         event("response.refusal.done", '"output_index":0,"content_index":0,"refusal":"No, thanks."');

@@ -188,7 +188,7 @@ journal: { type: memory }
     expect(free.events.map((event) => event.type)).not.to.include("approval.requested");
   });
 
-  it("without a tool for it the model is told so", async () => {
+  it("without a tool for it the model gets an error", async () => {
     const { output } = await run(local(["ls"]), { tools: "[files]" });
     expect(String(output.output)).to.contain('there is no tool \\"local_shell\\"');
   });

@@ -93,7 +93,7 @@ describe("postgres failures", function () {
     await journal.close();
   });
 
-  it("a wrong password or database is told at once, without the password", async () => {
+  it("a wrong password or database is reported at once, without the password", async () => {
     const { port } = await sharedCluster();
     const url = `postgres://venturi:topsecret@127.0.0.1:${port}/nothing`;
     const error = await Promise.resolve(plugin.create(plugin.options.parse({ url }), context)).catch(
@@ -103,7 +103,7 @@ describe("postgres failures", function () {
     expect(JSON.stringify(error)).not.to.include("topsecret");
   });
 
-  it("an address that is none is told at once, without the password", async () => {
+  it("an invalid address is reported at once, without the password", async () => {
     const url = "postgres://venturi:topsecret@127.0.0.1:port/postgres";
     const error = await Promise.resolve(plugin.create(plugin.options.parse({ url }), context)).catch(
       (thrown) => thrown,

@@ -109,7 +109,7 @@ describe("postgres over TLS", () => {
     await journal.close();
   });
 
-  it("a server without TLS is told nothing: not the user, not the password", async () => {
+  it("a server without TLS gets nothing: not the user, not the password", async () => {
     const heard: Buffer[] = [];
     const port = await freePort();
     const server = createServer((socket: Socket) => {

@@ -102,7 +102,7 @@ describe("the simulator's ollama wire", () => {
     expect(lines.at(-1)?.eval_count).to.be.greaterThan(1);
   });
 
-  it("answers whole when told not to stream, and tells what the tools answered", async () => {
+  it("answers in one piece without `stream`, and repeats what the tools answered", async () => {
     const called = { role: "assistant", content: "", tool_calls: [{ function: { name: "clock", arguments: {} } }] };
     const answered = { role: "tool", tool_name: "clock", content: "12:30" };
     const whole: OllamaLine = JSON.parse(

@@ -57,7 +57,7 @@ describe("the simulator's scenarios", () => {
   const text = async (body: object, headers?: Record<string, string>) =>
     (await deltas(body, headers)).map((delta) => delta.content ?? "").join("");
 
-  it("a turn says reasoning, text and calls in the fragments it is told to, taking turns", async () => {
+  it("a turn says reasoning, text and calls in the configured fragments, taking turns", async () => {
     const said = await deltas(prompt("I want a refund for my order", { stream_options: { include_usage: true } }));
     expect(said.map((delta) => delta.reasoning_content ?? "").join("")).to.equal("An order is named.");
     const calls = said
@@ -138,7 +138,7 @@ describe("the simulator's scenarios", () => {
     expect([scenario?.name, scenario?.turns.length]).to.deep.equal(["refund", 2]);
   });
 
-  it("a wrong file is told with every problem's line and column", async () => {
+  it("a wrong file is reported with every problem's line and column", async () => {
     const file = join(folder, "wrong.yaml");
     await writeFile(
       file,

@@ -107,7 +107,7 @@ describe("the simulator", () => {
     expect(second).to.deep.include({ wire: "anthropic", status: 529 });
   });
 
-  it("keeps as many requests as it is told to", async () => {
+  it("keeps as many requests as configured", async () => {
     const forgetful = await startSimulator({ keep: 2 });
     for (const text of ["one", "two", "three"]) await post(`${forgetful.url}/v1/chat/completions`, prompt(text));
     await forgetful.close();

@@ -48,7 +48,7 @@ describe("sqlite failures", () => {
     await journal.close();
   });
 
-  it("a lock is waited for once: then writers are told at once, readers go on, and a ping says why", async () => {
+  it("a lock is waited for once: then writers fail at once, readers go on, and a ping says why", async () => {
     const file = freshFile(folder);
     const busyTimeout = 300;
     const journal = await openFile(file, { busyTimeout });
@@ -74,7 +74,7 @@ describe("sqlite failures", () => {
     await journal.close();
   });
 
-  it("a corrupt file is told, with what to do", async () => {
+  it("a corrupt file is reported, with what to do", async () => {
     const file = freshFile(folder);
     const journal = await openFile(file);
     const { ownership } = await claimed(journal);
@@ -108,7 +108,7 @@ describe("sqlite failures", () => {
     await again.close();
   });
 
-  it("a file this user may only read is told, with what to do", async () => {
+  it("a file this user may only read is reported, with what to do", async () => {
     const file = freshFile(folder);
     await (await openFile(file)).close();
     chmodSync(folder, 0o755);
@@ -133,7 +133,7 @@ describe("sqlite failures", () => {
     expect(said).to.match(/it is read-only; give this user the right to write|cannot be opened; check that its folder/);
   });
 
-  it("a question that fails is told to its asker alone", async () => {
+  it("a query that fails is reported to its caller only", async () => {
     const journal = await openFile(freshFile(folder));
     const { ownership } = await claimed(journal);
     await put(journal, ownership, [text("a")]);
