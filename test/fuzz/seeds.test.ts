@@ -20,7 +20,7 @@ describe("fuzzing", function () {
   });
   after(async () => {
     await opened.close();
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
 
   it("every target survives hostile input", async () => {
