@@ -69,7 +69,7 @@ if (options.list) list();
 say(`${run} mutants run now`);
 const table = scoreOf(chosen, kept);
 console.table(table);
-if (options.record) record("test/mutation.json", table);
+if (options.record) record("test/mutation.json", table, options);
 
 function list() {
   for (const { key, file, line, mutator, original, replacement } of chosen.toSorted((a, b) =>

@@ -1,5 +1,5 @@
 // The table of a run, and the file that keeps it.
-import { writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { folders } from "./sandbox.mjs";
 
 export function scoreOf(mutants, kept) {
@@ -27,8 +27,13 @@ export function scoreOf(mutants, kept) {
   return table;
 }
 
-export function record(file, table) {
-  writeFileSync(file, `${JSON.stringify(table, null, 2)}\n`);
+/** Replaces the folders that were judged; the others stay as they were recorded. */
+export function record(file, table, { sample, seed }) {
+  const recorded = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {};
+  for (const [folder, row] of Object.entries(table)) {
+    if (row.run > 0) recorded[folder] = { sample: Number(sample), seed: Number(seed), ...row };
+  }
+  writeFileSync(file, `${JSON.stringify(recorded, null, 2)}\n`);
 }
 
 /** Wilson's interval for a share of `count` that was sampled. */

@@ -362,6 +362,51 @@ describe("a run that is taken away", () => {
     expect(bench.types.at(-1)).to.equal("approval.requested");
   });
 
+  it("waiting for a person survives a shutdown, parked or given back, and nothing else", async () => {
+    const asking = tool("look", () => "seen", { effect: "effectful", approval: "always" });
+    const interrupted = async (code: "shutting_down" | "stream_interrupted", parkAfter?: number) => {
+      const model = new ScriptedModel([[say.call(0, "look", {})], ["end"]]);
+      const bench = new Bench({ model, tools: [asking], ...(parkAfter === undefined ? {} : { parkAfter }) });
+      const over = bench.run();
+      await bench.when("approval.requested");
+      await new Promise((resolve) => setImmediate(resolve));
+      bench.interrupt.abort(new VenturiError("service", code, "stopping"));
+      await over;
+      return { last: bench.types.at(-1), parks: bench.log.parks.length };
+    };
+    expect(await interrupted("shutting_down")).to.deep.equal({ last: "approval.requested", parks: 0 });
+    expect(await interrupted("shutting_down", 60_000)).to.deep.equal({ last: "approval.requested", parks: 1 });
+    expect(await interrupted("stream_interrupted", 60_000)).to.deep.equal({ last: "run.failed", parks: 0 });
+  });
+
+  it("has no time limit while it waits for a person, neither the run's nor the tool's", async () => {
+    const clock = new VirtualClock();
+    const asking = tool(
+      "look",
+      async (_input, context) => {
+        const { approved } = await context.ask({ id: "q", name: "sure", arguments: {} } as never);
+        return approved ? "yes" : "no";
+      },
+      { timeout: 100 },
+    );
+    const bench = new Bench({
+      model: new ScriptedModel([[say.call(0, "look", {})], ["end"]]),
+      tools: [asking],
+      clock,
+      limits: { time: 200 },
+      policy: { approvalTimeout: 10_000 },
+    });
+    const over = bench.run();
+    const { call } = await bench.when("approval.requested");
+    await clock.advance(5_000);
+    bench.signal("approve", { call, approved: true });
+    await clock.advance(0);
+    await over;
+    expect(bench.of("tool.finished")[0]).to.include({ ok: true, output: "yes" });
+    expect(bench.terminal).to.include({ finish: "stop", output: "end" });
+    expect(bench.terminal.timing).to.include({ approval: 5_000 });
+  });
+
   it("answered in time is not parked", async () => {
     const clock = new VirtualClock();
     const gate = deferred<string>();

@@ -151,6 +151,18 @@ describe("a reader of a run", () => {
     expect(opened.reads).to.deep.equal(["read 1", "get", "read 1"]);
   });
 
+  it("reads the end of a run that ended between the read and the look at its row", async () => {
+    const stored = events(1, 1);
+    const opened = open(stored, { after: 1 });
+    const { journal } = opened;
+    journal.get = async () => {
+      stored.push(last(2));
+      return { state: "done", head: 2 };
+    };
+    expect(await arrived(opened)).to.deep.equal([2]);
+    expect(await arrived(opened)).to.equal("end");
+  });
+
   it("takes what is handed over during a read once the page has been taken", async () => {
     const opened = open(events(1, 2));
     const { follower } = opened;

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Ownership } from "../../src/core/journal.ts";
+import type { Hint, Ownership } from "../../src/core/journal.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { StrayLeases } from "../../src/journal/stray-leases.ts";
 import { freeRunsOf } from "../../src/journal/take-over.ts";
@@ -135,6 +135,48 @@ describe("a worker that claims", () => {
     journal.claim = claim;
     await clock.advance(1_000);
     expect(await stateOf(run)).to.equal("done");
+    await worker.stop();
+  });
+
+  it("does so at once on a hint of work, and not on one of signals", async () => {
+    const { worker, clock, journal } = await bench();
+    const hints: ((hint: Hint) => void)[] = [];
+    journal.onHint = (callback) => {
+      hints.push(callback);
+      return () => {};
+    };
+    let asked = 0;
+    journal.claim = async () => {
+      asked += 1;
+      return [];
+    };
+    await worker.start();
+    await clock.advance(0);
+    expect(asked).to.equal(1);
+    for (const hint of hints) hint({ work: false, events: () => true, signals: () => true });
+    await clock.advance(0);
+    expect(asked).to.equal(1);
+    for (const hint of hints) hint({ work: true, events: () => false });
+    await clock.advance(0);
+    expect(asked).to.equal(2);
+    await worker.stop();
+  });
+
+  it("starts no more than eight runs in one turn of the event loop", async () => {
+    let started = 0;
+    const { worker, journal, enqueue } = await bench({
+      execute: async ({ log }) => {
+        started += 1;
+        await log.step(finished());
+      },
+    });
+    for (let count = 0; count < 20; count++) await enqueue();
+    const claims = await journal.claim("w1", 20);
+    await worker.start();
+    for (const claim of claims) worker.offer(claim);
+    for (let hop = 0; hop < 50; hop++) await Promise.resolve();
+    expect(started).to.equal(8);
+    while (started < 20) await new Promise((resolve) => setImmediate(resolve));
     await worker.stop();
   });
 
@@ -323,10 +365,12 @@ describe("a run that cannot be executed", () => {
   });
 
   it("that was interrupted is released without a failure, and its line is no error", async () => {
+    const reasons: string[] = [];
     const { worker, clock, lines, enqueue, stateOf } = await bench({
       execute: async ({ log, signal }) => {
         await log.step(started());
         await untilAborted(signal);
+        reasons.push(signal.reason.op);
         throw signal.reason;
       },
     });
@@ -338,6 +382,7 @@ describe("a run that cannot be executed", () => {
       ["info", "run released", "shutting_down"],
     ]);
     expect(await stateOf(run)).to.equal("ready");
+    expect(reasons).to.deep.equal(["worker.stop"]);
   });
 
   it("that another worker took over stops here, and is not released", async () => {
