@@ -38,6 +38,8 @@ for (const name of values.engine) {
       await engine.fill(there, size);
       there = size;
       found.push({ size, bytes: await engine.bytes(), ...(await measure(engine.journal)) });
+      // A large size may take longer than one waits for it.
+      console.error(JSON.stringify({ engine: name, ...found.at(-1) }));
     }
   } finally {
     await engine.close();
@@ -154,7 +156,11 @@ async function openSqlite() {
 }
 
 async function openPostgres() {
-  const cluster = await Cluster.start("on", { shared_buffers: "128MB", max_wal_size: "8GB" });
+  const cluster = await Cluster.start("on", {
+    shared_buffers: "128MB",
+    max_wal_size: "8GB",
+    maintenance_work_mem: "1GB",
+  });
   const journal = openJournal(cluster.url, "rows", { timeout: 60_000 });
   await journal.ping();
   const ask = async (text, parameters) => {
@@ -166,18 +172,32 @@ async function openPostgres() {
       await client.end();
     }
   };
+  const add = (from, to) =>
+    ask(
+      `WITH added AS (
+        INSERT INTO rows.runs (run, tenant, session, agent, request, state, outcome, epoch, worker, head, created_at, updated_at, ended_at)
+        SELECT 'old_' || i, 'tenant-' || (i % 100), 'session-' || (i % 10000), 'agent-' || (i % 10), '{"agent":"agent-1","input":{"text":"hi"}}',
+          'done', CASE WHEN i % 20000 = 0 THEN 'failed' ELSE 'finished' END, 1, 'w', ${events}, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'
+        FROM generate_series(${from + 1}::bigint, ${to}::bigint) AS i RETURNING id
+      ) INSERT INTO rows.records (run, first, last, epoch, body) SELECT id, 1, ${events}, 1, $1 FROM added`,
+      [body],
+    );
   return {
     journal,
     fill: async (from, to) => {
-      await ask(
-        `WITH added AS (
-          INSERT INTO rows.runs (run, tenant, session, agent, request, state, outcome, epoch, worker, head, created_at, updated_at, ended_at)
-          SELECT 'old_' || i, 'tenant-' || (i % 100), 'session-' || (i % 10000), 'agent-' || (i % 10), '{"agent":"agent-1","input":{"text":"hi"}}',
-            'done', CASE WHEN i % 20000 = 0 THEN 'failed' ELSE 'finished' END, 1, 'w', ${events}, now() - interval '1 day', now() - interval '1 day', now() - interval '1 day'
-          FROM generate_series(${from + 1}::bigint, ${to}::bigint) AS i RETURNING id
-        ) INSERT INTO rows.records (run, first, last, epoch, body) SELECT id, 1, ${events}, 1, $1 FROM added`,
-        [body],
+      // Sorted at the end, indexes take minutes; kept up row by row, hours.
+      const unique = await ask(
+        "SELECT conname AS name, pg_get_constraintdef(oid) AS made FROM pg_constraint WHERE conrelid = 'rows.runs'::regclass AND contype = 'u'",
       );
+      const indexes = await ask(
+        "SELECT indexname AS name, indexdef AS made FROM pg_indexes WHERE schemaname = 'rows' AND tablename = 'runs' AND indexname NOT IN (SELECT conname FROM pg_constraint WHERE conrelid = 'rows.runs'::regclass)",
+      );
+      for (const { name } of unique) await ask(`ALTER TABLE rows.runs DROP CONSTRAINT ${name}`);
+      for (const { name } of indexes) await ask(`DROP INDEX rows.${name}`);
+      const step = 1_000_000;
+      for (let at = from; at < to; at += step) await add(at, Math.min(to, at + step));
+      for (const { name, made } of unique) await ask(`ALTER TABLE rows.runs ADD CONSTRAINT ${name} ${made}`);
+      for (const { made } of indexes) await ask(made);
       await ask("CHECKPOINT");
       await ask("VACUUM ANALYZE rows.runs");
       await ask("VACUUM ANALYZE rows.records");

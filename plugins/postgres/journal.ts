@@ -172,6 +172,14 @@ export class PostgresJournal implements Journal {
     if (freed.length > 0) this.#hints.tell(change);
   }
 
+  async free(worker: string): Promise<number> {
+    const change = { work: true };
+    const values = [worker, this.#hints.channel, this.#hints.payload(change)];
+    const [answer] = await this.#database.query<{ freed: number }>("journal.release", this.#sql.free, values);
+    if (answer !== undefined && answer.freed > 0) this.#hints.tell(change);
+    return answer?.freed ?? 0;
+  }
+
   async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
     const op = "journal.signal";
     const change = { signals: [run] };

@@ -129,6 +129,10 @@ export const statements = (schema: string) => ({
       WHERE run = $1 AND epoch = $2 AND state = 'running' RETURNING id
     ) SELECT pg_notify($3, $4)::text AS notified FROM freed`,
 
+  free: `WITH freed AS (
+      UPDATE ${schema}.runs SET state = 'ready', updated_at = ${now} WHERE state = 'running' AND worker = $1 RETURNING id
+    ) SELECT count(*)::int AS freed, CASE WHEN count(*) > 0 THEN pg_notify($2, $3)::text END AS told FROM freed`,
+
   signal: `WITH counted AS (
       UPDATE ${schema}.runs r SET signals = signals + 1, cancelled = cancelled OR $3 = 'cancel',
         state = CASE state WHEN 'waiting' THEN 'ready' ELSE state END

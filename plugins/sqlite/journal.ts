@@ -157,6 +157,12 @@ export class SqliteJournal implements Journal {
     if (released) this.#hint({ work: true, events: () => false });
   }
 
+  async free(worker: string): Promise<number> {
+    const freed = await this.#thread.ask("free", worker);
+    if (freed > 0) this.#hint({ work: true, events: () => false });
+    return freed;
+  }
+
   async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
     const outcome = await this.#thread.ask("signal", run, { id, kind, body: JSON.stringify(body) });
     if (outcome === "unknown") throw new VenturiError("journal.signal", "not_found", `there is no run ${run}`);

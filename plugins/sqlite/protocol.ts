@@ -107,6 +107,7 @@ export interface Operations {
   heartbeat(worker: string): void;
   held(worker: string): Omit<ClaimRow, "tenant" | "request" | "signals" | "agent">[];
   release(run: string, epoch: number): boolean;
+  free(worker: string): number;
   signal(run: string, row: NewSignalRow): "unknown" | "ignored" | "stored" | "woken";
   signalsMany(cursors: readonly { run: string; after: number }[]): { run: string; signals: SignalRow[] }[];
   get(run: string): StoredRow | undefined;

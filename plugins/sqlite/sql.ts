@@ -5,7 +5,7 @@ const now = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 const runId = "(SELECT id FROM runs WHERE run = :run)";
 const row =
   "r.id, r.run, r.tenant, r.agent, r.session, r.state, r.outcome, r.head, r.asking, r.epoch, r.created_at, r.updated_at, q.request, d.digest";
-const joined = "runs r JOIN requests q ON q.run = r.id LEFT JOIN digests d ON d.run = r.id";
+const joined = "runs r CROSS JOIN requests q ON q.run = r.id LEFT JOIN digests d ON d.run = r.id";
 
 export const readClock = `SELECT ${now} AS now`;
 
@@ -103,6 +103,9 @@ export const listWorkers = `SELECT w.worker, ${now} - w.seen_at AS silentMs,
 export const releaseRun = `UPDATE runs SET state = 'ready', updated_at = ${now}
   WHERE run = ? AND epoch = ? AND state = 'running' RETURNING id`;
 
+export const freeRuns = `UPDATE runs INDEXED BY runs_open SET state = 'ready', updated_at = ${now}
+  WHERE state <> 'done' AND state = 'running' AND worker = ?`;
+
 export const findSignal = "SELECT 1 FROM signals WHERE run = ? AND signal = ?";
 export const countSignal = `UPDATE runs SET signals = signals + 1, cancelled = max(cancelled, ?),
     state = CASE state WHEN 'waiting' THEN 'ready' ELSE state END
@@ -153,10 +156,11 @@ export function listRuns(query: ListQuery): string {
   const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
   const order =
     query.sort === undefined ? `r.id ${query.oldestFirst ? "ASC" : "DESC"}` : `${sorts[query.sort]} DESC, d.run DESC`;
-  // Read from the digests, so that their index gives the order.
+  // Runs that wait are few of many, which SQLite does not know. Sorted ones are read from the digests, so that their index gives the
+  // order.
   const from =
     query.sort === undefined
-      ? joined
+      ? joined.replace("runs r", query.waiting === true ? "runs r INDEXED BY runs_open" : "runs r")
       : "digests d CROSS JOIN runs r ON r.id = d.run CROSS JOIN requests q ON q.run = r.id";
   return `SELECT ${row}${query.sort === undefined ? "" : `, ${sorts[query.sort]} AS value`} FROM ${from} ${where}
     ORDER BY ${order} LIMIT :limit`;

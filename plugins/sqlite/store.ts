@@ -100,6 +100,10 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.all<ClaimRow>(sql.findHeld, { worker });
   }
 
+  free(worker: string): number {
+    return this.#write(() => Number(this.#ask.run(sql.freeRuns, worker).changes));
+  }
+
   release(run: string, epoch: number): boolean {
     return this.#write(() => this.#ask.get(sql.releaseRun, run, epoch) !== undefined);
   }

@@ -4,6 +4,7 @@ import { explain, isPermanent, needsReopening } from "./failures.ts";
 import { FileGone, FileIdentity } from "./identity.ts";
 import type { Operation, Reply, Request, ThreadData } from "./protocol.ts";
 import { migrate } from "./schema.ts";
+import { dropStatistics, hasStatistics } from "./statistics.ts";
 import { Store } from "./store.ts";
 
 /** Interval of checks that the file at the path is the open one, ms. */
@@ -43,7 +44,15 @@ function serve(port: MessagePort, options: ThreadData): void {
     }
     return open.store;
   };
+  const watchStatistics = (): void => {
+    try {
+      if (open && hasStatistics(open.database)) shut();
+    } catch {
+      // the next request reports the error
+    }
+  };
   const watchFile = (): void => {
+    watchStatistics();
     const now = identity.loss;
     if (now === loss) return;
     loss = now;
@@ -112,6 +121,7 @@ interface Connection {
 }
 
 function connect(options: ThreadData): Connection {
+  forgetStatistics(options);
   const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
   try {
     // Every append rewrites a page of runs, so checkpoints should be rare; a commit waits for them, so not too rare.
@@ -126,6 +136,19 @@ function connect(options: ThreadData): Connection {
   } catch (thrown) {
     database.close();
     throw thrown;
+  }
+}
+
+/** On a connection of its own, because it would keep what it has loaded. */
+function forgetStatistics(options: ThreadData): void {
+  if (options.file === ":memory:") return;
+  const database = new DatabaseSync(options.file, { timeout: options.busyTimeout });
+  try {
+    dropStatistics(database);
+  } catch {
+    // a file that is locked or unusable: opening it says so
+  } finally {
+    database.close();
   }
 }
 

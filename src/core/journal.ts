@@ -178,6 +178,8 @@ export interface Journal {
   workers?(): Promise<WorkerRow[]>;
   /** Releases an unfinished run so that it can be claimed again. */
   release(ownership: Ownership): Promise<void>;
+  /** Releases all runs of a worker that is known to be dead, in one step; how many there were. */
+  free?(worker: string): Promise<number>;
   /** False when the run has ended or the id is a duplicate. Rejects with `not_found` for unknown runs. */
   signal(run: string, signal: NewSignal): Promise<boolean>;
   signals(run: string, after: number): Promise<Signal[]>;

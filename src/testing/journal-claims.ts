@@ -166,6 +166,18 @@ export function claimCases(bench: JournalBench): void {
       assert.deepEqual(await journal.held("worker-2"), []);
     });
 
+    it("frees all runs of a dead worker at once, where the journal can, and fences what it still writes", async () => {
+      const journal = await bench.open();
+      if (journal.free === undefined) return;
+      const dead = [await claimed(journal), await claimed(journal)];
+      const { ownership: alive } = await claimed(journal, { claimFor: "worker-2" });
+      assert.equal(await journal.free("worker-1"), 2);
+      assert.equal(await journal.free("worker-1"), 0);
+      for (const { ownership } of dead) assert.equal(await put(journal, ownership, [text("late")]), false);
+      assert.equal((await journal.claim("worker-3", 10)).length, 2);
+      assert.equal(await put(journal, alive, [text("a")]), true);
+    });
+
     it("a release of an ownership that was fenced changes nothing", async () => {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);

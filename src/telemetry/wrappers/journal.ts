@@ -7,7 +7,7 @@ const slow = 1_000;
 
 /** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, wire, workers, blobs } = journal;
+  const { keepWire, keepDigest, wire, workers, blobs, free } = journal;
   return {
     lease: journal.lease,
     append(batch) {
@@ -49,6 +49,8 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     close: () => journal.close(),
     ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
     ...(keepDigest === undefined ? {} : { keepDigest: keepDigest.bind(journal) }),
+    // Of another process, so there is no trace of theirs here.
+    ...(free === undefined ? {} : { free: free.bind(journal) }),
     ...(blobs === undefined ? {} : { blobs }),
     ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
     ...(workers === undefined ? {} : { workers: workers.bind(journal) }),
