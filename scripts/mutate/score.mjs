@@ -33,7 +33,9 @@ export function record(file, table, { sample, seed }) {
   for (const [folder, row] of Object.entries(table)) {
     if (row.run > 0) recorded[folder] = { sample: Number(sample), seed: Number(seed), ...row };
   }
-  writeFileSync(file, `${JSON.stringify(recorded, null, 2)}\n`);
+  // As the formatter writes it.
+  const text = JSON.stringify(recorded, null, 2).replaceAll(/\[\s+([\d.]+),\s+([\d.]+)\s+\]/g, "[$1, $2]");
+  writeFileSync(file, `${text}\n`);
 }
 
 /** Wilson's interval for a share of `count` that was sampled. */
