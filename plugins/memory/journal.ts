@@ -29,18 +29,18 @@ import {
   VenturiError,
   type WorkerRow,
 } from "venturi/plugin";
+import { AuditLog } from "./audit-log.ts";
 import { MemoryBlobs } from "./blobs.ts";
-import { auditPage, pageOf } from "./list.ts";
-import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun, storedRun } from "./run.ts";
+import { Hints } from "./hints.ts";
+import { pageOf } from "./list.ts";
+import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun } from "./run.ts";
+import { nameOf, RunTable } from "./run-table.ts";
 
 export interface MemoryOptions {
   readonly clock: Clock;
   readonly keep: number;
   readonly lease: number;
 }
-
-/** Everything is in memory, so the oldest are dropped. */
-const mostAudited = 10_000;
 
 const nobody: ReadonlySet<Ownership> = new Set();
 
@@ -52,19 +52,11 @@ export class MemoryJournal implements Journal {
   readonly lease: number;
   readonly #clock: Clock;
   readonly #keep: number;
-  /** In order of arrival. */
-  readonly #runs = new Map<string, StoredRun>();
-  /** Unfinished runs. */
-  readonly #open = new Map<string, StoredRun>();
-  readonly #keys = new Map<string, string>();
+  readonly #table = new RunTable();
   readonly #workers = new Map<string, number>();
-  readonly #listeners = new Map<(hint: Hint) => void, "control" | undefined>();
-  /** Listeners that want to know of events. */
-  #readers = 0;
+  readonly #hints = new Hints();
   readonly #blobs = new MemoryBlobs();
-  readonly #audit: AuditRecord[] = [];
-  #audited = 0;
-  #order = 0;
+  readonly #audit = new AuditLog();
   #closed = false;
 
   constructor(options: MemoryOptions) {
@@ -82,7 +74,7 @@ export class MemoryJournal implements Journal {
     let fenced: Set<Ownership> | undefined;
     let work = false;
     for (const item of batch) {
-      const stored = this.#runs.get(item.ownership.run);
+      const stored = this.#table.runs.get(item.ownership.run);
       if (stored && mayWrite(stored, item)) work = this.#write(stored, item) || work;
       else if (!stored || !isThere(stored, item)) {
         fenced ??= new Set();
@@ -90,53 +82,49 @@ export class MemoryJournal implements Journal {
       }
     }
     // Without readers elsewhere, a token costs no hint.
-    if (work || this.#readers > 0)
-      this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
+    if (work || this.#hints.readers > 0)
+      this.#hints.send({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
     return fenced ?? nobody;
   }
 
   async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
     this.#usable("journal.read");
-    return this.#runs.get(run)?.events.slice(after, after + limit) ?? [];
+    return this.#table.runs.get(run)?.events.slice(after, after + limit) ?? [];
   }
 
   async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
     this.#usable("journal.read");
     const found = new Map<string, RunEvent[]>();
     for (const { run, after } of cursors) {
-      const events = this.#runs.get(run)?.events;
+      const events = this.#table.runs.get(run)?.events;
       if (events && events.length > after) found.set(run, events.slice(after, after + limit));
     }
     return found;
   }
 
   onHint(callback: (hint: Hint) => void, only?: "control"): () => void {
-    this.#listeners.set(callback, only);
-    if (only === undefined) this.#readers += 1;
-    return () => {
-      if (this.#listeners.delete(callback) && only === undefined) this.#readers -= 1;
-    };
+    return this.#hints.add(callback, only);
   }
 
   async enqueue(item: Enqueue): Promise<{ run: string; existing: boolean; claim?: Claim }> {
     const op = "journal.enqueue";
     this.#usable(op);
-    const known = item.key === undefined ? undefined : this.#keys.get(nameOf(item.tenant, item.key));
+    const known = item.key === undefined ? undefined : this.#table.byKey(item.tenant, item.key);
     if (known !== undefined) return { run: known, existing: true };
-    if (this.#runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} already exists`);
-    const busy = this.#isBusy(item.tenant, item.session);
+    if (this.#table.runs.has(item.run)) throw new VenturiError(op, "conflict", `the run ${item.run} already exists`);
+    const busy = this.#table.isBusy(item.tenant, item.session);
     if (busy && item.whenBusy === "conflict") {
       throw new VenturiError(op, "conflict", `the session ${item.session} has an active run`);
     }
     const { caller } = item.request;
-    if (caller?.concurrentRuns !== undefined && this.#openOf(item.tenant, caller.id) >= caller.concurrentRuns) {
+    if (caller?.concurrentRuns !== undefined && this.#table.activeOf(item.tenant, caller.id) >= caller.concurrentRuns) {
       throw tooManyRuns(caller.concurrentRuns);
     }
-    const stored = this.#store(item);
+    const stored = this.#table.add(item, this.#clock.now());
     if (item.claimFor !== undefined && !busy) {
       return { run: item.run, existing: false, claim: claimFor(stored, item.claimFor, this.#clock.now()) };
     }
-    this.#hint({ work: !busy, events: () => false });
+    this.#hints.send({ work: !busy, events: () => false });
     return { run: item.run, existing: false };
   }
 
@@ -145,7 +133,7 @@ export class MemoryJournal implements Journal {
     this.#workers.set(worker, this.#clock.now());
     const claims: Claim[] = [];
     const sessions = new Set<string>();
-    for (const stored of this.#open.values()) {
+    for (const stored of this.#table.open.values()) {
       if (claims.length >= limit) break;
       const session = stored.session === undefined ? undefined : nameOf(stored.tenant, stored.session);
       const first = session === undefined || !sessions.has(session);
@@ -163,14 +151,14 @@ export class MemoryJournal implements Journal {
 
   async held(worker: string): Promise<Ownership[]> {
     this.#usable("journal.held");
-    const running = [...this.#open.values()].filter((run) => run.state === "running" && run.worker === worker);
+    const running = [...this.#table.open.values()].filter((run) => run.state === "running" && run.worker === worker);
     return running.map((stored) => ownershipOf(stored, worker));
   }
 
   async workers(): Promise<WorkerRow[]> {
     this.#usable("journal.workers");
     const held = Map.groupBy(
-      [...this.#open.values()].filter(({ state }) => state === "running"),
+      [...this.#table.open.values()].filter(({ state }) => state === "running"),
       ({ worker }) => worker,
     );
     return [...this.#workers].map(([worker, seen]) => ({
@@ -182,34 +170,34 @@ export class MemoryJournal implements Journal {
 
   async release(ownership: Ownership): Promise<void> {
     this.#usable("journal.release");
-    const stored = this.#open.get(ownership.run);
+    const stored = this.#table.open.get(ownership.run);
     if (stored?.state !== "running" || stored.epoch !== ownership.epoch) return;
     stored.state = "ready";
-    this.#hint({ work: true, events: () => false });
+    this.#hints.send({ work: true, events: () => false });
   }
 
   async signal(run: string, { id, kind, body }: NewSignal): Promise<boolean> {
     const op = "journal.signal";
     this.#usable(op);
-    const stored = this.#runs.get(run);
+    const stored = this.#table.runs.get(run);
     if (!stored) throw new VenturiError(op, "not_found", `there is no run ${run}`);
     if (stored.state === "done" || stored.signals.some((signal) => signal.id === id)) return false;
     stored.signals.push({ number: stored.signals.length + 1, id, kind, body });
     if (stored.state === "waiting") stored.state = "ready";
-    this.#hint({ work: stored.state === "ready", events: () => false, signals: (other) => other === run });
+    this.#hints.send({ work: stored.state === "ready", events: () => false, signals: (other) => other === run });
     return true;
   }
 
   async signals(run: string, after: number): Promise<Signal[]> {
     this.#usable("journal.signals");
-    return this.#runs.get(run)?.signals.slice(after) ?? [];
+    return this.#table.runs.get(run)?.signals.slice(after) ?? [];
   }
 
   async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
     this.#usable("journal.signals");
     const found = new Map<string, Signal[]>();
     for (const { run, after } of cursors) {
-      const signals = this.#runs.get(run)?.signals;
+      const signals = this.#table.runs.get(run)?.signals;
       if (signals && signals.length > after) found.set(run, signals.slice(after));
     }
     return found;
@@ -217,23 +205,23 @@ export class MemoryJournal implements Journal {
 
   async get(run: string): Promise<RunRow | undefined> {
     this.#usable("journal.get");
-    const stored = this.#runs.get(run);
+    const stored = this.#table.runs.get(run);
     return stored && rowOf(stored);
   }
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     this.#usable("journal.list");
-    return pageOf(this.#runs.values(), query);
+    return pageOf(this.#table.runs.values(), query);
   }
 
   async restore(recording: Recording): Promise<void> {
     const op = "journal.restore";
     this.#usable(op);
     const { run, tenant, session, request, events } = recording;
-    if (this.#runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} already exists`);
-    if (this.#isBusy(tenant, session))
+    if (this.#table.runs.has(run)) throw new VenturiError(op, "conflict", `the run ${run} already exists`);
+    if (this.#table.isBusy(tenant, session))
       throw new VenturiError(op, "conflict", `the session ${session} has an active run`);
-    const stored = this.#store({ run, tenant, session, request });
+    const stored = this.#table.add({ run, tenant, session, request }, this.#clock.now());
     const last = events.at(-1);
     stored.epoch = 1;
     stored.state = last && isTerminal(last) ? "done" : (recording.state ?? "waiting");
@@ -242,47 +230,49 @@ export class MemoryJournal implements Journal {
     addEvents(stored, events, stored.epoch);
     stored.end = endOfRun({ run, request }, events);
     if (stored.state === "done") this.#end(stored);
-    this.#hint({ work: stored.state === "ready", events: (other) => other === run });
+    this.#hints.send({ work: stored.state === "ready", events: (other) => other === run });
   }
 
   async prune(options: PruneOptions): Promise<number> {
     this.#usable("journal.prune");
-    const ended = [...this.#runs.values()].filter((run) => run.state === "done");
+    const ended = [...this.#table.runs.values()].filter((run) => run.state === "done");
     const before = options.olderThan === undefined ? undefined : this.#clock.now() - options.olderThan;
     const surplus = options.keep === undefined ? 0 : ended.length - options.keep;
     const named = new Set(options.runs);
     const isGone = (run: StoredRun, place: number): boolean =>
       place < surplus || named.has(run.run) || (before !== undefined && run.updatedAt < before);
     const gone = ended.filter(isGone);
-    for (const run of gone) this.#forget(run);
+    for (const run of gone) {
+      this.#table.forget(run);
+      this.#blobs.forget(run.run);
+    }
     return gone.length;
   }
 
   async audit(entry: AuditEntry): Promise<void> {
     this.#usable("journal.audit");
-    this.#audit.push({ ...structuredClone(entry), number: ++this.#audited, at: this.#clock.now() });
-    if (this.#audit.length > mostAudited) this.#audit.shift();
+    this.#audit.add(entry, this.#clock.now());
   }
 
   async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
     this.#usable("journal.audit");
-    return auditPage(this.#audit, query);
+    return this.#audit.page(query);
   }
 
   async keepDigest(run: string, end: EndOfRun): Promise<void> {
     this.#usable("journal.keepDigest");
-    const stored = this.#runs.get(run);
+    const stored = this.#table.runs.get(run);
     if (stored?.state === "done") stored.end = end;
   }
 
   async keepWire(run: string, piece: KeptWire): Promise<void> {
     this.#usable("journal.keepWire");
-    this.#runs.get(run)?.wire.push({ ...piece, bytes: piece.bytes.slice() });
+    this.#table.runs.get(run)?.wire.push({ ...piece, bytes: piece.bytes.slice() });
   }
 
   async wire(run: string): Promise<KeptWire[]> {
     this.#usable("journal.wire");
-    return joinWires(this.#runs.get(run)?.wire ?? []);
+    return joinWires(this.#table.runs.get(run)?.wire ?? []);
   }
 
   async ping(): Promise<void> {
@@ -291,7 +281,7 @@ export class MemoryJournal implements Journal {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#listeners.clear();
+    this.#hints.clear();
   }
 
   /** Returns whether this may have made another run claimable. */
@@ -310,42 +300,9 @@ export class MemoryJournal implements Journal {
   #end(stored: StoredRun): void {
     const last = stored.events.at(-1);
     if (last && isTerminal(last)) stored.outcome = last.type === "run.finished" ? "finished" : "failed";
-    this.#open.delete(stored.run);
-    if (this.#runs.size - this.#open.size <= this.#keep) return;
-    for (const oldest of this.#runs.values()) {
-      if (oldest.state !== "done") continue;
-      this.#forget(oldest);
-      break;
-    }
-  }
-
-  #store(item: Enqueue): StoredRun {
-    const stored = storedRun(item, ++this.#order, this.#clock.now());
-    this.#runs.set(item.run, stored);
-    this.#open.set(item.run, stored);
-    if (item.key !== undefined) this.#keys.set(nameOf(item.tenant, item.key), item.run);
-    return stored;
-  }
-
-  #forget(stored: StoredRun): void {
-    this.#runs.delete(stored.run);
-    this.#blobs.forget(stored.run);
-    if (stored.key !== undefined) this.#keys.delete(nameOf(stored.tenant, stored.key));
-  }
-
-  #isBusy(tenant: string, session: string | undefined): boolean {
-    if (session === undefined) return false;
-    for (const other of this.#open.values()) if (other.session === session && other.tenant === tenant) return true;
-    return false;
-  }
-
-  /** The caller's running and queued runs. */
-  #openOf(tenant: string, caller: string): number {
-    let count = 0;
-    for (const { tenant: owner, request, state } of this.#open.values()) {
-      if (state !== "waiting" && owner === tenant && request.caller?.id === caller) count += 1;
-    }
-    return count;
+    this.#table.open.delete(stored.run);
+    const dropped = this.#table.dropBeyond(this.#keep);
+    if (dropped !== undefined) this.#blobs.forget(dropped.run);
   }
 
   #isFree(stored: StoredRun): boolean {
@@ -360,18 +317,10 @@ export class MemoryJournal implements Journal {
     return time === undefined || Math.abs(this.#clock.now() - time) > this.lease;
   }
 
-  #hint(hint: Hint): void {
-    const control = hint.work || hint.signals !== undefined;
-    for (const [listener, only] of this.#listeners) if (control || only === undefined) listener(hint);
-  }
-
   #usable(op: string): void {
     if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
   }
 }
-
-/** A tenant-scoped name. The length prefix keeps ("a", "b c") and ("a b", "c") apart. */
-const nameOf = (tenant: string, name: string): string => `${tenant.length} ${tenant} ${name}`;
 
 function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
   stored.asking += questionsOpened(events);

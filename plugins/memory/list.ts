@@ -1,6 +1,4 @@
 import {
-  type AuditQuery,
-  type AuditRecord,
   asksDigests,
   type EndOfRun,
   fitPage,
@@ -87,21 +85,3 @@ function hasWords(text: string, wanted: readonly string[]): boolean {
 }
 
 const isWaiting = ({ state, asking }: StoredRun): boolean => state === "waiting" || (asking > 0 && state !== "done");
-
-/** One page of the audit log, newest first. */
-export function auditPage(
-  audit: readonly AuditRecord[],
-  query: AuditQuery,
-): { records: AuditRecord[]; cursor?: string } {
-  const { tenant, action, run, cursor, limit = 50 } = query;
-  const found = audit.filter(
-    (record) =>
-      (tenant === undefined || record.tenant === tenant) &&
-      (action === undefined || record.action === action) &&
-      (run === undefined || record.run === run) &&
-      (cursor === undefined || record.number < Number(cursor)),
-  );
-  const records = found.slice(-limit).reverse();
-  const last = records.at(-1);
-  return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
-}
