@@ -195,12 +195,13 @@ export const insertText = "REPLACE INTO search (rowid, text) VALUES (?, ?)";
 /** Long after any lease has expired. */
 export const forgetWorkers = `DELETE FROM workers WHERE seen_at < ${now} - 86400000`;
 
+/** Node 22 binds an empty Uint8Array as NULL, here and for blobs. */
 export const insertWire = `INSERT INTO wires (round, attempt, wire, bytes, run)
-  SELECT ?, ?, ?, ?, id FROM runs WHERE run = ?`;
+  SELECT ?, ?, ?, coalesce(?, x''), id FROM runs WHERE run = ?`;
 export const readWire = `SELECT round, attempt, wire, bytes FROM wires WHERE run = ${runId} ORDER BY id`;
 
 export const touchBlob = `UPDATE blobs SET put_at = ${now} WHERE hash = ? RETURNING id`;
-export const insertBlob = `INSERT INTO blobs (hash, put_at, bytes) VALUES (?, ${now}, ?)`;
+export const insertBlob = `INSERT INTO blobs (hash, put_at, bytes) VALUES (?, ${now}, coalesce(?, x''))`;
 export const useBlob = "INSERT OR IGNORE INTO blob_uses (run, hash) VALUES (?, ?)";
 export const readBlob = "SELECT bytes FROM blobs WHERE hash = ?";
 export const listBlobs = "SELECT hash FROM blob_uses WHERE run = :run ORDER BY hash";

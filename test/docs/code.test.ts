@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { stripTypeScriptTypes } from "node:module";
 import { basename, dirname, join } from "node:path";
 import { expect } from "chai";
+import { hasUsing } from "../has-using.ts";
 import { type Checkout, sharedCheckout } from "./checkout.ts";
 import { type Block, blocksOf, isRun, nameOf, pages, placeOf } from "./pages.ts";
 
@@ -46,7 +47,8 @@ describe("code in the pages", function () {
   }
 
   for (const block of checked.filter((each) => /^run\b/.test(each.tag))) {
-    it(`${nameOf(block)} runs and says something`, async () => {
+    it(`${nameOf(block)} runs and says something`, async function () {
+      if (!hasUsing && /\bawait using\b/.test(block.text)) return this.skip();
       const file = join("pages", fileOf(block));
       const { exit, out, err } = await checkout.run(process.execPath, ["--no-warnings", basename(file)], dirname(file));
       expect(exit, `${out}\n${err}`).to.equal(0);

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
+import { hasUsing } from "../has-using.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const node = (...words: string[]) =>
@@ -13,7 +14,8 @@ const node = (...words: string[]) =>
 describe("tests of one's own agents", function () {
   this.timeout(60_000);
 
-  it("run with node:test", () => {
+  it("run with node:test", function () {
+    if (!hasUsing) return this.skip();
     const { status, stdout, stderr } = node("--test", "--test-reporter=tap", "examples/testing/node-test.test.ts");
     expect(status, stdout + stderr).to.equal(0);
     expect(stdout).to.contain("# pass 3");
