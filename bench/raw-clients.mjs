@@ -4,7 +4,6 @@ import { connect } from "node:net";
 const id = Buffer.from("\nid: ");
 const finished = Buffer.from("run.finished");
 const lastChunk = "0\r\n\r\n";
-const close = Buffer.from("connection: close");
 
 /** Closed loop: each of the clients starts its next run when the last has ended. */
 export async function load(url, { clients, seconds, body }) {
@@ -21,6 +20,11 @@ export async function load(url, { clients, seconds, body }) {
       const at = performance.now();
       socket ??= connect({ host: hostname, port: Number(port), noDelay: true });
       const run = await stream(socket, request);
+      // Closed by the service while nothing was under way: as a client would, on another connection.
+      if (run === undefined) {
+        socket = undefined;
+        continue;
+      }
       if (run.closes) socket = void socket.destroy();
       events += run.events;
       times.push(performance.now() - at);
@@ -49,11 +53,14 @@ function stream(socket, request) {
       done ||= bytes.includes(finished);
       tail = (bytes.length < 5 ? tail : "").concat(bytes.subarray(-5).latin1Slice()).slice(-5);
       if (tail !== lastChunk) return;
-      if (done) stop(resolve, { events, closes: head.includes(close) });
+      if (done) stop(resolve, { events, closes: /^connection: close/im.test(head.latin1Slice(0, 1_000)) });
       else stop(reject, new Error(`not finished: ${bytes.latin1Slice(0, 500)}`));
     });
     socket.on("error", (error) => stop(reject, error));
-    socket.on("close", () => stop(reject, new Error("the connection was closed")));
+    socket.on("close", () => {
+      if (head === undefined) stop(resolve, undefined);
+      else stop(reject, new Error("the connection was closed"));
+    });
     socket.write(request);
   });
 }
