@@ -53,14 +53,12 @@ function stream(socket, request) {
       done ||= bytes.includes(finished);
       tail = (bytes.length < 5 ? tail : "").concat(bytes.subarray(-5).latin1Slice()).slice(-5);
       if (tail !== lastChunk) return;
-      if (done) stop(resolve, { events, closes: /^connection: close/im.test(head.latin1Slice(0, 1_000)) });
-      else stop(reject, new Error(`not finished: ${bytes.latin1Slice(0, 500)}`));
+      if (done) stop(resolve, { events, closes: /^connection: close/im.test(head.toString("latin1", 0, 1_000)) });
+      else stop(reject, new Error(`not finished: ${bytes.toString("latin1", 0, 500)}`));
     });
-    socket.on("error", (error) => stop(reject, error));
-    socket.on("close", () => {
-      if (head === undefined) stop(resolve, undefined);
-      else stop(reject, new Error("the connection was closed"));
-    });
+    const cut = (error) => (head === undefined ? stop(resolve, undefined) : stop(reject, error));
+    socket.on("error", cut);
+    socket.on("close", () => cut(new Error("the connection was closed")));
     socket.write(request);
   });
 }
