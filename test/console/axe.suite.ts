@@ -25,8 +25,13 @@ describe("the console for everyone (axe, WCAG 2.2 AA)", function () {
       ["careful", "Where is order A-17?"],
       ["broken", "hello"],
       ["support", "I want a refund for order A-17"],
+      ["manager", "Where is order A-17?"],
     ] as const) {
-      const { run } = await service.json<{ run: string }>("/v1/runs", { agent, input, session: "ada" });
+      const { run } = await service.json<{ run: string }>("/v1/runs", {
+        agent,
+        input,
+        ...(agent === "manager" ? {} : { session: "ada" }),
+      });
       runs.push(run);
       for (let turn = 0; turn < 200; turn += 1) {
         const { status } = await service.json<{ status: string }>(`/v1/runs/${run}`);
@@ -43,7 +48,7 @@ describe("the console for everyone (axe, WCAG 2.2 AA)", function () {
   for (const colorScheme of ["light", "dark"] as const) {
     for (const width of colorScheme === "light" ? [1280, 390] : [1280]) {
       it(`no page breaks a rule, ${colorScheme}, ${width} px wide`, async () => {
-        const [done = "", , broken = "", waiting = ""] = runs;
+        const [done = "", , broken = "", waiting = "", manager = ""] = runs;
         const pages: readonly [path: string, ready: string][] = [
           ["/console/", "#composer"],
           ["/console/chat/concierge", ".inputs"],
@@ -52,16 +57,20 @@ describe("the console for everyone (axe, WCAG 2.2 AA)", function () {
           ["/console/runs?q=nothing+like+this&status=failed", ".filters"],
           [`/console/runs/${done}`, ".why"],
           [`/console/runs/${done}?view=trace&select=run`, ".wf-row"],
+          ["/console/runs?sort=costliest&tool=find_order&key=anyone", ".chip"],
+          [`/console/runs/${manager}?view=trace`, ".wf-row.depth-5"],
+          [`/console/runs/${done}?view=trace&spans=1`, ".spans .wf-row"],
+          [`/console/compare?a=${done}`, ".plain-list li"],
           [`/console/runs/${done}?view=events&select=event+5&at=20`, ".event-row"],
           [`/console/runs/${done}?view=request`, ".request"],
-          [`/console/runs/${done}?view=wire`, "#panel-wire"],
+          [`/console/runs/${done}?view=wire`, ".chunks td"],
           [`/console/runs/${broken}`, ".ending.failed"],
           [`/console/runs/${waiting}`, "[data-act=approve]"],
           [`/console/compare?a=${done}&b=${broken}`, ".figures"],
           ["/console/approvals", ".question-card"],
           ["/console/sessions", ".row"],
           ["/console/sessions?session=ada", ".turn-row"],
-          ["/console/service", ".page-head"],
+          ["/console/service", ".service"],
           ["/console/nowhere", "main"],
         ];
         // The checker makes elements from strings, which the page's own policy forbids.

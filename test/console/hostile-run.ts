@@ -93,7 +93,12 @@ export function hostileRun(run: string, strings: readonly string[]): string {
             ],
             files: [{ mediaType: "text/html", name: each.slice(0, 60), data: btoa("<script>pwned=1</script>") }],
           },
-      { type: "message.added", message: { role: "user", parts: [{ type: "text", text: each }] } },
+      {
+        type: "message.added",
+        by: each.slice(0, 40),
+        message: { role: "user", parts: [{ type: "text", text: each }] },
+      },
+      { type: "agent.changed", round, call, agent: each.slice(0, 64) || "agent" },
       { type: "round.retracted", round, attempt: 1, reason: each },
       { type: "generation.failed", round, attempt: 1, model: each.slice(0, 80), error },
       { type: "context.compacted", dropped: 1, summary: each },

@@ -125,6 +125,94 @@ describe("hostile text in the console", function () {
     await close();
   });
 
+  it("is text in spans, kept bytes, quirks, workers, and filters of the list", async () => {
+    const { page, expectClean, close } = await openTab(browser, `${service.url}/console/`);
+    const strings = hostileStrings.filter((each) => each.isWellFormed());
+    const json = (body: unknown) => ({ status: 200, contentType: "application/json", body: JSON.stringify(body) });
+    const spans = strings.map((name, at) => ({
+      spanId: String(at),
+      parentSpanId: at % 7 === 0 ? "" : String(at - 1),
+      name,
+      startTimeUnixNano: String(1_794_000_000_000_000_000n + BigInt(at)),
+      endTimeUnixNano: String(1_794_000_000_001_000_000n + BigInt(at)),
+      status: { code: at % 2 === 0 ? 2 : 1 },
+      attributes: [{ key: name, value: { stringValue: name } }],
+    }));
+    await page.route("**/v1/runs/*/trace", (route) =>
+      route.fulfill(json({ resourceSpans: [{ scopeSpans: [{ spans }] }] })),
+    );
+    const chunks = strings.map((text, at) => ({ offset: at, text, deltas: [{ type: "text", text }, { type: text }] }));
+    const named = Object.fromEntries(strings.slice(0, 60).map((each) => [each, each]));
+    await page.route("**/v1/runs/*/wires", (route) =>
+      route.fulfill(json({ run: "r", wires: [{ round: 1, attempt: 1, wire: strings[0], size: strings.length }] })),
+    );
+    await page.route("**/v1/runs/*/wires/1/1*", (route) =>
+      route.fulfill(
+        json({
+          wire: strings[0],
+          size: 9,
+          chunks,
+          quirks: Object.fromEntries(Object.keys(named).map((each) => [each, 2])),
+          notes: named,
+          cut: false,
+        }),
+      ),
+    );
+    const real = await service.json<Record<string, unknown>>("/v1/service");
+    await page.route("**/v1/service", (route) =>
+      route.fulfill(
+        json({
+          ...real,
+          processes: strings.map((status, number) => ({
+            number,
+            pid: number,
+            status,
+            startedAt: 0,
+            restarts: 1,
+            runs: 1,
+          })),
+          replicas: {
+            known: true,
+            workers: strings.map((name) => ({ name, silentMs: 1, runs: 1, own: false, alive: false })),
+          },
+        }),
+      ),
+    );
+    const check = async (where: string) => {
+      expect(await page.locator(forbidden).count(), where).to.equal(0);
+      expect(await page.evaluate("globalThis.pwned"), where).to.equal(undefined);
+    };
+    await page.goto(`${service.url}/console/runs/${run(0)}?view=trace&spans=1`);
+    await page.waitForSelector(".spans .row");
+    for (let end = 0; end < 5; end += 1) {
+      await page
+        .locator(".spans .rows")
+        .evaluate(`(element) => { element.scrollTop = element.scrollHeight * ${end / 4}; }`);
+      await page.waitForTimeout(60);
+      await page.locator(".spans .row").nth(3).click();
+      await check(`spans ${end}`);
+    }
+    await page.goto(`${service.url}/console/runs/${run(0)}?view=wire`);
+    await page.waitForSelector(".chunks td");
+    await page.locator(".chunks tbody tr").nth(3).locator("pre").nth(1).hover();
+    await check("wire");
+    await page.click("button:has-text('Hex')");
+    await check("hex");
+    await page.goto(`${service.url}/console/service`);
+    await page.waitForSelector(".service");
+    await check("service");
+    for (const each of strings.slice(0, 40)) {
+      const [name, value] = [encodeURIComponent(each.slice(0, 60)), encodeURIComponent(each)];
+      await page.goto(
+        `${service.url}/console/runs?metadata.${name}=${value}&key=${value}&tenant=${value}&sort=${value}`,
+      );
+      await page.waitForSelector(".filters");
+      await check(`filters ${each}`);
+    }
+    await expectClean();
+    await close();
+  });
+
   it("a sink used by mistake would be refused by the browser", async () => {
     const { page, close } = await openTab(browser, `${service.url}/console/`);
     await page.waitForSelector("#composer");

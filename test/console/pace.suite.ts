@@ -38,7 +38,12 @@ describe("the console's pace", function () {
   let service: ConsoleService;
   let browser: Browser;
   before(async () => {
-    service = await consoleService({ before: (command) => command(["import", "-"], manyEvents()) });
+    service = await consoleService({
+      before: (command) => {
+        command(["import", "-"], manyEvents(run, 10_000));
+        command(["import", "-"], manyEvents(longRun, 50_000));
+      },
+    });
     browser = await openBrowser();
   });
   after(async () => {
@@ -66,6 +71,35 @@ describe("the console's pace", function () {
     await close();
   });
 
+  it("50,000 events open, are scrubbed back and forth, and stay below 120 MB", async () => {
+    const { page, expectClean, close } = await openTab(browser, `${service.url}/console/runs/${longRun}`);
+    await page.waitForSelector(".status.finished", { timeout: 60_000 });
+    expect(await page.textContent(".scrub-fact")).to.equal("50005/50005");
+    const seeks = await page.evaluate<number[]>(`(async () => {
+      const slider = document.querySelector(".scrubber input");
+      const times = [];
+      for (const at of [40000, 100, 49000, 25001, 24999, 2, 50000, 12345, 12344, 12343, 37000, 1]) {
+        const start = performance.now();
+        slider.value = String(at);
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        times.push(performance.now() - start);
+      }
+      return times.sort((one, other) => one - other);
+    })()`);
+    expect(await page.textContent(".scrub-fact")).to.equal("1/50005");
+    const client = await page.context().newCDPSession(page);
+    await client.send("HeapProfiler.collectGarbage");
+    const { usedSize } = await client.send("Runtime.getHeapUsage");
+    const [median = 0, slowest = 0] = [seeks[6], seeks.at(-1)];
+    const figures = `a seek takes ${median.toFixed(0)} ms, at most ${slowest.toFixed(0)} ms, with the frame it is drawn in`;
+    process.stdout.write(`      50,000 events: ${figures}; ${(usedSize / 1e6).toFixed(0)} MB\n`);
+    expect(usedSize).to.be.at.most(120e6);
+    expect(median).to.be.at.most(isBusy() ? 400 : 150);
+    await expectClean();
+    await close();
+  });
+
   it("200 tokens a second, with timeline, take less than a frame each", async () => {
     const { page, expectClean, close } = await openTab(browser, `${service.url}/console/chat/racer`);
     await page.fill("#composer", "go");
@@ -84,11 +118,12 @@ describe("the console's pace", function () {
 });
 
 const run = "run_0pace00000000000000000000001";
+const longRun = "run_0pace00000000000000000000002";
 
-/** A run of ten thousand deltas, as `venturi export` writes it. */
-function manyEvents(): string {
+/** A run of this many deltas, as `venturi export` writes it. */
+function manyEvents(name: string, deltas: number): string {
   const asked = { agent: "counter", input: { text: "count" } };
-  const usage = { inputTokens: 1, outputTokens: 10_000 };
+  const usage = { inputTokens: 1, outputTokens: deltas };
   const timing = {
     providerWait: 1,
     providerStream: 9,
@@ -102,7 +137,7 @@ function manyEvents(): string {
   const events: object[] = [
     { type: "run.started", ...asked },
     { type: "round.started", round: 1, model: "fast/many", attempt: 1 },
-    ...Array.from({ length: 10_000 }, (_, at) => ({
+    ...Array.from({ length: deltas }, (_, at) => ({
       type: "text.delta",
       round: 1,
       text: at % 40 === 39 ? `${at}\n\n` : `${at} `,
@@ -115,12 +150,12 @@ function manyEvents(): string {
   const head = {
     venturi: "run",
     version: 1,
-    run,
+    run: name,
     tenant: "default",
     createdAt: at,
     request: { ...asked, onDisconnect: "continue" },
   };
-  const lines = events.map((event, index) => ({ event: { ...event, run, seq: index + 1, at: at + index } }));
+  const lines = events.map((event, index) => ({ event: { ...event, run: name, seq: index + 1, at: at + index } }));
   return `${[head, ...lines].map((line) => JSON.stringify(line)).join("\n")}\n`;
 }
 

@@ -120,6 +120,82 @@ describe("the console in a browser", function () {
     await close();
   });
 
+  it("shows called runs in the trace, exact spans, bytes as hex with what they became, and makes a fixture", async () => {
+    const { run } = await start({ agent: "manager", input: "Where is order A-17?" });
+    expect(await ended(run)).to.equal("finished");
+    const { page, expectClean, close } = await tab(`/console/runs/${run}?view=trace`);
+    await page.waitForSelector(".wf-row:has-text('find_order')");
+    await page.click("button:has-text('Exact spans')");
+    await page.waitForSelector(".spans .wf-row:has-text('invoke_agent')");
+    await page.locator(".spans .row").nth(2).click();
+    await page.waitForSelector(".span-facts:has-text('took')");
+    expect(page.url()).to.match(/spans=1/);
+    await page.click("button:has-text('Steps')");
+    await page.click(".wf-row:has-text('find_order')");
+    await page.waitForURL((url) => !url.pathname.includes(run));
+    await page.waitForSelector(".inspector:has-text('A-17')");
+    await page.goto(`${service.url}/console/runs/${run}?view=wire`);
+    const delta = page.locator(".chunks pre", { hasText: '"ask_support"' }).last();
+    await delta.hover();
+    await page.waitForSelector(".chunks mark:has-text('ask_support')");
+    await page.locator(".chunks tr", { hasText: "ask_support" }).last().locator("td").nth(1).hover();
+    await page.waitForSelector(".chunks td.lit");
+    await page.click("button:has-text('Hex')");
+    await page.waitForSelector(".chunks .hex:has-text('65 76 65 6e 74')");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.click("text=Make a fixture")]);
+    expect(download.suggestedFilename()).to.equal(`${run}.yaml`);
+    const fixture = readFileSync((await download.path()) ?? "", "utf8");
+    expect(fixture)
+      .to.match(/ask_support/)
+      .and.match(/advance: round/);
+    await expectClean();
+    await close();
+  });
+
+  it("finds runs by filters written into the search, sorts them, and shows what they cost", async () => {
+    const { run } = await start({ agent: "support", input: "Where is order A-17?", metadata: { customer: "Ada L." } });
+    await ended(run);
+    const { page, expectClean, close } = await tab("/console/runs");
+    await page.waitForSelector(".row");
+    await page.fill("#search", 'tool:find_order metadata.customer:"Ada L." telescope');
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".chip:has-text('metadata.customer: Ada L.')");
+    expect(new URL(page.url()).search).to.equal("?tool=find_order&metadata.customer=Ada+L.&q=telescope");
+    await page.waitForFunction(`document.querySelectorAll(".run-list .row").length === 1`);
+    expect(await page.textContent(".run-list .row")).to.match(/\$0\.004/);
+    await page.click("[aria-label='Remove the filter metadata.customer']");
+    await page.waitForFunction(`document.querySelectorAll(".run-list .row").length > 1`);
+    await page.click("a:has-text('Clear')");
+    await page.selectOption("[aria-label=Order]", "costliest");
+    await page.waitForURL("**/runs?sort=costliest");
+    await page.goto(`${service.url}/console/runs/${run}`);
+    await page.waitForSelector(".fact:has-text('$0.004')");
+    await expectClean();
+    await close();
+  });
+
+  it("allows a tool for the whole run, and the journal says so", async () => {
+    const { run } = await start({ agent: "support", input: "I want a refund for order A-17" });
+    expect(await ended(run)).to.equal("waiting");
+    const { page, expectClean, close } = await tab("/console/approvals");
+    await page.waitForSelector("[data-act=allow]");
+    await page.keyboard.press("r");
+    await page.waitForSelector("text=Nothing waits for you");
+    await ended(run);
+    const resolved = (await eventsOf(run)).find(({ type }) => type === "approval.resolved");
+    expect(resolved).to.include({ approved: true, for: "run", by: "anyone" });
+    await expectClean();
+    await close();
+  });
+
+  it("shows the service's processes and the workers of its journal", async () => {
+    const { page, expectClean, close } = await tab("/console/service");
+    await page.waitForSelector(`.panel:has-text("Processes") :text("${service.pid()}")`);
+    await page.waitForSelector(".panel:has-text('Workers of the journal') :text('this process')");
+    await expectClean();
+    await close();
+  });
+
   it("lists runs, finds the failed ones, and tells of new ones without jumping", async () => {
     const { run } = await start({ agent: "broken", input: "hello" });
     await ended(run);
@@ -238,6 +314,14 @@ describe("the console in a browser", function () {
     await page.keyboard.press("Enter");
     await page.waitForURL("**/console/runs/run_*");
     await page.waitForSelector(".conversation");
+    await page.keyboard.press("2");
+    await page.waitForSelector(".wf-row");
+    for (let press = 0; press < 40; press += 1) {
+      await page.keyboard.press("Tab");
+      if (await page.evaluate(`document.activeElement.textContent === "Exact spans"`)) break;
+    }
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".spans .wf-row");
     await page.keyboard.press("3");
     await page.waitForSelector(".event-row");
     await page.keyboard.press("[");

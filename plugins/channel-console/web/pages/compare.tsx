@@ -70,7 +70,7 @@ function ChooseOther({ run }: { run: string }): JSX.Element {
                 <button type="button" class="quiet" onClick={() => setQuery({ b: row.run }, "push")}>
                   <Status status={row.status} compact />
                   <span class="mono">{shortRun(row.run)}</span>
-                  <span class="grow">{printable(short(row.digest?.input ?? "", 90))}</span>
+                  <span class="grow">{printable(short(row.digest?.input ?? row.asked ?? "", 90))}</span>
                   <span class="faint">{ago(row.createdAt ?? 0, slowClock.value)}</span>
                 </button>
               </li>
@@ -286,7 +286,7 @@ function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
           <th class="num">B</th>
           <th class="num">Difference</th>
           {usual === undefined ? null : (
-            <th class="num" title={`Medians of the agent's last ${usual.count} finished runs`}>
+            <th class="num usual" title={`Medians of the agent's last ${usual.count} finished runs`}>
               Usual
             </th>
           )}
@@ -301,7 +301,9 @@ function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
               <td class="num mono">{one === undefined ? "–" : form(one)}</td>
               <td class="num mono">{other === undefined ? "–" : form(other)}</td>
               <td class="num mono">{one === undefined || other === undefined ? "" : difference(other - one, form)}</td>
-              {usual === undefined ? null : <td class="num mono muted">{middle === undefined ? "" : form(middle)}</td>}
+              {usual === undefined ? null : (
+                <td class="num mono muted usual">{middle === undefined ? "" : form(middle)}</td>
+              )}
             </tr>
           ))}
         <tr>
@@ -309,14 +311,14 @@ function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
           <td class="num mono long">{printable(models(a))}</td>
           <td class="num mono long">{printable(models(b))}</td>
           <td class="num">{models(a) === models(b) ? <span class="faint">same</span> : "differ"}</td>
-          {usual === undefined ? null : <td />}
+          {usual === undefined ? null : <td class="usual" />}
         </tr>
         <tr>
           <th scope="row">Config</th>
           <td class="num mono">{printable(short(a.config ?? "–", 10))}</td>
           <td class="num mono">{printable(short(b.config ?? "–", 10))}</td>
           <td class="num">{a.config === b.config ? <span class="faint">same</span> : "differ"}</td>
-          {usual === undefined ? null : <td />}
+          {usual === undefined ? null : <td class="usual" />}
         </tr>
       </tbody>
     </table>

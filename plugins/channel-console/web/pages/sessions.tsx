@@ -79,7 +79,9 @@ function List(): JSX.Element {
                 <Icon name="sessions" size={14} />
                 <span class="run-words">
                   <span class="in">{printable(row.session)}</span>
-                  <span class="out faint">{printable(short(row.last?.digest?.input ?? row.input ?? "", 120))}</span>
+                  <span class="out faint">
+                    {printable(short(row.last?.digest?.input ?? row.last?.asked ?? row.input ?? "", 120))}
+                  </span>
                 </span>
                 <span class="muted">{printable(row.last?.agent ?? row.agent ?? row.agents?.join(", ") ?? "")}</span>
                 <span class="num mono">

@@ -60,7 +60,8 @@ function parse(name: string, text: string): unknown {
 
 interface FormProps {
   readonly draft: Signal<Draft>;
-  readonly original: Readonly<Record<string, unknown>>;
+  /** What a change is told from; undefined: nothing is marked. */
+  readonly original: Readonly<Record<string, unknown>> | undefined;
   readonly schema: ToolSchema | undefined;
 }
 
@@ -73,7 +74,7 @@ export function ArgumentsForm({ draft, original, schema }: FormProps): JSX.Eleme
     <div class="arguments">
       {Object.entries(draft.value).map(([name, text]) => {
         const field = schema?.properties?.[name];
-        const changed = text !== textOf(original[name]);
+        const changed = original !== undefined && text !== textOf(original[name]);
         const required = schema?.required?.includes(name) === true;
         return (
           // biome-ignore lint/a11y/noLabelWithoutControl: Field is the control

@@ -45,7 +45,7 @@ export function Composer({ agent, running, send }: ComposerProps): JSX.Element {
       {schema === undefined || running ? null : (
         <details class="inputs" open={(schema.required ?? []).length > 0}>
           <summary>Inputs of {agent}</summary>
-          <ArgumentsForm draft={draft} original={{}} schema={schema} />
+          <ArgumentsForm draft={draft} original={undefined} schema={schema} />
         </details>
       )}
       <div class="composer-box">

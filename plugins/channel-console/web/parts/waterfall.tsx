@@ -98,7 +98,7 @@ function RowView({ row, scale, end }: { row: Row; scale: Scale; end: number }): 
         })}
         {row.ticks === undefined || row.ticks.length < 2 ? null : <Ticks times={row.ticks} scale={scale} />}
         <span
-          class={right > 0.82 ? "wf-time inside" : "wf-time"}
+          class={right > 0.82 ? (scale.x(row.from) < 0.2 ? "wf-time inside tight" : "wf-time inside") : "wf-time"}
           style={right > 0.82 ? { right: percent(1 - scale.x(row.from)) } : { left: percent(right) }}
         >
           {duration(to - row.from)}
