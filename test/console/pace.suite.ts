@@ -71,7 +71,7 @@ describe("the console's pace", function () {
     await close();
   });
 
-  it("50,000 events open, are scrubbed back and forth, and stay below 120 MB", async () => {
+  it("50,000 events open, are scrubbed back and forth, and stay below 80 MB", async () => {
     const { page, expectClean, close } = await openTab(browser, `${service.url}/console/runs/${longRun}`);
     await page.waitForSelector(".status.finished", { timeout: 60_000 });
     expect(await page.textContent(".scrub-fact")).to.equal("50005/50005");
@@ -94,7 +94,7 @@ describe("the console's pace", function () {
     const [median = 0, slowest = 0] = [seeks[6], seeks.at(-1)];
     const figures = `a seek takes ${median.toFixed(0)} ms, at most ${slowest.toFixed(0)} ms, with the frame it is drawn in`;
     process.stdout.write(`      50,000 events: ${figures}; ${(usedSize / 1e6).toFixed(0)} MB\n`);
-    expect(usedSize).to.be.at.most(120e6);
+    expect(usedSize).to.be.at.most(80e6);
     expect(median).to.be.at.most(isBusy() ? 400 : 150);
     await expectClean();
     await close();

@@ -224,17 +224,11 @@ function Filters(): JSX.Element {
       {[...words]
         .filter(([name]) => isFilter(name))
         .map(([name, value]) => (
-          <button
-            key={name}
-            type="button"
-            class="chip removable"
-            aria-label={`Remove the filter ${name}`}
-            onClick={() => setQuery({ [name]: undefined })}
-          >
+          <button key={name} type="button" class="chip removable" onClick={() => setQuery({ [name]: undefined })}>
             <bdi>
               {printable(short(name, 40))}: {printable(short(value, 40))}
-            </bdi>{" "}
-            <Icon name="cross" size={12} />
+            </bdi>
+            <span class="hidden-text"> remove this filter</span> <Icon name="cross" size={12} />
           </button>
         ))}
       {words.size === 0 ? null : (
