@@ -263,8 +263,12 @@ export class Supervisor {
 
   async #states(): Promise<ProcessState[]> {
     const states = [...this.#children].map(async ({ number, pid, link, status: known, startedAt }) => {
-      const status = known === "starting" ? known : await link.ask("status", undefined).catch((): "silent" => "silent");
-      const runs = known === "starting" ? 0 : await link.ask("active", undefined).catch(() => undefined);
+      const isStarting = known === "starting";
+      // Together: one that is silent takes the whole patience for each.
+      const [status, runs] = await Promise.all([
+        isStarting ? known : link.ask("status", undefined).catch((): "silent" => "silent"),
+        isStarting ? 0 : link.ask("active", undefined).catch(() => undefined),
+      ]);
       const restarts = this.#slots[number - 1]?.restarts ?? 0;
       const state = { number, pid, status: known === "draining" ? known : status, restarts, startedAt };
       return runs === undefined ? state : { ...state, runs };
