@@ -85,7 +85,7 @@ function SpanRow({ span, x }: { span: Span; x: (at: number) => number }): JSX.El
       <span class="track">
         <i class="bar b-span" style={{ left: percent(left), width: percent(Math.max(0, right - left)) }} />
         <span
-          class={right > 0.82 ? "wf-time inside" : "wf-time"}
+          class={right > 0.82 ? (left < 0.2 ? "wf-time inside tight" : "wf-time inside") : "wf-time"}
           style={right > 0.82 ? { right: percent(1 - left) } : { left: percent(right) }}
         >
           {precise(span.to - span.from)}
