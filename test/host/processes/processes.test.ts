@@ -138,6 +138,7 @@ describe("a service of several processes", function () {
     service.child.kill("SIGHUP");
     await service.until(() => service.said.includes("the config was refused"));
     for (let count = 0; count < 4; count++) expect(await service.start("helper")).to.match(/^run_/);
+    writeFileSync(file, config()); // new processes load it again
   });
 
   it("connections that come while no process is there are taken by the next one", async () => {
