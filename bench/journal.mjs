@@ -10,7 +10,7 @@ import { MemoryJournal } from "../dist/plugins/memory/journal.js";
 import { SqliteJournal } from "../dist/plugins/sqlite/journal.js";
 import { systemClock } from "../dist/src/core/clock.js";
 import { Committer } from "../dist/src/journal/committer.js";
-import { Followers } from "../dist/src/journal/follow.js";
+import { Followers } from "../dist/src/journal/followers.js";
 import { Cluster } from "../dist/test/plugins/postgres/cluster.js";
 import { openJournal } from "../dist/test/plugins/postgres/open.js";
 

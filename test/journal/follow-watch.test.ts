@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { RunEvent } from "../../src/core/events.ts";
 import type { Hint, Journal } from "../../src/core/journal.ts";
-import { Followers } from "../../src/journal/follow.ts";
+import { Followers } from "../../src/journal/followers.ts";
 import { refuseNewer } from "../../src/journal/known-events.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { collect, delta, finished, seqs } from "./setup.ts";

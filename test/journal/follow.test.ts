@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { RunEvent } from "../../src/core/events.ts";
 import { Committer } from "../../src/journal/committer.ts";
-import { Followers } from "../../src/journal/follow.ts";
+import { Followers } from "../../src/journal/followers.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { claimed, collect, delta, finished, gated, memory, pair, seqs, started, upTo } from "./setup.ts";
 

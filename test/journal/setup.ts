@@ -4,7 +4,7 @@ import { VenturiError } from "../../src/core/errors.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
 import type { Append, Claim, Journal, Ownership } from "../../src/core/journal.ts";
 import { Committer } from "../../src/journal/committer.ts";
-import { Followers } from "../../src/journal/follow.ts";
+import { Followers } from "../../src/journal/followers.ts";
 
 export const memory = (lease = 10_000) => new MemoryJournal({ clock: systemClock, keep: 1_000, lease });
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { RunEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import { Committer } from "../../src/journal/committer.ts";
-import { Followers } from "../../src/journal/follow.ts";
+import { Followers } from "../../src/journal/followers.ts";
 import { claimed, end, eventsAfter, finish, put, text } from "../../src/testing/journal-bench.ts";
 import { NatsCluster } from "../plugins/nats/cluster.ts";
 import { freshSpace, openJournal } from "../plugins/nats/open.ts";

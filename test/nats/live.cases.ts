@@ -3,7 +3,7 @@ import { Names } from "../../plugins/nats/names.ts";
 import type { RunEvent } from "../../src/core/events.ts";
 import type { Journal } from "../../src/core/journal.ts";
 import { Committer } from "../../src/journal/committer.ts";
-import { Followers } from "../../src/journal/follow.ts";
+import { Followers } from "../../src/journal/followers.ts";
 import { claimed, end, put, text } from "../../src/testing/journal-bench.ts";
 import { Wire } from "../chaos/wire.ts";
 import { NatsCluster } from "../plugins/nats/cluster.ts";

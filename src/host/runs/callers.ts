@@ -2,7 +2,7 @@ import type { Journal } from "../../core/journal.ts";
 import type { RunRow } from "../../core/run-row.ts";
 import type { PendingApproval } from "../../core/runs.ts";
 import type { SignalBody } from "../../core/signals.ts";
-import { askedAbout, openQuestions } from "./questions.ts";
+import { askedAbout, openQuestions } from "./approval-questions.ts";
 
 /**
  * The runs waiting for a run they called. They may be parked, without an owner to notice: whatever settles one of its questions

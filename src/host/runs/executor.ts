@@ -8,7 +8,7 @@ import type { StartOptions } from "../../core/runs.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { token } from "../../core/token.ts";
 import { Committer } from "../../journal/committer.ts";
-import type { Followers } from "../../journal/follow.ts";
+import type { Followers } from "../../journal/followers.ts";
 import { type Work, Worker } from "../../journal/worker.ts";
 import type { Revisions } from "../build/revisions.ts";
 import type { LimitSettings } from "../config/server.ts";

@@ -4,7 +4,7 @@ import type { FeedItem } from "../../core/feed.ts";
 import type { Claim, Journal } from "../../core/journal.ts";
 import type { RunRow } from "../../core/run-row.ts";
 import { readHistory } from "../../journal/history.ts";
-import { openQuestions } from "./questions.ts";
+import { openQuestions } from "./approval-questions.ts";
 
 /** Rows looked at once a second, of the newest, the running and the waiting runs. */
 const page = 100;

@@ -5,7 +5,7 @@ import { isTerminal, type RunEvent } from "../../core/events.ts";
 import type { FeedItem, FeedPart, FeedQuery } from "../../core/feed.ts";
 import type { Claim, Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
-import type { Followers } from "../../journal/follow.ts";
+import type { Followers } from "../../journal/followers.ts";
 import { ElsewhereWatch } from "./feed-elsewhere.ts";
 import { FeedReader } from "./feed-reader.ts";
 

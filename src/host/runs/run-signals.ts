@@ -7,10 +7,10 @@ import type { Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import type { RunRow } from "../../core/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
+import { askedAbout } from "./approval-questions.ts";
 import { Callers } from "./callers.ts";
 import { checkSignal } from "./check-signal.ts";
 import { existingRun, noRun } from "./existing-run.ts";
-import { askedAbout } from "./questions.ts";
 import { checkSignalBounds, isName } from "./request-bounds.ts";
 
 const op = "run.signal";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { isCode } from "../../../src/core/codes.ts";
 import { VenturiError } from "../../../src/core/errors.ts";
+import { askedAbout, openQuestions } from "../../../src/host/runs/approval-questions.ts";
 import { checkSignal } from "../../../src/host/runs/check-signal.ts";
-import { askedAbout, openQuestions } from "../../../src/host/runs/questions.ts";
 import { Committer } from "../../../src/journal/committer.ts";
 import { claimed, memory } from "../../journal/setup.ts";
 

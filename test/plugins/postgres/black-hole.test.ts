@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { Followers } from "../../../src/journal/follow.ts";
+import { Followers } from "../../../src/journal/followers.ts";
 import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
 import { Wire } from "../../chaos/wire.ts";
 import { openJournal } from "./open.ts";

@@ -7,7 +7,7 @@ import { migrations } from "../../../plugins/postgres/schema.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { silentLog } from "../../../src/core/log.ts";
 import { Committer } from "../../../src/journal/committer.ts";
-import { Followers } from "../../../src/journal/follow.ts";
+import { Followers } from "../../../src/journal/followers.ts";
 import { claimed, end, finish, put, text } from "../../../src/testing/journal-bench.ts";
 import { freePort } from "../../chaos/port.ts";
 import { Wire } from "../../chaos/wire.ts";
