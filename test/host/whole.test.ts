@@ -60,6 +60,24 @@ describe("a host from a config file", () => {
     expect(text).to.equal(shown).and.not.equal("");
   });
 
+  it("keeps them, where the config says so, only of runs that ask for it in their metadata", async () => {
+    const asked = config.replace("keepWire: true", "keepWire: asked");
+    const other = await openHost({ configFile: folder.write({ "asked.yaml": asked }), log: silentLog });
+    try {
+      const kept = async (metadata?: Record<string, unknown>): Promise<number> => {
+        const request = { agent: "assistant", input: { text: "say hello" }, ...(metadata && { metadata }) };
+        const { run } = await other.runs.start(request);
+        for await (const _ of other.runs.follow(run)); // until it has ended
+        return (await other.runs.wires(run)).length;
+      };
+      expect(await kept()).to.equal(0);
+      expect(await kept({ keepWire: "yes" })).to.equal(0);
+      expect(await kept({ keepWire: true })).to.equal(1);
+    } finally {
+      await other.close();
+    }
+  });
+
   it("a run under way keeps its revision over a reload", async () => {
     const before = host.revision();
     const { run } = await host.runs.start({ agent: "assistant", input: { text: "tell me a long story" } });
