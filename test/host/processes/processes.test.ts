@@ -69,6 +69,10 @@ describe("a service of several processes", function () {
       expect(await service.metric("gen_ai_invoke_agent_duration_seconds_count")).to.equal(count);
     }
     expect(await service.metric("venturi_processes_ready")).to.equal(2);
+    const { processes } = (await (await service.fetch("/v1/service")).json()) as { processes: object[] };
+    const shown = states.map(({ number, pid }) => ({ number, pid, status: "ready", restarts: 0, runs: 0 }));
+    for (const [index, one] of processes.entries()) expect(one).to.deep.include(shown[index]);
+    expect(processes).to.have.length(2);
     const port = new URL(service.url).port;
     const { out } = await venturi(["doctor", "--config", file, "--set", `server.listen=${port}`]);
     for (const { number, pid } of states) expect(out).to.match(new RegExp(`process ${number} +pid ${pid}, ready`));
