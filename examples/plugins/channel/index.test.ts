@@ -26,7 +26,7 @@ describe("ask", () => {
     permit: () => {},
     demand: () => {},
     scopes: () => [],
-    inspect: { service: unused, series: unused, decode: unused },
+    inspect: { service: unused, series: unused, decode: unused, mask: unused, fixture: unused },
     runsFor: () => runs,
     trace: async () => undefined,
   };
