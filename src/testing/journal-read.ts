@@ -92,6 +92,7 @@ export function readCases(bench: JournalBench): void {
       for (const listener of [journal, await bench.reopen()]) {
         const { ownership } = await claimed(journal);
         const event = hinted(listener, (hint) => hint.events(ownership.run));
+        await listener.read(ownership.run, 0, 1); // as readers do: hints are of what comes after it
         await put(journal, ownership, [text("x")]);
         await event;
         const signal = hinted(listener, (hint) => hint.signals?.(ownership.run) ?? false);
