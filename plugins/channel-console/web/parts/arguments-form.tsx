@@ -60,7 +60,7 @@ function parse(name: string, text: string): unknown {
 
 interface FormProps {
   readonly draft: Signal<Draft>;
-  /** What a change is told from; undefined: nothing is marked. */
+  /** Baseline for marking changed values; undefined: nothing is marked. */
   readonly original: Readonly<Record<string, unknown>> | undefined;
   readonly schema: ToolSchema | undefined;
 }
