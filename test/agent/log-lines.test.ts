@@ -1,26 +1,10 @@
 import { expect } from "chai";
 import { Breaker } from "../../src/agent/model/breaker.ts";
 import { VenturiError } from "../../src/core/errors.ts";
-import type { Log } from "../../src/core/log.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
+import { recorder } from "../journal/log-recorder.ts";
 import { Bench, run, tool } from "./harness.ts";
-
-interface Line {
-  readonly level: string;
-  readonly message: string;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-function recorder(): { log: Log; lines: Line[]; line(message: string): Line | undefined } {
-  const lines: Line[] = [];
-  const at =
-    (level: string) =>
-    (message: string, fields: Readonly<Record<string, unknown>> = {}) =>
-      void lines.push({ level, message, fields });
-  const log = { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
-  return { log, lines, line: (message) => lines.find((line) => line.message === message) };
-}
 
 describe("log lines of a run", () => {
   it("a finished run is one info line with agent, model, time, tokens and trace", async () => {
