@@ -31,12 +31,12 @@ const chunks = fc
     for (const [chunk, call, bytes, sealed, start] of made.steps) {
       columns.step(chunk, call, bytes, sealed, start, start + 1);
     }
-    return columns;
+    return columns.take();
   });
 const appends = fc.array(fc.tuple(size, size, time), { maxLength: 100 }).map((made) => {
   const columns = new AppendColumns(1_000);
   for (const [events, runs, start] of made) columns.push(events, runs, start, start + 0.5);
-  return columns;
+  return columns.take();
 });
 const block: fc.Arbitrary<Block> = fc.oneof(
   fc.tuple(parent, origin, chunks).map(([above, at, columns]) => chunkBlock(above, at, columns)),

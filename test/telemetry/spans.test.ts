@@ -105,6 +105,27 @@ describe("spans of a run", () => {
     await objects.close();
   });
 
+  it("each chunk of a long stream has its span and its step, though they go out in several blocks", async () => {
+    for (const chunks of [63, 64, 65, 200]) {
+      const telemetry = await createTelemetry(settings(), { log: silentLog });
+      const provider = telemetry.provider("demo", "openai", wireProvider({ chunks, callEvery: 1 }));
+      await wholeRun(telemetry, `run-${chunks}`, { provider, tool: telemetry.tool(echo) });
+      await telemetry.close();
+      const trace = receiver.spans.filter(
+        ({ traceId }) => traceId === named(receiver.spans, "invoke_agent assistant").at(-1)?.traceId,
+      );
+      const [stream, ...others] = named(trace, "venturi.stream");
+      expect(others).to.deep.equal([]);
+      expect(stream?.attributes["venturi.chunks.total"]).to.equal(chunks);
+      const made = named(trace, "venturi.chunk");
+      expect(made.map((chunk) => chunk.attributes["venturi.chunk.index"])).to.deep.equal([...Array(chunks).keys()]);
+      for (const chunk of made) expect(chunk.parentSpanId).to.equal(stream?.spanId);
+      const steps = named(trace, "venturi.accumulate");
+      expect(steps.map((step) => step.parentSpanId)).to.deep.equal(made.map(({ spanId }) => spanId));
+      expect(new Set(trace.map(({ spanId }) => spanId)).size).to.equal(trace.length);
+    }
+  });
+
   it("the parents of a hundred interleaved runs never mix", async () => {
     const telemetry = await createTelemetry(settings(), { log: silentLog });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 12, callEvery: 5 }));

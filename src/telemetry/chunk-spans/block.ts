@@ -1,7 +1,7 @@
 import { randomFillSync } from "node:crypto";
 import type { SpanContext } from "@opentelemetry/api";
 import type { Origin } from "../sdk/origin.ts";
-import type { AppendColumns, ChunkColumns } from "./columns.ts";
+import type { AppendRows, ChunkRows } from "./columns.ts";
 
 /**
  * Spans stored as columns. Ids are not stored: they share a random upper half and count up in the lower one, so every reader of
@@ -13,16 +13,16 @@ export interface Block {
   readonly origin: Origin;
   readonly idHigh: number;
   readonly idLow: number;
-  readonly chunks: ChunkColumns | undefined;
-  readonly appends: AppendColumns | undefined;
+  readonly chunks: ChunkRows | undefined;
+  readonly appends: AppendRows | undefined;
   readonly size: number;
 }
 
-export function chunkBlock(parent: SpanContext, origin: Origin, chunks: ChunkColumns): Block {
+export function chunkBlock(parent: SpanContext, origin: Origin, chunks: ChunkRows): Block {
   return { parent, origin, ...ids(), chunks, appends: undefined, size: chunks.count + chunks.steps.count };
 }
 
-export function appendBlock(parent: SpanContext, origin: Origin, appends: AppendColumns): Block {
+export function appendBlock(parent: SpanContext, origin: Origin, appends: AppendRows): Block {
   return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
 }
 

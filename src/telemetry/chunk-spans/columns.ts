@@ -19,24 +19,22 @@ const mostReserved = 256;
 const longGap = 100;
 const unusual = 4;
 
+/** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
+export const blockRows = firstCapacity;
+
 /**
- * Chunks and accumulation steps of one generation as columns: the hot path is a few typed-array stores; spans are derived after
- * the generation has ended. Past the limit it keeps the informative chunks: the first, those around a long gap, errors, and the
- * last.
+ * Selects the chunks and accumulation steps of one generation that become spans. The hot path is a few typed-array stores; spans
+ * are derived from full blocks. Past the limit it keeps the informative chunks: the first, those around a long gap, errors, and
+ * the last.
  */
 export class ChunkColumns {
   readonly #limit: number;
   readonly #first: number;
-  count = 0;
-  start = none64;
-  end = none64;
-  kind = none8;
-  bytes = none32;
-  /** Ordinal of the chunk in its stream. */
-  index = none32;
-  /** Time since the previous chunk, ms. */
-  gap = noneFloat;
-  readonly steps = new StepColumns();
+  /** Of the block to come. */
+  rows = new ChunkRows();
+  /** Rows and steps of earlier blocks. */
+  #taken = 0;
+  #takenSteps = 0;
   /** Number of rows dropped past the limit. */
   suppressed = 0;
   /** End of the last chunk, kept or not. */
@@ -57,7 +55,7 @@ export class ChunkColumns {
     const index = this.#total++;
     if (index === 0) this.#firstStart = start;
     const gap = index === 0 ? 0 : start - this.#lastStart;
-    if (index < this.#first) this.#push(kind, bytes, start, end, index, gap);
+    if (index < this.#first) this.rows.push(kind, bytes, start, end, index, gap);
     else this.#choose({ kind, bytes, start, end, index, gap });
     this.#lastStart = start;
     this.lastEnd = end;
@@ -65,22 +63,36 @@ export class ChunkColumns {
 
   /** Extends the chunk until its content is accumulated, so that the step lies within it. */
   step(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
-    const row = chunk < this.#first ? chunk : this.#rowOf(chunk);
-    if (row >= this.count || this.steps.count >= this.#limit) {
+    const { rows } = this;
+    const row = chunk < this.#first ? chunk - this.#taken : this.#rowOf(chunk);
+    if (row >= rows.count || this.#takenSteps + rows.steps.count >= this.#limit) {
       this.suppressed++;
       return;
     }
-    if (row >= 0 && end > (this.end[row] ?? 0)) this.end[row] = end;
-    this.steps.push(row, call, bytes, sealed, start, end);
+    if (row >= 0 && end > (rows.end[row] ?? 0)) rows.end[row] = end;
+    rows.steps.push(Math.max(-1, row), call, bytes, sealed, start, end);
+  }
+
+  /** The rows so far, for a block. */
+  take(): ChunkRows {
+    const { rows } = this;
+    this.#taken += rows.count;
+    this.#takenSteps += rows.steps.count;
+    this.rows = new ChunkRows();
+    return rows;
   }
 
   /** The stream has ended: keeps the last chunks, as far as there is room. */
   close(): void {
     for (const { kind, bytes, start, end, index, gap } of this.#tail.slice(this.#tailAt)) {
-      this.#push(kind, bytes, start, end, index, gap);
+      this.rows.push(kind, bytes, start, end, index, gap);
     }
     this.#tail = [];
-    this.suppressed += this.#total - this.count;
+    this.suppressed += this.#total - this.#kept;
+  }
+
+  get #kept(): number {
+    return this.#taken + this.rows.count;
   }
 
   #choose(chunk: Chunk): void {
@@ -88,15 +100,15 @@ export class ChunkColumns {
     const afterGap = chunk.gap >= longGap && chunk.gap >= unusual * usual;
     // Half of the reserve belongs to the last chunks.
     const room = this.#first + ((this.#limit - this.#first) >> 1);
-    if ((afterGap || chunk.kind === errorKind) && this.count + 1 < room) {
+    if ((afterGap || chunk.kind === errorKind) && this.#kept + 1 < room) {
       const before = afterGap && this.#tail.length > this.#tailAt ? this.#tail.pop() : undefined;
       for (const { kind, bytes, start, end, index, gap } of before === undefined ? [chunk] : [before, chunk]) {
-        this.#push(kind, bytes, start, end, index, gap);
+        this.rows.push(kind, bytes, start, end, index, gap);
       }
     } else {
       this.#tail.push(chunk);
     }
-    while (this.#tail.length - this.#tailAt > this.#limit - this.count) this.#tailAt++;
+    while (this.#tail.length - this.#tailAt > this.#limit - this.#kept) this.#tailAt++;
     if (this.#tailAt > mostReserved) {
       this.#tail = this.#tail.slice(this.#tailAt);
       this.#tailAt = 0;
@@ -105,10 +117,34 @@ export class ChunkColumns {
 
   /** Its row if it is the newest chunk; past the limit if it was not kept. */
   #rowOf(chunk: number): number {
-    return this.index[this.count - 1] === chunk ? this.count - 1 : this.count;
+    const { index, count } = this.rows;
+    return index[count - 1] === chunk ? count - 1 : count;
   }
+}
 
-  #push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
+interface Chunk {
+  readonly kind: number;
+  readonly bytes: number;
+  readonly start: number;
+  readonly end: number;
+  readonly index: number;
+  readonly gap: number;
+}
+
+/** Chunks of one block as columns. */
+export class ChunkRows {
+  count = 0;
+  start = none64;
+  end = none64;
+  kind = none8;
+  bytes = none32;
+  /** Ordinal of the chunk in its stream. */
+  index = none32;
+  /** Time since the previous chunk, ms. */
+  gap = noneFloat;
+  readonly steps = new StepRows();
+
+  push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
     const row = this.count;
     if (row === this.start.length) this.#grow();
     this.start[row] = start;
@@ -131,16 +167,7 @@ export class ChunkColumns {
   }
 }
 
-interface Chunk {
-  readonly kind: number;
-  readonly bytes: number;
-  readonly start: number;
-  readonly end: number;
-  readonly index: number;
-  readonly gap: number;
-}
-
-class StepColumns {
+class StepRows {
   count = 0;
   start = none64;
   end = none64;
@@ -175,11 +202,9 @@ class StepColumns {
 /** Durable appends of one run. */
 export class AppendColumns {
   readonly #limit: number;
-  count = 0;
-  start = none64;
-  end = none64;
-  events = none32;
-  runs = none32;
+  /** Of the block to come. */
+  rows = new AppendRows();
+  #taken = 0;
   /** Number of rows dropped past the limit. */
   suppressed = 0;
 
@@ -188,11 +213,29 @@ export class AppendColumns {
   }
 
   push(events: number, runs: number, start: number, end: number): void {
+    if (this.#taken + this.rows.count < this.#limit) this.rows.push(events, runs, start, end);
+    else this.suppressed++;
+  }
+
+  /** The rows so far, for a block. */
+  take(): AppendRows {
+    const { rows } = this;
+    this.#taken += rows.count;
+    this.rows = new AppendRows();
+    return rows;
+  }
+}
+
+/** Appends of one block as columns. */
+export class AppendRows {
+  count = 0;
+  start = none64;
+  end = none64;
+  events = none32;
+  runs = none32;
+
+  push(events: number, runs: number, start: number, end: number): void {
     const index = this.count;
-    if (index >= this.#limit) {
-      this.suppressed++;
-      return;
-    }
     if (index === this.start.length) this.#grow();
     this.start[index] = start;
     this.end[index] = end;

@@ -1,7 +1,7 @@
 import type { Attributes, AttributeValue } from "@opentelemetry/api";
 import { attributes, schemaUrl, scope, spans } from "../names.ts";
 import type { Block } from "./block.ts";
-import { type AppendColumns, type ChunkColumns, chunkKinds } from "./columns.ts";
+import { type AppendRows, type ChunkRows, chunkKinds } from "./columns.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
 import { toMicroseconds } from "./span-rows.ts";
 import { SpanShape, type SpanStamp } from "./stamp.ts";
@@ -54,7 +54,7 @@ const stepShape = new SpanShape(spans.accumulate, {
   [attributes.accumulateSealed]: "boolean",
 });
 
-function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendColumns): void {
+function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendRows): void {
   const stamp = appendShape.stamp(block, "own");
   for (let row = 0; row < columns.count; row++) {
     const at = stamp.write(writer, row, columns.start[row] ?? 0, columns.end[row] ?? 0);
@@ -63,7 +63,7 @@ function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendColum
   }
 }
 
-function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkColumns): void {
+function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkRows): void {
   const stamps: (SpanStamp | undefined)[] = [];
   for (let row = 0; row < columns.count; row++) {
     const kind = columns.kind[row] ?? 0;
@@ -78,7 +78,7 @@ function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkColumns
   }
 }
 
-function writeSteps(writer: ProtobufWriter, block: Block, { count, steps }: ChunkColumns): void {
+function writeSteps(writer: ProtobufWriter, block: Block, { count, steps }: ChunkRows): void {
   if (steps.count === 0) return;
   const below = { chunk: stepShape.stamp(block, "row"), chat: stepShape.stamp(block, "own") };
   for (let row = 0; row < steps.count; row++) {

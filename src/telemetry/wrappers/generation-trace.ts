@@ -10,7 +10,7 @@ import type {
 } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
 import { chunkBlock } from "../chunk-spans/block.ts";
-import { ChunkColumns } from "../chunk-spans/columns.ts";
+import { blockRows, ChunkColumns } from "../chunk-spans/columns.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
 import { attributes, spans } from "../names.ts";
 import type { Distribution } from "../sdk/distribution.ts";
@@ -39,6 +39,8 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly context: Context;
   readonly #columns: ChunkColumns | undefined;
   readonly #output: Output | undefined;
+  /** The parent of the chunks' spans, from the first block on: they share one, so that UIs can collapse them and tools stay visible. */
+  #stream: Span | undefined;
   readonly #between: Distribution;
   readonly #started = performance.now();
   #chunks = 0;
@@ -145,7 +147,12 @@ export class GenerationTrace implements StreamObserver, Pending {
     mark(this.#span, ending);
     if (this.#span.isRecording()) this.#describe();
     this.#trace?.generationEnded(this.#metrics.name, this.#request.model, this.#maxGap);
-    this.#emitChunks();
+    if (this.#columns !== undefined) this.#emitChunks(this.#columns);
+    if (this.#stream !== undefined) {
+      const until = Math.max(this.#lastAt, this.#columns?.lastEnd ?? 0);
+      this.#stream.setAttribute(attributes.chunks, this.#chunks);
+      endSpan(this.#measure, this.#run, this.#stream, this.#origin.time(until));
+    }
     this.#round?.touch();
     endSpan(this.#measure, this.#run, this.#span, this.#origin.time(now));
     const caller = { model: this.#request.model, agent: this.#agent, tenant: this.#trace?.tenant };
@@ -169,7 +176,10 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#chunks++;
     this.#lastAt = start;
     const index = this.#metrics.chunk(kind, bytes);
-    this.#columns?.chunk(index, bytes, start, end);
+    const columns = this.#columns;
+    if (columns === undefined) return;
+    if (columns.rows.count >= blockRows) this.#emitChunks(columns);
+    columns.chunk(index, bytes, start, end);
   }
 
   #countRead(deltas: readonly Delta[]): void {
@@ -215,24 +225,18 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#span.setAttributes(said);
   }
 
-  /** Chunk spans share one parent, so that UIs can collapse them and tools stay visible. */
-  #emitSpans(columns: ChunkColumns): void {
-    const startTime = this.#origin.time(this.#firstAt);
-    const stream = this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.context);
-    stream.setAttribute(attributes.chunks, this.#chunks);
-    const below = trace.setSpan(this.context, stream);
-    emitBlock(this.#measure, this.#run, chunkBlock(stream.spanContext(), this.#origin, columns), below);
-    endSpan(this.#measure, this.#run, stream, this.#origin.time(Math.max(this.#lastAt, columns.lastEnd)));
-  }
-
-  #emitChunks(): void {
-    if (this.#columns === undefined || this.#columns.count === 0) return;
+  #emitChunks(columns: ChunkColumns): void {
+    const { count, steps } = columns.rows;
+    if (count === 0 && (this.#stream === undefined || steps.count === 0)) return;
+    const rows = columns.take();
     if (this.#measure.settings.chunks === "spans") {
-      this.#emitSpans(this.#columns);
+      const startTime = this.#origin.time(this.#firstAt);
+      this.#stream ??= this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.context);
+      const below = trace.setSpan(this.context, this.#stream);
+      emitBlock(this.#measure, this.#run, chunkBlock(this.#stream.spanContext(), this.#origin, rows), below);
       return;
     }
-    const block = chunkBlock(this.#span.spanContext(), this.#origin, this.#columns);
-    for (const row of rowsOf(block)) {
+    for (const row of rowsOf(chunkBlock(this.#span.spanContext(), this.#origin, rows))) {
       if (row.name === spans.chunk) this.#span.addEvent(row.name, row.attributes, this.#origin.time(row.start));
     }
   }

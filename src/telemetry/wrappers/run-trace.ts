@@ -4,7 +4,7 @@ import type { EventOf, TerminalEvent, Timing } from "../../core/events.ts";
 import type { Claim } from "../../core/journal.ts";
 import { defaultTenant } from "../../core/run-request.ts";
 import { appendBlock } from "../chunk-spans/block.ts";
-import { AppendColumns } from "../chunk-spans/columns.ts";
+import { AppendColumns, blockRows } from "../chunk-spans/columns.ts";
 import { attributes, labels, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
@@ -176,7 +176,9 @@ export class RunTrace {
   }
 
   appended(events: number, runs: number, start: number, end: number): void {
-    this.#appends?.push(events, runs, start, end);
+    if (this.#appends === undefined) return;
+    if (this.#appends.rows.count >= blockRows) this.#emitAppends(this.#appends);
+    this.#appends.push(events, runs, start, end);
   }
 
   finished(event: Omit<TerminalEvent, "run" | "seq" | "at">): void {
@@ -249,6 +251,11 @@ export class RunTrace {
     this.#end(good);
   }
 
+  #emitAppends(appends: AppendColumns): void {
+    const block = appendBlock(this.span.spanContext(), this.origin, appends.take());
+    emitBlock(this.#measure, this.run, block, this.context);
+  }
+
   #open(round: RoundTrace): RoundTrace {
     this.#round?.end();
     this.#round = round;
@@ -265,12 +272,7 @@ export class RunTrace {
     if (this.#appends !== undefined) {
       const { suppressed } = this.#appends;
       if (suppressed > 0) this.span.setAttribute(attributes.appendsSuppressed, suppressed);
-      emitBlock(
-        this.#measure,
-        this.run,
-        appendBlock(this.span.spanContext(), this.origin, this.#appends),
-        this.context,
-      );
+      this.#emitAppends(this.#appends);
     }
     endSpan(this.#measure, this.run, this.span, this.origin.time(now));
     const { agentDuration, agentGenerations, agentToolCalls } = sdk.instruments;
