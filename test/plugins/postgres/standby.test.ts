@@ -12,6 +12,11 @@ import { ask, makeSynchronous, promote, standbyOf } from "./standby.ts";
 
 const connections = { pool: 4, connectTimeout: 2_000, timeout: 5_000, pooler: false };
 
+/** Waits until the query has an answer. */
+async function until(cluster: Cluster, query: string): Promise<void> {
+  while ((await ask(cluster, query).catch(() => [])).length === 0) await new Promise((done) => setTimeout(done, 20));
+}
+
 describe("postgres with a standby", function () {
   this.timeout(60_000);
   let primary: Cluster;
@@ -43,7 +48,9 @@ describe("postgres with a standby", function () {
     const replica = new ReadReplica({ url: standby.url, ...connections });
     const journal = new PostgresJournal(database, { lease: 30_000, pooler: false, poll: 50, replica });
     const { ownership } = await claimed(journal);
+    await until(standby, `SELECT 1 FROM r.runs WHERE run = '${ownership.run}'`);
     await ask(standby, "SELECT pg_wal_replay_pause()");
+    await until(standby, "SELECT 1 WHERE pg_get_wal_replay_pause_state() = 'paused'");
     const later = await claimed(journal);
     const runsOf = async (mayLag: boolean) => (await journal.list({ mayLag })).runs.map(({ run }) => run);
     expect(await runsOf(true))
