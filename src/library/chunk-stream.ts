@@ -66,17 +66,22 @@ export class ChunkStream extends PolledStream<Chunk> {
   /** The next event that makes a chunk. */
   #next(events: PolledStream<Batch>): Step | undefined {
     for (;;) {
-      while (this.#at < this.#batch.length) {
-        const event = this.#batch[this.#at++] as RunEvent; // below the length
-        if (isTerminal(event)) this.#ended = true;
-        const chunk = this.#chunks.of(event);
-        if (chunk !== undefined) return { done: false, value: chunk };
+      let event = this.#at < this.#batch.length ? this.#batch[this.#at++] : undefined;
+      if (event === undefined) {
+        const step = events.poll();
+        if (step === undefined) return undefined;
+        if (step.done) return this.#finish();
+        event = step.value[0];
+        // Most batches hold one event; keeping them, too, costs a write barrier per token.
+        if (step.value.length > 1) {
+          this.#batch = step.value;
+          this.#at = 1;
+        }
+        if (event === undefined) continue;
       }
-      const step = events.poll();
-      if (step === undefined) return undefined;
-      if (step.done) return this.#finish();
-      this.#batch = step.value;
-      this.#at = 0;
+      if (isTerminal(event)) this.#ended = true;
+      const chunk = this.#chunks.of(event);
+      if (chunk !== undefined) return { done: false, value: chunk };
     }
   }
 

@@ -1,4 +1,6 @@
-import type { RunEvent } from "../../core/events.ts";
+import type { EventBody, RunEvent } from "../../core/events.ts";
+import type { Ownership } from "../../core/journal.ts";
+import { keepOne } from "../../core/keep-one.ts";
 import { PolledStream } from "../../core/polled-stream.ts";
 import type { RunLog } from "../../core/run-log.ts";
 
@@ -42,9 +44,9 @@ export class BackpressureGate {
     return this.#events < eventsAhead && this.#characters < charactersAhead;
   }
 
-  consumed(batch: Batch): void {
-    this.#events -= batch.length;
-    for (const event of batch) this.#characters -= charactersOf(event);
+  consumed(events: number, characters: number): void {
+    this.#events -= events;
+    this.#characters -= characters;
     if (this.#near) this.#wake();
   }
 
@@ -60,29 +62,53 @@ export class BackpressureGate {
   }
 }
 
-/** The run's side: the same log, counting what is written. */
-export function pacedLog(log: RunLog, pace: BackpressureGate): RunLog {
-  const counted = (event: RunEvent) => {
-    pace.wrote(event);
+/** The run's side: the same log, counting what is written. A class, because V8 stores an object literal with getters as a hash table. */
+export class PacedLog implements RunLog {
+  readonly #log: RunLog;
+  readonly #pace: BackpressureGate;
+
+  constructor(log: RunLog, pace: BackpressureGate) {
+    this.#log = log;
+    this.#pace = pace;
+    keepOne(this);
+  }
+
+  get ownership(): Ownership {
+    return this.#log.ownership;
+  }
+
+  get signal(): AbortSignal {
+    return this.#log.signal;
+  }
+
+  get head(): number {
+    return this.#log.head;
+  }
+
+  get pressure(): Promise<void> | undefined {
+    return this.#log.pressure;
+  }
+
+  write(body: EventBody): RunEvent {
+    const event = this.#log.write(body);
+    this.#pace.wrote(event);
     return event;
-  };
-  return {
-    ownership: log.ownership,
-    signal: log.signal,
-    get head() {
-      return log.head;
-    },
-    get pressure() {
-      return log.pressure;
-    },
-    write: (body) => counted(log.write(body)),
-    step: async (body) => counted(await log.step(body)),
-    flush: () => log.flush(),
-    park: async (seen, wakeAfter) => {
-      await log.park(seen, wakeAfter);
-      pace.parked = true;
-    },
-  };
+  }
+
+  async step(body: EventBody): Promise<RunEvent> {
+    const event = await this.#log.step(body);
+    this.#pace.wrote(event);
+    return event;
+  }
+
+  flush(): Promise<void> {
+    return this.#log.flush();
+  }
+
+  async park(seenSignals: number, wakeAfter?: number): Promise<void> {
+    await this.#log.park(seenSignals, wakeAfter);
+    this.#pace.parked = true;
+  }
 }
 
 /** The reader's side: counts each batch as consumed when the next is requested. */
@@ -90,7 +116,9 @@ export class PacedStream extends PolledStream<Batch> {
   readonly #batches: PolledStream<Batch>;
   readonly #gate: BackpressureGate;
   readonly #left: () => void;
-  #given: Batch | undefined;
+  /** What was given and may still be in use: counts, because keeping the batch itself costs a write barrier per token. */
+  #events = 0;
+  #characters = 0;
 
   constructor(batches: PolledStream<Batch>, gate: BackpressureGate, left: () => void) {
     super();
@@ -100,12 +128,17 @@ export class PacedStream extends PolledStream<Batch> {
   }
 
   poll(): IteratorResult<Batch, undefined> | undefined {
-    if (this.#given !== undefined) this.#gate.consumed(this.#given);
-    this.#given = undefined;
+    if (this.#events > 0) this.#gate.consumed(this.#events, this.#characters);
+    this.#events = 0;
+    this.#characters = 0;
     try {
       const step = this.#batches.poll();
-      if (step?.done) this.#leave();
-      else this.#given = step?.value;
+      if (step === undefined) return undefined;
+      if (step.done) this.#leave();
+      else {
+        this.#events = step.value.length;
+        for (const event of step.value) this.#characters += charactersOf(event);
+      }
       return step;
     } catch (thrown) {
       this.#leave();

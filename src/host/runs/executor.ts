@@ -14,7 +14,7 @@ import type { Revisions } from "../build/revisions.ts";
 import type { LimitSettings } from "../config/server.ts";
 import { Figures } from "../inspect/figures.ts";
 import type { Admission } from "./admission.ts";
-import { BackpressureGate, pacedLog } from "./backpressure.ts";
+import { BackpressureGate, PacedLog } from "./backpressure.ts";
 import { existingRun } from "./existing-run.ts";
 import type { Feed } from "./feed.ts";
 
@@ -142,7 +142,7 @@ export class Executor {
     const leaveFeed = feed.began(claim, work.digest);
     try {
       const measured = telemetry.runLog(work.log, claim, history);
-      const log = gate === undefined ? measured : pacedLog(measured, gate);
+      const log = gate === undefined ? measured : new PacedLog(measured, gate);
       this.#owners.set(run, { tenant: claim.tenant, caller: claim.request.caller });
       const pipeline = lease.revision.pipelines.open({
         claim,

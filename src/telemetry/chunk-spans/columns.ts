@@ -4,13 +4,10 @@ export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call
 
 const errorKind = chunkKinds.indexOf("error");
 
-const firstCapacity = 64;
+/** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
+export const blockRows = 64;
 
-const none64: Float64Array = new Float64Array(0);
-const none32: Uint32Array = new Uint32Array(0);
-const noneSigned: Int32Array = new Int32Array(0);
-const none8: Uint8Array = new Uint8Array(0);
-const noneFloat: Float32Array = new Float32Array(0);
+const noCells: Float64Array = new Float64Array(0);
 
 /** Rows reserved beyond the first chunks, for streams that exceed the limit. */
 const mostReserved = 256;
@@ -18,9 +15,6 @@ const mostReserved = 256;
 /** A gap this long, and several times the usual one, makes the chunks around it worth keeping, ms. */
 const longGap = 100;
 const unusual = 4;
-
-/** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
-export const blockRows = firstCapacity;
 
 /**
  * Selects the chunks and accumulation steps of one generation that become spans. The hot path is a few typed-array stores; spans
@@ -69,7 +63,7 @@ export class ChunkColumns {
       this.suppressed++;
       return;
     }
-    if (row >= 0 && end > (rows.end[row] ?? 0)) rows.end[row] = end;
+    if (row >= 0) rows.extend(row, end);
     rows.steps.push(Math.max(-1, row), call, bytes, sealed, start, end);
   }
 
@@ -117,8 +111,8 @@ export class ChunkColumns {
 
   /** Its row if it is the newest chunk; past the limit if it was not kept. */
   #rowOf(chunk: number): number {
-    const { index, count } = this.rows;
-    return index[count - 1] === chunk ? count - 1 : count;
+    const { rows } = this;
+    return rows.count > 0 && rows.index(rows.count - 1) === chunk ? rows.count - 1 : rows.count;
   }
 }
 
@@ -131,71 +125,110 @@ interface Chunk {
   readonly gap: number;
 }
 
-/** Chunks of one block as columns. */
-export class ChunkRows {
+/** Rows of numbers in one array: a new row costs one or two cache lines, however many streams there are. */
+class Table {
   count = 0;
-  start = none64;
-  end = none64;
-  kind = none8;
-  bytes = none32;
-  /** Ordinal of the chunk in its stream. */
-  index = none32;
-  /** Time since the previous chunk, ms. */
-  gap = noneFloat;
-  readonly steps = new StepRows();
+  protected cells = noCells;
+  readonly #width: number;
 
-  push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
-    const row = this.count;
-    if (row === this.start.length) this.#grow();
-    this.start[row] = start;
-    this.end[row] = end;
-    this.kind[row] = kind;
-    this.bytes[row] = bytes;
-    this.index[row] = index;
-    this.gap[row] = gap;
-    this.count = row + 1;
+  constructor(width: number) {
+    this.#width = width;
   }
 
-  #grow(): void {
-    const room = new ColumnAllocator(this.start.length, 8 + 8 + 4 + 4 + 4 + 1);
-    this.start = room.float64(this.start);
-    this.end = room.float64(this.end);
-    this.bytes = room.uint32(this.bytes);
-    this.index = room.uint32(this.index);
-    this.gap = room.float32(this.gap);
-    this.kind = room.uint8(this.kind);
+  start(row: number): number {
+    return this.cells[row * this.#width] ?? 0;
+  }
+
+  end(row: number): number {
+    return this.cells[row * this.#width + 1] ?? 0;
+  }
+
+  /** The place of a new row. */
+  protected add(): number {
+    const at = this.count * this.#width;
+    if (at === this.cells.length) {
+      const cells = new Float64Array(Math.max(blockRows * this.#width, at * 4));
+      cells.set(this.cells);
+      this.cells = cells;
+    }
+    this.count += 1;
+    return at;
   }
 }
 
-class StepRows {
-  count = 0;
-  start = none64;
-  end = none64;
-  chunk = noneSigned;
-  call = none32;
-  bytes = none32;
-  sealed = none8;
+/** Chunks of one block, and their accumulation steps. */
+export class ChunkRows extends Table {
+  readonly steps = new StepRows();
 
-  push(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
-    const index = this.count;
-    if (index === this.start.length) this.#grow();
-    this.start[index] = start;
-    this.end[index] = end;
-    this.chunk[index] = chunk;
-    this.call[index] = call;
-    this.bytes[index] = bytes;
-    this.sealed[index] = sealed ? 1 : 0;
-    this.count = index + 1;
+  constructor() {
+    super(6);
   }
 
-  #grow(): void {
-    const room = new ColumnAllocator(this.start.length, 8 + 8 + 4 + 4 + 4 + 1);
-    this.start = room.float64(this.start);
-    this.end = room.float64(this.end);
-    this.chunk = room.int32(this.chunk);
-    this.call = room.uint32(this.call);
-    this.bytes = room.uint32(this.bytes);
-    this.sealed = room.uint8(this.sealed);
+  push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
+    const at = this.add();
+    const { cells } = this;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = kind;
+    cells[at + 3] = bytes;
+    cells[at + 4] = index;
+    cells[at + 5] = gap;
+  }
+
+  extend(row: number, end: number): void {
+    if (end > this.end(row)) this.cells[row * 6 + 1] = end;
+  }
+
+  kind(row: number): number {
+    return this.cells[row * 6 + 2] ?? 0;
+  }
+
+  bytes(row: number): number {
+    return this.cells[row * 6 + 3] ?? 0;
+  }
+
+  /** Ordinal of the chunk in its stream. */
+  index(row: number): number {
+    return this.cells[row * 6 + 4] ?? 0;
+  }
+
+  /** Time since the previous chunk, ms. */
+  gap(row: number): number {
+    return this.cells[row * 6 + 5] ?? 0;
+  }
+}
+
+class StepRows extends Table {
+  constructor() {
+    super(6);
+  }
+
+  push(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
+    const at = this.add();
+    const { cells } = this;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = chunk;
+    cells[at + 3] = call;
+    cells[at + 4] = bytes;
+    cells[at + 5] = sealed ? 1 : 0;
+  }
+
+  /** Row of its chunk; -1 when it belongs to none of the block. */
+  chunk(row: number): number {
+    return this.cells[row * 6 + 2] ?? -1;
+  }
+
+  call(row: number): number {
+    return this.cells[row * 6 + 3] ?? 0;
+  }
+
+  bytes(row: number): number {
+    return this.cells[row * 6 + 4] ?? 0;
+  }
+
+  sealed(row: number): boolean {
+    return this.cells[row * 6 + 5] === 1;
   }
 }
 
@@ -226,78 +259,26 @@ export class AppendColumns {
   }
 }
 
-/** Appends of one block as columns. */
-export class AppendRows {
-  count = 0;
-  start = none64;
-  end = none64;
-  events = none32;
-  runs = none32;
+/** Appends of one block. */
+export class AppendRows extends Table {
+  constructor() {
+    super(4);
+  }
 
   push(events: number, runs: number, start: number, end: number): void {
-    const index = this.count;
-    if (index === this.start.length) this.#grow();
-    this.start[index] = start;
-    this.end[index] = end;
-    this.events[index] = events;
-    this.runs[index] = runs;
-    this.count = index + 1;
+    const at = this.add();
+    const { cells } = this;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = events;
+    cells[at + 3] = runs;
   }
 
-  #grow(): void {
-    const room = new ColumnAllocator(this.start.length, 8 + 8 + 4 + 4);
-    this.start = room.float64(this.start);
-    this.end = room.float64(this.end);
-    this.events = room.uint32(this.events);
-    this.runs = room.uint32(this.runs);
-  }
-}
-
-/** Quadruples the capacity. All columns share one buffer: one allocation, and one object for the garbage collector. */
-class ColumnAllocator {
-  readonly #rows: number;
-  readonly #buffer: ArrayBuffer;
-  #at = 0;
-
-  /** Columns are allocated widest first, which keeps each one aligned. */
-  constructor(rows: number, bytesPerRow: number) {
-    this.#rows = Math.max(firstCapacity, rows * 4);
-    this.#buffer = new ArrayBuffer(this.#rows * bytesPerRow);
+  events(row: number): number {
+    return this.cells[row * 4 + 2] ?? 0;
   }
 
-  float64(before: Float64Array): Float64Array {
-    const column = new Float64Array(this.#buffer, this.#take(8), this.#rows);
-    column.set(before);
-    return column;
-  }
-
-  int32(before: Int32Array): Int32Array {
-    const column = new Int32Array(this.#buffer, this.#take(4), this.#rows);
-    column.set(before);
-    return column;
-  }
-
-  uint32(before: Uint32Array): Uint32Array {
-    const column = new Uint32Array(this.#buffer, this.#take(4), this.#rows);
-    column.set(before);
-    return column;
-  }
-
-  float32(before: Float32Array): Float32Array {
-    const column = new Float32Array(this.#buffer, this.#take(4), this.#rows);
-    column.set(before);
-    return column;
-  }
-
-  uint8(before: Uint8Array): Uint8Array {
-    const column = new Uint8Array(this.#buffer, this.#take(1), this.#rows);
-    column.set(before);
-    return column;
-  }
-
-  #take(bytes: number): number {
-    const at = this.#at;
-    this.#at += bytes * this.#rows;
-    return at;
+  runs(row: number): number {
+    return this.cells[row * 4 + 3] ?? 0;
   }
 }

@@ -57,24 +57,24 @@ const stepShape = new SpanShape(spans.accumulate, {
 function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendRows): void {
   const stamp = appendShape.stamp(block, "own");
   for (let row = 0; row < columns.count; row++) {
-    const at = stamp.write(writer, row, columns.start[row] ?? 0, columns.end[row] ?? 0);
-    writer.putVarint(stamp.hole(at, 0), columns.events[row] ?? 0);
-    writer.putVarint(stamp.hole(at, 1), columns.runs[row] ?? 0);
+    const at = stamp.write(writer, row, columns.start(row), columns.end(row));
+    writer.putVarint(stamp.hole(at, 0), columns.events(row));
+    writer.putVarint(stamp.hole(at, 1), columns.runs(row));
   }
 }
 
 function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkRows): void {
   const stamps: (SpanStamp | undefined)[] = [];
   for (let row = 0; row < columns.count; row++) {
-    const kind = columns.kind[row] ?? 0;
-    const start = columns.start[row] ?? 0;
+    const kind = columns.kind(row);
+    const start = columns.start(row);
     stamps[kind] ??= chunkShapes[kind]?.stamp(block, "own");
     const stamp = stamps[kind];
     if (stamp === undefined) continue;
-    const at = stamp.write(writer, row, start, columns.end[row] ?? 0);
-    writer.putVarint(stamp.hole(at, 0), columns.index[row] ?? 0);
-    writer.putVarint(stamp.hole(at, 1), columns.bytes[row] ?? 0);
-    writer.putDouble(stamp.hole(at, 2), toMicroseconds(columns.gap[row] ?? 0));
+    const at = stamp.write(writer, row, start, columns.end(row));
+    writer.putVarint(stamp.hole(at, 0), columns.index(row));
+    writer.putVarint(stamp.hole(at, 1), columns.bytes(row));
+    writer.putDouble(stamp.hole(at, 2), toMicroseconds(columns.gap(row)));
   }
 }
 
@@ -82,13 +82,13 @@ function writeSteps(writer: ProtobufWriter, block: Block, { count, steps }: Chun
   if (steps.count === 0) return;
   const below = { chunk: stepShape.stamp(block, "row"), chat: stepShape.stamp(block, "own") };
   for (let row = 0; row < steps.count; row++) {
-    const chunk = steps.chunk[row] ?? -1;
+    const chunk = steps.chunk(row);
     const stamp = chunk < 0 ? below.chat : below.chunk;
-    const at = stamp.write(writer, count + row, steps.start[row] ?? 0, steps.end[row] ?? 0);
+    const at = stamp.write(writer, count + row, steps.start(row), steps.end(row));
     if (chunk >= 0) stamp.putParent(writer, at, chunk);
-    writer.putVarint(stamp.hole(at, 0), steps.call[row] ?? 0);
-    writer.putVarint(stamp.hole(at, 1), steps.bytes[row] ?? 0);
-    writer.putByte(stamp.hole(at, 2), steps.sealed[row] ?? 0);
+    writer.putVarint(stamp.hole(at, 0), steps.call(row));
+    writer.putVarint(stamp.hole(at, 1), steps.bytes(row));
+    writer.putByte(stamp.hole(at, 2), steps.sealed(row) ? 1 : 0);
   }
 }
 

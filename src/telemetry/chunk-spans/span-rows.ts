@@ -30,11 +30,11 @@ function* appendRows(block: Block): Generator<Row> {
       spanId: spanIdOf(block, index),
       parentSpanId: block.parent.spanId,
       parentRow: undefined,
-      start: columns.start[index] ?? 0,
-      end: columns.end[index] ?? 0,
+      start: columns.start(index),
+      end: columns.end(index),
       attributes: {
-        [attributes.appendEvents]: columns.events[index] ?? 0,
-        [attributes.appendRuns]: columns.runs[index] ?? 0,
+        [attributes.appendEvents]: columns.events(index),
+        [attributes.appendRuns]: columns.runs(index),
       },
     };
   }
@@ -44,36 +44,36 @@ function* chunkRows(block: Block): Generator<Row> {
   const columns = block.chunks;
   if (columns === undefined) return;
   for (let index = 0; index < columns.count; index++) {
-    const start = columns.start[index] ?? 0;
+    const start = columns.start(index);
     yield {
       name: spans.chunk,
       spanId: spanIdOf(block, index),
       parentSpanId: block.parent.spanId,
       parentRow: undefined,
       start,
-      end: columns.end[index] ?? 0,
+      end: columns.end(index),
       attributes: {
-        [attributes.chunkIndex]: columns.index[index] ?? 0,
-        [attributes.chunkKind]: chunkKinds[columns.kind[index] ?? 0] ?? "other",
-        [attributes.chunkBytes]: columns.bytes[index] ?? 0,
-        [attributes.chunkGap]: toMicroseconds(columns.gap[index] ?? 0),
+        [attributes.chunkIndex]: columns.index(index),
+        [attributes.chunkKind]: chunkKinds[columns.kind(index)] ?? "other",
+        [attributes.chunkBytes]: columns.bytes(index),
+        [attributes.chunkGap]: toMicroseconds(columns.gap(index)),
       },
     };
   }
   const { steps } = columns;
   for (let index = 0; index < steps.count; index++) {
-    const chunk = steps.chunk[index] ?? -1;
+    const chunk = steps.chunk(index);
     yield {
       name: spans.accumulate,
       spanId: spanIdOf(block, columns.count + index),
       parentSpanId: chunk < 0 ? block.parent.spanId : spanIdOf(block, chunk),
       parentRow: chunk < 0 ? undefined : chunk,
-      start: steps.start[index] ?? 0,
-      end: steps.end[index] ?? 0,
+      start: steps.start(index),
+      end: steps.end(index),
       attributes: {
-        [attributes.accumulateCall]: steps.call[index] ?? 0,
-        [attributes.accumulateBytes]: steps.bytes[index] ?? 0,
-        [attributes.accumulateSealed]: steps.sealed[index] === 1,
+        [attributes.accumulateCall]: steps.call(index),
+        [attributes.accumulateBytes]: steps.bytes(index),
+        [attributes.accumulateSealed]: steps.sealed(index),
       },
     };
   }
