@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { Dialect } from "./dialects.ts";
 import type { OpenAiOptions } from "./options.ts";
 
 export type IdOf = (call: string) => string;
@@ -10,9 +11,9 @@ const longest = 40;
  * Maps call ids for a request. A conversation may hold ids of other vendors or generated ones; the mapping is deterministic, so
  * that calls and results still match.
  */
-export function callIds({ callIds, baseUrl }: OpenAiOptions): IdOf {
-  const short = callIds === "short" || (callIds === undefined && /(^|\.)mistral\.ai$/.test(new URL(baseUrl).hostname));
-  if (short) return (call) => (/^[a-zA-Z0-9]{9}$/.test(call) ? call : hashed(call, 9));
+export function callIds({ callIds }: OpenAiOptions, { shortIds }: Dialect): IdOf {
+  if (callIds === "short" || (callIds === undefined && shortIds))
+    return (call) => (/^[a-zA-Z0-9]{9}$/.test(call) ? call : hashed(call, 9));
   return (call) => (call.length <= longest ? call : hashed(call, 24));
 }
 

@@ -6,6 +6,8 @@ export interface Dialect {
   readonly maxTokens: "max_completion_tokens" | "max_tokens";
   /** Accepts `prompt_cache_key`; some servers reject unknown fields. */
   readonly cacheKey: boolean;
+  /** Accepts only call ids of nine letters and digits. */
+  readonly shortIds?: boolean;
   /** Default first-chunk timeout, ms: local servers load the model on first use. */
   readonly firstChunk?: number;
 }
@@ -16,7 +18,7 @@ export const dialects = {
   openai: { maxTokens: "max_completion_tokens", cacheKey: true },
   compatible: { maxTokens: "max_completion_tokens", cacheKey: false },
   deepseek: { maxTokens: "max_tokens", cacheKey: false },
-  mistral: { maxTokens: "max_tokens", cacheKey: false },
+  mistral: { maxTokens: "max_tokens", cacheKey: false, shortIds: true },
   "llama.cpp": local,
   lmstudio: local,
   ollama: local,

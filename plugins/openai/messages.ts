@@ -2,13 +2,14 @@ import { argumentsText, type Message, type OpaquePart, type Part, record, textOf
 import { fileOf, imageOf } from "./attachments.ts";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
+import type { Dialect } from "./dialects.ts";
 import type { OpenAiOptions } from "./options.ts";
 
 type Body = Record<string, unknown>;
 
 /** The conversation in this wire's format. */
-export function messagesOf(messages: readonly Message[], options: OpenAiOptions): Body[] {
-  const idOf = callIds(options);
+export function messagesOf(messages: readonly Message[], options: OpenAiOptions, dialect: Dialect): Body[] {
+  const idOf = callIds(options, dialect);
   return messages.flatMap<Body>((message) => {
     if (message.role === "tool") return results(message, idOf);
     const body =

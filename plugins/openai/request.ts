@@ -25,7 +25,7 @@ export interface Asking {
  */
 export function bodyOf(request: GenerationRequest, { options, dialect, mode }: Asking): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, tools: more, ...rest } = request.options;
-  const body: Body = { model: request.model, messages: messagesOf(request.messages, options) };
+  const body: Body = { model: request.model, messages: messagesOf(request.messages, options, dialect) };
   if (mode === "stream") body.stream = true;
   if (mode === "stream" && options.includeUsage) body.stream_options = { include_usage: true };
   const tools = [...request.tools.map(toolOf), ...list(more)];

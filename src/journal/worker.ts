@@ -179,7 +179,7 @@ export class Worker {
     log.digest = digest;
     const feed = new RunSignals(claim.ownership.run, []);
     // Aborts when this worker is done with the run, however.
-    const over = new AbortController();
+    let over: AbortController | undefined;
     try {
       if (claim.unreadable) throw claim.unreadable;
       const turn = this.#turns.take();
@@ -190,7 +190,8 @@ export class Worker {
       for (const event of history) digest.add(event);
       refuseNewer(feed.run, history);
       if (claim.ownership.epoch > 1) {
-        controller.signal.addEventListener("abort", () => over.abort(), { once: true });
+        over = new AbortController();
+        controller.signal.addEventListener("abort", () => over?.abort(), { once: true });
         await this.#mindCrashes(claim.ownership, attemptsOf(history), over.signal);
       }
       feed.add(known);
@@ -202,7 +203,7 @@ export class Worker {
         this.#report(claim.ownership, thrown, controller.signal);
       else this.#endRun(claim, log, wrap("worker.execute", thrown));
     } finally {
-      over.abort();
+      over?.abort();
       this.#signals.remove(feed);
       log.signal.removeEventListener("abort", release);
       await this.#letGo(log);

@@ -1,6 +1,7 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { encodeEvent } from "../core/encode-event.ts";
+import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import { polled } from "../core/polled-stream.ts";
 import { StallWatch } from "./stall-watch.ts";
@@ -165,10 +166,13 @@ export class SseWriter {
   readonly #onClose = (): void => {
     this.#stopTimer();
     this.#stall.stop();
-    this.#gone.abort();
+    this.#gone.abort(clientGone);
     this.#onDrain();
   };
 }
+
+/** Made once: every connection ends with it, and without a reason `abort` makes an error with a stack each time. */
+const clientGone = new VenturiError("run.response", "stream_interrupted", "the client is gone");
 
 const chunk = (text: string): string => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 

@@ -1,5 +1,5 @@
 import { assert } from "chai";
-import { dialectOf } from "../../../plugins/openai/dialects.ts";
+import { type Dialect, dialectOf, dialects } from "../../../plugins/openai/dialects.ts";
 import plugin from "../../../plugins/openai/index.ts";
 import type { OpenAiOptions } from "../../../plugins/openai/options.ts";
 import { bodyOf } from "../../../plugins/openai/request.ts";
@@ -20,14 +20,14 @@ const request = (changes: Partial<GenerationRequest> = {}): GenerationRequest =>
   ...changes,
 });
 
-const asking = (settings: object = {}) => ({
+const asking = (settings: object = {}, dialect: Dialect = dialects.openai) => ({
   options: options(settings),
-  dialect: dialectOf("openai", "https://api.openai.com/v1"),
+  dialect,
   mode: "stream" as const,
 });
 
-const body = (changes: Partial<GenerationRequest> = {}, settings: object = {}) =>
-  bodyOf(request(changes), asking(settings));
+const body = (changes: Partial<GenerationRequest> = {}, settings: object = {}, dialect?: Dialect) =>
+  bodyOf(request(changes), asking(settings, dialect));
 
 const turn: Message[] = [
   {
@@ -163,7 +163,8 @@ describe("a Chat Completions request", () => {
   });
 
   it("sends reasoning only when it is wanted", () => {
-    const first = (settings: object, messages: Message[]) => (body({ messages }, settings).messages as object[])[0];
+    const first = (settings: object, messages: Message[]) =>
+      (body({ messages }, settings).messages as object[])[0];
     assert.notProperty(first({ sendReasoning: "never" }, turn), "reasoning_content");
     const said: Message = {
       role: "assistant",
@@ -207,12 +208,12 @@ describe("a Chat Completions request", () => {
   });
 
   it("makes ids that the server takes, the same for a call and its result", () => {
-    const ids = (settings: object, call: string) => {
+    const ids = (settings: object, call: string, dialect?: Dialect) => {
       const messages: Message[] = [
         { role: "assistant", parts: [{ type: "tool_call", call, name: "t", arguments: {} }] },
         { role: "tool", parts: [{ type: "tool_result", call, name: "t", ok: true, output: "" }] },
       ];
-      const [said, told] = body({ messages }, settings).messages as [
+      const [said, told] = body({ messages }, settings, dialect).messages as [
         { tool_calls: { id: string }[] },
         { tool_call_id: string },
       ];
@@ -221,7 +222,8 @@ describe("a Chat Completions request", () => {
     };
     assert.equal(ids({}, "call_1"), "call_1");
     assert.isAtMost(ids({}, "x".repeat(99)).length, 40);
-    assert.match(ids({ baseUrl: "https://api.mistral.ai/v1" }, "call_1"), /^[a-zA-Z0-9]{9}$/);
+    assert.match(ids({}, "call_1", dialectOf("auto", "https://api.mistral.ai/v1")), /^[a-zA-Z0-9]{9}$/);
+    assert.equal(ids({ callIds: "keep" }, "call_1", dialects.mistral), "call_1");
     assert.equal(ids({ callIds: "short" }, "abcDEF123"), "abcDEF123");
   });
 
