@@ -47,7 +47,7 @@ const anthropicCall = (round: number): string =>
   end;
 
 const chatCall = (round: number): string =>
-  sse(
+  `${sse(
     {
       id: "c",
       choices: [
@@ -67,7 +67,7 @@ const chatCall = (round: number): string =>
       ],
     },
     { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "tool_calls" }] },
-  ) + "data: [DONE]\n\n";
+  )}data: [DONE]\n\n`;
 const chatText = sse({ id: "c", choices: [{ index: 0, delta: { content: "ten" }, finish_reason: "stop" }] });
 
 const wires: Record<string, { answer: Answer; conversation: string; fixed: readonly string[] }> = {

@@ -1,6 +1,7 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
+import { blockRows } from "../../src/telemetry/chunk-spans/columns.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, wholeRun, wireProvider } from "./drive.ts";
 import { named } from "./named.ts";
@@ -106,7 +107,7 @@ describe("spans of a run", () => {
   });
 
   it("each chunk of a long stream has its span and its step, though they go out in several blocks", async () => {
-    for (const chunks of [63, 64, 65, 200]) {
+    for (const chunks of [blockRows - 1, blockRows, blockRows + 1, 3 * blockRows + 8]) {
       const telemetry = await createTelemetry(settings(), { log: silentLog });
       const provider = telemetry.provider("demo", "openai", wireProvider({ chunks, callEvery: 1 }));
       await wholeRun(telemetry, `run-${chunks}`, { provider, tool: telemetry.tool(echo) });

@@ -5,7 +5,7 @@ export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call
 const errorKind = chunkKinds.indexOf("error");
 
 /** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
-export const blockRows = 64;
+export const blockRows = 32;
 
 const noCells: Float64Array = new Float64Array(0);
 

@@ -163,8 +163,7 @@ describe("a Chat Completions request", () => {
   });
 
   it("sends reasoning only when it is wanted", () => {
-    const first = (settings: object, messages: Message[]) =>
-      (body({ messages }, settings).messages as object[])[0];
+    const first = (settings: object, messages: Message[]) => (body({ messages }, settings).messages as object[])[0];
     assert.notProperty(first({ sendReasoning: "never" }, turn), "reasoning_content");
     const said: Message = {
       role: "assistant",
