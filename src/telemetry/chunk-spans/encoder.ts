@@ -48,11 +48,13 @@ const chunkShapes = chunkKinds.map(
     }),
 );
 
-const stepShape = new SpanShape(spans.accumulate, {
-  [attributes.accumulateCall]: "integer",
-  [attributes.accumulateBytes]: "integer",
-  [attributes.accumulateSealed]: "boolean",
-});
+const stepShape = (): SpanShape =>
+  new SpanShape(spans.accumulate, {
+    [attributes.accumulateCall]: "integer",
+    [attributes.accumulateBytes]: "integer",
+    [attributes.accumulateSealed]: "boolean",
+  });
+const stepShapes = { chunk: stepShape(), chat: stepShape() };
 
 function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendRows): void {
   const stamp = appendShape.stamp(block, "own");
@@ -80,7 +82,7 @@ function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkRows): 
 
 function writeSteps(writer: ProtobufWriter, block: Block, { count, steps }: ChunkRows): void {
   if (steps.count === 0) return;
-  const below = { chunk: stepShape.stamp(block, "row"), chat: stepShape.stamp(block, "own") };
+  const below = { chunk: stepShapes.chunk.stamp(block, "row"), chat: stepShapes.chat.stamp(block, "own") };
   for (let row = 0; row < steps.count; row++) {
     const chunk = steps.chunk(row);
     const stamp = chunk < 0 ? below.chat : below.chunk;

@@ -16,6 +16,7 @@ const hasIsRemote = 0x100;
  */
 export class SpanShape {
   readonly #bytes: Uint8Array;
+  readonly #view: DataView;
   readonly #trace: number;
   readonly id: number;
   readonly parent: number;
@@ -45,12 +46,15 @@ export class SpanShape {
     }
     writer.close(span, 2);
     this.#bytes = writer.written.slice();
+    this.#view = new DataView(this.#bytes.buffer);
   }
 
-  /** `parent`: whether the parent is the block's own or one of its rows. */
+  /**
+   * `parent`: whether the parent is the block's own or one of its rows. Valid until the next call: the bytes are those of the
+   * shape, because a copy for each block would cost as much as several spans.
+   */
   stamp(block: Block, parent: "own" | "row"): SpanStamp {
-    const bytes = this.#bytes.slice();
-    const view = new DataView(bytes.buffer);
+    const view = this.#view;
     const { traceId, spanId, traceFlags } = block.parent;
     for (let i = 0; i < 4; i++)
       view.setUint32(this.#trace + 4 * i, Number.parseInt(traceId.slice(8 * i, 8 * i + 8), 16));
@@ -58,7 +62,7 @@ export class SpanShape {
     view.setUint32(this.parent, parent === "row" ? block.idHigh : Number.parseInt(spanId.slice(0, 8), 16));
     view.setUint32(this.parent + 4, Number.parseInt(spanId.slice(8), 16));
     view.setUint32(this.#flags, traceFlags | hasIsRemote, true);
-    return new SpanStamp(this, block, bytes);
+    return new SpanStamp(this, block, this.#bytes);
   }
 }
 
