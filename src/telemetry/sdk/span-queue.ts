@@ -11,7 +11,8 @@ import {
 import type { Drops } from "./drops.ts";
 
 const queueLimit = 16_384;
-const batch = 2_048;
+/** Small, because the SDK encodes a batch in one go: 10 us a span. */
+const batch = 512;
 
 /**
  * The SDK's batch processor with losses counted. It limits only queued spans, not those in flight, so the limit is enforced
