@@ -23,7 +23,7 @@ export interface TelemetryParts {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   /**
    * Additional span processors. With one, every chunk becomes an SDK span so that the processor sees it; without, chunk spans
-   * are encoded from columns.
+   * are encoded from plain numbers.
    */
   readonly spanProcessors?: readonly SpanProcessor[];
   /** Interval between metric exports, ms. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/chunk-spans/block.ts";
-import { AppendColumns, ChunkColumns } from "../../src/telemetry/chunk-spans/columns.ts";
 import { encodeBlocks } from "../../src/telemetry/chunk-spans/encoder.ts";
+import { AppendRecorder, ChunkRecorder } from "../../src/telemetry/chunk-spans/recorders.ts";
 import { rowsOf } from "../../src/telemetry/chunk-spans/span-rows.ts";
 import { Origin } from "../../src/telemetry/sdk/origin.ts";
 import { readSpans } from "./protobuf-reader.ts";
@@ -26,25 +26,25 @@ const chunks = fc
     steps: fc.array(fc.tuple(fc.integer({ min: -1, max: 199 }), size, size, fc.boolean(), time), { maxLength: 200 }),
   })
   .map((made) => {
-    const columns = new ChunkColumns(1_000);
-    for (const [kind, bytes, start, lasted] of made.chunks) columns.chunk(kind, bytes, start, start + lasted);
+    const recorder = new ChunkRecorder(1_000);
+    for (const [kind, bytes, start, lasted] of made.chunks) recorder.chunk(kind, bytes, start, start + lasted);
     for (const [chunk, call, bytes, sealed, start] of made.steps) {
-      columns.step(chunk, call, bytes, sealed, start, start + 1);
+      recorder.step(chunk, call, bytes, sealed, start, start + 1);
     }
-    return columns.take();
+    return recorder.take();
   });
 const appends = fc.array(fc.tuple(size, size, time), { maxLength: 100 }).map((made) => {
-  const columns = new AppendColumns(1_000);
-  for (const [events, runs, start] of made) columns.push(events, runs, start, start + 0.5);
-  return columns.take();
+  const recorder = new AppendRecorder(1_000);
+  for (const [events, runs, start] of made) recorder.push(events, runs, start, start + 0.5);
+  return recorder.take();
 });
 const block: fc.Arbitrary<Block> = fc.oneof(
-  fc.tuple(parent, origin, chunks).map(([above, at, columns]) => chunkBlock(above, at, columns)),
-  fc.tuple(parent, origin, appends).map(([above, at, columns]) => appendBlock(above, at, columns)),
+  fc.tuple(parent, origin, chunks).map(([above, at, recorder]) => chunkBlock(above, at, recorder)),
+  fc.tuple(parent, origin, appends).map(([above, at, recorder]) => appendBlock(above, at, recorder)),
 );
 
-describe("spans from columns to OTLP", () => {
-  it("say on the wire what they say as rows, whatever is in the columns", () => {
+describe("spans from recorder to OTLP", () => {
+  it("say on the wire what they say as rows, whatever is in the recorder", () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 3 }), (blocks) => {
         const sent = readSpans(

@@ -1,7 +1,7 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
-import { blockRows } from "../../src/telemetry/chunk-spans/columns.ts";
+import { blockRows } from "../../src/telemetry/chunk-spans/rows.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, wholeRun, wireProvider } from "./drive.ts";
 import { named } from "./named.ts";
@@ -87,19 +87,19 @@ describe("spans of a run", () => {
     expect(receiver.headers.every((headers) => headers["x-key"] === "k")).to.equal(true);
   });
 
-  it("chunk spans in columns are what the SDK's own span objects would be", async () => {
+  it("chunk spans kept as numbers are what the SDK's own span objects would be", async () => {
     const memory = new InMemorySpanExporter();
-    const columns = await createTelemetry(settings(), { log: silentLog });
+    const numbers = await createTelemetry(settings(), { log: silentLog });
     const objects = await createTelemetry(defaultSettings, {
       log: silentLog,
       spanProcessors: [new SimpleSpanProcessor({ exporter: memory })],
     });
-    for (const telemetry of [columns, objects]) {
+    for (const telemetry of [numbers, objects]) {
       const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 6, callEvery: 3 }));
       await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
     }
-    await columns.flush();
-    await columns.close();
+    await numbers.flush();
+    await numbers.close();
     const made = memory.getFinishedSpans().map(shapeOfObject).sort(byShape);
     const sent = receiver.spans.map(shapeOfReceived).sort(byShape);
     expect(sent).to.deep.equal(made);

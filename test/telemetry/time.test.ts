@@ -4,7 +4,7 @@ import { TimeKeeper } from "../../src/agent/timing.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { Telemetry } from "../../src/core/telemetry.ts";
 import { EventLoopMonitor, type Stall } from "../../src/host/event-loop.ts";
-import { ChunkColumns } from "../../src/telemetry/chunk-spans/columns.ts";
+import { ChunkRecorder } from "../../src/telemetry/chunk-spans/recorders.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
@@ -14,59 +14,59 @@ import { OpenSpans } from "./open-spans.ts";
 describe("chunks past the limit", () => {
   const text = 0;
   const error = 5;
-  const kept = (columns: ChunkColumns): number[] =>
-    Array.from({ length: columns.rows.count }, (_, row) => columns.rows.index(row));
+  const kept = (recorder: ChunkRecorder): number[] =>
+    Array.from({ length: recorder.rows.count }, (_, row) => recorder.rows.index(row));
 
   it("are all kept as long as there are no more than the limit", () => {
     for (const limit of [1, 3, 4, 100, 1_000]) {
-      const columns = new ChunkColumns(limit);
-      for (let index = 0; index < limit; index++) columns.chunk(text, 1, index, index);
-      columns.close();
-      expect(kept(columns).sort((a, b) => a - b)).to.deep.equal(Array.from({ length: limit }, (_, index) => index));
-      expect(columns.suppressed).to.equal(0);
+      const recorder = new ChunkRecorder(limit);
+      for (let index = 0; index < limit; index++) recorder.chunk(text, 1, index, index);
+      recorder.close();
+      expect(kept(recorder).sort((a, b) => a - b)).to.deep.equal(Array.from({ length: limit }, (_, index) => index));
+      expect(recorder.suppressed).to.equal(0);
     }
   });
 
   it("are kept where they tell something: the first, around gaps, errors, the last", () => {
-    const columns = new ChunkColumns(1_000);
+    const recorder = new ChunkRecorder(1_000);
     let now = 0;
     for (let index = 0; index < 6_000; index++) {
       now += index === 3_000 ? 900 : index === 4_500 ? 400 : 5;
-      columns.chunk(index === 5_000 ? error : text, 1, now, now + 1);
+      recorder.chunk(index === 5_000 ? error : text, 1, now, now + 1);
     }
-    columns.close();
-    const indexes = kept(columns);
+    recorder.close();
+    const indexes = kept(recorder);
     expect(indexes).to.have.length(1_000);
     expect(new Set(indexes).size).to.equal(1_000);
     expect(indexes).to.include.members([0, 749, 2_999, 3_000, 4_499, 4_500, 5_000, 5_998, 5_999]);
-    expect(columns.suppressed).to.equal(5_000);
-    expect(columns.rows.gap(indexes.indexOf(3_000))).to.equal(900);
-    expect(columns.rows.gap(indexes.indexOf(5_999))).to.equal(5);
+    expect(recorder.suppressed).to.equal(5_000);
+    expect(recorder.rows.gap(indexes.indexOf(3_000))).to.equal(900);
+    expect(recorder.rows.gap(indexes.indexOf(5_999))).to.equal(5);
   });
 
   it("never number more than the limit, however many gaps there are", () => {
-    const columns = new ChunkColumns(100);
+    const recorder = new ChunkRecorder(100);
     let now = 0;
     for (let index = 0; index < 5_000; index++) {
       now += index % 10 === 0 ? 500 : 1;
-      columns.chunk(text, 1, now, now);
+      recorder.chunk(text, 1, now, now);
     }
-    columns.close();
-    expect(columns.rows.count).to.equal(100);
-    expect(kept(columns)).to.include(4_999);
+    recorder.close();
+    expect(recorder.rows.count).to.equal(100);
+    expect(kept(recorder)).to.include(4_999);
   });
 
   it("take their accumulation steps with them only if they are kept", () => {
-    const columns = new ChunkColumns(8);
+    const recorder = new ChunkRecorder(8);
     for (let index = 0; index < 20; index++) {
-      columns.chunk(2, 1, index, index);
-      columns.step(index, 0, 1, false, index, index + 0.5);
+      recorder.chunk(2, 1, index, index);
+      recorder.step(index, 0, 1, false, index, index + 0.5);
     }
-    columns.close();
-    expect(columns.rows.steps.count).to.equal(6);
-    for (let step = 0; step < columns.rows.steps.count; step++) {
-      const row = columns.rows.steps.chunk(step);
-      expect(columns.rows.start(row)).to.equal(columns.rows.steps.start(step));
+    recorder.close();
+    expect(recorder.rows.steps.count).to.equal(6);
+    for (let step = 0; step < recorder.rows.steps.count; step++) {
+      const row = recorder.rows.steps.chunk(step);
+      expect(recorder.rows.start(row)).to.equal(recorder.rows.steps.start(step));
     }
   });
 });

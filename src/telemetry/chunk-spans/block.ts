@@ -1,10 +1,10 @@
 import { randomFillSync } from "node:crypto";
 import type { SpanContext } from "@opentelemetry/api";
 import type { Origin } from "../sdk/origin.ts";
-import type { AppendRows, ChunkRows } from "./columns.ts";
+import type { AppendRows, ChunkRows } from "./rows.ts";
 
 /**
- * Spans stored as columns. Ids are not stored: they share a random upper half and count up in the lower one, so every reader of
+ * Spans stored as numbers. Ids are not stored: they share a random upper half and count up in the lower one, so every reader of
  * the block (encoder, ring, another exporter) derives the same ids.
  */
 export interface Block {

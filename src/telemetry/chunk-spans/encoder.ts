@@ -1,14 +1,15 @@
 import type { Attributes, AttributeValue } from "@opentelemetry/api";
 import { attributes, schemaUrl, scope, spans } from "../names.ts";
 import type { Block } from "./block.ts";
-import { type AppendRows, type ChunkRows, chunkKinds } from "./columns.ts";
 import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
+import { chunkKinds } from "./recorders.ts";
+import type { AppendRows, ChunkRows } from "./rows.ts";
 import { toMicroseconds } from "./span-rows.ts";
 import { SpanShape, type SpanStamp } from "./stamp.ts";
 
 /**
  * Encodes blocks as an OTLP ExportTraceServiceRequest. An SDK span per chunk would cost several times as much as the rest of
- * the pipeline; this costs a few hundred nanoseconds per span, after the generation.
+ * the pipeline; this costs a couple of hundred nanoseconds per span.
  */
 export function encodeBlocks(blocks: readonly Block[], resource: Attributes, version?: string): Uint8Array {
   const size = blocks.reduce((sum, block) => sum + block.size, 0);
@@ -56,27 +57,27 @@ const stepShape = (): SpanShape =>
   });
 const stepShapes = { chunk: stepShape(), chat: stepShape() };
 
-function writeAppends(writer: ProtobufWriter, block: Block, columns: AppendRows): void {
+function writeAppends(writer: ProtobufWriter, block: Block, rows: AppendRows): void {
   const stamp = appendShape.stamp(block, "own");
-  for (let row = 0; row < columns.count; row++) {
-    const at = stamp.write(writer, row, columns.start(row), columns.end(row));
-    writer.putVarint(stamp.hole(at, 0), columns.events(row));
-    writer.putVarint(stamp.hole(at, 1), columns.runs(row));
+  for (let row = 0; row < rows.count; row++) {
+    const at = stamp.write(writer, row, rows.start(row), rows.end(row));
+    writer.putVarint(stamp.hole(at, 0), rows.events(row));
+    writer.putVarint(stamp.hole(at, 1), rows.runs(row));
   }
 }
 
-function writeChunks(writer: ProtobufWriter, block: Block, columns: ChunkRows): void {
+function writeChunks(writer: ProtobufWriter, block: Block, rows: ChunkRows): void {
   const stamps: (SpanStamp | undefined)[] = [];
-  for (let row = 0; row < columns.count; row++) {
-    const kind = columns.kind(row);
-    const start = columns.start(row);
+  for (let row = 0; row < rows.count; row++) {
+    const kind = rows.kind(row);
+    const start = rows.start(row);
     stamps[kind] ??= chunkShapes[kind]?.stamp(block, "own");
     const stamp = stamps[kind];
     if (stamp === undefined) continue;
-    const at = stamp.write(writer, row, start, columns.end(row));
-    writer.putVarint(stamp.hole(at, 0), columns.index(row));
-    writer.putVarint(stamp.hole(at, 1), columns.bytes(row));
-    writer.putDouble(stamp.hole(at, 2), toMicroseconds(columns.gap(row)));
+    const at = stamp.write(writer, row, start, rows.end(row));
+    writer.putVarint(stamp.hole(at, 0), rows.index(row));
+    writer.putVarint(stamp.hole(at, 1), rows.bytes(row));
+    writer.putDouble(stamp.hole(at, 2), toMicroseconds(rows.gap(row)));
   }
 }
 

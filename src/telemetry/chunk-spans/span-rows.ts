@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { attributes, spans } from "../names.ts";
 import { type Block, spanIdOf } from "./block.ts";
-import { chunkKinds } from "./columns.ts";
+import { chunkKinds } from "./recorders.ts";
 
 /** One span of a block as an object. Times are `performance.now()` milliseconds. */
 export interface Row {
@@ -22,50 +22,50 @@ export function* rowsOf(block: Block): Generator<Row> {
 }
 
 function* appendRows(block: Block): Generator<Row> {
-  const columns = block.appends;
-  if (columns === undefined) return;
-  for (let index = 0; index < columns.count; index++) {
+  const rows = block.appends;
+  if (rows === undefined) return;
+  for (let index = 0; index < rows.count; index++) {
     yield {
       name: spans.append,
       spanId: spanIdOf(block, index),
       parentSpanId: block.parent.spanId,
       parentRow: undefined,
-      start: columns.start(index),
-      end: columns.end(index),
+      start: rows.start(index),
+      end: rows.end(index),
       attributes: {
-        [attributes.appendEvents]: columns.events(index),
-        [attributes.appendRuns]: columns.runs(index),
+        [attributes.appendEvents]: rows.events(index),
+        [attributes.appendRuns]: rows.runs(index),
       },
     };
   }
 }
 
 function* chunkRows(block: Block): Generator<Row> {
-  const columns = block.chunks;
-  if (columns === undefined) return;
-  for (let index = 0; index < columns.count; index++) {
-    const start = columns.start(index);
+  const rows = block.chunks;
+  if (rows === undefined) return;
+  for (let index = 0; index < rows.count; index++) {
+    const start = rows.start(index);
     yield {
       name: spans.chunk,
       spanId: spanIdOf(block, index),
       parentSpanId: block.parent.spanId,
       parentRow: undefined,
       start,
-      end: columns.end(index),
+      end: rows.end(index),
       attributes: {
-        [attributes.chunkIndex]: columns.index(index),
-        [attributes.chunkKind]: chunkKinds[columns.kind(index)] ?? "other",
-        [attributes.chunkBytes]: columns.bytes(index),
-        [attributes.chunkGap]: toMicroseconds(columns.gap(index)),
+        [attributes.chunkIndex]: rows.index(index),
+        [attributes.chunkKind]: chunkKinds[rows.kind(index)] ?? "other",
+        [attributes.chunkBytes]: rows.bytes(index),
+        [attributes.chunkGap]: toMicroseconds(rows.gap(index)),
       },
     };
   }
-  const { steps } = columns;
+  const { steps } = rows;
   for (let index = 0; index < steps.count; index++) {
     const chunk = steps.chunk(index);
     yield {
       name: spans.accumulate,
-      spanId: spanIdOf(block, columns.count + index),
+      spanId: spanIdOf(block, rows.count + index),
       parentSpanId: chunk < 0 ? block.parent.spanId : spanIdOf(block, chunk),
       parentRow: chunk < 0 ? undefined : chunk,
       start: steps.start(index),

@@ -10,7 +10,8 @@ import type {
 } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
 import { chunkBlock } from "../chunk-spans/block.ts";
-import { blockRows, ChunkColumns } from "../chunk-spans/columns.ts";
+import { ChunkRecorder } from "../chunk-spans/recorders.ts";
+import { blockRows } from "../chunk-spans/rows.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
 import { attributes, spans } from "../names.ts";
 import type { Distribution } from "../sdk/distribution.ts";
@@ -37,7 +38,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly #origin: Origin;
   readonly #span: Span;
   readonly context: Context;
-  readonly #columns: ChunkColumns | undefined;
+  readonly #recorder: ChunkRecorder | undefined;
   readonly #output: Output | undefined;
   /** The parent of the chunks' spans, from the first block on: they share one, so that UIs can collapse them and tools stay visible. */
   #stream: Span | undefined;
@@ -79,7 +80,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     );
     this.context = trace.setSpan(parent, this.#span);
     if (this.#span.isRecording()) {
-      if (measure.settings.chunks !== "metrics") this.#columns = new ChunkColumns(measure.settings.maxChunkSpans);
+      if (measure.settings.chunks !== "metrics") this.#recorder = new ChunkRecorder(measure.settings.maxChunkSpans);
       if (measure.content.captured) this.#output = this.#captureInput();
     }
     this.#trace?.pending.add(this);
@@ -100,7 +101,7 @@ export class GenerationTrace implements StreamObserver, Pending {
 
   accumulated(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
     this.#metrics.accumulated.record((end - start) / 1_000);
-    this.#columns?.step(chunk < 0 && !this.#reported ? this.#chunks - 1 : chunk, call, bytes, sealed, start, end);
+    this.#recorder?.step(chunk < 0 && !this.#reported ? this.#chunks - 1 : chunk, call, bytes, sealed, start, end);
   }
 
   quirk(name: string): void {
@@ -143,13 +144,13 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#trace?.pending.delete(this);
     const ending = this.#outcome ?? outcome ?? { kind: "good" };
     const now = performance.now();
-    this.#columns?.close();
+    this.#recorder?.close();
     mark(this.#span, ending);
     if (this.#span.isRecording()) this.#describe();
     this.#trace?.generationEnded(this.#metrics.name, this.#request.model, this.#maxGap);
-    if (this.#columns !== undefined) this.#emitChunks(this.#columns);
+    if (this.#recorder !== undefined) this.#emitChunks(this.#recorder);
     if (this.#stream !== undefined) {
-      const until = Math.max(this.#lastAt, this.#columns?.lastEnd ?? 0);
+      const until = Math.max(this.#lastAt, this.#recorder?.lastEnd ?? 0);
       this.#stream.setAttribute(attributes.chunks, this.#chunks);
       endSpan(this.#measure, this.#run, this.#stream, this.#origin.time(until));
     }
@@ -176,10 +177,10 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#chunks++;
     this.#lastAt = start;
     const index = this.#metrics.chunk(kind, bytes);
-    const columns = this.#columns;
-    if (columns === undefined) return;
-    if (columns.rows.count >= blockRows) this.#emitChunks(columns);
-    columns.chunk(index, bytes, start, end);
+    const recorder = this.#recorder;
+    if (recorder === undefined) return;
+    if (recorder.rows.count >= blockRows) this.#emitChunks(recorder);
+    recorder.chunk(index, bytes, start, end);
   }
 
   #countRead(deltas: readonly Delta[]): void {
@@ -216,7 +217,7 @@ export class GenerationTrace implements StreamObserver, Pending {
       said[attributes.maxGap] = Math.round(this.#maxGap * 1_000) / 1_000;
       if (this.#maxGap > 0) said[attributes.maxGapIndex] = this.#maxGapIndex;
     }
-    const suppressed = this.#columns?.suppressed ?? 0;
+    const suppressed = this.#recorder?.suppressed ?? 0;
     if (suppressed > 0) said[attributes.suppressed] = suppressed;
     Object.assign(said, usageAttributes(this.#usage));
     if (this.#output !== undefined) {
@@ -225,10 +226,10 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#span.setAttributes(said);
   }
 
-  #emitChunks(columns: ChunkColumns): void {
-    const { count, steps } = columns.rows;
+  #emitChunks(recorder: ChunkRecorder): void {
+    const { count, steps } = recorder.rows;
     if (count === 0 && (this.#stream === undefined || steps.count === 0)) return;
-    const rows = columns.take();
+    const rows = recorder.take();
     if (this.#measure.settings.chunks === "spans") {
       const startTime = this.#origin.time(this.#firstAt);
       this.#stream ??= this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.context);

@@ -1,7 +1,7 @@
 import type { Attributes, SpanContext } from "@opentelemetry/api";
 import type { ChunkKind } from "../../core/provider.ts";
 import type { Usage } from "../../core/usage.ts";
-import { chunkKinds } from "../chunk-spans/columns.ts";
+import { chunkKinds } from "../chunk-spans/recorders.ts";
 import { attributes, labels, providerName } from "../names.ts";
 import type { Distribution } from "../sdk/distribution.ts";
 import type { AttributeSets, Instruments } from "../sdk/instruments.ts";

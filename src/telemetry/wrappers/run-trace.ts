@@ -4,7 +4,8 @@ import type { EventOf, TerminalEvent, Timing } from "../../core/events.ts";
 import type { Claim } from "../../core/journal.ts";
 import { defaultTenant } from "../../core/run-request.ts";
 import { appendBlock } from "../chunk-spans/block.ts";
-import { AppendColumns, blockRows } from "../chunk-spans/columns.ts";
+import { AppendRecorder } from "../chunk-spans/recorders.ts";
+import { blockRows } from "../chunk-spans/rows.ts";
 import { attributes, labels, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
 import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
@@ -53,7 +54,7 @@ export class RunTrace {
   readonly pending = new Set<Pending>();
   readonly #measure: Instrumentation;
   readonly #started: number;
-  readonly #appends: AppendColumns | undefined;
+  readonly #appends: AppendRecorder | undefined;
   readonly #resumed: boolean;
   readonly #register: RunRegister;
   #round: RoundTrace | undefined;
@@ -101,7 +102,7 @@ export class RunTrace {
     this.context = trace.setSpan(contextOf(undefined), this.span);
     this.traceparent = formatTraceparent(this.span.spanContext());
     if (this.span.isRecording()) {
-      this.#appends = new AppendColumns(measure.settings.maxChunkSpans);
+      this.#appends = new AppendRecorder(measure.settings.maxChunkSpans);
       measure.ring.open(run, claim.request.parent?.run);
       if (measure.content.captured) {
         const { input } = claim.request;
@@ -251,7 +252,7 @@ export class RunTrace {
     this.#end(good);
   }
 
-  #emitAppends(appends: AppendColumns): void {
+  #emitAppends(appends: AppendRecorder): void {
     const block = appendBlock(this.span.spanContext(), this.origin, appends.take());
     emitBlock(this.#measure, this.run, block, this.context);
   }

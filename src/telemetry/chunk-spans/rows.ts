@@ -1,0 +1,135 @@
+/** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
+export const blockRows = 32;
+
+const noCells: Float64Array = new Float64Array(0);
+
+/** Rows of numbers in one array: a new row costs one or two cache lines, however many streams there are. */
+class Table {
+  count = 0;
+  protected cells = noCells;
+  readonly #width: number;
+
+  constructor(width: number) {
+    this.#width = width;
+  }
+
+  start(row: number): number {
+    return this.cells[row * this.#width] ?? 0;
+  }
+
+  end(row: number): number {
+    return this.cells[row * this.#width + 1] ?? 0;
+  }
+
+  /** The place of a new row. */
+  protected add(): number {
+    const at = this.count * this.#width;
+    if (at === this.cells.length) {
+      const cells = new Float64Array(Math.max(blockRows * this.#width, at * 4));
+      cells.set(this.cells);
+      this.cells = cells;
+    }
+    this.count += 1;
+    return at;
+  }
+}
+
+/** Chunks of one block, and their accumulation steps. */
+export class ChunkRows extends Table {
+  readonly steps = new StepRows();
+
+  constructor() {
+    super(6);
+  }
+
+  push(kind: number, bytes: number, start: number, end: number, index: number, gap: number): void {
+    const at = this.add();
+    const { cells } = this;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = kind;
+    cells[at + 3] = bytes;
+    cells[at + 4] = index;
+    cells[at + 5] = gap;
+  }
+
+  extend(row: number, end: number): void {
+    if (end > this.end(row)) this.cells[row * 6 + 1] = end;
+  }
+
+  kind(row: number): number {
+    return this.cells[row * 6 + 2] ?? 0;
+  }
+
+  bytes(row: number): number {
+    return this.cells[row * 6 + 3] ?? 0;
+  }
+
+  /** Ordinal of the chunk in its stream. */
+  index(row: number): number {
+    return this.cells[row * 6 + 4] ?? 0;
+  }
+
+  /** Time since the previous chunk, ms. */
+  gap(row: number): number {
+    return this.cells[row * 6 + 5] ?? 0;
+  }
+}
+
+class StepRows extends Table {
+  constructor() {
+    super(6);
+  }
+
+  push(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
+    const at = this.add();
+    const { cells } = this;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = chunk;
+    cells[at + 3] = call;
+    cells[at + 4] = bytes;
+    cells[at + 5] = sealed ? 1 : 0;
+  }
+
+  /** Row of its chunk; -1 when it belongs to none of the block. */
+  chunk(row: number): number {
+    return this.cells[row * 6 + 2] ?? -1;
+  }
+
+  call(row: number): number {
+    return this.cells[row * 6 + 3] ?? 0;
+  }
+
+  bytes(row: number): number {
+    return this.cells[row * 6 + 4] ?? 0;
+  }
+
+  sealed(row: number): boolean {
+    return this.cells[row * 6 + 5] === 1;
+  }
+}
+
+/** Appends of one block. */
+export class AppendRows extends Table {
+  constructor() {
+    super(4);
+  }
+
+  push(events: number, runs: number, start: number, end: number): void {
+    const at = this.add();
+    const { cells } = this;
+    cells[at] = start;
+    cells[at + 1] = end;
+    cells[at + 2] = events;
+    cells[at + 3] = runs;
+  }
+
+  events(row: number): number {
+    return this.cells[row * 4 + 2] ?? 0;
+  }
+
+  runs(row: number): number {
+    return this.cells[row * 4 + 3] ?? 0;
+  }
+}
