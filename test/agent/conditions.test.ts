@@ -24,6 +24,33 @@ const table: readonly (readonly [string, readonly Values[], readonly Values[]])[
   ["-a < -1", [{ a: 2 }], [{ a: 1 }]],
   ["a + b == 3", [{ a: 1, b: 2 }], [{ a: 1, b: 1 }]],
   ["a - b == 1", [{ a: 3, b: 2 }], [{ a: 4, b: 2 }]],
+  // Arguments are doubles, whole or not, and literals may be integers.
+  ["a + 1 > 100", [{ a: 100 }, { a: 99.5 }], [{ a: 99 }, { a: 98.5 }]],
+  ["100 - a < 1", [{ a: 100 }, { a: 99.5 }], [{ a: 99 }]],
+  ["a * 2 >= 200.5", [{ a: 100.25 }], [{ a: 100 }]],
+  ["1.5 * a > 3", [{ a: 3 }], [{ a: 2 }]],
+  ["a / 2 > 3", [{ a: 7 }], [{ a: 6 }]],
+  ["a % 10 == 0", [{ a: 20 }], [{ a: 21 }, { a: 20.5 }]],
+  ["items.size() * price > 10", [{ items: [1, 2, 3], price: 4 }], [{ items: [1, 2], price: 4 }]],
+  ["name + '!' == 'x!'", [{ name: "x" }], [{ name: "y" }]],
+  // What is not a number cannot be judged, so a person is asked.
+  [
+    "a / b > 2",
+    [
+      { a: 5, b: 2 },
+      { a: 0, b: 0 },
+      { a: 1, b: 0 },
+    ],
+    [{ a: 4, b: 2 }],
+  ],
+  [
+    "a * b < 1",
+    [
+      { a: 1e308, b: -1e308 },
+      { a: 0, b: 5 },
+    ],
+    [{ a: 1, b: 1 }],
+  ],
   [
     "a > 1 ? b == 1 : b == 2",
     [

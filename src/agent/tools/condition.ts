@@ -20,7 +20,22 @@ const environment = new Environment({
   .registerFunction("venturi_in(dyn, dyn): bool", isIn)
   .registerFunction("venturi_matches(dyn, dyn): bool", matches)
   .registerFunction("venturi_and(bool, bool): bool", (left: boolean, right: boolean) => left && right)
-  .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right);
+  .registerFunction("venturi_or(bool, bool): bool", (left: boolean, right: boolean) => left || right)
+  .registerFunction("venturi_finite(dyn): dyn", finite);
+
+/** Arguments are doubles and literals such as `1` integers. Plain CEL does not calculate with both. */
+const arithmetic: Readonly<Record<string, (left: number, right: number) => number>> = {
+  "+": (left, right) => left + right,
+  "-": (left, right) => left - right,
+  "*": (left, right) => left * right,
+  "/": (left, right) => left / right,
+  "%": (left, right) => left % right,
+};
+for (const [sign, calculate] of Object.entries(arithmetic)) {
+  const mixed = (left: number | bigint, right: number | bigint) => calculate(Number(left), Number(right));
+  environment.registerOperator(`double ${sign} int`, mixed).registerOperator(`int ${sign} double`, mixed);
+}
+environment.registerOperator("double % double", (left: number, right: number) => left % right);
 
 /**
  * Compiles a CEL condition on a tool's arguments, such as `amount > 100 && currency != "EUR"`. Arguments are variables, and
@@ -96,8 +111,10 @@ function strict(node: ASTNode, rules: { readonly guarded: boolean }): string {
       return `${node.op === "!=" ? "!" : ""}venturi_same(${all(node.args)})`;
     case "in":
       return `venturi_in(${all(node.args)})`;
-    default:
-      return `((${inner(node.args[0])}) ${node.op} (${inner(node.args[1])}))`;
+    default: {
+      const whole = `((${inner(node.args[0])}) ${node.op} (${inner(node.args[1])}))`;
+      return Object.hasOwn(arithmetic, node.op) ? `venturi_finite(${whole})` : whole;
+    }
   }
 }
 
@@ -130,6 +147,12 @@ function plainOf(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const entries = value instanceof Map ? [...value] : Object.entries(value);
   return Object.fromEntries(entries.map(([key, inner]) => [String(key), plainOf(inner)]));
+}
+
+/** A comparison with "not a number", such as 0 / 0, would be false whatever the other side is. */
+function finite(value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new Error("the result is not a number");
+  return value;
 }
 
 function isIn(value: unknown, container: unknown): boolean {
