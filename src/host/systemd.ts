@@ -1,5 +1,8 @@
 import { execFile } from "node:child_process";
 
+/** Long, because on a busy machine a process may take seconds to start, and a lost READY=1 ends the service. */
+const patience = 20_000;
+
 /**
  * Notifies systemd (`Type=notify`). Node has no Unix datagram sockets, so systemd-notify sends it; if that is missing nothing
  * is sent, and systemd's start timeout reports it.
@@ -7,7 +10,9 @@ import { execFile } from "node:child_process";
 export async function notifySystemd(...state: readonly string[]): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return;
   await new Promise<void>((resolve) => {
-    execFile("systemd-notify", ["--no-block", `--pid=${process.pid}`, ...state], { timeout: 2_000 }, () => resolve());
+    execFile("systemd-notify", ["--no-block", `--pid=${process.pid}`, ...state], { timeout: patience }, () =>
+      resolve(),
+    );
   });
 }
 
@@ -15,5 +20,12 @@ export async function notifySystemd(...state: readonly string[]): Promise<void> 
 export function keepWatchdog(): void {
   const { WATCHDOG_USEC: limit, WATCHDOG_PID: pid } = process.env;
   if (!(Number(limit) > 0) || (pid !== undefined && Number(pid) !== process.pid)) return;
-  setInterval(() => void notifySystemd("WATCHDOG=1"), Number(limit) / 2_000).unref();
+  let sending = false;
+  const beat = async (): Promise<void> => {
+    if (sending) return; // on a busy machine they would pile up
+    sending = true;
+    await notifySystemd("WATCHDOG=1");
+    sending = false;
+  };
+  setInterval(() => void beat(), Number(limit) / 2_000).unref();
 }
