@@ -163,6 +163,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       messages: (of) => sessions.before({ ...of, run: "" }),
       reload: async (code) => {
         const outcome = await revisions.reload(code === undefined ? loading : { ...loading, code });
+        if (!outcome.ok && outcome.error.code === "shutting_down") return outcome; // the journal may be closed
         const details = outcome.ok ? { config: outcome.hash } : { code: outcome.error.code };
         const entry = { action: outcome.ok ? "config.reloaded" : "config.refused", by: "local", details };
         await journal

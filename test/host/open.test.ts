@@ -78,6 +78,17 @@ ${extra}`;
     ]);
   });
 
+  it("closes what a reload opened while it closes, and refuses a reload that comes later", async () => {
+    const opened = await open(text(1));
+    const [outcome] = await Promise.all([opened.reload(), opened.close()]);
+    expect(outcome.ok).to.equal(true);
+    const later = await opened.reload();
+    expect(later).to.have.nested.property("error.code", "shutting_down");
+    const lines = (verb: string) => kept.filter((line) => line.startsWith(verb)).map((line) => line.slice(verb.length));
+    expect(lines("close ").sort()).to.deep.equal(lines("open ").sort());
+    expect(lines("open demo")).to.have.length(2);
+  });
+
   it("keeps two generations alive while a run holds the old one, and closes that after its last run", async () => {
     const { revision, reload } = await open(text(1));
     const old = revision();

@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { isDeepStrictEqual } from "node:util";
 import { inject, injectable } from "tsyringe";
-import { messageOf, type VenturiError, wrap } from "../../core/errors.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
 import { Log } from "../../core/log.ts";
 import { Telemetry } from "../../core/telemetry.ts";
 import { token } from "../../core/token.ts";
@@ -34,6 +34,7 @@ export class Revisions {
   readonly #telemetry: Telemetry;
   #current: ConfigRevision | undefined;
   #reloading: Promise<unknown> = Promise.resolve();
+  #closed = false;
   readonly #retiring = new Set<ConfigRevision>();
 
   constructor(
@@ -68,6 +69,8 @@ export class Revisions {
 
   /** Reloads the config and swaps revisions. On any error nothing changes except a log line and a metric. */
   reload(options: LoadOptions): Promise<ReloadOutcome> {
+    // A revision opened now would never be closed, and would keep the process alive.
+    if (this.#closed) return Promise.resolve({ ok: false, error: stopping() });
     const reloaded = this.#reloading.then(() => this.#reload(options));
     this.#reloading = reloaded;
     return reloaded;
@@ -75,6 +78,7 @@ export class Revisions {
 
   /** Closes all revisions. Runs have ended or been released by now, so nothing is awaited. */
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#reloading;
     await Promise.all([...this.#retiring, this.current].map((revision) => revision.close()));
   }
@@ -105,6 +109,9 @@ export class Revisions {
       .finally(() => this.#retiring.delete(old));
   }
 }
+
+const stopping = (): VenturiError =>
+  new VenturiError("config.reload", "shutting_down", "the service is stopping; the configuration stays as it was");
 
 function sameValue(left: Config, right: Config, key: string): boolean {
   const [before, after] = [left, right].map(({ tree }) => find(tree, [key]));
