@@ -68,7 +68,7 @@ async function measure(journal) {
   const logs = await Promise.all(
     Array.from({ length: runs }, async (_, number) => {
       const request = { agent: "bench", input: {} };
-      const item = { run: `run_${number}`, session: undefined, request, claimFor: "bench" };
+      const item = { run: `run_${number}`, tenant: "default", session: undefined, request, claimFor: "bench" };
       return committer.openLog((await journal.enqueue(item)).claim.ownership);
     }),
   );
