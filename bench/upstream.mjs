@@ -11,8 +11,9 @@ const server = createServer((request, response) => {
   request.on("data", (piece) => pieces.push(piece));
   request.on("end", () => {
     const body = Buffer.concat(pieces).toString();
-    const [, model] = /"model":"([^"]+)"/.exec(body) ?? [];
-    const answered = body.includes('"role":"tool"');
+    const [, model] = /"model":\s*"([^"]+)"/.exec(body) ?? [];
+    if (model === undefined) return response.writeHead(400).end();
+    const answered = /"role":\s*"tool"/.test(body);
     response.writeHead(200, { "content-type": "text/event-stream", "transfer-encoding": "chunked" });
     response.flushHeaders();
     const [kind, size, count] = model.split("-");
