@@ -7,6 +7,7 @@ const { globSync } = require("node:fs");
 
 const file = (name) => `dist/test/${name}.test.js`;
 const slow = [
+  "bench/benches",
   "chaos/chaos",
   "client/follow",
   "client/socket",
