@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
 import { blockRows } from "../../src/telemetry/chunk-spans/rows.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
-import { echo, wholeRun, wireProvider } from "./drive.ts";
+import { echo, generationContext, request, wholeRun, wireProvider } from "./drive.ts";
 import { named } from "./named.ts";
 import type { ReceivedSpan } from "./protobuf-reader.ts";
 import { Receiver } from "./receiver.ts";
@@ -125,6 +125,20 @@ describe("spans of a run", () => {
       expect(steps.map((step) => step.parentSpanId)).to.deep.equal(made.map(({ spanId }) => spanId));
       expect(new Set(trace.map(({ spanId }) => spanId)).size).to.equal(trace.length);
     }
+  });
+
+  it("full blocks of a long stream go out while it goes on", async () => {
+    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 4 * blockRows, perRead: 1 }));
+    let read = 0;
+    for await (const _ of provider.stream?.(request(), generationContext("run-1", 1)) ?? []) {
+      if (++read !== 3 * blockRows + 1) continue;
+      await telemetry.flush();
+      expect(named(receiver.spans, "venturi.chunk")).to.have.length(3 * blockRows);
+      expect(named(receiver.spans, "venturi.stream")).to.deep.equal([]);
+    }
+    await telemetry.close();
+    expect(named(receiver.spans, "venturi.chunk")).to.have.length(4 * blockRows);
   });
 
   it("the parents of a hundred interleaved runs never mix", async () => {
