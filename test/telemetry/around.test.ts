@@ -5,6 +5,7 @@ import type { Journal } from "../../src/core/journal.ts";
 import { type Log, silentLog } from "../../src/core/log.ts";
 import type { Runs } from "../../src/core/runs.ts";
 import type { Telemetry } from "../../src/core/telemetry.ts";
+import { blockRows } from "../../src/telemetry/chunk-spans/rows.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { claimOf, echo, finished, PlainLog, roundStarted, started, wholeRun, wireProvider } from "./drive.ts";
 import { named } from "./named.ts";
@@ -38,6 +39,21 @@ describe("what is measured around a run", () => {
       expect(append.attributes).to.deep.equal({ "venturi.journal.events": 1, "venturi.journal.runs": 1 });
     }
     expect(await telemetry.metrics()).to.match(/^venturi_journal_append_duration_seconds_count.* 2$/m);
+  });
+
+  it("many appends go out in full blocks while the run goes on, each once", async () => {
+    const journal = telemetry.journal({ append: async () => new Set() } as Partial<Journal> as Journal);
+    const plain = new PlainLog("run-1");
+    const log = telemetry.runLog(plain, claimOf(plain), []);
+    plain.flush = async () => {
+      await journal.append([{ ownership: plain.ownership, events: plain.events.slice(-1) }]);
+    };
+    await log.step(started);
+    for (let count = 0; count < 2 * blockRows; count++) await log.step(roundStarted(1));
+    expect(spans.named("venturi.journal.append")).to.have.length(2 * blockRows);
+    await log.step(finished);
+    expect(spans.named("venturi.journal.append")).to.have.length(2 * blockRows + 2);
+    expect(spans.orphans()).to.deep.equal([]);
   });
 
   it("a run that was claimed from the queue links to whoever asked for it instead of being its child", async () => {
