@@ -89,9 +89,9 @@ function classes(name, { properties, required = [], description }) {
 }
 
 function field(key, type, isRequired) {
-  const name = snake(key);
+  const name = identifier(key);
   const [, constant] = /^Literal\["([^"]*)"\]$/.exec(type) ?? [];
-  if (constant !== undefined && isRequired) return `${name}: ${type} = "${constant}"`;
+  if (constant !== undefined && isRequired && name === key) return `${name}: ${type} = "${constant}"`;
   const whole = isRequired || type === "Any" ? type : `${type.replace(/ \| None$/, "")} | None`;
   const given = isRequired ? [] : ["default=None"];
   if (name !== key) given.push(`alias="${key}"`);
@@ -132,5 +132,23 @@ function typeOf(schema, name, inner) {
 }
 
 const python = (value) => (value === true ? "True" : value === false ? "False" : JSON.stringify(value));
+// Keywords of Python, and attributes of pydantic's BaseModel that a field may not shadow.
+const taken = new Set(
+  `False None True and as assert async await break class continue def del elif else except finally for from global if import in is
+   lambda nonlocal not or pass raise return try while with yield
+   construct copy dict from_orm json parse_file parse_obj parse_raw schema schema_json update_forward_refs validate`.split(
+    /\s+/,
+  ),
+);
+
+/** The field's name in Python: `for` is `for_`, as PEP 8 has it. */
+function identifier(key) {
+  const name = snake(key)
+    .replace(/\W/g, "_")
+    .replace(/^(?=\d)/, "n")
+    .replace(/^_+/, "");
+  return taken.has(name) ? `${name}_` : name;
+}
+
 const snake = (key) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const pascal = (key) => key.charAt(0).toUpperCase() + key.slice(1);

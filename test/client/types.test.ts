@@ -18,6 +18,31 @@ describe("the Python client", () => {
     const { version } = JSON.parse(read("package.json")) as { version: string };
     expect(read("clients/python/pyproject.toml")).to.include(`\nversion = "${version}"\n`);
   });
+
+  it("has no field that Python cannot name", async () => {
+    const { pythonModels } = (await import("../../../scripts/python-models.mjs" as string)) as {
+      pythonModels(schemas: object): string;
+    };
+    const names = ["for", "from", "schema", "copy", "None", "x-ray", "2fa", "_id", "toolCalls", "plain"];
+    const schema = {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+      required: ["from", "plain"],
+    };
+    const fields = pythonModels({ Odd: schema }).split("class Odd(Model):\n")[1];
+    expect(fields?.trimEnd().split("\n")).to.deep.equal([
+      '    for_: str | None = Field(default=None, alias="for")',
+      '    from_: str = Field(alias="from")',
+      '    schema_: str | None = Field(default=None, alias="schema")',
+      '    copy_: str | None = Field(default=None, alias="copy")',
+      '    none: str | None = Field(default=None, alias="None")',
+      '    x_ray: str | None = Field(default=None, alias="x-ray")',
+      '    n2fa: str | None = Field(default=None, alias="2fa")',
+      '    id: str | None = Field(default=None, alias="_id")',
+      '    tool_calls: str | None = Field(default=None, alias="toolCalls")',
+      "    plain: str",
+    ]);
+  });
 });
 
 describe("the types of venturi/client", () => {

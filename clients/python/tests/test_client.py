@@ -7,6 +7,7 @@ from conftest import RETRY, Proxy, Service
 from pydantic import TypeAdapter
 from venturi_client import (
     ApprovalRequested,
+    ApprovalResolved,
     FeedOpened,
     FeedRunFinished,
     ForkRequest,
@@ -41,6 +42,14 @@ def test_approval_with_other_arguments(client: VenturiClient) -> None:
             run.approve(event.call, arguments={"expression": "40 + 2"})
         if isinstance(event, ToolFinished):
             assert "42" in (event.output or "")
+
+
+def test_approval_for_the_whole_run(client: VenturiClient) -> None:
+    run = client.start("asks", "what is 2 + 3?")
+    for event in run.events():
+        if isinstance(event, ApprovalRequested):
+            run.approve(event.call, for_="run")
+    assert [event.for_ for event in run.events() if isinstance(event, ApprovalResolved)] == ["run"]
 
 
 def test_steer_cancel_and_the_error_of_a_run(client: VenturiClient) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
@@ -269,9 +269,16 @@ class AsyncRun:
             pass
         return protocol.result_of(last)
 
-    async def approve(self, call: str, *, arguments: Mapping[str, Any] | None = None, reason: str | None = None) -> None:
-        """Allows a tool call, with these arguments instead of the model's where given."""
-        body = {"approved": True, **protocol.given(arguments=arguments, reason=reason)}
+    async def approve(
+        self,
+        call: str,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+        for_: Literal["run"] | None = None,
+    ) -> None:
+        """Allows a tool call, with these arguments instead of the model's where given; ``for_="run"`` allows its later calls too."""
+        body = {"approved": True, **protocol.given(arguments=arguments, reason=reason), **protocol.given(**{"for": for_})}
         await self._client.request(protocol.answer_call(self.id, call, body))
 
     async def deny(self, call: str, *, reason: str | None = None) -> None:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 import httpx
 
@@ -267,9 +267,16 @@ class Run:
             pass
         return protocol.result_of(last)
 
-    def approve(self, call: str, *, arguments: Mapping[str, Any] | None = None, reason: str | None = None) -> None:
-        """Allows a tool call, with these arguments instead of the model's where given."""
-        body = {"approved": True, **protocol.given(arguments=arguments, reason=reason)}
+    def approve(
+        self,
+        call: str,
+        *,
+        arguments: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+        for_: Literal["run"] | None = None,
+    ) -> None:
+        """Allows a tool call, with these arguments instead of the model's where given; ``for_="run"`` allows its later calls too."""
+        body = {"approved": True, **protocol.given(arguments=arguments, reason=reason), **protocol.given(**{"for": for_})}
         self._client.request(protocol.answer_call(self.id, call, body))
 
     def deny(self, call: str, *, reason: str | None = None) -> None:

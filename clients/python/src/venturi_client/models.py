@@ -107,7 +107,7 @@ class ApprovalResolved(Model):
     reason: str | None = None
     by: str | None = None
     arguments: dict[str, Any] | None = None
-    for: Literal["run"] | None = None
+    for_: Literal["run"] | None = Field(default=None, alias="for")
     signal: int | None = None
 
 
