@@ -9,6 +9,7 @@ COPY src ./src
 COPY plugins ./plugins
 RUN node node_modules/typescript/bin/tsc -p . --declaration false --sourceMap false --inlineSources false --incremental false \
  && node scripts/bundle-console.mjs \
+ && node scripts/bundle.mjs \
  && npm prune --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:24.21.0-alpine@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1
@@ -18,6 +19,7 @@ COPY --from=build /build/package.json ./
 COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/dist/src ./dist/src
 COPY --from=build /build/dist/plugins ./dist/plugins
+COPY --from=build /build/dist/bundle ./dist/bundle
 COPY config ./config
 COPY deploy/venturi.yaml ./deploy/venturi.yaml
 # What the shell tool needs for its sandbox and its most used command.

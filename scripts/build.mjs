@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { bundleProgram } from "./bundle.mjs";
 import { bundleConsole } from "./bundle-console.mjs";
 
 const stamp = "dist/.tsbuildinfo";
@@ -27,6 +28,8 @@ if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 await bundleConsole();
 // When only the page changed, tsc has left the stamp as it was.
 if (existsSync(stamp)) utimesSync(stamp, new Date(), new Date());
+// After the stamp: an older bundle is not used.
+if (!process.argv.includes("--unchecked")) await bundleProgram();
 if (unchecked.length > 0) process.exit(0);
 const web = ["node_modules/typescript/bin/tsc", "-p", "plugins/channel-console/web"];
 process.exit(spawnSync(process.execPath, web, { stdio: "inherit" }).status ?? 1);

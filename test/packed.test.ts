@@ -56,6 +56,7 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
       "dist/plugins/clock/index.js",
       "dist/plugins/channel-console/assets/index.html",
       "dist/src/plugin.d.ts",
+      "dist/bundle/src.cli.main.js",
     ]) {
       expect(existsSync(join(own, file)), file).to.equal(true);
     }
@@ -94,6 +95,56 @@ agents: { one: { model: mine/any, tools: [count] } }
     const right = node([bin, "plugins", "--config", "venturi.yaml"], home);
     expect(right.exit, right.text).to.equal(0);
     expect(right.text).to.match(/^my-tool +tool +\S+my-tool +0\.1\.0 +tools\.count$/m);
+  });
+
+  describe("and the program's bundle", () => {
+    const where = (words: readonly string[] = [], env: Record<string, string> = {}): string => {
+      const all = [...words, bin, "validate", "--config", "where.yaml"];
+      const { status, stdout, stderr } = spawnSync(process.execPath, all, {
+        cwd: home,
+        encoding: "utf8",
+        env: { ...process.env, NODE_OPTIONS: "", NODE_V8_COVERAGE: undefined, ...env },
+      });
+      expect(status, stderr).to.equal(0);
+      return /^core: .*venturi\/(dist\/\S+)$/m.exec(stdout)?.[1] ?? stdout;
+    };
+    const stamp = () => join(home, "node_modules/venturi/dist/.tsbuildinfo");
+
+    before(() => {
+      const plugin = `import { definePlugin } from "venturi/plugin";
+import { z } from "zod";
+console.log("core: " + import.meta.resolve("venturi/plugin"));
+export default definePlugin({ name: "where", kind: "tool", options: z.strictObject({}), create: () => ({ tools: [] }) });
+`;
+      writeFileSync(join(home, "where.mjs"), plugin);
+      const config =
+        "plugins: [./where.mjs]\nproviders: { one: { type: simulator } }\nagents: { a: { model: one/any } }\n";
+      writeFileSync(join(home, "where.yaml"), config);
+    });
+    afterEach(() => rmSync(stamp(), { force: true }));
+
+    it("share one core", () => expect(where()).to.equal("dist/bundle/src.plugin.js"));
+
+    it("which names the licenses of what is in it", () => {
+      const text = readFileSync(join(home, "node_modules/venturi/dist/bundle/LICENSES.txt"), "utf8");
+      for (const name of ["fastify", "zod", "yaml", "@opentelemetry/api"])
+        expect(text).to.match(new RegExp(`^${name} \\d`, "m"));
+      expect(text).to.include("MIT License").and.to.include("Apache License");
+    });
+
+    it("do without it where something is preloaded, which may patch packages by name", () => {
+      expect(where(["--import", "data:text/javascript,"])).to.equal("dist/src/plugin.js");
+      expect(where([], { NODE_OPTIONS: "--require=node:path" })).to.equal("dist/src/plugin.js");
+    });
+
+    it("do without it where coverage is measured", () => {
+      expect(where([], { NODE_V8_COVERAGE: join(home, "coverage") })).to.equal("dist/src/plugin.js");
+    });
+
+    it("do without it when it is older than what was compiled", () => {
+      writeFileSync(stamp(), "");
+      expect(where()).to.equal("dist/src/plugin.js");
+    });
   });
 
   it("is not written over something else", () => {

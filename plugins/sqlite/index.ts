@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { Duration, definePlugin, Size, VenturiError } from "venturi/plugin";
 import { z } from "zod";
@@ -27,7 +27,7 @@ export default definePlugin({
       : [{ path: ["path"], message: `${processes} processes (server.processes) cannot share :memory:; name a file` }],
   async create({ path, ...options }, context) {
     const file = path === ":memory:" ? path : resolve(context.folder, path);
-    if (file !== ":memory:") await makeFolder(dirname(file));
+    if (file !== ":memory:") makeFolder(dirname(file));
     const journal = new SqliteJournal({ ...options, file }, context.log);
     try {
       // A read: a file locked by another process right now can be waited for later.
@@ -40,9 +40,9 @@ export default definePlugin({
   },
 });
 
-async function makeFolder(folder: string): Promise<void> {
+function makeFolder(folder: string): void {
   try {
-    await mkdir(folder, { recursive: true });
+    mkdirSync(folder, { recursive: true });
   } catch (cause) {
     const message = `the folder ${folder} for the journal cannot be created; choose another journal.path`;
     throw new VenturiError("journal.open", "journal_failed", message, { cause });

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import module from "node:module";
 import { tooOld } from "../host/node-version.ts";
+import { useBundle } from "./bundle.ts";
 import { printVersion } from "./version.ts";
 
 // `--version` loads nothing: people and scripts call it often.
@@ -14,6 +15,7 @@ if (first === "--version" || first === "-V") {
 } else {
   // Caches compiled code, for a faster next start.
   module.enableCompileCache();
+  useBundle();
   const { main } = await import("./main.ts");
   await main(process.argv);
 }

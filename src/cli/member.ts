@@ -1,34 +1,6 @@
 import module from "node:module";
-import { wrap } from "../core/errors.ts";
-import { Member } from "../host/processes/member.ts";
-import { openService, type Service } from "../host/service.ts";
-import { exitOnUncaught } from "./exit-on-uncaught.ts";
-
-/** One process of a service that has several: serves until its supervisor says otherwise, or is gone. */
-async function serve(): Promise<void> {
-  const ending = Promise.withResolvers<"release" | undefined>();
-  // A terminal sends these to the supervisor as well, which decides.
-  for (const signal of ["SIGINT", "SIGHUP", "SIGUSR2"] as const) process.on(signal, () => {});
-  // Sent to this process alone: its siblings take over.
-  process.on("SIGTERM", () => ending.resolve("release"));
-  // Without its supervisor it gets no connections: what runs is finished, or left to the next start.
-  process.on("disconnect", () => ending.resolve("release"));
-  const member = new Member();
-  const { worker, configFile, set } = await member.started;
-  let service: Service;
-  try {
-    service = await openService({ configFile, set, worker, siblings: member });
-  } catch (thrown) {
-    await member.failed(wrap("service.start", thrown));
-    process.exit(1);
-  }
-  exitOnUncaught(service.host.log);
-  await member.ready(service, (afterDrain) => ending.resolve(afterDrain));
-  const afterDrain = await ending.promise;
-  member.draining();
-  await service.drain(afterDrain);
-  process.exit();
-}
+import { useBundle } from "./bundle.ts";
 
 module.enableCompileCache();
-await serve();
+useBundle();
+await import("./serve-member.ts");

@@ -53,6 +53,8 @@ export interface OpenOptions {
   readonly clock?: Clock;
   /** Overrides container bindings: `provide(ToolRegistry, mine)`. */
   readonly replace?: readonly Provided[];
+  /** Done while the journal opens, which waits for its thread or server. */
+  readonly meanwhile?: () => Promise<unknown>;
 }
 
 /** Everything but the server: shared by the service, the commands and the library. */
@@ -117,7 +119,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     const instances = container.resolve(Instances);
     undo.push(() => instances.close());
     const open = async () => telemetry.journal(await instances.make("journal", config.journal));
-    const journal = await provideJournal(container, open);
+    const [journal] = await Promise.all([provideJournal(container, open), options.meanwhile?.()]);
     const revisions = container.resolve(Revisions);
     await revisions.start(config);
     undo.push(() => revisions.close());

@@ -1,9 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/channel.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { Readiness } from "./http/readiness.ts";
 import type { OwnReadiness } from "./http/readyz.ts";
-import { openServer, type ServerParts } from "./http/server.ts";
+import { loadHttp, openServer, type ServerParts } from "./http/server.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
 import type { Siblings } from "./processes/siblings.ts";
@@ -52,7 +53,9 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
 
 /** The long-running service: a host and the server with its channels. */
 export async function openService({ siblings, ...options }: ServiceOptions): Promise<Service> {
-  const host = await openHost({ logLevel: "info", ...options });
+  // After a turn: loading blocks, and the journal is to be under way by then.
+  const meanwhile = () => setImmediate().then(loadHttp);
+  const host = await openHost({ logLevel: "info", meanwhile, ...options });
   try {
     const { admission, log, telemetry } = host;
     const parts = await serverParts(host, siblings);

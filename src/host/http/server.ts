@@ -125,6 +125,15 @@ async function open(app: FastifyInstance, { settings: { listen }, siblings }: Se
   return urlOf(listen.host, app.server);
 }
 
+/** Loads the packages that a server is made of. One that cannot be loaded is reported where it is used. */
+export const loadHttp = (): Promise<unknown> =>
+  Promise.allSettled([
+    import("fastify"),
+    import("@fastify/rate-limit"),
+    import("@fastify/websocket"),
+    import("@fastify/swagger"),
+  ]);
+
 async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
   const { settings, limits, version } = parts;
   const origins = settings.cors?.origins ?? [];

@@ -1,0 +1,100 @@
+// Bundles the program and the packages it starts with into dist/bundle, from what tsc wrote: a start then reads some fifty files
+// instead of 1,200. src/cli/bundle.ts loads them in place of the modules they are made of.
+import { globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { build } from "esbuild";
+
+const target = "dist/bundle";
+/** Modules that are imported from outside of the bundle, and hence keep a name: "src/cli/main.js" is src.cli.main.js. */
+const entries = ["src/cli/main.js", "src/cli/serve-member.js", "src/index.js", "src/plugin.js"];
+// Shared with plugins of others, who decorate classes for our container; or rarely needed.
+const external = [
+  "tsyringe",
+  "reflect-metadata",
+  "pg",
+  "@nats-io/*",
+  "@modelcontextprotocol/sdk",
+  "@opentelemetry/exporter-metrics-otlp-grpc",
+  "axios",
+  "jose",
+  "bufferutil",
+  "utf-8-validate",
+];
+// What CommonJS code expects.
+const banner = `import { createRequire as requireOf } from "node:module";
+const require = requireOf(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
+
+export async function bundleProgram() {
+  rmSync(target, { recursive: true, force: true });
+  const modules = [...entries, ...globSync("plugins/*/index.js", { cwd: "dist" })].map((path) =>
+    path.replaceAll("\\", "/"),
+  );
+  const { metafile } = await build({
+    entryPoints: Object.fromEntries(
+      modules.map((path) => [path.replace(/\.js$/, "").replaceAll("/", "."), `dist/${path}`]),
+    ),
+    outdir: target,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node22",
+    minifyWhitespace: true,
+    legalComments: "none",
+    banner: { js: banner },
+    external,
+    plugins: [ownModules, namedImports],
+    metafile: true,
+    logLevel: "warning",
+  });
+  writeFileSync(join(target, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));
+}
+
+const ownModules = {
+  name: "own-modules",
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/]dist[\\/](?:src|plugins)[\\/].*\.js$/ }, ({ path }) => {
+      const code = readFileSync(path, "utf8");
+      // Chunks lie elsewhere than the modules in them, which find files beside themselves.
+      const place = `new URL("..${pathToFileURL(path).href.slice(pathToFileURL(resolve("dist")).href.length)}", import.meta.url).href`;
+      // Of a decorated class tsc writes the name twice; esbuild would number the second, which is the one that is shown.
+      const contents = code
+        .replaceAll("import.meta.url", place)
+        .replaceAll(/^let (\w+) = class \1\b/gm, "let $1 = class");
+      return { contents, loader: "js" };
+    });
+  },
+};
+
+/** `import()` of a CommonJS package has its named exports in Node, but not in esbuild. */
+const namedImports = {
+  name: "named-imports",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^[@a-z]/ }, ({ path, kind }) => {
+      const isOurs = kind !== "dynamic-import" || path.startsWith("node:") || path.startsWith("venturi/");
+      return isOurs || isExternal(path) ? undefined : { path, namespace: "named" };
+    });
+    onLoad({ filter: /^/, namespace: "named" }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== "module.exports");
+      return { contents: `export { ${names.join(", ")} } from "${path}";`, resolveDir: "." };
+    });
+  },
+};
+
+const isExternal = (path) => external.some((name) => path === name || path.startsWith(`${name.replace(/\/\*$/, "")}/`));
+
+/** Of each package in the bundle. */
+function licensesOf(inputs) {
+  const folders = new Set(
+    inputs.map((path) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]).filter(Boolean),
+  );
+  const texts = [...folders].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const [file] = globSync(join(folder, "{LICENSE,LICENCE,license,License}*"));
+    return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(file, "utf8").trim()}\n`;
+  });
+  return texts.join(`\n${"-".repeat(80)}\n\n`);
+}
+
+if (import.meta.main) await bundleProgram();

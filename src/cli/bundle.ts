@@ -1,0 +1,37 @@
+import { existsSync, readdirSync, statSync } from "node:fs";
+import module from "node:module";
+
+const dist = new URL("../../", import.meta.url);
+const bundle = new URL("bundle/", dist);
+
+/**
+ * From here on modules are loaded from dist/bundle where they were bundled, also for plugins that import `venturi/plugin`.
+ * Not when something is preloaded or measured: instrumentations patch packages by their name, and coverage is by file.
+ */
+export function useBundle(): void {
+  if (isInstrumented() || !isCurrent()) return;
+  const bundled = new Set(readdirSync(bundle));
+  module.registerHooks({
+    resolve(specifier, context, next) {
+      const isChunk = specifier.startsWith("./") && context.parentURL?.startsWith(bundle.href) === true;
+      if (isChunk) return { url: bundle.href + specifier.slice(2), format: "module", shortCircuit: true };
+      const found = next(specifier, context);
+      if (!found.url.startsWith(dist.href)) return found;
+      const name = found.url.slice(dist.href.length).replaceAll("/", ".");
+      return bundled.has(name) ? { ...found, url: new URL(name, bundle).href } : found;
+    },
+  });
+}
+
+function isInstrumented(): boolean {
+  const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? "").split(/\s+/)];
+  const preloads = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=|$)/;
+  return words.some((word) => preloads.test(word)) || process.env.NODE_V8_COVERAGE !== undefined;
+}
+
+/** Not older than what tsc wrote. A published package holds no such record. */
+function isCurrent(): boolean {
+  if (!existsSync(bundle)) return false;
+  const compiled = new URL(".tsbuildinfo", dist);
+  return !existsSync(compiled) || statSync(compiled).mtimeMs <= statSync(bundle).mtimeMs;
+}
