@@ -137,7 +137,9 @@ export default definePlugin({ name: "where", kind: "tool", options: z.strictObje
       expect(where([], { NODE_OPTIONS: "--require=node:path" })).to.equal("dist/src/plugin.js");
     });
 
-    it("do without it where coverage is measured", () => {
+    it("do without it where coverage is measured or sources are wanted", () => {
+      expect(where(["--enable-source-maps"])).to.equal("dist/src/plugin.js");
+      expect(where(["--inspect=127.0.0.1:0"])).to.equal("dist/src/plugin.js");
       expect(where([], { NODE_V8_COVERAGE: join(home, "coverage") })).to.equal("dist/src/plugin.js");
     });
 

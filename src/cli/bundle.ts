@@ -6,7 +6,8 @@ const bundle = new URL("bundle/", dist);
 
 /**
  * From here on modules are loaded from dist/bundle where they were bundled, also for plugins that import `venturi/plugin`.
- * Not when something is preloaded or measured: instrumentations patch packages by their name, and coverage is by file.
+ * Not when something is preloaded, debugged or measured: instrumentations patch packages by their name, and people and coverage
+ * want the sources.
  */
 export function useBundle(): void {
   if (isInstrumented() || !isCurrent()) return;
@@ -25,8 +26,8 @@ export function useBundle(): void {
 
 function isInstrumented(): boolean {
   const words = [...process.execArgv, ...(process.env.NODE_OPTIONS ?? "").split(/\s+/)];
-  const preloads = /^(?:--import|--require|-r|--loader|--experimental-loader)(?:=|$)/;
-  return words.some((word) => preloads.test(word)) || process.env.NODE_V8_COVERAGE !== undefined;
+  const wanted = /^(?:--import|--require|-r|--loader|--experimental-loader|--inspect\S*|--enable-source-maps)(?:=|$)/;
+  return words.some((word) => wanted.test(word)) || process.env.NODE_V8_COVERAGE !== undefined;
 }
 
 /** Not older than what tsc wrote. A published package holds no such record. */
