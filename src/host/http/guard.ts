@@ -1,0 +1,89 @@
+import { randomBytes } from "node:crypto";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { AuditEntry } from "../../core/audit.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
+import { traceparentOf } from "../../core/trace-context.ts";
+import { Keyring } from "./auth.ts";
+import { FailedLogins } from "./failed-logins.ts";
+import { tokenCheck } from "./jwt.ts";
+import type { KeyHolder } from "./key-holder.ts";
+import { originCheck } from "./origin.ts";
+import type { ServerParts } from "./server-parts.ts";
+
+/** Who is calling, and what that entails. */
+export interface Callers {
+  of(request: unknown): KeyHolder;
+  charge(request: unknown): Promise<void>;
+  /** The action has already happened, so a failure to audit it is only logged. */
+  audit(entry: AuditEntry): Promise<void>;
+}
+
+/** Checks before every handler: Host and Origin, key, rate. */
+export async function guard(app: FastifyInstance, parts: ServerParts): Promise<Callers> {
+  const { settings, audit, clock, log, siblings } = parts;
+  const { auth } = settings;
+  const keyring = new Keyring(auth, auth?.jwt && (await tokenCheck(auth.jwt)));
+  const { identify = (request: FastifyRequest) => keyring.identify(request.headers) } = parts;
+  const record = (entry: AuditEntry) =>
+    audit.audit(entry).catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
+  const failures = new FailedLogins({ clock, log, audit: (entry) => void record(entry) });
+  app.addHook("onClose", async () => failures.flush());
+  const checkOrigin = originCheck(settings);
+  const holders = new WeakMap<object, KeyHolder>();
+  const count = app.createRateLimit({
+    timeWindow: 60_000,
+    max: (request) => holders.get(request)?.requestsPerMinute ?? Number.MAX_SAFE_INTEGER,
+    keyGenerator: (request) => holders.get(request)?.id ?? request.ip,
+  });
+  const charge = async (request: FastifyRequest) => {
+    const holder = holders.get(request);
+    if (holder?.requestsPerMinute === undefined) return;
+    const shared = await siblings?.count(holder.id, 60_000).catch(() => undefined);
+    if (shared !== undefined && shared.current <= holder.requestsPerMinute) return;
+    const result =
+      shared === undefined ? await count(request) : { isAllowed: false, isExceeded: true, ttl: shared.ttl };
+    if (result.isAllowed || !result.isExceeded) return;
+    throw new VenturiError("auth.check", "rate_limited", "this key has used up its requests for this minute", {
+      details: { retryAfterMs: result.ttl },
+    });
+  };
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(securityHeaders);
+    reply.header("x-request-id", requestIdOf(request.headers["x-request-id"]));
+    reply.header("traceparent", traceparentOf(request.headers.traceparent) ?? freshTraceparent());
+    checkOrigin(request.headers, request.raw.rawHeaders);
+    if (request.routeOptions.config.open === true) return;
+    try {
+      holders.set(request, await identify(request));
+    } catch (thrown) {
+      const error = wrap("auth.check", thrown);
+      throw error.code === "unauthorized" ? failures.note(request.ip, error) : error;
+    }
+    await charge(request);
+  });
+  return {
+    of: (request) => {
+      const holder = typeof request === "object" && request !== null ? holders.get(request) : undefined;
+      if (holder === undefined) throw new VenturiError("auth.check", "unauthorized", "send a key");
+      return holder;
+    },
+    charge: (request) => charge(request as FastifyRequest), // the host's own request, handed back by a channel
+    audit: record,
+  };
+}
+
+/** The caller's request id if it is valid in a header, so that both sides' logs can be correlated. */
+const requestIdOf = (asked: unknown): string =>
+  typeof asked === "string" && /^[\w.:-]{1,128}$/.test(asked) ? asked : `req_${randomBytes(12).toString("hex")}`;
+
+/** A trace context for a response without a trace, so that its reader has an id to quote. */
+const freshTraceparent = (): string => `00-${randomBytes(16).toString("hex")}-${randomBytes(8).toString("hex")}-00`;
+
+const securityHeaders = {
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+  "referrer-policy": "no-referrer",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};

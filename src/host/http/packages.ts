@@ -1,0 +1,50 @@
+import type { FastifyInstance } from "fastify";
+import { OpenApi } from "./openapi.ts";
+import { nameSchemas } from "./schema-names.ts";
+import type { ServerParts } from "./server-parts.ts";
+
+/** Loads the packages that a server is made of. One that cannot be loaded is reported where it is used. */
+export const loadHttp = (): Promise<unknown> =>
+  Promise.allSettled([
+    import("fastify"),
+    import("@fastify/rate-limit"),
+    import("@fastify/websocket"),
+    import("@fastify/swagger"),
+  ]);
+
+export async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
+  const { settings, limits, version } = parts;
+  const origins = settings.cors?.origins ?? [];
+  if (origins.length > 0) {
+    const { default: cors } = await import("@fastify/cors");
+    const exposed = ["x-venturi-run", "venturi-warnings", "x-request-id", "traceparent", "retry-after", "location"];
+    await app.register(cors, {
+      origin: origins.includes("*") ? true : origins,
+      exposedHeaders: exposed,
+    });
+  }
+  const { default: rateLimit } = await import("@fastify/rate-limit");
+  await app.register(rateLimit, { global: false });
+  const { default: websocket } = await import("@fastify/websocket");
+  await app.register(websocket, {
+    // Pongs are left to the channel: automatic ones would pile up for a peer that pings and never reads.
+    options: {
+      maxPayload: limits.body,
+      autoPong: false,
+      handleProtocols: (offered) => (offered.has("venturi") ? "venturi" : false),
+    },
+  });
+  nameSchemas();
+  const openApi = new OpenApi();
+  const { default: swagger } = await import("@fastify/swagger");
+  await app.register(swagger, {
+    openapi: {
+      openapi: "3.1.0",
+      info: { title: "Venturi", version, description: "Runs of agents, as streams of events." },
+      components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+      ...(settings.auth !== undefined ? { security: [{ key: [] }] } : {}),
+    },
+    transform: (route) => openApi.route(route),
+    transformObject: (given) => openApi.document("openapiObject" in given ? given.openapiObject : {}),
+  });
+}

@@ -1,0 +1,28 @@
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Channel } from "../../core/channel.ts";
+import type { Clock } from "../../core/clock.ts";
+import type { Inspect } from "../../core/inspect.ts";
+import type { Journal } from "../../core/journal.ts";
+import type { Runs } from "../../core/runs.ts";
+import type { ServerSettings } from "../config/server.ts";
+import type { SharedTelemetry } from "../processes/siblings.ts";
+import type { Admission } from "../runs/admission.ts";
+import type { KeyHolder } from "./key-holder.ts";
+import type { ReadyParts } from "./readyz.ts";
+import type { ServiceLimits } from "./service-limits.ts";
+
+/** What a server is built from. */
+export interface ServerParts extends ReadyParts {
+  readonly settings: ServerSettings;
+  readonly limits: ServiceLimits;
+  readonly runs: Runs;
+  readonly admission: Admission;
+  readonly telemetry: SharedTelemetry;
+  readonly audit: Pick<Journal, "audit" | "audits">;
+  readonly clock: Clock;
+  readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
+  /** Authenticates in place of `settings.auth`: a program that mounts the service knows its own users. */
+  readonly identify?: (request: FastifyRequest) => Promise<KeyHolder>;
+  readonly version: string;
+  readonly inspect?: Inspect;
+}
