@@ -177,7 +177,7 @@ export class Claims {
       return;
     }
     const { seq, time } = last;
-    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time, standing: last.header("V") ?? "" });
+    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time, standing: last.header("V") ?? "", asked: true });
   }
 
   /** By the stream's clock: the age of each worker's heartbeat, relative to the asking worker's own of just now. */

@@ -63,7 +63,7 @@ async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<str
   const asked = byShard.map(async ([shard, group]) => {
     for (let at = 0; at < group.length; at += lastLimit) {
       const part = new Map(group.slice(at, at + lastLimit).map((known) => [names.run(known.run, "q"), known]));
-      const request = { subjects: [...part.keys()], atLeast: view.applied[shard] ?? 0 };
+      const request = { subjects: [...part.keys()], atLeast: view.applied(shard) };
       for (const stored of await store.lastOfEach(op, names.stream(shard), request)) {
         const known = part.get(stored.subject);
         if (!known) continue;

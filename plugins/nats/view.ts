@@ -2,16 +2,25 @@ import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
 import { within } from "./names.ts";
 import { type Origin, originOf, standingIn, standingOf } from "./standing.ts";
 
+/** Kinds of messages that change a run's state. Each has a consumer of its own, so that they come in order only by kind. */
+export const kinds = ["q", "x", "s"] as const;
+export type ChangeKind = (typeof kinds)[number];
+
+/** Changes that are kept until the run's request comes. It is never far behind. */
+const earlyLimit = 10_000;
+
 /** A state change, delivered by a stream or just written by this process. */
 export interface Seen {
   readonly run: string;
   readonly shard: number;
-  readonly kind: string;
+  readonly kind: ChangeKind;
   readonly seq: number;
   readonly time: number;
   /** The headers `V` and, for a request, `Q`. */
   readonly standing: string;
   readonly origin?: string | undefined;
+  /** Read on request: perhaps no state change, and then never delivered. */
+  readonly asked?: true;
 }
 
 /** Runs derived from their state changes: what can be claimed and listed. */
@@ -25,13 +34,22 @@ export class View {
   readonly #sleeping = new Map<string, Known>();
   readonly #texts = new Map<string, string>();
   readonly #changed: (known: Known, kind: string) => void;
-  /** By shard, the last sequence applied, whether delivered or written here. */
-  readonly applied: number[];
+  /** By shard and kind, the last sequence applied, whether delivered or written here. */
+  readonly #applied: Record<ChangeKind, number>[];
+  /** The last change of runs whose request has not been delivered yet. */
+  readonly #early = new Map<string, Seen>();
 
   constructor(shards: number, changed: (known: Known, kind: string) => void) {
     this.#runs = new Catalog(shards);
-    this.applied = Array.from({ length: shards }, () => 0);
+    this.#applied = Array.from({ length: shards }, () => ({ q: 0, x: 0, s: 0 }));
     this.#changed = changed;
+  }
+
+  /** The last sequence applied, of one kind or of all. */
+  applied(shard: number, kind?: ChangeKind): number {
+    const of = this.#applied[shard];
+    if (!of) return 0;
+    return kind ? of[kind] : Math.max(of.q, of.x, of.s);
   }
 
   get(run: string): Known | undefined {
@@ -66,6 +84,13 @@ export class View {
     return [...this.#running.keys()];
   }
 
+  /** Number of unfinished runs. */
+  get openCount(): number {
+    let count = this.#ready.size + this.#waiting.size;
+    for (const runs of this.#running.values()) count += runs.size;
+    return count;
+  }
+
   /** Unfinished runs. */
   *open(): Generator<Known> {
     yield* this.#ready.values();
@@ -74,14 +99,18 @@ export class View {
   }
 
   apply(seen: Seen): void {
-    const { run, seq, time, shard } = seen;
-    this.applied[shard] = Math.max(this.applied[shard] ?? 0, seq);
+    const { run, seq, time, shard, kind } = seen;
+    const applied = this.#applied[shard];
+    if (applied && !seen.asked) applied[kind] = Math.max(applied[kind], seq);
     const before = this.#runs.get(run);
     if (before && before.seq >= seq) {
       this.#correct(before, seen);
+      // It came after a later change of another kind: those who wait for signals have not heard of it.
+      if (kind === "s" && before.seq !== seq) this.#changed(before, kind);
       return;
     }
     const origin = this.#originOf(seen, before);
+    if (!origin) this.#keepEarly(seen);
     if (!origin || origin.void) return;
     const { agent, tenant, revision, session, key, caller, created, place } = origin;
     const parsed = standingIn(standingOf(seen.standing));
@@ -102,7 +131,11 @@ export class View {
       time,
     };
     this.keep(known);
-    this.#changed(known, seen.kind);
+    this.#changed(known, kind);
+    const early = this.#early.get(run);
+    if (!early) return;
+    this.#early.delete(run);
+    if (kind === "q") this.apply(early);
   }
 
   keep(known: Known): void {
@@ -117,6 +150,17 @@ export class View {
     if (!known) return;
     this.#leave(known);
     this.#runs.delete(run);
+  }
+
+  #keepEarly(seen: Seen): void {
+    if ((this.#early.get(seen.run)?.seq ?? 0) >= seen.seq) return;
+    this.#early.delete(seen.run);
+    this.#early.set(seen.run, seen);
+    if (this.#early.size <= earlyLimit) return;
+    for (const oldest of this.#early.keys()) {
+      this.#early.delete(oldest);
+      return;
+    }
   }
 
   /** This process's own writes are applied before the stream delivers their time. */
