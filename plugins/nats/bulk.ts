@@ -73,6 +73,6 @@ export async function readBulk(
 function placeOf(reply: string): { seq: number; order: number; time: number; pending: number } {
   const parts = reply.split(".");
   const at = parts.length === 9 ? 5 : 7;
-  const [seq = 0, order = 0, , pending = 0] = parts.slice(at, at + 4).map(Number);
-  return { seq, order, time: Number(BigInt(parts[at + 2] ?? 0) / 1_000n) / 1_000, pending };
+  const time = Number((parts[at + 2] ?? "").slice(0, -3)) / 1_000; // ns, more than a number holds
+  return { seq: Number(parts[at]), order: Number(parts[at + 1]), time, pending: Number(parts[at + 3]) };
 }

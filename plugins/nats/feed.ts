@@ -2,13 +2,16 @@ import type { Consumer, ConsumerMessages } from "@nats-io/jetstream";
 import { type Headers, readBulk } from "./bulk.ts";
 import { readCheckpoint, type StreamInfo, writeCheckpoint } from "./checkpoint.ts";
 import { type Names, runOf } from "./names.ts";
+import { standingOf } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
-import { type ChangeKind, kinds, type Seen, View } from "./view.ts";
+import { type ChangeKind, kinds, type Seen, type View } from "./view.ts";
 
 /** State changes between checkpoints. With more open runs than this, as many as there are: writing them costs the same per change. */
 const checkpointEvery = 5_000;
 /** State changes until a checkpoint is tried again that came at a bad moment. */
 const retryAfter = 500;
+/** Ended runs that enter the view at once. */
+const blockLength = 10_000;
 /** Interval of checks for stalled consumers, ms. */
 const watchEvery = 5_000;
 
@@ -199,16 +202,28 @@ export class Feed {
     return false;
   }
 
-  /** Runs that ended before the checkpoint. Held back until their last state change is known. */
+  /** Runs that ended before the checkpoint. */
   async #load(op: string, shard: Shard): Promise<void> {
     if (shard.from === 0) return;
-    const { view, names } = this.#options;
-    const all = new View(names.shards, () => {});
-    const upTo = (await this.#info(op, shard)).state.last_seq;
-    for (const kind of ["q", "x"] as const)
-      await this.#readBulk(op, shard, { kind, after: 0, upTo }, (seen) => all.apply(seen));
-    for (const known of all.walk({ oldestFirst: true }))
-      if (known.state === "done" && !view.get(known.run)) view.keep(known);
+    const { view } = this.#options;
+    const { state } = await this.#info(op, shard);
+    const range = { after: 0, upTo: state.last_seq };
+    const ended = new Map<string, Seen>();
+    await this.#readBulk(op, shard, { kind: "x", ...range }, (seen) => {
+      if (standingOf(seen.standing).state === "done" && !view.get(seen.run)) ended.set(seen.run, seen);
+    });
+    let block: [Seen, Seen][] = [];
+    await this.#readBulk(op, shard, { kind: "q", ...range }, (seen) => {
+      const last = ended.get(seen.run);
+      const isKnown = view.get(seen.run) !== undefined;
+      if (last && !isKnown) block.push([seen, last]);
+      ended.delete(seen.run);
+      // No known run may be between those of a block.
+      if (block.length < blockLength && !isKnown) return;
+      view.keepEnded(block);
+      block = [];
+    });
+    view.keepEnded(block);
   }
 
   #info(op: string, { number }: Shard): Promise<StreamInfo> {

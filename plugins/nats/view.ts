@@ -1,6 +1,6 @@
-import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
+import { Catalog, inListOrder, inOrder, type Known, type WalkOptions } from "./catalog.ts";
 import { within } from "./names.ts";
-import { type Origin, originOf, standingIn, standingOf } from "./standing.ts";
+import { type Origin, originOf, standingOf } from "./standing.ts";
 
 /** Kinds of messages that change a run's state. Each has a consumer of its own, so that they come in order only by kind. */
 export const kinds = ["q", "x", "s"] as const;
@@ -56,8 +56,14 @@ export class View {
     return this.#runs.get(run);
   }
 
+  /** Those that match, and perhaps a few more. */
   walk(options: WalkOptions): Generator<Known> {
     return this.#runs.walk(options);
+  }
+
+  /** Unfinished runs only; of these the view is complete without the history. */
+  walkOpen(options: WalkOptions): Known[] {
+    return inListOrder(this.open(), options);
   }
 
   /** Claimable runs, in order. */
@@ -99,7 +105,7 @@ export class View {
   }
 
   apply(seen: Seen): void {
-    const { run, seq, time, shard, kind } = seen;
+    const { run, seq, shard, kind } = seen;
     const applied = this.#applied[shard];
     if (applied && !seen.asked) applied[kind] = Math.max(applied[kind], seq);
     const before = this.#runs.get(run);
@@ -112,30 +118,23 @@ export class View {
     const origin = this.#originOf(seen, before);
     if (!origin) this.#keepEarly(seen);
     if (!origin || origin.void) return;
-    const { agent, tenant, revision, session, key, caller, created, place } = origin;
-    const parsed = standingIn(standingOf(seen.standing));
-    const standing = { ...parsed, worker: this.#shared(parsed.worker) };
-    const known: Known = {
-      run,
-      shard,
-      agent,
-      tenant,
-      revision,
-      session,
-      key,
-      caller,
-      created,
-      place,
-      ...standing,
-      seq,
-      time,
-    };
+    const known = this.#knownOf(seen, origin);
     this.keep(known);
     this.#changed(known, kind);
     const early = this.#early.get(run);
     if (!early) return;
     this.#early.delete(run);
     if (kind === "q") this.apply(early);
+  }
+
+  /** Runs of one shard that have ended, by sequence: each its request and the standing after its last change. */
+  keepEnded(ended: readonly (readonly [request: Seen, last: Seen])[]): void {
+    const block: Known[] = [];
+    for (const [request, last] of ended) {
+      const origin = this.#originOf(request, undefined);
+      if (origin && !origin.void && !this.#runs.get(request.run)) block.push(this.#knownOf(last, origin));
+    }
+    this.#runs.insert(block);
   }
 
   keep(known: Known): void {
@@ -168,6 +167,35 @@ export class View {
     if (before.seq !== seq && before.place !== seq) return;
     const created = before.place === seq ? time : before.created;
     this.keep({ ...before, created, time: before.seq === seq ? time : before.time });
+  }
+
+  #knownOf({ run, shard, seq, time, standing }: Seen, origin: Origin & { created: number; place: number }): Known {
+    const { agent, tenant, revision, session, key, caller, created, place } = origin;
+    const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = standingOf(standing);
+    // Written out: a literal with a spread in it takes twice the memory.
+    return {
+      run: flat(run),
+      shard,
+      agent,
+      tenant,
+      revision,
+      session,
+      key,
+      caller,
+      created,
+      place,
+      epoch,
+      head,
+      state,
+      signals,
+      cancelled,
+      outcome,
+      worker: this.#shared(worker),
+      asking,
+      wake,
+      seq,
+      time,
+    };
   }
 
   #originOf(seen: Seen, before: Known | undefined): (Origin & { created: number; place: number }) | undefined {
@@ -215,6 +243,5 @@ export class View {
   }
 }
 
-/** Order of arrival: exact within a shard, by engine time across shards. */
-export const inOrder = (left: Known, right: Known): number =>
-  left.shard === right.shard ? left.place - right.place : left.created - right.created || left.shard - right.shard;
+/** A copy: a part of a string keeps the whole of it, here a message's subject, in memory. */
+const flat = (text: string): string => Buffer.from(text).toString();
