@@ -18,8 +18,9 @@ const op = "journal.list";
 
 /** Before anything is read for it. */
 export function refuseUnsupported(query: ListQuery): void {
-  if (asksDigests(query) || query.by !== undefined) throw noDigests("a journal in NATS keeps no digests");
-  if (query.metadata !== undefined) throw noDigests("a journal in NATS has no index of metadata");
+  if (asksDigests(query)) throw noDigests("a journal in NATS keeps no digests");
+  if (query.metadata !== undefined || query.by !== undefined)
+    throw noDigests("a journal in NATS has no index of metadata or keys");
 }
 
 /** The view selects the runs; the streams provide their requests, and the position of running ones. */
