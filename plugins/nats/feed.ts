@@ -209,8 +209,12 @@ export class Feed {
     const { state } = await this.#info(op, shard);
     const range = { after: 0, upTo: state.last_seq };
     const ended = new Map<string, Seen>();
+    const texts = new Map<string, string>(); // most have ended alike
     await this.#readBulk(op, shard, { kind: "x", ...range }, (seen) => {
-      if (standingOf(seen.standing).state === "done" && !view.get(seen.run)) ended.set(seen.run, seen);
+      if (standingOf(seen.standing).state !== "done" || view.get(seen.run)) return;
+      const standing = texts.get(seen.standing) ?? flat(seen.standing);
+      if (texts.size < 10_000) texts.set(standing, standing);
+      ended.set(seen.run, { ...seen, standing });
     });
     let block: [Seen, Seen][] = [];
     await this.#readBulk(op, shard, { kind: "q", ...range }, (seen) => {
@@ -344,5 +348,8 @@ function isConsumerGone(thrown: unknown): true {
 
 function seenIn({ subject, seq, time, header }: Headers, shard: number, kind: ChangeKind): Seen {
   const { run } = runOf(subject);
-  return { run, kind, shard, seq, time, standing: header("V") ?? "", origin: header("Q") };
+  return { run: flat(run), kind, shard, seq, time, standing: header("V") ?? "", origin: header("Q"), delivered: true };
 }
+
+/** A copy: a part of a string keeps the whole of it, here a message's subject or headers, in memory. */
+const flat = (text: string): string => Buffer.from(text).toString();

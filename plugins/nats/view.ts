@@ -19,6 +19,8 @@ export interface Seen {
   /** The headers `V` and, for a request, `Q`. */
   readonly standing: string;
   readonly origin?: string | undefined;
+  /** Its time is the engine's. */
+  readonly delivered?: true;
   /** Read on request: perhaps no state change, and then never delivered. */
   readonly asked?: true;
 }
@@ -162,9 +164,9 @@ export class View {
     }
   }
 
-  /** This process's own writes are applied before the stream delivers their time. */
-  #correct(before: Known, { seq, time }: Seen): void {
-    if (before.seq !== seq && before.place !== seq) return;
+  /** This process's own writes are usually applied before the stream delivers their time. */
+  #correct(before: Known, { seq, time, delivered }: Seen): void {
+    if (!delivered || (before.seq !== seq && before.place !== seq)) return;
     const created = before.place === seq ? time : before.created;
     this.keep({ ...before, created, time: before.seq === seq ? time : before.time });
   }
@@ -174,7 +176,7 @@ export class View {
     const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = standingOf(standing);
     // Written out: a literal with a spread in it takes twice the memory.
     return {
-      run: flat(run),
+      run,
       shard,
       agent,
       tenant,
@@ -242,6 +244,3 @@ export class View {
     else this.#busy.delete(session);
   }
 }
-
-/** A copy: a part of a string keeps the whole of it, here a message's subject, in memory. */
-const flat = (text: string): string => Buffer.from(text).toString();

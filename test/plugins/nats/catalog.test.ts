@@ -107,6 +107,18 @@ describe("nats: the view of runs", () => {
     expect([...view.open()]).to.deep.equal([]);
   });
 
+  it("the engine's time counts, whether it comes before or after this process's own record of the change", () => {
+    for (const order of [1, -1]) {
+      const view = new View(1, () => {});
+      const [own, delivered] = [
+        { ...request, time: 1.5 },
+        { ...request, delivered: true as const },
+      ];
+      for (const each of order === 1 ? [own, delivered] : [delivered, own]) view.apply(each);
+      expect(view.get("r")).to.include({ created: 1, time: 1 });
+    }
+  });
+
   it("a signal that comes after a later change is still announced, and changes nothing", () => {
     const told: string[] = [];
     const view = new View(1, (_, kind) => told.push(kind));
