@@ -62,24 +62,35 @@ export class Catalog {
     const step = oldestFirst ? 1 : -1;
     const position = cursor === undefined ? undefined : positionOf(cursor);
     if (position === "unknown") return; // nothing follows it
-    // Runs may come and go between two steps, so a place is kept and not an index.
-    const at = this.#tables.map((table, shard) => table.find(startOf({ table, shard, step, position }), step, where));
-    const places = at.map((index, shard) => (index < 0 ? undefined : this.#tables[shard]?.place(index)));
+    const lanes = this.#tables.map((table, shard) => {
+      const index = table.find(startOf({ table, shard, step, position }), step, where);
+      return { table, index, place: table.place(index) };
+    });
+    const move = (lane: (typeof lanes)[number], from: number) => {
+      lane.index = lane.table.find(from, step, where);
+      lane.place = lane.table.place(lane.index);
+    };
     for (;;) {
-      let best: { shard: number; place: number; created: number } | undefined;
-      for (const [shard, table] of this.#tables.entries()) {
-        const place = places[shard];
-        if (place === undefined) continue;
-        const created = table.created(table.indexOf(place));
-        if (!best || (created - best.created) * step < 0) best = { shard, place, created };
+      let best: { lane: (typeof lanes)[number]; created: number } | undefined;
+      for (const lane of lanes) {
+        const { table, place } = lane;
+        if (lane.index < 0) continue;
+        // Runs may have come and gone since the last step.
+        if (table.place(lane.index) !== place) {
+          const index = table.indexOf(place);
+          move(lane, step === 1 || table.place(index) === place ? index : index - 1);
+          if (lane.index < 0) continue;
+        }
+        const created = table.created(lane.index);
+        if (!best || (created - best.created) * step < 0) best = { lane, created };
       }
-      const table = best && this.#tables[best.shard];
-      if (!best || !table) return;
-      const index = table.indexOf(best.place);
-      const known = table.place(index) === best.place ? table.runs[index] : undefined;
+      if (!best) return;
+      const { lane } = best;
+      const { table, index, place } = lane;
+      const known = table.runs[index];
       if (known) yield known;
-      const next = table.find(table.indexOf(best.place + (step === 1 ? 1 : 0)) - (step === 1 ? 0 : 1), step, where);
-      places[best.shard] = next < 0 ? undefined : table.place(next);
+      const now = table.place(index) === place ? index : table.indexOf(place);
+      move(lane, step === 1 && table.place(now) !== place ? now : now + step);
     }
   }
 }

@@ -30,11 +30,12 @@ export class Table {
   get length(): number {
     return this.runs.length;
   }
+  /** -1 where there is none: a column's values behind the length are old. */
   place(index: number): number {
-    return this.#place[index] ?? 0;
+    return index < this.length ? (this.#place[index] ?? -1) : -1;
   }
   created(index: number): number {
-    return this.#created[index] ?? 0;
+    return index < this.length ? (this.#created[index] ?? -1) : -1;
   }
 
   /** The first index whose place is not before `place`. */

@@ -67,6 +67,18 @@ describe("nats: the catalog of runs", () => {
     }
   });
 
+  it("goes on where it was, oldest first too, when runs before it are removed", () => {
+    const many = Array.from({ length: 9_000 }, (_, n) => knownAt(n));
+    const catalog = new Catalog(shards);
+    for (const known of many) catalog.set(known);
+    const seen: string[] = [];
+    for (const known of catalog.walk({ oldestFirst: true })) {
+      seen.push(known.run);
+      if (known.created === 6_000) for (const { run } of many.slice(0, 6_500)) catalog.delete(run);
+    }
+    expect(seen).to.deep.equal(namesOf([...many.slice(0, 6_001), ...many.slice(6_500)]));
+  });
+
   it("goes on where it was when runs are removed and added meanwhile", () => {
     const many = Array.from({ length: 9_000 }, (_, n) => knownAt(n));
     const catalog = new Catalog(shards);
