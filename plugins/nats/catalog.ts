@@ -1,4 +1,5 @@
 import type { Origin, Standing } from "./standing.ts";
+import { Table, type Where } from "./table.ts";
 
 /** A run derived from its state changes. Events are not read, so `head` and `time` of a running run may be stale. */
 export interface Known extends Standing, Origin {
@@ -12,13 +13,7 @@ export interface Known extends Standing, Origin {
   readonly time: number;
 }
 
-interface Place {
-  readonly run: string;
-  readonly place: number;
-  readonly created: number;
-}
-
-export interface WalkOptions {
+export interface WalkOptions extends Where {
   readonly oldestFirst: boolean;
   /** Where an earlier page ended: `cursorOf` its last run. */
   readonly cursor?: string | undefined;
@@ -29,15 +24,10 @@ export const cursorOf = ({ shard, place, created }: Known): string => `${shard}.
 /** Runs in order of arrival: exact within a shard, by engine time across shards. */
 export class Catalog {
   readonly #runs = new Map<string, Known>();
-  /** By shard, in sequence order. May name removed runs. */
-  readonly #places: Place[][];
+  readonly #tables: Table[];
 
   constructor(shards: number) {
-    this.#places = Array.from({ length: shards }, () => []);
-  }
-
-  get size(): number {
-    return this.#runs.size;
+    this.#tables = Array.from({ length: shards }, () => new Table());
   }
 
   get(run: string): Known | undefined {
@@ -45,78 +35,115 @@ export class Catalog {
   }
 
   set(known: Known): void {
+    const table = this.#tables[known.shard];
     const before = this.#runs.get(known.run);
     this.#runs.set(known.run, known);
-    if (before?.place === known.place && before.created === known.created) return;
-    const places = this.#places[known.shard] ?? [];
-    const { run, place, created } = known;
-    const last = places.at(-1);
-    if (!last || last.place < place) {
-      places.push({ run, place, created });
-      return;
-    }
-    const index = firstIndex(places, (entry) => entry.place >= place);
-    const replaces = places[index]?.place === place ? 1 : 0;
-    places.splice(index, replaces, { run, place, created });
+    if (before && before.place !== known.place) table?.delete(before.place);
+    table?.set(known);
+  }
+
+  /** Unknown runs of one shard, by sequence, with no known ones between them. */
+  insert(block: readonly Known[]): void {
+    const [first] = block;
+    if (!first) return;
+    for (const known of block) this.#runs.set(known.run, known);
+    this.#tables[first.shard]?.insert(block);
   }
 
   delete(run: string): void {
     const known = this.#runs.get(run);
     if (!known) return;
     this.#runs.delete(run);
-    const places = this.#places[known.shard] ?? [];
-    if (places.length < 1_000 || this.#runs.size * 2 > places.length * this.#places.length) return;
-    this.#places[known.shard] = places.filter((entry) => this.#runs.has(entry.run));
+    this.#tables[known.shard]?.delete(known.place);
   }
 
-  *walk({ oldestFirst, cursor }: WalkOptions): Generator<Known> {
+  /** Those that match, and perhaps a few more. */
+  *walk({ oldestFirst, cursor, ...where }: WalkOptions): Generator<Known> {
     const step = oldestFirst ? 1 : -1;
-    const at = this.#places.map((places, shard) => startOf({ places, shard, step, cursor }));
+    const position = cursor === undefined ? undefined : positionOf(cursor);
+    if (position === "unknown") return; // nothing follows it
+    const lanes = this.#tables.map((table, shard) => {
+      const index = table.find(startOf({ table, shard, step, position }), step, where);
+      return { table, index, place: table.place(index) };
+    });
+    const move = (lane: (typeof lanes)[number], from: number) => {
+      lane.index = lane.table.find(from, step, where);
+      lane.place = lane.table.place(lane.index);
+    };
     for (;;) {
-      let best: { shard: number; entry: Place } | undefined;
-      for (const [shard, places] of this.#places.entries()) {
-        const entry = places[at[shard] ?? -1];
-        if (entry && (!best || (entry.created - best.entry.created) * step < 0)) best = { shard, entry };
+      let best: { lane: (typeof lanes)[number]; created: number } | undefined;
+      for (const lane of lanes) {
+        const { table, place } = lane;
+        if (lane.index < 0) continue;
+        // Runs may have come and gone since the last step.
+        if (table.place(lane.index) !== place) {
+          const index = table.indexOf(place);
+          move(lane, step === 1 || table.place(index) === place ? index : index - 1);
+          if (lane.index < 0) continue;
+        }
+        const created = table.created(lane.index);
+        if (!best || (created - best.created) * step < 0) best = { lane, created };
       }
       if (!best) return;
-      at[best.shard] = (at[best.shard] ?? 0) + step;
-      const known = this.#runs.get(best.entry.run);
-      if (known?.place === best.entry.place) yield known;
+      const { lane } = best;
+      const { table, index, place } = lane;
+      const known = table.runs[index];
+      if (known) yield known;
+      const now = table.place(index) === place ? index : table.indexOf(place);
+      move(lane, step === 1 && table.place(now) !== place ? now : now + step);
     }
   }
 }
 
-interface Start {
-  readonly places: readonly Place[];
+/** In listing order; lower shards come first on a tie. */
+interface Position {
   readonly shard: number;
-  readonly step: 1 | -1;
-  readonly cursor: string | undefined;
+  readonly place: number;
+  readonly created: number;
 }
 
-/** A shard's first entry after the cursor in listing order, where lower shards come first on a tie. */
-function startOf({ places, shard, step, cursor }: Start): number {
-  if (cursor === undefined) return step === 1 ? 0 : places.length - 1;
+function positionOf(cursor: string): Position | "unknown" {
   const match = /^(\d+)\.(\d+)\.([\d.]+)$/.exec(cursor);
-  if (!match) return places.length; // an unknown cursor: nothing follows it
-  const [ofShard = 0, place = 0, created = 0] = match.slice(1).map(Number);
-  const passed = (entry: Place): boolean => {
-    if (shard === ofShard) return step === 1 ? entry.place > place : entry.place >= place;
-    const tieComesLater = step === 1 ? shard > ofShard : shard < ofShard;
-    return tieComesLater ? entry.created >= created : entry.created > created;
-  };
-  const index = firstIndex(places, passed);
+  if (!match) return "unknown";
+  const [shard = 0, place = 0, created = 0] = match.slice(1).map(Number);
+  return { shard, place, created };
+}
+
+interface Start {
+  readonly table: Table;
+  readonly shard: number;
+  readonly step: 1 | -1;
+  readonly position: Position | undefined;
+}
+
+/** A shard's first entry after the position. */
+function startOf({ table, shard, step, position }: Start): number {
+  if (position === undefined) return step === 1 ? 0 : table.length - 1;
+  const index = table.firstIndex((at) =>
+    isPast({ shard, place: table.place(at), created: table.created(at) }, position, step),
+  );
   return step === 1 ? index : index - 1;
 }
 
-/** The index in a sorted list from which `is` holds. */
-function firstIndex<T>(list: readonly T[], is: (item: T) => boolean): number {
-  let low = 0;
-  let high = list.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const item = list[middle];
-    if (item !== undefined && is(item)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
+/** Whether an entry is, oldest first, after the position; newest first, at it or after it. */
+function isPast(entry: Position, { shard, place, created }: Position, step: 1 | -1): boolean {
+  if (entry.shard === shard) return step === 1 ? entry.place > place : entry.place >= place;
+  const tieComesLater = step === 1 ? entry.shard > shard : entry.shard < shard;
+  return tieComesLater ? entry.created >= created : entry.created > created;
 }
+
+/** Of some runs those after the cursor, in listing order. */
+export function inListOrder(runs: Iterable<Known>, { oldestFirst, cursor }: WalkOptions): Known[] {
+  const step = oldestFirst ? 1 : -1;
+  const position = cursor === undefined ? undefined : positionOf(cursor);
+  if (position === "unknown") return [];
+  const isListed = (known: Known) => !position || isPast(known, position, step) === oldestFirst;
+  return [...runs].filter(isListed).sort((left, right) => {
+    if (left.shard === right.shard) return (left.place - right.place) * step;
+    return (left.created - right.created) * step || left.shard - right.shard;
+  });
+}
+
+/** Order of arrival: exact within a shard, by engine time across shards. */
+export const inOrder = (left: Known, right: Known): number =>
+  left.shard === right.shard ? left.place - right.place : left.created - right.created || left.shard - right.shard;

@@ -10,7 +10,15 @@ export interface Checkpoint {
   readonly seq: number;
   /** When that message was stored; detects a stream that was replaced. */
   readonly time: number;
+  /** When the stream was created; absent in checkpoints of earlier versions. */
+  readonly created?: string | undefined;
   readonly runs: readonly Known[];
+}
+
+/** `STREAM.INFO`, in part. */
+export interface StreamInfo {
+  readonly created: string;
+  readonly state: { readonly last_seq: number };
 }
 
 /** The last checkpoint, if there is one that matches the stream. */
@@ -35,7 +43,7 @@ function parse(parts: readonly Stored[], count: number): Checkpoint | undefined 
   const ordered = parts.toSorted((left, right) => partOf(left) - partOf(right));
   const text = Buffer.concat(ordered.map(({ data }) => data)).toString();
   const [seq = 0, time = 0] = (one.header("S") ?? "").split(" ").map(Number);
-  return { seq, time, runs: JSON.parse(text) as Known[] }; // written from them
+  return { seq, time, created: one.header("C"), runs: JSON.parse(text) as Known[] }; // written from them
 }
 
 const partOf = (stored: Stored): number => Number(stored.header("P")?.split("/")[0] ?? 1);
@@ -44,10 +52,13 @@ async function fits(
   op: string,
   { store, stream, checkpoint }: { store: Store; stream: string; checkpoint: Checkpoint },
 ): Promise<boolean> {
-  const there = await store.at(op, stream, checkpoint.seq);
+  const [there, { created, state }] = await Promise.all([
+    store.at(op, stream, checkpoint.seq),
+    store.api<StreamInfo>(op, `STREAM.INFO.${stream}`, {}),
+  ]);
+  if (checkpoint.created !== undefined && checkpoint.created !== created) return false;
   if (there) return there.time === Math.floor(checkpoint.time);
   // Pruned since, or not reached: a stream restored from a backup may end before it.
-  const { state } = await store.api<{ state: { last_seq: number } }>(op, `STREAM.INFO.${stream}`, {});
   return state.last_seq >= checkpoint.seq;
 }
 
@@ -58,12 +69,14 @@ export async function writeCheckpoint(
   { shard, checkpoint }: { shard: number; checkpoint: Checkpoint },
 ): Promise<void> {
   const before = await store.last(op, names.index, names.checkpoint(shard, 0));
-  if (before && Number(before.header("S")?.split(" ")[0]) >= checkpoint.seq) return;
+  // That of a stream which was replaced may have any sequence.
+  const isSame = before !== undefined && before.header("C") === checkpoint.created;
+  if (isSame && Number(before.header("S")?.split(" ")[0]) >= checkpoint.seq) return;
   const subject = names.checkpoint(shard, 0);
   const write = {
     subject,
     fence: fence(before?.seq ?? 0, subject),
-    headers: `S: ${checkpoint.seq} ${checkpoint.time}\r\n`,
+    headers: `S: ${checkpoint.seq} ${checkpoint.time}\r\nC: ${checkpoint.created}\r\n`,
     data: bytesOf(JSON.stringify(checkpoint.runs)),
   };
   const messages = cut(write, store.link.maxPayload).map((message, part) => ({

@@ -1,5 +1,5 @@
 import { type Claim, type ClaimFilter, claimedRequest, type Ownership } from "venturi/plugin";
-import type { Known } from "./catalog.ts";
+import { inOrder, type Known } from "./catalog.ts";
 import { type Names, untoken, within } from "./names.ts";
 import { readRequest } from "./requests.ts";
 import type { Sessions } from "./sessions.ts";
@@ -7,7 +7,7 @@ import { fence, type Standing, standingIn, standingText, type Tail } from "./sta
 import { lastLimit, type Store } from "./store.ts";
 import { empty } from "./stored.ts";
 import type { Tails } from "./tails.ts";
-import { inOrder, type View } from "./view.ts";
+import type { View } from "./view.ts";
 
 export interface ClaimsOptions {
   readonly store: Store;
@@ -177,7 +177,7 @@ export class Claims {
       return;
     }
     const { seq, time } = last;
-    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time, standing: last.header("V") ?? "" });
+    view.apply({ run, shard: names.shardOf(run), kind: "x", seq, time, standing: last.header("V") ?? "", asked: true });
   }
 
   /** By the stream's clock: the age of each worker's heartbeat, relative to the asking worker's own of just now. */

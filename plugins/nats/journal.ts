@@ -33,7 +33,7 @@ import { failed } from "./failures.ts";
 import { Feed } from "./feed.ts";
 import { Hints } from "./hints.ts";
 import { Lines } from "./lines.ts";
-import { list, rowFor } from "./list.ts";
+import { asksOpen, list, refuseUnsupported, rowFor } from "./list.ts";
 import { Live } from "./live.ts";
 import type { Names } from "./names.ts";
 import { prune } from "./prune.ts";
@@ -220,8 +220,9 @@ export class NatsJournal implements Journal {
 
   async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     const op = "journal.list";
+    refuseUnsupported(query);
     await this.#usable(op);
-    await this.#feed.history(op);
+    if (!asksOpen(query)) await this.#feed.history(op);
     await this.#feed.settled(5_000);
     return list(this.#parts, query);
   }

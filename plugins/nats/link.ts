@@ -16,6 +16,11 @@ export interface LinkOptions {
 /** Called for each message of a response; true ends the wait. Without a message: nothing more will arrive, and why. */
 type Receive = (message: Msg | undefined, why: string) => boolean;
 
+interface Pulls {
+  readonly ask: (subject: string, request: object) => void;
+  readonly close: () => void;
+}
+
 const sweepInterval = 50;
 
 /**
@@ -115,6 +120,34 @@ export class Link {
     }
     const reply = this.#wait(receive);
     connection.publish(subject, JSON.stringify(request), { reply });
+  }
+
+  /**
+   * Requests whose responses have subjects of their own, as messages of a consumer do. `receive` without a message: nothing came
+   * for as long as a response may take.
+   */
+  async pulls(op: string, receive: (message: Msg | undefined, why: string) => void): Promise<Pulls> {
+    const connection = await this.connection(op);
+    const { inbox, requestTimeout } = this.#options;
+    const reply = `${inbox}.pull.${(++this.#count).toString(36)}`;
+    let heard = performance.now();
+    const subscription = connection.subscribe(reply, {
+      callback: (error, message) => {
+        heard = performance.now();
+        receive(error ? undefined : message, error?.message ?? "");
+      },
+    });
+    const watch = setInterval(() => {
+      if (!this.#up) receive(undefined, "the connection was lost");
+      else if (performance.now() - heard > requestTimeout) receive(undefined, "no answer in time");
+    }, sweepInterval);
+    return {
+      ask: (subject, request) => connection.publish(subject, JSON.stringify(request), { reply }),
+      close: () => {
+        clearInterval(watch);
+        subscription.unsubscribe();
+      },
+    };
   }
 
   async close(): Promise<void> {

@@ -16,14 +16,21 @@ export interface Listing {
 
 const op = "journal.list";
 
+/** Before anything is read for it. */
+export function refuseUnsupported(query: ListQuery): void {
+  if (asksDigests(query)) throw noDigests("a journal in NATS keeps no digests");
+  if (query.metadata !== undefined || query.by !== undefined)
+    throw noDigests("a journal in NATS has no index of metadata or keys");
+}
+
 /** The view selects the runs; the streams provide their requests, and the position of running ones. */
 export async function list(options: Listing, query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
   const limit = query.limit ?? 50;
-  if (asksDigests(query) || query.by !== undefined) throw noDigests("a journal in NATS keeps no digests");
-  if (query.metadata !== undefined) throw noDigests("a journal in NATS has no index of metadata");
   const page: Known[] = [];
   let more = false;
-  for (const known of options.view.walk({ oldestFirst: query.oldestFirst ?? false, cursor: query.cursor })) {
+  const { tenant, agent, session, outcome, cursor, oldestFirst = false } = query;
+  const walk = { oldestFirst, cursor, tenant, agent, session, outcome };
+  for (const known of asksOpen(query) ? options.view.walkOpen(walk) : options.view.walk(walk)) {
     if (!fits(known, query)) continue;
     if (query.waiting !== undefined && (await isWaiting(options, known)) !== query.waiting) continue;
     if (page.length >= limit) {
@@ -37,6 +44,10 @@ export async function list(options: Listing, query: ListQuery): Promise<{ runs: 
   const runs = page.map(({ run }) => rows.get(run)).filter((row) => row !== undefined);
   return last && more ? { runs, cursor: cursorOf(last) } : { runs };
 }
+
+/** Whether only unfinished runs can match. */
+export const asksOpen = ({ state, waiting }: ListQuery): boolean =>
+  waiting === true || (state !== undefined && state !== "done");
 
 const fits = (known: Known, { tenant, agent, agents, session, state, outcome, since, until }: ListQuery): boolean =>
   (tenant === undefined || known.tenant === tenant) &&
@@ -63,7 +74,7 @@ async function rowsOf(options: Listing, page: readonly Known[]): Promise<Map<str
   const asked = byShard.map(async ([shard, group]) => {
     for (let at = 0; at < group.length; at += lastLimit) {
       const part = new Map(group.slice(at, at + lastLimit).map((known) => [names.run(known.run, "q"), known]));
-      const request = { subjects: [...part.keys()], atLeast: view.applied[shard] ?? 0 };
+      const request = { subjects: [...part.keys()], atLeast: view.applied(shard) };
       for (const stored of await store.lastOfEach(op, names.stream(shard), request)) {
         const known = part.get(stored.subject);
         if (!known) continue;

@@ -74,7 +74,7 @@ export class Records {
     op: string,
     { shard, subjects, found }: { shard: number; subjects: string[]; found: Map<string, Latest> },
   ): Promise<void> {
-    const atLeast = this.#view.applied[shard] ?? 0;
+    const atLeast = this.#view.applied(shard);
     for (const message of await this.#store.lastOfEach(op, this.#names.stream(shard), { subjects, atLeast })) {
       const { run } = runOf(message.subject);
       const { first, head, epoch } = standingOf(message.header("V") ?? "");

@@ -62,7 +62,7 @@ export class Signals {
     for (const [shard, group] of Map.groupBy(cursors, ({ run }) => names.shardOf(run))) {
       for (let at = 0; at < group.length; at += lastLimit) {
         const subjects = group.slice(at, at + lastLimit).map(({ run }) => names.run(run, "s"));
-        const atLeast = view.applied[shard] ?? 0;
+        const atLeast = view.applied(shard);
         for (const message of await store.lastOfEach(op, names.stream(shard), { subjects, atLeast }))
           counts.set(runOf(message.subject).run, standingOf(message.header("V") ?? "").signals);
       }

@@ -28,6 +28,7 @@ export interface Step {
   readonly claim: boolean;
 }
 
+const states: readonly RunState[] = ["done", "running", "ready", "waiting"];
 const none: Step = { first: 0, claim: false };
 
 /** Value of the header `V`. Its epoch is the writer's own, never copied: fencing audits rely on that. */
@@ -44,7 +45,7 @@ export function standingOf(text: string): Standing & Step {
     epoch: Number(epoch),
     first: Number(first),
     head: Number(head),
-    state: state as RunState, // written from one
+    state: states.find((known) => known === state) ?? (state as RunState), // written from one; a constant is no new string
     signals: Number(signals),
     cancelled: cancelled === "1",
     outcome: outcome === "finished" || outcome === "failed" ? outcome : undefined,

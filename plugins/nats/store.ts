@@ -1,3 +1,4 @@
+import type { Msg } from "@nats-io/transport-node";
 import { failed, tooLarge } from "./failures.ts";
 import type { Link } from "./link.ts";
 import { cut, Joiner, type Outgoing, type Write } from "./parts.ts";
@@ -9,6 +10,11 @@ const pageSize = 256;
 const pageBytes = 4 * 1_048_576;
 /** Maximum subjects of one `multi_last`. */
 export const lastLimit = 1_000;
+
+interface Pull {
+  readonly consumer: string;
+  readonly batch: number;
+}
 
 interface ApiError {
   readonly code: number;
@@ -95,6 +101,40 @@ export class Store {
         if (!said.error) return said;
       } else if (performance.now() > deadline) throw failed(op, answer);
       await pause(40);
+    }
+  }
+
+  /**
+   * Takes what a consumer has until `take` says that it is enough, `batch` messages at a time. `consumer`: stream and name,
+   * `STREAM.NAME`. Rejects when it was cut off.
+   */
+  async pull(op: string, { consumer, batch }: Pull, take: (message: Msg) => boolean): Promise<void> {
+    const done = Promise.withResolvers<void>();
+    let left = 0;
+    const ask = () => {
+      left = batch;
+      pulls.ask(`${this.#api}.CONSUMER.MSG.NEXT.${consumer}`, { batch, no_wait: true });
+    };
+    const pulls = await this.link.pulls(op, (message, why) => {
+      if (!message) return done.reject(new Error(why));
+      if (!message.reply) {
+        const { code = 0, description = "" } = message.headers ?? {};
+        const isEnd = code === 404 || code === 408;
+        return isEnd ? done.resolve() : done.reject(new Error(description || `status ${code}`));
+      }
+      try {
+        if (take(message)) return done.resolve();
+      } catch (thrown) {
+        return done.reject(thrown);
+      }
+      left -= 1;
+      if (left === 0) ask();
+    });
+    try {
+      ask();
+      await done.promise;
+    } finally {
+      pulls.close();
     }
   }
 

@@ -1,17 +1,28 @@
-import { Catalog, type Known, type WalkOptions } from "./catalog.ts";
+import { Catalog, inListOrder, inOrder, type Known, type WalkOptions } from "./catalog.ts";
 import { within } from "./names.ts";
-import { type Origin, originOf, standingIn, standingOf } from "./standing.ts";
+import { type Origin, originOf, standingOf } from "./standing.ts";
+
+/** Kinds of messages that change a run's state. Each has a consumer of its own, so that they come in order only by kind. */
+export const kinds = ["q", "x", "s"] as const;
+export type ChangeKind = (typeof kinds)[number];
+
+/** Changes that are kept until the run's request comes. It is never far behind. */
+const earlyLimit = 10_000;
 
 /** A state change, delivered by a stream or just written by this process. */
 export interface Seen {
   readonly run: string;
   readonly shard: number;
-  readonly kind: string;
+  readonly kind: ChangeKind;
   readonly seq: number;
   readonly time: number;
   /** The headers `V` and, for a request, `Q`. */
   readonly standing: string;
   readonly origin?: string | undefined;
+  /** Its time is the engine's. */
+  readonly delivered?: true;
+  /** Read on request: perhaps no state change, and then never delivered. */
+  readonly asked?: true;
 }
 
 /** Runs derived from their state changes: what can be claimed and listed. */
@@ -25,21 +36,36 @@ export class View {
   readonly #sleeping = new Map<string, Known>();
   readonly #texts = new Map<string, string>();
   readonly #changed: (known: Known, kind: string) => void;
-  /** By shard, the last sequence applied, whether delivered or written here. */
-  readonly applied: number[];
+  /** By shard and kind, the last sequence applied, whether delivered or written here. */
+  readonly #applied: Record<ChangeKind, number>[];
+  /** The last change of runs whose request has not been delivered yet. */
+  readonly #early = new Map<string, Seen>();
 
   constructor(shards: number, changed: (known: Known, kind: string) => void) {
     this.#runs = new Catalog(shards);
-    this.applied = Array.from({ length: shards }, () => 0);
+    this.#applied = Array.from({ length: shards }, () => ({ q: 0, x: 0, s: 0 }));
     this.#changed = changed;
+  }
+
+  /** The last sequence applied, of one kind or of all. */
+  applied(shard: number, kind?: ChangeKind): number {
+    const of = this.#applied[shard];
+    if (!of) return 0;
+    return kind ? of[kind] : Math.max(of.q, of.x, of.s);
   }
 
   get(run: string): Known | undefined {
     return this.#runs.get(run);
   }
 
+  /** Those that match, and perhaps a few more. */
   walk(options: WalkOptions): Generator<Known> {
     return this.#runs.walk(options);
+  }
+
+  /** Unfinished runs only; of these the view is complete without the history. */
+  walkOpen(options: WalkOptions): Known[] {
+    return inListOrder(this.open(), options);
   }
 
   /** Claimable runs, in order. */
@@ -66,6 +92,13 @@ export class View {
     return [...this.#running.keys()];
   }
 
+  /** Number of unfinished runs. */
+  get openCount(): number {
+    let count = this.#ready.size + this.#waiting.size;
+    for (const runs of this.#running.values()) count += runs.size;
+    return count;
+  }
+
   /** Unfinished runs. */
   *open(): Generator<Known> {
     yield* this.#ready.values();
@@ -74,35 +107,36 @@ export class View {
   }
 
   apply(seen: Seen): void {
-    const { run, seq, time, shard } = seen;
-    this.applied[shard] = Math.max(this.applied[shard] ?? 0, seq);
+    const { run, seq, shard, kind } = seen;
+    const applied = this.#applied[shard];
+    if (applied && !seen.asked) applied[kind] = Math.max(applied[kind], seq);
     const before = this.#runs.get(run);
     if (before && before.seq >= seq) {
       this.#correct(before, seen);
+      // It came after a later change of another kind: those who wait for signals have not heard of it.
+      if (kind === "s" && before.seq !== seq) this.#changed(before, kind);
       return;
     }
     const origin = this.#originOf(seen, before);
+    if (!origin) this.#keepEarly(seen);
     if (!origin || origin.void) return;
-    const { agent, tenant, revision, session, key, caller, created, place } = origin;
-    const parsed = standingIn(standingOf(seen.standing));
-    const standing = { ...parsed, worker: this.#shared(parsed.worker) };
-    const known: Known = {
-      run,
-      shard,
-      agent,
-      tenant,
-      revision,
-      session,
-      key,
-      caller,
-      created,
-      place,
-      ...standing,
-      seq,
-      time,
-    };
+    const known = this.#knownOf(seen, origin);
     this.keep(known);
-    this.#changed(known, seen.kind);
+    this.#changed(known, kind);
+    const early = this.#early.get(run);
+    if (!early) return;
+    this.#early.delete(run);
+    if (kind === "q") this.apply(early);
+  }
+
+  /** Runs of one shard that have ended, by sequence: each its request and the standing after its last change. */
+  keepEnded(ended: readonly (readonly [request: Seen, last: Seen])[]): void {
+    const block: Known[] = [];
+    for (const [request, last] of ended) {
+      const origin = this.#originOf(request, undefined);
+      if (origin && !origin.void && !this.#runs.get(request.run)) block.push(this.#knownOf(last, origin));
+    }
+    this.#runs.insert(block);
   }
 
   keep(known: Known): void {
@@ -119,11 +153,51 @@ export class View {
     this.#runs.delete(run);
   }
 
-  /** This process's own writes are applied before the stream delivers their time. */
-  #correct(before: Known, { seq, time }: Seen): void {
-    if (before.seq !== seq && before.place !== seq) return;
+  #keepEarly(seen: Seen): void {
+    if ((this.#early.get(seen.run)?.seq ?? 0) >= seen.seq) return;
+    this.#early.delete(seen.run);
+    this.#early.set(seen.run, seen);
+    if (this.#early.size <= earlyLimit) return;
+    for (const oldest of this.#early.keys()) {
+      this.#early.delete(oldest);
+      return;
+    }
+  }
+
+  /** This process's own writes are usually applied before the stream delivers their time. */
+  #correct(before: Known, { seq, time, delivered }: Seen): void {
+    if (!delivered || (before.seq !== seq && before.place !== seq)) return;
     const created = before.place === seq ? time : before.created;
     this.keep({ ...before, created, time: before.seq === seq ? time : before.time });
+  }
+
+  #knownOf({ run, shard, seq, time, standing }: Seen, origin: Origin & { created: number; place: number }): Known {
+    const { agent, tenant, revision, session, key, caller, created, place } = origin;
+    const { epoch, head, state, signals, cancelled, outcome, worker, asking, wake } = standingOf(standing);
+    // Written out: a literal with a spread in it takes twice the memory.
+    return {
+      run,
+      shard,
+      agent,
+      tenant,
+      revision,
+      session,
+      key,
+      caller,
+      created,
+      place,
+      epoch,
+      head,
+      state,
+      signals,
+      cancelled,
+      outcome,
+      worker: this.#shared(worker),
+      asking,
+      wake,
+      seq,
+      time,
+    };
   }
 
   #originOf(seen: Seen, before: Known | undefined): (Origin & { created: number; place: number }) | undefined {
@@ -170,7 +244,3 @@ export class View {
     else this.#busy.delete(session);
   }
 }
-
-/** Order of arrival: exact within a shard, by engine time across shards. */
-export const inOrder = (left: Known, right: Known): number =>
-  left.shard === right.shard ? left.place - right.place : left.created - right.created || left.shard - right.shard;

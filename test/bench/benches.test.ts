@@ -16,6 +16,12 @@ describe("benchmarks of the journals", function () {
     expect(lines.map((line) => JSON.parse(line).events)).to.deep.equal([50, 50]);
   });
 
+  it("rows.mjs measures openings and operations", async () => {
+    const lines = await bench("rows", "--engine", "sqlite", "--sizes", "50,100", "--times", "3", "--json");
+    const [, last] = JSON.parse(lines).found;
+    expect(last).to.include({ size: 100 }).and.to.include.keys("open", "open, all listed", "claim", "list of failed");
+  });
+
   it("commit.mjs measures the parts of a commit", async () => {
     const lines = (await bench("commit", "--length", "1", "--engine", "sqlite")).trim().split("\n");
     expect(lines).to.have.length(5);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../chaos/port.ts";
@@ -111,6 +111,22 @@ export class NatsCluster {
     const gone = once(child, "exit");
     child.kill("SIGKILL");
     await gone;
+  }
+
+  /** Starts all its servers again, with another `sync_interval`. */
+  async resync(sync: string): Promise<void> {
+    for (const [n, file] of this.#files.entries()) {
+      const child = this.#children[n];
+      if (child) {
+        const gone = once(child, "exit");
+        child.kill("SIGTERM");
+        await gone;
+        this.#children[n] = undefined;
+      }
+      writeFileSync(file, readFileSync(file, "utf8").replace(/sync_interval: \w+/, `sync_interval: ${sync}`));
+      this.up(n);
+    }
+    await this.ready();
   }
 
   freeze(n: number): void {
