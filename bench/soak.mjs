@@ -69,7 +69,7 @@ async function soak() {
   });
   const [port] = await once(upstream, "message");
   const service = await start(folder, port);
-  const counts = { finished: 0, failed: 0, left: 0, gaps: 0, errors: 0 };
+  const counts = { finished: 0, failed: 0, left: 0, gaps: 0, errors: 0, why: {} };
   let delays = [];
   let going = true;
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
@@ -126,6 +126,12 @@ function report(samples, counts) {
   }
 }
 
+function countFailure(counts, frame) {
+  counts.failed++;
+  const [, why = "?"] = /"code":"([^"]+)"/.exec(frame) ?? [];
+  counts.why[why] = (counts.why[why] ?? 0) + 1;
+}
+
 /** Least squares, with the standard error of the slope. */
 function slopeOf(samples, key) {
   const points = samples.map((sample) => [sample.minute, sample[key] ?? 0]);
@@ -176,7 +182,7 @@ function oneRun({ url, agent, counts, delays }) {
           if (id === 0) continue;
           if (id !== ++seq) counts.gaps++;
           if (frame.includes("event: run.finished")) counts.finished++;
-          else if (frame.includes("event: run.failed")) counts.failed++;
+          else if (frame.includes("event: run.failed")) countFailure(counts, frame);
           else for (const [, stamp] of frame.matchAll(/"T(\d+) /g)) times.push(time - Number(stamp));
         }
         if (times.length >= leaves) {

@@ -196,6 +196,31 @@ describe("the breaker", () => {
     expect(next.terminal).to.include({ type: "run.finished", output: "well" });
   });
 
+  it("stays closed when some of many streams break off, and knows how many are left", async () => {
+    const breakers = new Breakers(new VirtualClock());
+    const breaker = breakers.of("p0");
+    const rest = Promise.withResolvers<void>();
+    const long = Array.from({ length: 7 }, () =>
+      run({ model: new ScriptedModel([["a", say.until(() => rest.promise), "b"]]), breakers }),
+    );
+    for (let cut = 1; cut <= 6; cut++) {
+      const failed = await run({ model: new ScriptedModel([["a", say.fail("stream_error")]]), breakers });
+      expect(failed.terminal.type).to.equal("run.failed");
+      expect([breaker.state, breaker.answering]).to.deep.equal(["closed", 7]);
+    }
+    const cancelled = new Bench({ model: new ScriptedModel([["a", say.silence()]]), breakers });
+    const running = cancelled.run();
+    while (breaker.answering < 8) await new Promise(setImmediate);
+    cancelled.log.controller.abort(new VenturiError("agent.run", "stream_interrupted", "enough"));
+    await running;
+    rest.resolve();
+    for (const bench of await Promise.all(long)) expect(bench.terminal).to.include({ output: "ab" });
+    expect(breaker.answering).to.equal(0);
+    for (let cut = 1; cut <= 5; cut++)
+      await run({ model: new ScriptedModel([["a", say.fail("stream_error")]]), breakers });
+    expect([breaker.state, breaker.answering]).to.deep.equal(["open", 0]);
+  });
+
   it("does not blame the provider for a wrong key", () => {
     const breaker = new Breaker(new VirtualClock());
     for (let failure = 0; failure < 9; failure++) breaker.failed(new VenturiError("x.y", "unauthorized", "no"));

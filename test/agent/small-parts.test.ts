@@ -109,6 +109,15 @@ describe("a breaker", () => {
     expect(breaker.state).to.equal("closed");
   });
 
+  it("stays closed while more calls are being answered than have failed in a row", () => {
+    const breaker = new Breaker(new VirtualClock());
+    breaker.answering = 8;
+    fails(breaker, "stream_error", 7);
+    expect([breaker.state, breaker.admit()]).to.deep.equal(["closed", true]);
+    fails(breaker, "stream_error");
+    expect(breaker.state).to.equal("open");
+  });
+
   it("half-open admits one call, whose outcome decides; one that tells nothing leaves room for the next", async () => {
     const clock = new VirtualClock();
     const changes: string[] = [];

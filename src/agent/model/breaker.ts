@@ -12,14 +12,19 @@ export type BreakerListener = (
 ) => void;
 
 /**
- * One per provider. Opens for 30 s after five consecutive failures that indicate provider trouble; then a single call probes
- * it, and its outcome decides.
+ * One per provider. Opens for 30 s after five consecutive failures that indicate provider trouble, unless it is answering more
+ * calls than that right now; then a single call probes it, and its outcome decides.
  */
 export class Breaker {
   readonly #clock: Clock;
   readonly #changed: BreakerListener;
   /** The last failure that counted. */
   lastError: { readonly at: number; readonly code: string; readonly err: string } | undefined;
+  /**
+   * Calls whose answer is streaming. Failures are known at once, successes only at the end: of many long streams the first five
+   * that break off would look like an outage.
+   */
+  answering = 0;
   #failures = 0;
   #openedAt: number | undefined;
   #probing = false;
@@ -61,7 +66,7 @@ export class Breaker {
     if (!blames(error)) return;
     this.lastError = { at: this.#clock.now(), code: error.code, err: error.message };
     this.#failures += 1;
-    if (this.#failures < threshold) return;
+    if (this.#openedAt === undefined && this.#failures < Math.max(threshold, this.answering)) return;
     if (this.state !== "open") {
       this.#changed("opened", { failures: this.#failures, ms: pause, code: error.code, reason: error.message });
     }

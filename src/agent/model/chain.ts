@@ -78,7 +78,16 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
     const skipped = tries === 0 ? given.skipped : [];
     try {
       const { tools } = round;
-      await generate(run, { target, round: round.round, attempt, request, skipped, tools, sink: round.begin() });
+      await generate(run, {
+        target,
+        round: round.round,
+        attempt,
+        request,
+        skipped,
+        tools,
+        sink: round.begin(),
+        breaker,
+      });
       breaker.succeeded();
       return undefined;
     } catch (thrown) {

@@ -8,6 +8,7 @@ import type { Usage } from "../../core/usage.ts";
 import { defaultTimeouts, type ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
+import type { Breaker } from "./breaker.ts";
 import { streamOf } from "./capabilities.ts";
 import { type CallSink, DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
@@ -22,6 +23,8 @@ export interface Attempt {
   readonly skipped: readonly string[];
   readonly tools: ToolTable;
   readonly sink: CallSink;
+  /** The provider's; told while it answers. */
+  readonly breaker: Pick<Breaker, "answering">;
 }
 
 /** A failed generation, and whether clients had already seen output of it. */
@@ -43,14 +46,14 @@ const readsPerTurn = 256;
 
 /** One model call from request to `generation.finished`, emitting every delta as it arrives. */
 export async function generate(run: RunContext, attempt: Attempt): Promise<void> {
-  const { target, round } = attempt;
+  const { target, round, breaker } = attempt;
   const request = begin(run, attempt);
   const context = contextOf(run, attempt);
   run.time.enter("providerWait");
   let writer: DeltaWriter | undefined;
   let stream: PolledStream<readonly Delta[]> | undefined;
+  let reads = 0;
   try {
-    let reads = 0;
     stream = polled(streamOf(target.port, request, context), run.signal);
     for (;;) {
       const read = stream.poll();
@@ -61,11 +64,12 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
       if (read.done) break;
       // The provider's wrapper sets the observer no later than the first read of the stream.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
+      if (reads === 0) breaker.answering += 1;
+      reads += 1;
       if (run.time.part !== "providerStream") run.time.enter("providerStream");
       writer.push(read.value);
       const gate = run.parts.gate?.() ?? run.parts.log.pressure;
       if (gate !== undefined) await paced(run, gate);
-      reads += 1;
       if (reads % readsPerTurn === 0) await nextTurn();
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
@@ -76,6 +80,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   } finally {
     // Lets the provider release its resources, whatever ended the reading; a no-op on a stream that has ended.
     void stream?.return().catch(() => {});
+    if (reads > 0) breaker.answering -= 1;
     writer?.close();
     run.time.enter("runtime");
   }
