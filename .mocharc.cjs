@@ -1,7 +1,7 @@
 // Two workers, each file in one of them: files share nothing but this machine. The long ones go first, so that neither worker is
 // left with one at the end.
 //   npm test             all but the slowest, in under four minutes on two cores
-//   npm run test:slow    those: whole services under kills, attacks and load, the example programs, and every case of the sweeps of
+//   npm run test:slow    those: whole services under kills, attacks and load, the packed package, the example programs, and every case of the sweeps of
 //                        which npm test tries a sample (test/sweep.ts)
 const { globSync } = require("node:fs");
 
@@ -16,6 +16,7 @@ const slow = [
   "examples/plugins",
   "host/processes/poison",
   "host/processes/processes",
+  "packed",
   "plugins/postgres/contract-pooler",
   "plugins/shell/escape",
   "plugins/shell/repositories",
@@ -27,7 +28,6 @@ const sweeps = ["fuzz/seeds", "plugins/shell/options", "plugins/shell/processes"
 const long = [
   "plugins/sqlite/contract",
   "plugins/mcp/mcp",
-  "packed",
   "docs/commands",
   "cli/journal",
   "cli/operate",

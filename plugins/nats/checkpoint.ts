@@ -1,4 +1,4 @@
-import type { Known } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
 import { cut } from "./parts.ts";
 import { fence } from "./standing.ts";

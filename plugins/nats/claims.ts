@@ -1,5 +1,6 @@
 import { type Claim, type ClaimFilter, claimedRequest, type Ownership } from "venturi/plugin";
-import { inOrder, type Known } from "./catalog.ts";
+import { inOrder } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import { type Names, untoken, within } from "./names.ts";
 import { readRequest } from "./requests.ts";
 import type { Sessions } from "./sessions.ts";

@@ -1,5 +1,6 @@
 import { asksDigests, type ListQuery, noDigests, type RunRow } from "venturi/plugin";
-import { cursorOf, type Known } from "./catalog.ts";
+import { cursorOf } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
 import { isPart } from "./parts.ts";
 import { askedOf, readRequest, rowOf } from "./requests.ts";

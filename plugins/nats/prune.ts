@@ -1,7 +1,7 @@
 import type { PruneOptions } from "venturi/plugin";
 import type { Blobs } from "./blobs.ts";
 import type { Callers } from "./callers.ts";
-import type { Known } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
 import type { Sessions } from "./sessions.ts";
 import type { Store } from "./store.ts";

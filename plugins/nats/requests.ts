@@ -1,5 +1,5 @@
 import { listedRequest, type RunRow } from "venturi/plugin";
-import type { Known } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import type { Names } from "./names.ts";
 import { isPart } from "./parts.ts";
 import { type Origin, originOf, type Tail } from "./standing.ts";

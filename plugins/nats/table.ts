@@ -1,4 +1,4 @@
-import type { Known } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import { hash } from "./names.ts";
 
 /** What runs are looked for. Absent: any. */

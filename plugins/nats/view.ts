@@ -1,4 +1,5 @@
-import { Catalog, inListOrder, inOrder, type Known, type WalkOptions } from "./catalog.ts";
+import { Catalog, inListOrder, inOrder, type WalkOptions } from "./catalog.ts";
+import type { Known } from "./known.ts";
 import { within } from "./names.ts";
 import { type Origin, originOf, standingOf } from "./standing.ts";
 

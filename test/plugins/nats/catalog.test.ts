@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import { Catalog, cursorOf, type Known } from "../../../plugins/nats/catalog.ts";
+import { Catalog, cursorOf } from "../../../plugins/nats/catalog.ts";
+import type { Known } from "../../../plugins/nats/known.ts";
 import { standingText } from "../../../plugins/nats/standing.ts";
 import { type Seen, View } from "../../../plugins/nats/view.ts";
 
