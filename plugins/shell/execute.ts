@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { messageOf, VenturiError } from "venturi/plugin";
 import type { Directory } from "./jail.ts";
 import { HeadAndTail, Lines } from "./output.ts";
-import { killMarked, signalGroup } from "./processes.ts";
+import { bootTicks, killMarked, signalGroup } from "./processes.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const op = "tool.call";
@@ -37,6 +37,7 @@ export interface Executed {
 /** Runs one command to its end. However the call ends, nothing it started keeps running. */
 export async function execute(launch: Launch, bounds: Bounds): Promise<Executed> {
   const mark = `VENTURI_CALL=${randomUUID()}`;
+  const since = bootTicks();
   const child = start(launch, mark);
   const stdout = new HeadAndTail(bounds.maxOutput);
   const stderr = new HeadAndTail(bounds.maxOutput);
@@ -47,7 +48,7 @@ export async function execute(launch: Launch, bounds: Bounds): Promise<Executed>
   });
   child.stderr?.on("data", (chunk: Buffer) => stderr.push(chunk));
 
-  const ended = await supervise(child, mark, bounds);
+  const ended = await supervise(child, { mark, since }, bounds);
   lines.end();
   const result: Executed = {
     exit: child.exitCode,
@@ -79,7 +80,11 @@ function start(launch: Launch, mark: string): ChildProcess {
 type Ending = "exited" | "cancelled" | "timeout";
 
 /** SIGTERM to the group, SIGKILL after a delay or once its leader is gone, then kills what left the group. */
-async function supervise(child: ChildProcess, mark: string, bounds: Bounds): Promise<Ending> {
+async function supervise(
+  child: ChildProcess,
+  { mark, since }: { mark: string; since: number },
+  bounds: Bounds,
+): Promise<Ending> {
   let ending: Ending = "exited";
   let killer: NodeJS.Timeout | undefined;
   const stop = (why: Ending) => {
@@ -96,7 +101,7 @@ async function supervise(child: ChildProcess, mark: string, bounds: Bounds): Pro
   try {
     await exited(child);
     if (child.pid !== undefined) signalGroup(child.pid, "SIGKILL");
-    await killMarked(mark);
+    await killMarked(mark, since);
     await closed(child);
     return ending;
   } finally {

@@ -98,6 +98,6 @@ describe(`shell sandbox (bubblewrap is ${installed ? "here" : "not here"})`, () 
     await callTool(tool, { command: "sh", arguments: [text] }, { signal: controller.signal, progress }).catch(() => {});
     expect(performance.now() - start).to.be.below(3_000);
     const { findMarked } = await import("../../../plugins/shell/processes.ts");
-    expect(await findMarked(`HOME=${workspace.root}`)).to.deep.equal([]);
+    expect((await findMarked(`HOME=${workspace.root}`, 0)).marked).to.deep.equal([]);
   });
 });
