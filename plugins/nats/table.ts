@@ -1,7 +1,7 @@
 import type { Known } from "./known.ts";
 import { hash } from "./names.ts";
 
-/** What runs are looked for. Absent: any. */
+/** Filters of a search; an absent one matches any run. */
 export interface Where {
   readonly tenant?: string | undefined;
   readonly agent?: string | undefined;

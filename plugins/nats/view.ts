@@ -3,7 +3,7 @@ import type { Known } from "./known.ts";
 import { within } from "./names.ts";
 import { type Origin, originOf, standingOf } from "./standing.ts";
 
-/** Kinds of messages that change a run's state. Each has a consumer of its own, so that they come in order only by kind. */
+/** Kinds of messages that change a run's state. Each has its own consumer, so order is guaranteed only within a kind. */
 export const kinds = ["q", "x", "s"] as const;
 export type ChangeKind = (typeof kinds)[number];
 

@@ -18,7 +18,7 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
 export async function killMarked(mark: string, since: number): Promise<void> {
   if (process.platform !== "linux") return;
   // They may fork meanwhile, so repeat until a scan finds none.
-  for (let look = 0; look < 50; look++) {
+  for (let look = 0; look < 20; look++) {
     const { marked, unclear } = await findMarked(mark, since);
     if (marked.length === 0 && unclear === 0) return;
     for (const pid of marked) kill(pid);

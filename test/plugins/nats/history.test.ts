@@ -138,7 +138,7 @@ describe("nats: opening a journal with history", function () {
       .and.to.have.length(2);
   });
 
-  it("refuses what it has no digests or index for, and says so", async () => {
+  it("rejects searches that need digests or an index, with invalid_input", async () => {
     const journal = await open();
     const queries = [
       ...[{ text: "word" }, { tool: "t" }, { model: "m" }, { code: "timeout" }, { minMs: 1 }, { sort: "longest" }],

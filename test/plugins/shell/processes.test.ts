@@ -1,7 +1,9 @@
+import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import shell from "../../../plugins/shell/index.ts";
+import { bootTicks, findMarked, killMarked } from "../../../plugins/shell/processes.ts";
 import type { Tool } from "../../../src/core/tool.ts";
 import { callTool, testPluginContext } from "../../../src/testing.ts";
 import { isSlow } from "../../sweep.ts";
@@ -56,6 +58,21 @@ describe("shell processes", () => {
     const { output } = await callTool(tool, { command: "tree" });
     expect(output).to.have.property("stdout", "done\n");
     expect(runningIn(workspace.root)).to.deep.equal([]);
+  });
+
+  it("one whose environment cannot be seen is looked at again if it is young enough, and holds nothing up for long", async () => {
+    const before = bootTicks();
+    const bare = spawn("/bin/sleep", ["30"], { env: {}, stdio: "ignore" });
+    try {
+      while (readFileSync(`/proc/${bare.pid}/comm`, "utf8") !== "sleep\n") await new Promise(setImmediate);
+      const unclear = async (since: number) => (await findMarked("VENTURI_CALL=none", since)).unclear;
+      expect(await unclear(before)).to.be.at.least(1);
+      expect(await unclear(before + 1_000_000)).to.equal(0);
+      await killMarked("VENTURI_CALL=none", before);
+      expect(isRunning(bare.pid ?? 0)).to.equal(true);
+    } finally {
+      bare.kill("SIGKILL");
+    }
   });
 
   const atOnce = isSlow ? 100 : 25;
