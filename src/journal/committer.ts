@@ -35,16 +35,18 @@ const op = "journal.append";
 const turn = Promise.resolve();
 /** Most durations of a commit between two starts. */
 const maxShare = 8;
+/** Over how long the rate of writes is averaged, ms. */
+const recent = 50;
 /** Never pushed to. */
 const none: OwnedLog[] = [];
 /** Approximate bytes per transaction; a single run holds far less. */
 const maxBatch = 32 * 1024 * 1024;
 
 /**
- * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. After a
- * commit of n runs the next one starts n durations later, at most 8 and at most `pace`: the more runs stream, the more share a
- * transaction, and a run alone keeps its model's rhythm. Nothing waits for that if the engine is idle, a writer awaits a step,
- * or a run has `maxWaiting` bytes pending.
+ * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits
+ * start n durations apart, at most 8 and at most `pace`, where n is how many runs write within `pace`: the more runs stream, the
+ * more share a transaction, and a run alone keeps its model's rhythm. Nothing waits for that if the engine is idle, a writer
+ * awaits a step, or a run has `maxWaiting` bytes pending.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -63,6 +65,9 @@ export class Committer implements LogOwner {
   #logs: readonly OwnedLog[] = none;
   #batch: readonly Append[] = [];
   #started = 0;
+  /** Runs with something to commit, per ms. */
+  #rate = 0;
+  #openLogs = 0;
   #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
   #urgent = false;
   #restUntil = 0;
@@ -82,6 +87,7 @@ export class Committer implements LogOwner {
   }
 
   openLog(ownership: Ownership): OwnedLog {
+    this.#openLogs += 1;
     return new OwnedLog(ownership, this, this.#listener?.opened(ownership));
   }
 
@@ -103,6 +109,7 @@ export class Committer implements LogOwner {
   }
 
   closed(log: OwnedLog): void {
+    this.#openLogs -= 1;
     this.#listener?.closed(log.ownership);
   }
 
@@ -150,7 +157,10 @@ export class Committer implements LogOwner {
     if (batch.length === 0) return this.#next();
     this.#logs = open;
     this.#batch = batch;
-    this.#started = this.clock.monotonic();
+    const now = this.clock.monotonic();
+    const since = now - this.#started;
+    if (since > 0) this.#rate += (batch.length / since - this.#rate) * Math.min(1, since / recent);
+    this.#started = now;
     try {
       const answer = this.#journal.append(batch);
       // An engine in this process answers at once: no promise for each token.
@@ -163,7 +173,10 @@ export class Committer implements LogOwner {
 
   readonly #appended = (fenced: ReadonlySet<Ownership>): void => {
     const took = this.clock.monotonic() - this.#started;
-    this.#restUntil = this.#started + Math.min(took * Math.min(this.#batch.length, maxShare), this.#pace);
+    // A commit may have held the last events of its runs; the rate counts a run once for each of its writes.
+    const writing = Math.min(this.#rate * this.#pace, this.#openLogs);
+    const share = Math.min(Math.max(this.#batch.length, writing), maxShare);
+    this.#restUntil = this.#started + Math.min(took * share, this.#pace);
     const { commits } = this;
     commits.count += 1;
     commits.ms += took;

@@ -81,6 +81,39 @@ describe("Committer", () => {
     }
   });
 
+  it("runs that write by turns share commits, as many as write within 8 ms", async () => {
+    for (const [runs, every, apart] of [
+      [50, 1, 8],
+      [8, 1, 8],
+      [4, 1, 4],
+      [50, 4, 2],
+    ] as const) {
+      const { journal, clock, logs, commits } = await timed(runs, 1);
+      for (let ms = 0; ms < 400; ms += every) {
+        logs[(ms / every) % runs]?.write(delta("a"));
+        await clock.advance(every);
+      }
+      const gaps = commits.slice(-20).map((at, index, all) => at - (all[index - 1] ?? Number.NaN));
+      const mean = gaps.slice(1).reduce((sum, gap) => sum + gap, 0) / (gaps.length - 1);
+      expect(mean, `${runs} runs, a write every ${every} ms`).to.be.within(
+        Math.max(apart, every),
+        Math.max(apart, every) + 1,
+      );
+      const held = journal.batches.flat().reduce((sum, { events }) => sum + events.length, 0);
+      expect(held).to.be.at.least(400 / every - 8);
+    }
+  });
+
+  it("a run alone is not held up however fast it writes, also after others have ended", async () => {
+    const { clock, logs, commits } = await timed(3, 1);
+    for (const log of logs.slice(1)) log.abandon();
+    for (let ms = 0; ms < 100; ms++) {
+      logs[0]?.write(delta("a"));
+      await clock.advance(1);
+    }
+    expect(commits.length).to.be.at.least(99);
+  });
+
   it("does not let a step, or 4 KB of one run, wait for company", async () => {
     for (const nudge of ["step", "bytes"]) {
       const { journal, clock, log, open } = await slow(8);
@@ -197,4 +230,21 @@ async function slow(runs = 1) {
   for (const each of [log, ...others]) each.write(started());
   await clock.advance(0);
   return { journal, clock, log, open };
+}
+
+/** Open logs on a journal whose commits take `took` ms, and when they started. */
+async function timed(runs: number, took: number) {
+  const clock = new VirtualClock();
+  const commits: number[] = [];
+  const journal = gated();
+  const append = journal.append.bind(journal);
+  journal.append = async (batch) => {
+    commits.push(clock.monotonic());
+    await new Promise<void>((resolve) => clock.after(took, resolve));
+    return await append(batch);
+  };
+  const committer = new Committer({ journal, clock });
+  const logs = [];
+  for (let run = 0; run < runs; run++) logs.push(committer.openLog((await claimed(journal)).ownership));
+  return { journal, clock, logs, commits };
 }
