@@ -140,6 +140,8 @@ const words: Readonly<Record<string, string>> = {
 
 /** The keys a schema accepts at a path, through unions, records and lists. */
 export function knownKeys(schema: z.ZodType, path: Path): string[] {
+  // Asked for every plugin at the start, and a JSON Schema takes a millisecond.
+  if (path.length === 0 && schema instanceof z.ZodObject) return Object.keys(schema.shape);
   let level: JsonSchema[] = [inputSchema(schema)];
   for (const part of path) {
     level = level.flatMap(alternatives).flatMap((each) => {

@@ -16,16 +16,19 @@ export interface Check<Output> {
   readonly also?: readonly string[];
 }
 
+/** A config is checked once, so generating code for its schemas does not pay. */
+const once = { jitless: true };
+
 /** Validates a part of the tree; adds problems with their locations. */
 export function check<Output>(request: Check<Output>): Output | undefined {
   const { schema, root, path, problems } = request;
   const node = find(root, path);
   if (node === undefined) return undefined;
   const value = request.value ?? plain;
-  let result = schema.safeParse(value(node));
+  let result = schema.safeParse(value(node), once);
   // Each pass converts at least one external text, so the loop terminates.
   while (!result.success && settleLoose(node, result.error.issues.flatMap(everyBranch)))
-    result = schema.safeParse(value(node));
+    result = schema.safeParse(value(node), once);
   if (result.success) return result.data;
   for (const issue of result.error.issues.flatMap(flatten)) problems.push(...asProblems(issue, request));
   return undefined;

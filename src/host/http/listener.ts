@@ -18,6 +18,8 @@ export async function createHttp(
     requestTimeout: limits.request,
     forceCloseConnections: "idle",
     routerOptions: { maxParamLength: 256 },
+    // The server sets its own compilers. Without these Fastify would load Ajv and fast-json-stringify all the same.
+    schemaController: { compilersFactory: { buildValidator: notUsed, buildSerializer: notUsed } },
     http: {
       maxHeaderSize: limits.headers,
       headersTimeout: limits.request,
@@ -33,6 +35,10 @@ export async function createHttp(
   readJsonBodies(app, limits);
   return app;
 }
+
+const notUsed = (): never => {
+  throw new TypeError("set a compiler for schemas before adding routes");
+};
 
 const clientErrors: Readonly<Record<string, { status: string; error: VenturiError }>> = {
   ERR_HTTP_REQUEST_TIMEOUT: {

@@ -1,6 +1,8 @@
 /** Redacts secrets and personal data in values before serialisation, so that the result is valid JSON. */
 export class Redactor {
   readonly #patterns: readonly RegExp[];
+  /** Keys that no pattern matched: log lines repeat them. Not for values, which may be parts of long strings and keep them alive. */
+  readonly #cleanKeys = new Set<string>();
 
   constructor(userPatterns: readonly string[]) {
     this.#patterns = [...knownPatterns, ...userPatterns.map((pattern) => new RegExp(pattern, "gu"))];
@@ -25,7 +27,17 @@ export class Redactor {
     if (Array.isArray(value)) return value.map((item) => this.#walk(item, depth + 1));
     const clean: Record<string, unknown> = {};
     for (const [key, item] of Object.entries(value)) {
-      clean[this.text(key)] = secretKey.test(key) && item !== null ? replacement : this.#walk(item, depth + 1);
+      clean[this.#key(key)] = secretKey.test(key) && item !== null ? replacement : this.#walk(item, depth + 1);
+    }
+    return clean;
+  }
+
+  #key(key: string): string {
+    if (this.#cleanKeys.has(key)) return key;
+    const clean = this.text(key);
+    if (clean === key && key.length <= longestKey) {
+      if (this.#cleanKeys.size >= mostKeys) this.#cleanKeys.clear();
+      this.#cleanKeys.add(key);
     }
     return clean;
   }
@@ -33,6 +45,8 @@ export class Redactor {
 
 export const replacement = "[redacted]";
 const deepest = 64;
+const longestKey = 64;
+const mostKeys = 1_000;
 
 const secretKey =
   /^(?:x[-_])?(?:api[-_]?key|apikey|authorization|proxy[-_]authorization|password|passwd|pwd|secret|client[-_]?secret|access[-_]?token|refresh[-_]?token|id[-_]?token|auth[-_]?token|private[-_]?key|cookie|set[-_]cookie)$/i;
