@@ -1,9 +1,10 @@
 // What a second process brings, on each journal: 200 concurrent runs, a tool round and 200 text chunks each, chunk spans exported.
 //   node bench/scale.mjs [--journal sqlite] [--journal postgres] [--journal nats-r1] [--journal nats-r3] [--processes 1,2]
-//                        [--runs 200] [--seconds 10] [--warmup 8] [--chunks 200] [--rounds 1] [--json]
+//                        [--runs 200] [--seconds 10] [--warmup 8] [--chunks 200] [--rounds 1] [--pin] [--json]
 // Everything shares the machine: service, journal's server, model server, collector and load. So besides runs/s it accounts the
 // processor time of each part (Linux: /proc), from which follows what the service could do with the cores to itself.
-import { fork, spawn } from "node:child_process";
+// With --pin all of it is kept on as many cores as there are processes (taskset): what a process with one more core brings.
+import { fork, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, loadavg, tmpdir } from "node:os";
@@ -23,6 +24,7 @@ const { values } = parseArgs({
     warmup: { type: "string", default: "8" },
     chunks: { type: "string", default: "200" },
     rounds: { type: "string", default: "1" },
+    pin: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 });
@@ -58,7 +60,19 @@ if (values.json) console.log(JSON.stringify(results));
 for (const { child } of Object.values(helpers)) child.kill();
 process.exit();
 
+/** On the first cores, with whatever is started from now on. Returns how many cores there are to use. */
+function pin(processes) {
+  if (!values.pin) return cores;
+  const used = Math.min(processes, cores);
+  for (const pid of [process.pid, ...Object.values(helpers).map(({ child }) => child.pid)]) {
+    const { status, error, stderr } = spawnSync("taskset", ["-a", "-p", "-c", `0-${used - 1}`, String(pid)]);
+    if (status !== 0) throw new Error(`--pin needs taskset (util-linux): ${error?.message ?? stderr}`);
+  }
+  return used;
+}
+
 async function measure(name, processes) {
+  const usable = pin(processes);
   const folder = mkdtempSync(join(tmpdir(), "venturi-scale-"));
   const engine = await open(name, folder);
   const service = await start(folder, engine.journal, processes);
@@ -85,8 +99,8 @@ async function measure(name, processes) {
       cpu: { service: per("service"), thread: busiest, server: per("server"), rest: per("rest"), total },
       microsPerEvent: ((per("service") + per("server")) / (events / runs)) * 1000,
       // One thread cannot use more than a core; all of it not more than there are.
-      alone: Math.min(1000 / busiest, (1000 * cores) / (per("service") + per("server"))),
-      reachable: Math.min(1000 / busiest, (1000 * cores) / total),
+      alone: Math.min(1000 / busiest, (1000 * usable) / (per("service") + per("server"))),
+      reachable: Math.min(1000 / busiest, (1000 * usable) / total),
       // Share of the machine that went to other programs and other machines: with more than a few percent, runs/s say little.
       others: Math.max(0, others),
     };

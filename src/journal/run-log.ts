@@ -30,6 +30,9 @@ interface Waiter {
   readonly reject: (error: VenturiError) => void;
 }
 
+/** Never pushed to. */
+const none: RunEvent[] = [];
+
 /** The log of one owner. The buffer dies with it, so a fenced owner's events can never be written later. */
 export class OwnedLog implements RunLog {
   readonly ownership: Ownership;
@@ -47,7 +50,7 @@ export class OwnedLog implements RunLog {
   listed = false;
   #head: number;
   #uncommitted = 0;
-  #buffer: RunEvent[] = [];
+  #buffer: RunEvent[] = none;
   /** The terminal event or a park has been written: nothing may follow. */
   #ending = false;
   #parking: Pick<Append, "seenSignals" | "wakeAfter"> | undefined;
@@ -125,7 +128,7 @@ export class OwnedLog implements RunLog {
   /** The next append. Called once per commit, with one commit in flight. */
   take(): Append {
     const events = this.#buffer;
-    this.#buffer = [];
+    this.#buffer = none;
     this.waiting = 0;
     if (this.#parking !== undefined) {
       return { ownership: this.ownership, events, state: "waiting", ...this.#parking };
@@ -161,7 +164,7 @@ export class OwnedLog implements RunLog {
   fail(error: VenturiError): void {
     if (this.ended) return;
     this.#end();
-    this.#buffer = [];
+    this.#buffer = none;
     this.waiting = 0;
     const waiters = this.#waiters;
     this.#waiters = [];

@@ -52,7 +52,7 @@ export class Lines {
     const position = this.#position;
     if (position >= text.length) return undefined;
     const end = text.indexOf("\n", position);
-    this.#position = end + 1;
+    this.#advance(end + 1);
     return text.slice(position, end);
   }
 
@@ -63,13 +63,22 @@ export class Lines {
     if (text.slice(this.#position, from) !== prefix) return undefined;
     const end = text.indexOf("\n", from);
     if (text.charCodeAt(end + 1) !== LF) return undefined;
-    this.#position = end + 2;
+    this.#advance(end + 2);
     return text.slice(from, end);
   }
 
   /** Bytes of the incomplete line. */
   get pending(): number {
     return this.#held.length;
+  }
+
+  /** What was read to its end is let go: until the next read, every collection would copy it. */
+  #advance(position: number): void {
+    if (position < this.#text.length) this.#position = position;
+    else {
+      this.#text = "";
+      this.#position = 0;
+    }
   }
 
   #take(text: string): void {
