@@ -153,10 +153,13 @@ export class Loop {
       const round = closed ?? (await this.#generated(tools));
       if (closed === undefined) {
         await this.#runTools(round, tools);
-        await this.#closeRound(round);
+        this.#closeRound(round);
       }
       const ending = this.#decide(round, tools);
+      // Committed with the run's end.
       if (ending) return ending;
+      await this.#run.parts.log.flush();
+      this.#run.throwIfAborted();
       if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
   }
@@ -217,9 +220,9 @@ export class Loop {
     this.#run.throwIfAborted();
   }
 
-  async #closeRound({ number, generated }: RoundState): Promise<void> {
+  #closeRound({ number, generated }: RoundState): void {
     const { finish = "other", usage = {} } = generated ?? {};
-    await this.#run.step({ type: "round.finished", round: number, finish, usage });
+    this.#run.emit({ type: "round.finished", round: number, finish, usage });
     this.#run.throwIfAborted();
   }
 

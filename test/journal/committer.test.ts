@@ -33,6 +33,18 @@ describe("Committer", () => {
     expect(journal.batches.map((batch) => batch.length)).to.deep.equal([1, 3]);
   });
 
+  it("commits what several microtasks of one turn wrote together, when the engine is elsewhere", async () => {
+    const journal = gated();
+    const { committer } = pair(journal);
+    const log = committer.openLog((await claimed(journal)).ownership);
+    await log.step(started());
+    log.write(delta("a"));
+    for (let microtask = 0; microtask < 20; microtask++) await undefined;
+    log.write(delta("b"));
+    await log.flush();
+    expect(journal.batches.map((batch) => batch[0]?.events.length)).to.deep.equal([1, 2]);
+  });
+
   it("asks an idle engine at once", async () => {
     const journal = gated();
     const clock = new VirtualClock();
