@@ -50,9 +50,14 @@ export class Lines {
   next(): string | undefined {
     const text = this.#text;
     const position = this.#position;
-    if (position >= text.length) return undefined;
+    if (position >= text.length) {
+      // Until the next read, every collection would copy it.
+      this.#text = "";
+      this.#position = 0;
+      return undefined;
+    }
     const end = text.indexOf("\n", position);
-    this.#advance(end + 1);
+    this.#position = end + 1;
     return text.slice(position, end);
   }
 
@@ -63,22 +68,13 @@ export class Lines {
     if (text.slice(this.#position, from) !== prefix) return undefined;
     const end = text.indexOf("\n", from);
     if (text.charCodeAt(end + 1) !== LF) return undefined;
-    this.#advance(end + 2);
+    this.#position = end + 2;
     return text.slice(from, end);
   }
 
   /** Bytes of the incomplete line. */
   get pending(): number {
     return this.#held.length;
-  }
-
-  /** What was read to its end is let go: until the next read, every collection would copy it. */
-  #advance(position: number): void {
-    if (position < this.#text.length) this.#position = position;
-    else {
-      this.#text = "";
-      this.#position = 0;
-    }
   }
 
   #take(text: string): void {
