@@ -1,7 +1,7 @@
-import type { Consumer, ConsumerMessages } from "@nats-io/jetstream";
-import { type Headers, readBulk } from "./bulk.ts";
+import { readBulk } from "./bulk.ts";
 import { readCheckpoint, type StreamInfo, writeCheckpoint } from "./checkpoint.ts";
-import { type Names, runOf } from "./names.ts";
+import { flat, Lane, seenIn } from "./lane.ts";
+import type { Names } from "./names.ts";
 import { standingOf } from "./standing.ts";
 import { pause, type Store } from "./store.ts";
 import { type ChangeKind, kinds, type Seen, type View } from "./view.ts";
@@ -12,8 +12,6 @@ const checkpointEvery = 5_000;
 const retryAfter = 500;
 /** Ended runs that enter the view at once. */
 const blockLength = 10_000;
-/** Interval of checks for stalled consumers, ms. */
-const watchEvery = 5_000;
 
 export interface FeedOptions {
   readonly store: Store;
@@ -29,29 +27,12 @@ export interface FeedOptions {
 export class Feed {
   readonly #options: FeedOptions;
   readonly #shards: Shard[];
-  readonly #consuming = new Set<ConsumerMessages>();
   #loading: Promise<void> | undefined;
   #read = 0;
-  #closed = false;
 
   constructor(options: FeedOptions) {
     this.#options = options;
-    this.#shards = Array.from({ length: options.names.shards }, (_, number) => ({
-      number,
-      lanes: kinds.map((kind) => ({
-        kind,
-        delivered: 0,
-        deliveredBefore: -1,
-        name: "",
-        order: 0,
-        consumer: undefined,
-      })),
-      from: 0,
-      started: false,
-      unsaved: 0,
-      saving: false,
-      following: undefined,
-    }));
+    this.#shards = Array.from({ length: options.names.shards }, (_, number) => this.#newShard(number));
   }
 
   /** Number of messages read from the streams. */
@@ -86,8 +67,25 @@ export class Feed {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await Promise.all([...this.#consuming].map((messages) => messages.close()));
+    await Promise.all(this.#shards.flatMap(({ lanes }) => lanes.map((lane) => lane.close())));
+  }
+
+  #newShard(number: number): Shard {
+    const { store, names, domain } = this.#options;
+    const take = (seen: Seen) => {
+      this.#take(shard, seen);
+      this.#saveIfDue(shard);
+    };
+    const shard: Shard = {
+      number,
+      lanes: kinds.map((kind) => new Lane({ store, names, domain, shard: number, kind, take })),
+      from: 0,
+      started: false,
+      unsaved: 0,
+      saving: false,
+      following: undefined,
+    };
+    return shard;
   }
 
   #followShard(op: string, shard: Shard): Promise<void> {
@@ -119,42 +117,8 @@ export class Feed {
       });
       lane.delivered = Math.max(lane.delivered, upTo);
     }
-    await Promise.all(shard.lanes.map((lane) => lane.consumer ?? this.#consume(op, shard, lane)));
+    await Promise.all(shard.lanes.map((lane) => lane.follow(op)));
     this.#saveIfDue(shard);
-  }
-
-  /** Resolves when caught up; continues until closed. */
-  async #consume(op: string, shard: Shard, lane: Lane): Promise<void> {
-    const { consumer, messages } = await this.#catchUp(op, shard, lane);
-    lane.consumer = consumer;
-    const watch = setInterval(() => this.#watch(lane, { consumer, messages }).catch(() => {}), watchEvery).unref(); // checked again later
-    messages.closed().then(() => {
-      clearInterval(watch);
-      return this.#restart(shard, lane);
-    });
-  }
-
-  /** Recreates a consumer that delivers nothing although there is something for it, or that its server has lost. */
-  async #watch(lane: Lane, { consumer, messages }: { consumer: Consumer; messages: ConsumerMessages }): Promise<void> {
-    const { delivered } = lane;
-    if (delivered !== lane.deliveredBefore) {
-      lane.deliveredBefore = delivered;
-      return;
-    }
-    const behind = await isBehind(consumer, lane).catch(isConsumerGone);
-    if (behind && lane.delivered === delivered) await messages.close();
-  }
-
-  /** nats.js recreates an ordered consumer itself; this covers the cases it gives up on. */
-  async #restart(shard: Shard, lane: Lane): Promise<void> {
-    for (let wait = 100; !this.#closed; wait = Math.min(2_000, wait * 2)) {
-      await pause(wait);
-      try {
-        if (!this.#closed) return await this.#consume("journal.follow", shard, lane);
-      } catch {
-        // retried
-      }
-    }
   }
 
   #take(shard: Shard, seen: Seen): void {
@@ -180,7 +144,7 @@ export class Feed {
     const { created, state } = await this.#info(op, shard);
     const seq = state.last_seq;
     const last = await store.at(op, names.stream(shard.number), seq);
-    const reached = await Promise.all(shard.lanes.map((lane) => this.#reaches(lane, seq)));
+    const reached = await Promise.all(shard.lanes.map((lane) => lane.reaches(seq)));
     if (!last || reached.includes(false)) {
       shard.unsaved -= retryAfter;
       return;
@@ -190,16 +154,6 @@ export class Feed {
     const checkpoint = { seq, time: last.time, created, runs };
     await writeCheckpoint(op, this.#options, { shard: shard.number, checkpoint });
     shard.unsaved -= unsaved;
-  }
-
-  /** Waits until everything up to `seq` was delivered. A kind that is rare says little itself about how far that is. */
-  async #reaches(lane: Lane, seq: number): Promise<boolean> {
-    for (let left = 100; left > 0 && !this.#closed; left--) {
-      if (lane.delivered >= seq) return true;
-      if (lane.consumer && !(await isBehind(lane.consumer, lane))) return true;
-      await pause(20);
-    }
-    return false;
   }
 
   /** Runs that ended before the checkpoint. */
@@ -245,79 +199,6 @@ export class Feed {
     const range = { stream: names.stream(number), filter: names.runs(number, kind), after, upTo };
     return readBulk(op, store, range, (message) => take(seenIn(message, number, kind)));
   }
-
-  /** Delivers what the stream has after `delivered`, then live messages; resolves when nothing is pending. */
-  async #catchUp(
-    op: string,
-    shard: Shard,
-    lane: Lane,
-  ): Promise<{ readonly consumer: Consumer; readonly messages: ConsumerMessages }> {
-    const { store, names, domain } = this.#options;
-    const { kind } = lane;
-    const { DeliverPolicy, jetstream } = await import("@nats-io/jetstream");
-    const client = jetstream(await store.link.connection(op), domain === undefined ? {} : { domain });
-    const consumer = await client.consumers.get(names.stream(shard.number), {
-      filter_subjects: [names.runs(shard.number, kind)],
-      headers_only: true,
-      deliver_policy: DeliverPolicy.StartSequence,
-      opt_start_seq: lane.delivered + 1,
-    });
-    const caughtUp = Promise.withResolvers<void>();
-    let heard = performance.now();
-    const messages = await consumer.consume({
-      max_messages: 1_000,
-      expires: 5_000,
-      idle_heartbeat: 1_000,
-      callback: (message) => {
-        heard = performance.now();
-        const { subject, seq, timestampNanos, headers, info } = message;
-        const time = Number(timestampNanos / 1_000n) / 1_000;
-        const header = (name: string) => headers?.get(name) || undefined;
-        lane.delivered = seq;
-        lane.name = info.consumer;
-        lane.order = info.deliverySequence;
-        this.#take(shard, seenIn({ subject, seq, time, header }, shard.number, kind));
-        this.#saveIfDue(shard);
-        if (info.pending === 0) caughtUp.resolve();
-      },
-    });
-    this.#consuming.add(messages);
-    messages.closed().then((reason) => {
-      this.#consuming.delete(messages);
-      lane.consumer = undefined;
-      caughtUp.reject(reason ?? new Error("the consumer was closed"));
-    });
-    // Pending messages may be pruned before they are delivered.
-    const look = setInterval(async () => {
-      if (performance.now() - heard < 500) return;
-      const info = await consumer.info().catch(() => undefined);
-      if (info?.num_pending === 0) caughtUp.resolve();
-    }, 500);
-    try {
-      if ((await consumer.info(true)).num_pending === 0) caughtUp.resolve();
-      await caughtUp.promise;
-      return { consumer, messages };
-    } catch (thrown) {
-      await messages.close();
-      throw thrown;
-    } finally {
-      clearInterval(look);
-    }
-  }
-}
-
-/** The consumer of one kind of change. */
-interface Lane {
-  readonly kind: ChangeKind;
-  /** Last delivered sequence. */
-  delivered: number;
-  /** Value of `delivered` at the last check. */
-  deliveredBefore: number;
-  /** The consumer that delivered the last message, and the message's place among those it delivered. */
-  name: string;
-  order: number;
-  /** Absent until it follows, and while it is made anew. */
-  consumer: Consumer | undefined;
 }
 
 interface Shard {
@@ -332,24 +213,3 @@ interface Shard {
   saving: boolean;
   following: Promise<void> | undefined;
 }
-
-/** Whether the consumer's server has more for it than has arrived. It moves `delivered.stream_seq` past what does not match, too. */
-async function isBehind(consumer: Consumer, lane: Lane): Promise<boolean> {
-  const { name, num_pending: pending, delivered } = await consumer.info();
-  const { consumer_seq: sent } = delivered;
-  return pending > 0 || (sent > 0 && (name !== lane.name || sent > lane.order));
-}
-
-/** Rethrows what says nothing about the consumer. */
-function isConsumerGone(thrown: unknown): true {
-  if (thrown instanceof Error && /consumer not found/i.test(thrown.message)) return true;
-  throw thrown;
-}
-
-function seenIn({ subject, seq, time, header }: Headers, shard: number, kind: ChangeKind): Seen {
-  const { run } = runOf(subject);
-  return { run: flat(run), kind, shard, seq, time, standing: header("V") ?? "", origin: header("Q"), delivered: true };
-}
-
-/** A copy: a part of a string keeps the whole of it, here a message's subject or headers, in memory. */
-const flat = (text: string): string => Buffer.from(text).toString();
