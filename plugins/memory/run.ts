@@ -32,8 +32,8 @@ export interface StoredRun {
   asking: number;
   end: EndOfRun | undefined;
   readonly events: RunEvent[];
-  /** The epoch that wrote each event. */
-  readonly epochs: number[];
+  /** The epochs that wrote events, and the seq that each continued. */
+  readonly epochs: { readonly epoch: number; readonly after: number }[];
   readonly signals: Signal[];
   readonly wire: KeptWire[];
 }
@@ -68,9 +68,12 @@ export function isThere(stored: StoredRun, item: Append): boolean {
   }
   return item.events.every((event) => {
     const there = stored.events[event.seq - 1];
-    return there !== undefined && stored.epochs[event.seq - 1] === epoch && encodeEvent(there) === encodeEvent(event);
+    return there !== undefined && epochOf(stored, event.seq) === epoch && encodeEvent(there) === encodeEvent(event);
   });
 }
+
+const epochOf = ({ epochs }: StoredRun, seq: number): number | undefined =>
+  epochs.findLast(({ after }) => after < seq)?.epoch;
 
 export const isCancelled = (stored: StoredRun): boolean => stored.signals.some((signal) => signal.kind === "cancel");
 
