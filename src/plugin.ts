@@ -28,6 +28,7 @@ export * from "./core/plugin.ts";
 export * from "./core/prices.ts";
 export * from "./core/projection.ts";
 export * from "./core/provider.ts";
+export * from "./core/prune-steps.ts";
 export * from "./core/redact.ts";
 export * from "./core/registries.ts";
 export * from "./core/run-log.ts";

@@ -235,6 +235,7 @@ export class MemoryJournal implements Journal {
 
   async prune(options: PruneOptions): Promise<number> {
     this.#usable("journal.prune");
+    if (options.signal?.aborted) return 0;
     const ended = [...this.#table.runs.values()].filter((run) => run.state === "done");
     const before = options.olderThan === undefined ? undefined : this.#clock.now() - options.olderThan;
     const surplus = options.keep === undefined ? 0 : ended.length - options.keep;
@@ -324,10 +325,8 @@ export class MemoryJournal implements Journal {
 
 function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
   stored.asking += questionsOpened(events);
-  for (const event of events) {
-    stored.events.push(event);
-    stored.epochs.push(epoch);
-  }
+  if (stored.epochs.at(-1)?.epoch !== epoch) stored.epochs.push({ epoch, after: stored.events.length });
+  for (const event of events) stored.events.push(event);
 }
 
 /** The head an item continues, which its own epoch must have written or claimed. */

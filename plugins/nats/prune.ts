@@ -1,4 +1,4 @@
-import type { PruneOptions } from "venturi/plugin";
+import { type PruneOptions, pruneInSteps } from "venturi/plugin";
 import type { Blobs } from "./blobs.ts";
 import type { Callers } from "./callers.ts";
 import type { Known } from "./known.ts";
@@ -23,7 +23,8 @@ const op = "journal.prune";
 const atOnce = 16;
 
 /** Removes ended runs, one by one. Remains of one after a crash are unreachable. */
-export async function prune(options: Pruning, { olderThan, keep, runs }: PruneOptions): Promise<number> {
+export async function prune(options: Pruning, limits: PruneOptions): Promise<number> {
+  const { olderThan, keep, runs } = limits;
   const { store, names, view } = options;
   await store.put(op, { subject: names.clock, headers: "", data: empty });
   const now = (await store.last(op, names.index, names.clock))?.time ?? 0;
@@ -38,12 +39,15 @@ export async function prune(options: Pruning, { olderThan, keep, runs }: PruneOp
   }
   const { state } = await store.api<{ state: { messages: number } }>(op, `STREAM.INFO.${names.wires}`, {});
   const left = gone.values();
-  const work = async () => {
-    for (const known of left) await remove(options, known, state.messages);
+  const step = async () => {
+    const { value: known } = left.next();
+    if (known === undefined) return 0;
+    await remove(options, known, state.messages);
+    return 1;
   };
-  await Promise.all(Array.from({ length: atOnce }, work));
+  const counts = await Promise.all(Array.from({ length: atOnce }, () => pruneInSteps(limits, step)));
   await options.blobs.sweep();
-  return gone.length;
+  return counts.reduce((sum, count) => sum + count, 0);
 }
 
 /**

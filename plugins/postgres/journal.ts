@@ -20,6 +20,7 @@ import {
   noDigests,
   type Ownership,
   type PruneOptions,
+  pruneInSteps,
   type Recording,
   type RecordRow,
   type RunEvent,
@@ -249,13 +250,8 @@ export class PostgresJournal implements Journal {
   async prune(options: PruneOptions): Promise<number> {
     const op = "journal.prune";
     const values = [options.olderThan ?? null, options.keep ?? null, pruneStep, options.runs ?? []];
-    let count = 0;
-    for (;;) {
-      // A few runs per transaction, so that appends get their turn.
-      const gone = await this.#database.query(op, this.#sql.prune, values);
-      if (gone.length === 0) break;
-      count += gone.length;
-    }
+    const step = async () => (await this.#database.query(op, this.#sql.prune, values)).length;
+    const count = await pruneInSteps(options, step);
     for (const statement of [this.#sql.forgetWorkers, this.#sql.forgetUses, this.#sql.forgetBlobs])
       await this.#database.query(op, statement, []);
     return count;

@@ -20,6 +20,7 @@ import {
   noDigests,
   type Ownership,
   type PruneOptions,
+  pruneInSteps,
   type Recording,
   type RunEvent,
   type RunRow,
@@ -209,11 +210,9 @@ export class SqliteJournal implements Journal {
     this.#hint({ work: recording.state === "ready", events: (run) => run === recording.run });
   }
 
-  async prune(options: PruneOptions): Promise<number> {
-    let count = 0;
-    // A few runs per transaction, so that appends get their turn.
-    for (let gone = -1; gone !== 0; count += gone) gone = await this.#thread.ask("pruneSome", options, pruneStep);
-    return count;
+  prune(options: PruneOptions): Promise<number> {
+    const { signal: _, ...limits } = options;
+    return pruneInSteps(options, () => this.#thread.ask("pruneSome", limits, pruneStep));
   }
 
   async audit(entry: AuditEntry): Promise<void> {

@@ -116,7 +116,7 @@ export interface Operations {
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
   /** The reason, if it was refused. */
   restore(row: RestoreRow): string | undefined;
-  pruneSome(options: PruneOptions, limit: number): number;
+  pruneSome(options: Omit<PruneOptions, "signal">, limit: number): number;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepDigest(run: string, row: DigestRow): void;

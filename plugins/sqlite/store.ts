@@ -30,6 +30,9 @@ import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
 
+/** How long a step of a prune may take, ms: every append waits for it. */
+const pruneFor = 4;
+
 /** The journal's rules on one connection. Every method is one transaction, begun IMMEDIATE. */
 export class Store implements Omit<Operations, "close"> {
   readonly #database: DatabaseSync;
@@ -176,7 +179,7 @@ export class Store implements Omit<Operations, "close"> {
     });
   }
 
-  pruneSome({ olderThan, keep, runs = [] }: PruneOptions, limit: number): number {
+  pruneSome({ olderThan, keep, runs = [] }: Omit<PruneOptions, "signal">, limit: number): number {
     return this.#write(() => {
       const gone = this.#ask.all<{ id: number }>(sql.findPrunable, {
         olderThan: olderThan ?? null,
@@ -184,9 +187,15 @@ export class Store implements Omit<Operations, "close"> {
         runs: JSON.stringify(runs),
         limit,
       });
-      for (const { id } of gone) for (const statement of sql.deleteRun) this.#ask.run(statement, id);
-      if (gone.length === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
-      return gone.length;
+      const until = performance.now() + pruneFor;
+      let count = 0;
+      for (const { id } of gone) {
+        if (count > 0 && performance.now() > until) break;
+        for (const statement of sql.deleteRun) this.#ask.run(statement, id);
+        count += 1;
+      }
+      if (count === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
+      return count;
     });
   }
 

@@ -108,6 +108,10 @@ export interface PruneOptions {
   readonly olderThan?: number;
   readonly keep?: number;
   readonly runs?: readonly string[];
+  /** Runs are removed in small steps; after each it rests this many times as long as the step took, so that appends come first. */
+  readonly rest?: number;
+  /** Ends it after the step at hand; the rest is left for the next time. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Cursor {

@@ -180,6 +180,15 @@ export function readCases(bench: JournalBench): void {
       assert.equal((await journal.enqueue(enqueueing({ key: "key-0" }))).existing, false);
     });
 
+    it("removes nothing more once it is told to stop", async () => {
+      const journal = await bench.open();
+      const { ownership } = await claimed(journal);
+      await finish(journal, ownership);
+      assert.equal(await journal.prune({ keep: 0, rest: 3, signal: AbortSignal.abort() }), 0);
+      assert.equal((await journal.list({})).runs.length, 1);
+      assert.equal(await journal.prune({ keep: 0, rest: 3, signal: new AbortController().signal }), 1);
+    });
+
     it("removes the ended runs that are named, and no other", async () => {
       const journal = await bench.open();
       const { ownership: open } = await claimed(journal);

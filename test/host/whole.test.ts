@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { isTerminal, type RunEvent } from "../../src/core/events.ts";
+import type { PruneOptions } from "../../src/core/journal.ts";
 import { silentLog } from "../../src/core/log.ts";
+import { pruneInSteps } from "../../src/core/prune-steps.ts";
 import { PluginLoader } from "../../src/host/build/plugin-loader.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { startRetention } from "../../src/host/runs/retention.ts";
@@ -99,7 +101,7 @@ describe("retention", () => {
     const clock = new VirtualClock();
     const asked: unknown[] = [];
     const journal = {
-      prune: async (limits: unknown) => {
+      prune: async ({ signal: _, ...limits }: PruneOptions) => {
         asked.push(limits);
         if (asked.length === 1) throw new Error("busy");
         return 1;
@@ -112,10 +114,39 @@ describe("retention", () => {
     await stop();
     await clock.advance(6_000_000);
     expect(asked).to.deep.equal([
-      { olderThan: 1000, keep: 5 },
-      { olderThan: 1000, keep: 5 },
+      { olderThan: 1000, keep: 5, rest: 3 },
+      { olderThan: 1000, keep: 5, rest: 3 },
     ]);
     expect(clock.pending).to.equal(0);
+  });
+
+  it("is stopped between two steps of a prune", async () => {
+    const clock = new VirtualClock();
+    let steps = 0;
+    const step = async () => {
+      steps += 1;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return 1;
+    };
+    const journal = { prune: (options: PruneOptions) => pruneInSteps(options, step) };
+    const stop = startRetention({ journal: journal as never, clock, log: silentLog, retention: { count: 5 } });
+    await clock.advance(1_000);
+    await stop();
+    const done = steps;
+    expect(done).to.be.at.least(1);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(steps).to.equal(done);
+  });
+
+  it("rests after each step for as many times as long as it took", async () => {
+    const times: number[] = [];
+    await pruneInSteps({ rest: 3 }, async () => {
+      times.push(performance.now());
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      return times.length < 3 ? 5 : 0;
+    });
+    // Timers may fire up to a millisecond early.
+    for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? 0)).to.be.at.least(38);
   });
 
   it("keeps everything when the config says nothing", async () => {

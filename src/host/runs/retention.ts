@@ -5,6 +5,8 @@ import type { Log } from "../../core/log.ts";
 import type { JournalEntry } from "../config/entries.ts";
 
 const interval = 10 * 60_000;
+/** Pruning takes a quarter of the journal's time at most. */
+const rest = 3;
 
 export interface RetentionParts {
   readonly journal: Journal;
@@ -16,13 +18,15 @@ export interface RetentionParts {
 /** Periodically removes ended runs past their retention; the returned function stops it. */
 export function startRetention({ journal, retention, clock, log }: RetentionParts): () => Promise<void> {
   if (retention?.age === undefined && retention?.count === undefined) return async () => {};
+  const stopping = new AbortController();
   const limits = {
+    rest,
+    signal: stopping.signal,
     ...(retention.age === undefined ? {} : { olderThan: retention.age }),
     ...(retention.count === undefined ? {} : { keep: retention.count }),
   };
   let cancel = () => {};
   let pruning: Promise<void> = Promise.resolve();
-  let stopped = false;
   const prune = async () => {
     try {
       const runs = await journal.prune(limits);
@@ -30,7 +34,7 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
     } catch (thrown) {
       log.warn("journal.prune", { error: messageOf(thrown) });
     }
-    if (!stopped) cancel = clock.after(interval, next);
+    if (!stopping.signal.aborted) cancel = clock.after(interval, next);
   };
   const next = () => {
     pruning = prune();
@@ -38,7 +42,7 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
   // Not during startup.
   cancel = clock.after(1_000, next);
   return async () => {
-    stopped = true;
+    stopping.abort();
     cancel();
     await pruning;
   };

@@ -1,0 +1,16 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { PruneOptions } from "./journal.ts";
+
+/** Repeats `step`, which removes a few runs and returns how many, until none is left or the signal aborts. */
+export async function pruneInSteps({ signal, rest = 0 }: PruneOptions, step: () => Promise<number>): Promise<number> {
+  let count = 0;
+  while (!signal?.aborted) {
+    const start = performance.now();
+    const gone = await step();
+    if (gone === 0) break;
+    count += gone;
+    const ms = rest * (performance.now() - start);
+    if (ms > 0) await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {}); // aborted
+  }
+  return count;
+}
