@@ -30,8 +30,8 @@ import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
 
-/** How long a step of a prune may take, ms: every append waits for it. */
-const pruneFor = 4;
+/** How long a step of a prune may take, ms: every append waits for it. Shorter ones write the same pages more often. */
+const pruneFor = 8;
 
 /** The journal's rules on one connection. Every method is one transaction, begun IMMEDIATE. */
 export class Store implements Omit<Operations, "close"> {
