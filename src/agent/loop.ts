@@ -153,13 +153,10 @@ export class Loop {
       const round = closed ?? (await this.#generated(tools));
       if (closed === undefined) {
         await this.#runTools(round, tools);
-        this.#closeRound(round);
+        await this.#closeRound(round);
       }
       const ending = this.#decide(round, tools);
-      // Committed with the run's end.
       if (ending) return ending;
-      await this.#run.parts.log.flush();
-      this.#run.throwIfAborted();
       if (this.#run.state.active?.agent !== undefined) await this.#run.activate();
     }
   }
@@ -220,9 +217,9 @@ export class Loop {
     this.#run.throwIfAborted();
   }
 
-  #closeRound({ number, generated }: RoundState): void {
+  async #closeRound({ number, generated }: RoundState): Promise<void> {
     const { finish = "other", usage = {} } = generated ?? {};
-    this.#run.emit({ type: "round.finished", round: number, finish, usage });
+    await this.#run.step({ type: "round.finished", round: number, finish, usage });
     this.#run.throwIfAborted();
   }
 

@@ -21,26 +21,6 @@ describe("the loop", () => {
     expect(bench.events.map((event) => event.seq)).to.deep.equal([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  it("waits for the journal before another round, and once at the end", async () => {
-    for (const [script, waits] of [
-      [[["Hello"]], ["run.finished"]],
-      [
-        [[...say.fragments({ name: "add", input: { a: 1, b: 2 }, size: 3 })], ["It is 3."]],
-        ["round.finished", "run.finished"],
-      ],
-    ] as const) {
-      const bench = new Bench({ model: new ScriptedModel(script), tools: [add] });
-      const after: unknown[] = [];
-      const flush = bench.log.flush.bind(bench.log);
-      bench.log.flush = () => {
-        after.push(bench.types.at(-1));
-        return flush();
-      };
-      await bench.run();
-      expect(after.filter((type) => type === "round.finished" || type === "run.finished")).to.deep.equal(waits);
-    }
-  });
-
   it("runs the tools a model asks for and feeds the results back until it asks for none", async () => {
     const model = new ScriptedModel([
       ["Let me see. ", ...say.fragments({ name: "add", input: { a: 1, b: 2 }, size: 3 })],
