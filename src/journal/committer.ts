@@ -126,7 +126,8 @@ export class Committer implements LogOwner {
     } else {
       this.#phase = "scheduled";
       // After the current turn, so that all events of one network read are committed together. For an engine elsewhere that is after
-      // all its microtasks, because a round trip costs more: a run's start and its first round are one commit. For one in this process `then` is cheapest; queueMicrotask makes an AsyncResource.
+      // all its microtasks, because a round trip costs more: a run's start and its first round are one commit. For one in this
+      // process `then` is cheapest; queueMicrotask makes an AsyncResource.
       if (this.#elsewhere) process.nextTick(this.#start);
       else turn.then(this.#start);
     }
