@@ -180,7 +180,7 @@ export function readCases(bench: JournalBench): void {
       assert.equal((await journal.enqueue(enqueueing({ key: "key-0" }))).existing, false);
     });
 
-    it("removes nothing more once it is told to stop", async () => {
+    it("removes nothing once its signal has aborted", async () => {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);
       await finish(journal, ownership);
