@@ -1,12 +1,14 @@
+import { resourceFromAttributes } from "@opentelemetry/resources";
 import { expect } from "chai";
 import fc from "fast-check";
 import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/chunk-spans/block.ts";
-import { encodeBlocks } from "../../src/telemetry/chunk-spans/encoder.ts";
 import { AppendRecorder, ChunkRecorder } from "../../src/telemetry/chunk-spans/recorders.ts";
 import { rowsOf } from "../../src/telemetry/chunk-spans/span-rows.ts";
+import { TraceRequest } from "../../src/telemetry/export/trace-request.ts";
 import { Origin } from "../../src/telemetry/sdk/origin.ts";
 import { readSpans } from "./protobuf-reader.ts";
 
+const resource = resourceFromAttributes({ "service.name": "é漢", "process.pid": 7, list: ["a", "b"], ok: true });
 const hex = (bytes: number) =>
   fc.uint8Array({ minLength: bytes, maxLength: bytes }).map((id) => Buffer.from(id).toString("hex"));
 const parent = fc.record({ traceId: hex(16), spanId: hex(8), traceFlags: fc.constantFrom(0, 1) });
@@ -47,9 +49,7 @@ describe("spans from recorder to OTLP", () => {
   it("say on the wire what they say as rows, whatever is in the recorder", () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 3 }), (blocks) => {
-        const sent = readSpans(
-          encodeBlocks(blocks, { "service.name": "é漢", "process.pid": 7, list: ["a", "b"], ok: true }),
-        );
+        const sent = readSpans(new TraceRequest(resource, undefined).encode({ spans: [], blocks }));
         const meant = blocks.flatMap((each) =>
           Array.from(rowsOf(each), (row) => ({
             traceId: each.parent.traceId,

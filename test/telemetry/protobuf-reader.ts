@@ -8,12 +8,57 @@ export interface ReceivedSpan {
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
-  readonly events: readonly { name: string; attributes: Readonly<Record<string, unknown>> }[];
-  readonly links: readonly { traceId: string; spanId: string }[];
+  readonly events: readonly ReceivedEvent[];
+  readonly links: readonly ReceivedLink[];
   readonly status: { code: number; message: string };
   readonly flags: number;
   readonly resource: Readonly<Record<string, unknown>>;
 }
+
+export interface ReceivedEvent {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface ReceivedLink {
+  readonly traceId: string;
+  readonly spanId: string;
+}
+
+/** Everything in a request, with what the SDK's serializer leaves out or writes as a default treated alike. */
+export const readRequest = (bytes: Uint8Array) =>
+  messages(bytes, 1).map((resourceSpans) => ({
+    resource: attributesIn(one(resourceSpans, 1), 1),
+    schemaUrl: text(one(resourceSpans, 3)),
+    scopes: messages(resourceSpans, 2).map((scopeSpans) => {
+      const header = one(scopeSpans, 1);
+      return {
+        name: text(one(header, 1)),
+        version: text(one(header, 2)),
+        attributes: attributesIn(header, 3),
+        schemaUrl: text(one(scopeSpans, 3)),
+        spans: messages(scopeSpans, 2).map((span) => ({
+          ...readSpan(span),
+          traceState: text(one(span, 3)),
+          dropped: [10, 12, 14].map((count) => number(span, count)),
+          events: messages(span, 11).map((event) => ({
+            at: number(event, 1),
+            name: text(one(event, 2)),
+            attributes: attributesIn(event, 3),
+            dropped: number(event, 4),
+          })),
+          links: messages(span, 13).map((link) => ({
+            traceId: hex(one(link, 1)),
+            spanId: hex(one(link, 2)),
+            traceState: text(one(link, 3)),
+            attributes: attributesIn(link, 4),
+            dropped: number(link, 5),
+            flags: number(link, 6),
+          })),
+        })),
+      };
+    }),
+  }));
 
 export function readSpans(bytes: Uint8Array): ReceivedSpan[] {
   const spans: ReceivedSpan[] = [];
@@ -71,9 +116,11 @@ function anyValue(bytes: Uint8Array): unknown {
   for (const { field, value } of fields(bytes)) {
     if (field === 1) return text(bytesOf(value));
     if (field === 2) return value === 1n;
-    if (field === 3) return Number(value);
+    if (field === 3) return Number(BigInt.asIntN(64, value as bigint));
     if (field === 4) return doubleOf(value as bigint);
     if (field === 5) return messages(bytesOf(value), 1).map(anyValue);
+    if (field === 6) return { map: attributesIn(bytesOf(value), 1) };
+    if (field === 7) return { bytes: hex(bytesOf(value)) };
   }
   return undefined;
 }

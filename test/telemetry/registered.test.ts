@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
@@ -7,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { context, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { isTracingSuppressed } from "@opentelemetry/core";
 import { TracerProvider } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
@@ -64,6 +66,23 @@ telemetry: { otlp: "${endpoint}", logs: { level: silent } }
 
   const sending = (to: Receiver) =>
     createTelemetry({ ...defaultSettings, otlp: { endpoint: to.endpoint, headers: {} } }, { log: silentLog });
+
+  it("exports make no spans themselves, also with an instrumented HTTP client", async () => {
+    const suppressed: boolean[] = [];
+    const instrumented = () => suppressed.push(isTracingSuppressed(context.active()));
+    subscribe("http.client.request.start", instrumented);
+    const telemetry = await sending(receiver);
+    await wholeRun(telemetry, "run-1", {
+      provider: telemetry.provider("demo", "openai", wireProvider({ chunks: 10, perRead: 1 })),
+      tool: telemetry.tool(echo),
+    });
+    await telemetry.flush();
+    unsubscribe("http.client.request.start", instrumented);
+    await telemetry.close();
+    expect(receiver.spans).to.not.have.length(0);
+    expect(suppressed).to.not.have.length(0);
+    expect(suppressed).to.not.include(false);
+  });
 
   for (const tool of ["plain", "pieces"]) {
     it(`a span that a tool makes is below its execution, in the run's trace (${tool})`, async () => {

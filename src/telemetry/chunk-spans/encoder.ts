@@ -1,38 +1,21 @@
-import type { Attributes, AttributeValue } from "@opentelemetry/api";
-import { attributes, schemaUrl, scope, spans } from "../names.ts";
+import type { ProtobufWriter } from "../export/protobuf.ts";
+import { attributes, spans } from "../names.ts";
 import type { Block } from "./block.ts";
-import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
 import { chunkKinds } from "./recorders.ts";
 import type { AppendRows, ChunkRows } from "./rows.ts";
 import { toMicroseconds } from "./span-rows.ts";
 import { SpanShape, type SpanStamp } from "./stamp.ts";
 
 /**
- * Encodes blocks as an OTLP ExportTraceServiceRequest. An SDK span per chunk would cost several times as much as the rest of
- * the pipeline; this costs a couple of hundred nanoseconds per span.
+ * Writes a block as spans of an OTLP ScopeSpans. An SDK span per chunk would cost several times as much as the rest of the
+ * pipeline; this costs a couple of hundred nanoseconds per span.
  */
-export function encodeBlocks(blocks: readonly Block[], resource: Attributes, version?: string): Uint8Array {
-  const size = blocks.reduce((sum, block) => sum + block.size, 0);
-  const writer = new ProtobufWriter(size * usualSize + 4_096);
-  const resourceSpans = writer.open(field(1), 4);
-  writeResource(writer, resource);
-  const scopeSpans = writer.open(field(2), 4);
-  const instrumentation = writer.open(field(1), 1);
-  writer.text(field(1), utf8(scope));
-  if (version !== undefined) writer.text(field(2), utf8(version));
-  writer.close(instrumentation, 1);
-  for (const block of blocks) {
-    if (block.appends !== undefined) writeAppends(writer, block, block.appends);
-    if (block.chunks !== undefined) writeChunks(writer, block, block.chunks);
-    if (block.chunks !== undefined) writeSteps(writer, block, block.chunks);
-  }
-  writer.text(field(3), utf8(schemaUrl));
-  writer.close(scopeSpans, 4);
-  writer.close(resourceSpans, 4);
-  return writer.written;
+export function writeBlock(writer: ProtobufWriter, block: Block): void {
+  if (block.appends !== undefined) writeAppends(writer, block, block.appends);
+  if (block.chunks === undefined) return;
+  writeChunks(writer, block, block.chunks);
+  writeSteps(writer, block, block.chunks);
 }
-
-const usualSize = 224;
 
 const appendShape = new SpanShape(spans.append, {
   [attributes.appendEvents]: "integer",
@@ -93,43 +76,4 @@ function writeSteps(writer: ProtobufWriter, block: Block, { count, steps }: Chun
     writer.putVarint(stamp.hole(at, 1), steps.bytes(row));
     writer.putByte(stamp.hole(at, 2), steps.sealed(row) ? 1 : 0);
   }
-}
-
-function writeResource(writer: ProtobufWriter, resource: Attributes): void {
-  const start = writer.open(field(1), 4);
-  for (const [key, value] of Object.entries(resource)) {
-    if (value === undefined || value === null) continue;
-    const pair = writer.open(field(1), 4);
-    writer.text(field(1), utf8(key));
-    const any = writer.open(field(2), 4);
-    writeAny(writer, value);
-    writer.close(any, 4);
-    writer.close(pair, 4);
-  }
-  writer.close(start, 4);
-}
-
-function writeAny(writer: ProtobufWriter, value: AttributeValue): void {
-  if (typeof value === "string") writer.text(field(1), utf8(value));
-  else if (typeof value === "boolean") {
-    writer.byte(field(2, 0));
-    writer.byte(value ? 1 : 0);
-  } else if (typeof value === "number") writeNumber(writer, value);
-  else if (Array.isArray(value)) {
-    const list = writer.open(field(5), 4);
-    for (const item of value) {
-      if (item === null || item === undefined) continue;
-      const entry = writer.open(field(1), 4);
-      writeAny(writer, item);
-      writer.close(entry, 4);
-    }
-    writer.close(list, 4);
-  }
-}
-
-function writeNumber(writer: ProtobufWriter, value: number): void {
-  const whole = Number.isSafeInteger(value) && value >= 0;
-  writer.byte(whole ? field(3, 0) : field(4, 1));
-  if (whole) writer.varint(value);
-  else writer.double(value);
 }

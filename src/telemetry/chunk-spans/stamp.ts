@@ -1,7 +1,7 @@
 import { SpanKind } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
+import { field, ProtobufWriter } from "../export/protobuf.ts";
 import type { Block } from "./block.ts";
-import { field, ProtobufWriter, utf8 } from "./protobuf.ts";
 
 /** An attribute's value: a text shared by all spans of the shape, or the type of a per-span value. */
 export type StampValue = "integer" | "double" | "boolean" | { readonly text: string };
@@ -31,7 +31,7 @@ export class SpanShape {
     this.#trace = hole(writer, field(1), 16);
     this.id = hole(writer, field(2), 8);
     this.parent = hole(writer, field(4), 8);
-    writer.text(field(5), utf8(name));
+    writer.text(field(5), name);
     writer.byte(field(6, 0));
     writer.byte(SpanKind.INTERNAL + 1); // OTLP counts kinds from 1, the API from 0
     writer.varint(field(16, 5));
@@ -115,10 +115,10 @@ function hole(writer: ProtobufWriter, tag: number, size: number): number {
 /** KeyValue { key = 1, value = 2: AnyValue { string = 1, bool = 2, int = 3, double = 4 } } in field 9 of a span. */
 function writeAttribute(writer: ProtobufWriter, key: string, value: StampValue): number | undefined {
   const pair = writer.open(field(9), 1);
-  writer.text(field(1), utf8(key));
+  writer.text(field(1), key);
   const any = writer.open(field(2), 1);
   let at: number | undefined;
-  if (typeof value === "object") writer.text(field(1), utf8(value.text));
+  if (typeof value === "object") writer.text(field(1), value.text);
   else {
     writer.byte(value === "boolean" ? field(2, 0) : value === "integer" ? field(3, 0) : field(4, 1));
     at = writer.hole(value === "boolean" ? 1 : value === "integer" ? 5 : 8);

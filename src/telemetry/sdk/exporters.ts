@@ -1,6 +1,4 @@
 import { OTLPMetricExporter } from "@opentelemetry/exporter-metrics-otlp-proto";
-import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
-import type { Resource } from "@opentelemetry/resources";
 import type { LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import {
   ConsoleMetricExporter,
@@ -8,12 +6,11 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from "@opentelemetry/sdk-metrics";
-import { BlockQueue, type OtlpTarget } from "../chunk-spans/block-queue.ts";
+import { type OtlpTarget, SpanQueue } from "../export/span-queue.ts";
 import type { TelemetrySettings } from "../settings.ts";
 import type { Drops } from "./drops.ts";
 import { logQueue } from "./log-queue.ts";
 import { type Environment, protocolOf, type Routes } from "./routes.ts";
-import { SpanQueue } from "./span-queue.ts";
 
 /**
  * Timeout of one export, retries included. No longer than `close` waits, so that a hanging collector does not keep the process
@@ -45,14 +42,8 @@ export class Exporters {
     });
   }
 
-  spans(drops: Drops): SpanQueue | undefined {
-    if (this.#routes.traces !== "endpoint") return undefined;
-    return new SpanQueue(new OTLPTraceExporter(this.#target("traces")), patience, drops);
-  }
-
-  blocks(resource: Resource, drops: Drops, version: string | undefined): BlockQueue | undefined {
-    if (this.#routes.traces !== "endpoint") return undefined;
-    return new BlockQueue(this.#target("traces"), { resource: resource.attributes, version }, drops);
+  spans(drops: Drops, version: string | undefined): SpanQueue | undefined {
+    return this.#routes.traces === "endpoint" ? new SpanQueue(this.#target("traces"), version, drops) : undefined;
   }
 
   logs(drops: Drops): LogRecordProcessor | undefined {

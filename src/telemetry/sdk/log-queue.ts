@@ -6,7 +6,7 @@ import {
   type LogRecordProcessor,
   type ReadableLogRecord,
 } from "@opentelemetry/sdk-logs";
-import type { OtlpTarget } from "../chunk-spans/block-queue.ts";
+import type { OtlpTarget } from "../export/span-queue.ts";
 import type { Drops } from "./drops.ts";
 
 const queueLimit = 4_096;

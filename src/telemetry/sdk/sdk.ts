@@ -8,7 +8,7 @@ import {
 } from "@opentelemetry/resources";
 import type { CollectionResult } from "@opentelemetry/sdk-metrics";
 import { silentLog } from "../../core/log.ts";
-import type { BlockQueue } from "../chunk-spans/block-queue.ts";
+import type { SpanQueue } from "../export/span-queue.ts";
 import type { TelemetryParts, TelemetrySettings } from "../settings.ts";
 import { collector } from "./collector.ts";
 import { Drops } from "./drops.ts";
@@ -32,7 +32,7 @@ export interface Sdk {
   /** Undefined when logs are not exported. */
   readonly logger: Logger | undefined;
   /** Export queue of column-based spans; undefined when they are not exported that way. */
-  readonly blocks: BlockQueue | undefined;
+  readonly blocks: SpanQueue | undefined;
   /** Whether each chunk must become a span object. */
   readonly objects: boolean;
   counter(name: string): Counter;
@@ -51,7 +51,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const drops = new Drops(meter, sets, parts.log ?? silentLog);
   const pull = collector(meter);
   const push = await exporters?.metrics(meter, parts.metricInterval ?? 10_000);
-  const spans = exporters?.spans(drops);
+  const spans = exporters?.spans(drops, parts.version);
   const logs = exporters?.logs(drops);
   const given = parts.spanProcessors ?? [];
   if (environment.OTEL_TRACES_EXPORTER?.includes("zipkin")) useWholeMicroseconds();
@@ -66,9 +66,9 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
     logProcessors: routes.logs === "environment" ? undefined : present([logs]),
   });
   const objects = fromEnvironment || given.length > 0;
-  const blocks = objects ? undefined : exporters?.blocks(pipeline.resource, drops, parts.version);
+  spans?.open(pipeline.resource);
   const closeLimit = parts.closeLimit ?? 5_000;
-  const flush = [...given, spans, blocks && { forceFlush: () => blocks.flush() }, logs, push];
+  const flush = [...given, spans, logs, push];
   return {
     tracer: pipeline.tracer,
     resource: pipeline.resource,
@@ -77,7 +77,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
     sets,
     drops,
     logger: pipeline.logger,
-    blocks,
+    blocks: objects ? undefined : spans,
     objects,
     counter: (name) => pipeline.meter.createCounter(name),
     collect: () => pull.collect(),
@@ -87,7 +87,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
         closeLimit,
       ),
     async close() {
-      await settled([() => pipeline.close(), async () => blocks?.close()], closeLimit);
+      await settled([() => pipeline.close()], closeLimit);
       stopProcess(); // after the last export, which collects once more
     },
   };

@@ -47,10 +47,35 @@ export class ProtobufWriter {
     this.#bytes[this.#at++] = value;
   }
 
-  text(tag: number, text: Uint8Array): void {
+  /** A negative integer: two's complement in 64 bits. */
+  negative(value: number): void {
+    let rest = BigInt.asUintN(64, BigInt(value));
+    for (; rest > 127n; rest >>= 7n) this.byte(Number(rest & 127n) | 128);
+    this.byte(Number(rest));
+  }
+
+  text(tag: number, text: string): void {
     this.byte(tag);
-    this.varint(text.length);
-    this.raw(text);
+    if (text.length <= shortText && this.#ascii(text)) return;
+    this.bytes(utf8.encode(text));
+  }
+
+  /** With its length in front. */
+  bytes(bytes: Uint8Array): void {
+    this.varint(bytes.length);
+    this.raw(bytes);
+  }
+
+  /** An id in its hex form. */
+  id(tag: number, hex: string): void {
+    this.byte(tag);
+    const size = hex.length >> 1;
+    this.varint(size);
+    let at = this.hole(size);
+    for (let index = 0; index < size; index++) {
+      const high = digit(hex.charCodeAt(2 * index));
+      this.#bytes[at++] = (high << 4) | digit(hex.charCodeAt(2 * index + 1));
+    }
   }
 
   double(value: number): void {
@@ -106,6 +131,21 @@ export class ProtobufWriter {
     this.#view.setUint32(at + 4, (high + carry) >>> 0, true);
   }
 
+  /** Writes nothing and returns false unless the text is ASCII. Faster than the native encoder for names and short values. */
+  #ascii(text: string): boolean {
+    const { length } = text;
+    this.#reserve(length + 1);
+    const start = this.#at + 1;
+    for (let index = 0; index < length; index++) {
+      const code = text.charCodeAt(index);
+      if (code > 127) return false;
+      this.#bytes[start + index] = code;
+    }
+    this.#bytes[this.#at] = length;
+    this.#at = start + length;
+    return true;
+  }
+
   #padded(at: number, width: number, value: number): void {
     const last = at + width - 1;
     for (let index = at; index < last; index++) {
@@ -127,4 +167,10 @@ export class ProtobufWriter {
 /** Number and wire type of a field: 0 varint, 1 64-bit, 2 length-delimited, 5 32-bit. */
 export const field = (number: number, wireType = 2): number => (number << 3) | wireType;
 
-export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
+const utf8 = new TextEncoder();
+
+/** Its length fits a byte. */
+const shortText = 64;
+
+/** The value of a lower- or upper-case hex digit. */
+const digit = (code: number): number => (code & 15) + (code > 57 ? 9 : 0);

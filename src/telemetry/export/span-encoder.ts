@@ -1,0 +1,94 @@
+import type { HrTime, SpanContext } from "@opentelemetry/api";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace";
+import { writeAttributes } from "./attributes.ts";
+import { field, type ProtobufWriter } from "./protobuf.ts";
+
+/** Width of a length. */
+const width = 4;
+
+/**
+ * Writes a span of the SDK as a Span (opentelemetry/proto/trace/v1/trace.proto) of a ScopeSpans. The SDK's serializer goes
+ * through everything twice, to know the lengths, and took a twentieth of a short run's processor time.
+ */
+export function writeSpan(writer: ProtobufWriter, span: ReadableSpan): void {
+  const start = writer.open(field(2), width);
+  const context = span.spanContext();
+  writeContext(writer, context);
+  if (span.parentSpanContext?.spanId) writer.id(field(4), span.parentSpanContext.spanId);
+  writer.text(field(5), span.name);
+  writeCount(writer, field(6, 0), span.kind + 1); // OTLP counts kinds from 1, the API from 0
+  writeTime(writer, field(7, 1), span.startTime);
+  writeTime(writer, field(8, 1), span.endTime);
+  writeAttributes(writer, field(9), span.attributes);
+  writeCount(writer, field(10, 0), span.droppedAttributesCount);
+  for (const event of span.events) writeEvent(writer, event);
+  writeCount(writer, field(12, 0), span.droppedEventsCount);
+  for (const link of span.links) writeLink(writer, link);
+  writeCount(writer, field(14, 0), span.droppedLinksCount);
+  writeStatus(writer, span.status);
+  writeFlags(writer, field(16, 5), context.traceFlags, span.parentSpanContext?.isRemote);
+  writer.close(start, width);
+}
+
+function writeEvent(writer: ProtobufWriter, event: ReadableSpan["events"][number]): void {
+  const start = writer.open(field(11), width);
+  writeTime(writer, field(1, 1), event.time);
+  writer.text(field(2), event.name);
+  writeAttributes(writer, field(3), event.attributes ?? {});
+  writeCount(writer, field(4, 0), event.droppedAttributesCount ?? 0);
+  writer.close(start, width);
+}
+
+function writeLink(writer: ProtobufWriter, link: ReadableSpan["links"][number]): void {
+  const start = writer.open(field(13), width);
+  writeContext(writer, link.context);
+  writeAttributes(writer, field(4), link.attributes ?? {});
+  writeCount(writer, field(5, 0), link.droppedAttributesCount ?? 0);
+  writeFlags(writer, field(6, 5), link.context.traceFlags, link.context.isRemote);
+  writer.close(start, width);
+}
+
+function writeStatus(writer: ProtobufWriter, { code, message }: ReadableSpan["status"]): void {
+  const start = writer.open(field(15), width);
+  if (message) writer.text(field(2), message);
+  writeCount(writer, field(3, 0), code);
+  writer.close(start, width);
+}
+
+function writeContext(writer: ProtobufWriter, { traceId, spanId, traceState }: SpanContext): void {
+  writer.id(field(1), traceId);
+  writer.id(field(2), spanId);
+  const state = traceState?.serialize();
+  if (state) writer.text(field(3), state);
+}
+
+/** Zero is the default and not sent. */
+function writeCount(writer: ProtobufWriter, tag: number, value: number): void {
+  if (value === 0) return;
+  writer.byte(tag);
+  writer.varint(value);
+}
+
+const two16 = 0x1_0000;
+const two32 = 0x1_0000_0000;
+
+/** Nanoseconds since the epoch have more bits than a double: the upper and lower half of the seconds are multiplied separately. */
+function writeTime(writer: ProtobufWriter, tag: number, [seconds, nanos]: HrTime): void {
+  const upper = Math.floor(seconds / two16) * 1e9;
+  const lower = (seconds % two16) * 1e9 + nanos;
+  writer.byte(tag);
+  writer.putFixed64(
+    writer.hole(8),
+    Math.floor(upper / two16) + Math.floor(lower / two32),
+    (upper % two16) * two16 + (lower % two32),
+  );
+}
+
+const hasIsRemote = 0x100;
+const isRemote = 0x200;
+
+/** `remote`: of the parent or the linked span. */
+function writeFlags(writer: ProtobufWriter, tag: number, traceFlags: number, remote: boolean | undefined): void {
+  writer.varint(tag);
+  writer.putFixed32(writer.hole(4), (traceFlags & 0xff) | hasIsRemote | (remote ? isRemote : 0));
+}
