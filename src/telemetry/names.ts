@@ -4,6 +4,13 @@ export const scope = "venturi";
 /** Version of the conventions used below; the GenAI ones are those of the repository that continues them. */
 export const schemaUrl = "https://opentelemetry.io/schemas/1.45.0";
 
+/** The instrumentation scope of our spans. */
+export const scopeOf = (version: string | undefined): { name: string; version?: string; schemaUrl: string } => ({
+  name: scope,
+  schemaUrl,
+  ...(version === undefined ? {} : { version }),
+});
+
 export const spans = {
   agent: "invoke_agent",
   round: "venturi.round",

@@ -215,6 +215,25 @@ telemetry: { otlp: "${endpoint}", logs: { level: silent } }
     expect(out).to.contain("'service.name': 'shop'");
   });
 
+  it("OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT limits the attributes of our spans, too", async () => {
+    const script = `
+      import { createTelemetry } from ${JSON.stringify(new URL("../../src/index.js", import.meta.url).href)};
+      import { echo, wholeRun, wireProvider } from ${JSON.stringify(new URL("drive.js", import.meta.url).href)};
+      const telemetry = await createTelemetry({ otlp: { endpoint: ${JSON.stringify(receiver.endpoint)}, headers: {} } }, {});
+      const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 2 }));
+      await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+      await telemetry.close();`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "ignore", "inherit"],
+      env: { ...process.env, OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT: "3" },
+    });
+    await once(child, "close");
+    for (const name of ["invoke_agent assistant", "chat small", "execute_tool echo"]) {
+      const [span] = named(receiver.spans, name);
+      expect(Object.keys(span?.attributes ?? {}), name).to.have.length(3);
+    }
+  });
+
   it("OTEL_TRACES_EXPORTER=zipkin sends whole microseconds, which are all that Zipkin takes", async () => {
     const sent: { name: string; timestamp: number; duration: number }[] = [];
     const zipkin = createServer(async (request, response) => {

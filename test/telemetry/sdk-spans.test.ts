@@ -2,6 +2,7 @@ import {
   type AnyValue,
   type Attributes,
   ROOT_CONTEXT,
+  type Span,
   type SpanContext,
   SpanKind,
   SpanStatusCode,
@@ -10,11 +11,20 @@ import {
 } from "@opentelemetry/api";
 import { TraceState } from "@opentelemetry/core";
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
-import { resourceFromAttributes } from "@opentelemetry/resources";
-import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { type Resource, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  AlwaysOnSampler,
+  InMemorySpanExporter,
+  ParentBasedSampler,
+  type ReadableSpan,
+  SimpleSpanProcessor,
+  type SpanLimits,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import fc from "fast-check";
 import { TraceRequest } from "../../src/telemetry/export/trace-request.ts";
+import { LeanTracer } from "../../src/telemetry/sdk/tracer.ts";
 import { readRequest } from "./protobuf-reader.ts";
 
 const text = fc.oneof(
@@ -78,53 +88,144 @@ const made = fc.record({
   later: attributes,
   links: fc.array(fc.record({ context, attributes }), { maxLength: 4 }),
   events: fc.array(fc.tuple(text, attributes, time), { maxLength: 6 }),
+  thrown: fc.constantFrom(undefined, "plain", Object.assign(new TypeError("no"), { stack: "at x", code: "E_NO" })),
   status: fc.record({
     code: fc.constantFrom(SpanStatusCode.UNSET, SpanStatusCode.OK, SpanStatusCode.ERROR),
     message: text,
   }),
 });
 
-describe("spans of the SDK on the wire", () => {
-  it("say what the SDK's own serializer makes them say", () => {
+type Made = typeof made extends fc.Arbitrary<infer T> ? T : never;
+const limits = { eventCountLimit: 4, linkCountLimit: 128 };
+const described = resourceFromAttributes({ "service.name": "é" }, { schemaUrl: "https://example.test/schema" });
+
+describe("spans on the wire", () => {
+  it("of the SDK say what its own serializer makes them say", () => {
     fc.assert(
-      fc.property(fc.array(made, { minLength: 1, maxLength: 5 }), attributes, (all, described) => {
-        const spans = spansOf(all, described);
-        const [first] = spans;
-        if (first === undefined) throw new Error("no span was made");
-        const sent = readRequest(new TraceRequest(first.resource, undefined).encode({ spans, blocks: [] }));
+      fc.property(fc.array(made, { minLength: 1, maxLength: 5 }), attributes, (all, facts) => {
+        const resource = resourceFromAttributes(facts, { schemaUrl: "https://example.test/schema" });
+        const spans = sdkSpans(all, resource, { ...limits, linkCountLimit: 3, attributeCountLimit: 10 });
         const usual = ProtobufTraceSerializer.serializeRequest(spans);
-        expect(sent).to.deep.equal(readRequest(usual ?? new Uint8Array()));
+        const sent = new TraceRequest(resource, undefined).encode({ spans, blocks: [] });
+        expect(contentOf(sent)).to.deep.equal(contentOf(usual));
       }),
       { numRuns: 120 },
     );
   });
+
+  it("are the same whether the SDK made them or we did, whatever a tool does to them", () => {
+    fc.assert(
+      fc.property(fc.array(made, { minLength: 1, maxLength: 5 }), fc.integer({ min: 0, max: 300 }), (all, more) => {
+        const many = Object.fromEntries(Array.from({ length: more }, (_, index) => [`more.${index}`, index]));
+        const crowded = all.map((one) => ({ ...one, scope: "one" as const, later: { ...one.later, ...many } }));
+        const usual = withoutIds(ProtobufTraceSerializer.serializeRequest(sdkSpans(crowded, described, limits)));
+        const lean = withoutIds(
+          new TraceRequest(described, undefined).encode({ spans: leanSpans(crowded), blocks: [] }),
+        );
+        expect(lean).to.deep.equal(usual);
+      }),
+      { numRuns: 120 },
+    );
+  });
+
+  it("drop a value that is no attribute, and only that", () => {
+    const [span] = leanSpans([], (one) => {
+      one.setAttributes({ good: 1, bad: (() => 1) as never, worse: 1n as never, circle: circle() as never, "": "x" });
+      one.setAttribute("after", true);
+    });
+    expect(span?.attributes).to.deep.equal({ good: 1, after: true });
+  });
+
+  it("take nothing after their end", () => {
+    const [span] = leanSpans([], (one) => {
+      one.end();
+      one.setAttribute("late", 1).addEvent("late").updateName("late").setStatus({ code: SpanStatusCode.ERROR }).end();
+      one.addLink({ context: one.spanContext() });
+    });
+    expect(span).to.include({ name: "", ended: true });
+    expect([span?.attributes, span?.events, span?.links, span?.status]).to.deep.equal([{}, [], [], { code: 0 }]);
+  });
 });
 
+function circle(): object {
+  const round: Record<string, unknown> = {};
+  round.itself = round;
+  return round;
+}
+
+/** A request without any spans says nothing. */
+const contentOf = (bytes: Uint8Array | undefined) =>
+  readRequest(bytes ?? new Uint8Array()).filter(({ scopes }) => scopes.length > 0);
+
+/** Ids are random. */
+function withoutIds(bytes: Uint8Array | undefined) {
+  return contentOf(bytes).map(({ scopes, ...resource }) => ({
+    ...resource,
+    scopes: scopes.map(({ spans, ...scope }) => ({
+      ...scope,
+      spans: spans.map(({ spanId, traceId, ...span }) => ({
+        ...span,
+        traceId: span.parentSpanId === "" ? "" : traceId,
+        ids: [traceId.length, spanId.length],
+      })),
+    })),
+  }));
+}
+
 /** Real spans, with limits small enough that some of their parts are dropped. */
-function spansOf(
-  all: readonly (typeof made extends fc.Arbitrary<infer T> ? T : never)[],
-  described: Attributes,
-): ReadableSpan[] {
+function sdkSpans(all: readonly Made[], resource: Resource, spanLimits: SpanLimits): ReadableSpan[] {
   const exporter = new InMemorySpanExporter();
   const provider = new TracerProvider({
-    resource: resourceFromAttributes(described, { schemaUrl: "https://example.test/schema" }),
+    resource,
     spanProcessors: [new SimpleSpanProcessor({ exporter })],
-    spanLimits: { eventCountLimit: 4, linkCountLimit: 3, attributeCountLimit: 10, attributePerEventCountLimit: 5 },
+    spanLimits,
   });
   for (const one of all) {
     const tracer = provider.getTracer(one.scope, one.scope === "one" ? "1.2.3" : undefined, {
       schemaUrl: one.scope === "one" ? "" : "https://example.test/other",
     });
-    const above = one.parent && { ...one.parent, traceFlags: TraceFlags.SAMPLED };
-    const span = tracer.startSpan(
-      one.name,
-      { kind: one.kind, startTime: one.start, attributes: one.attributes, links: one.links },
-      above === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, above),
+    const { parent } = one;
+    drive(
+      one,
+      tracer.startSpan(
+        one.name,
+        optionsOf(one),
+        parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent),
+      ),
     );
-    span.setAttributes(one.later);
-    for (const [name, facts, at] of one.events) span.addEvent(name, facts, at);
-    span.setStatus(one.status);
-    span.end(one.end);
   }
   return exporter.getFinishedSpans();
+}
+
+function leanSpans(all: readonly Made[], also?: (span: Span) => void): ReadableSpan[] {
+  const ended: ReadableSpan[] = [];
+  const tracer = new LeanTracer({
+    sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+    resource: described,
+    scope: { name: "one", version: "1.2.3", schemaUrl: "" },
+    eventLimit: limits.eventCountLimit,
+    ended: (span) => ended.push(span),
+  });
+  for (const one of all) drive(one, tracer.startSpan(one.name, optionsOf(one), one.parent));
+  if (also !== undefined) {
+    const span = tracer.startSpan("", {}, undefined);
+    also(span);
+    span.end();
+  }
+  return ended;
+}
+
+const optionsOf = (one: Made) => ({
+  kind: one.kind,
+  startTime: one.start,
+  attributes: one.attributes,
+  links: one.links,
+});
+
+function drive(one: Made, span: Span): void {
+  span.setAttributes(one.later);
+  for (const [name, facts, at] of one.events) span.addEvent(name, facts, at);
+  if (one.thrown !== undefined) span.recordException(one.thrown, one.start);
+  span.setStatus(one.status);
+  span.end(one.end);
 }

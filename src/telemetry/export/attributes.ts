@@ -4,12 +4,17 @@ import { field, type ProtobufWriter } from "./protobuf.ts";
 const width = 4;
 
 /** Writes KeyValues { key = 1, value = 2 } (opentelemetry/proto/common/v1/common.proto), each in a field with this tag. */
-export function writeAttributes(writer: ProtobufWriter, tag: number, attributes: object): void {
-  for (const [key, value] of Object.entries(attributes)) {
+export function writeAttributes(
+  writer: ProtobufWriter,
+  tag: number,
+  attributes: Readonly<Record<string, unknown>>,
+): void {
+  for (const key in attributes) {
+    if (!Object.hasOwn(attributes, key)) continue;
     const pair = writer.open(tag, width);
     writer.text(field(1), key);
     const any = writer.open(field(2), width);
-    writeValue(writer, value);
+    writeValue(writer, attributes[key]);
     writer.close(any, width);
     writer.close(pair, width);
   }
@@ -35,7 +40,7 @@ function writeValue(writer: ProtobufWriter, value: unknown): void {
     writer.close(list, width);
   } else if (typeof value === "object" && value !== null) {
     const map = writer.open(field(6), width);
-    writeAttributes(writer, field(1), value);
+    writeAttributes(writer, field(1), value as Record<string, unknown>);
     writer.close(map, width);
   }
 }

@@ -3,7 +3,7 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import type { Block } from "../chunk-spans/block.ts";
 import { writeBlock } from "../chunk-spans/encoder.ts";
-import { schemaUrl, scope } from "../names.ts";
+import { scopeOf } from "../names.ts";
 import { writeAttributes } from "./attributes.ts";
 import { field, ProtobufWriter } from "./protobuf.ts";
 import { writeSpan } from "./span-encoder.ts";
@@ -38,7 +38,7 @@ export class TraceRequest {
     writer.close(start, width);
     this.#resource = writer.written.slice();
     this.#schemaUrl = resource.schemaUrl ?? "";
-    this.#own = { name: scope, schemaUrl, ...(version === undefined ? {} : { version }) };
+    this.#own = scopeOf(version);
   }
 
   encode({ spans, blocks }: Batch): Uint8Array {

@@ -1,4 +1,4 @@
-import type { Counter, Logger, Tracer } from "@opentelemetry/api";
+import type { Counter, Logger } from "@opentelemetry/api";
 import {
   defaultResource,
   detectResources,
@@ -9,6 +9,7 @@ import {
 import type { CollectionResult } from "@opentelemetry/sdk-metrics";
 import { silentLog } from "../../core/log.ts";
 import type { SpanQueue } from "../export/span-queue.ts";
+import { scopeOf } from "../names.ts";
 import type { TelemetryParts, TelemetrySettings } from "../settings.ts";
 import { collector } from "./collector.ts";
 import { Drops } from "./drops.ts";
@@ -20,6 +21,7 @@ import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 import { observeProcess } from "./process-metrics.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
+import { LeanTracer, sdkTracer, type Tracer } from "./tracer.ts";
 
 /** The configured SDK. */
 export interface Sdk {
@@ -56,22 +58,35 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   const given = parts.spanProcessors ?? [];
   if (environment.OTEL_TRACES_EXPORTER?.includes("zipkin")) useWholeMicroseconds();
   const fromEnvironment = routes.traces === "environment" && given.length === 0;
+  const sampler = samplerFrom(environment);
+  const eventLimit = settings.maxChunkSpans + 128;
   const pipeline = await pipelineOf(routes, {
     version: parts.version,
     resource: resourceOf(parts.version),
-    sampler: samplerFrom(environment),
-    spanLimits: { eventCountLimit: settings.maxChunkSpans + 128 },
+    sampler,
+    spanLimits: { eventCountLimit: eventLimit },
     spanProcessors: fromEnvironment ? undefined : present([...given, spans]),
     metricReaders: [pull, ...present([push])],
     logProcessors: routes.logs === "environment" ? undefined : present([logs]),
   });
   const objects = fromEnvironment || given.length > 0;
-  spans?.open(pipeline.resource);
+  const { resource } = pipeline;
+  spans?.open(resource);
+  const tracer =
+    objects || limitsSpans(environment)
+      ? sdkTracer(pipeline.tracer)
+      : new LeanTracer({
+          sampler,
+          resource,
+          scope: scopeOf(parts.version),
+          eventLimit,
+          ended: (span) => spans?.onEnd(span),
+        });
   const closeLimit = parts.closeLimit ?? 5_000;
   const flush = [...given, spans, logs, push];
   return {
-    tracer: pipeline.tracer,
-    resource: pipeline.resource,
+    tracer,
+    resource,
     version: parts.version,
     instruments: createInstruments(meter),
     sets,
@@ -99,6 +114,10 @@ async function pipelineOf(routes: Routes, pieces: Pieces): Promise<Pipeline> {
   const { registeredPipeline } = await import("./registered-pipeline.ts");
   return registeredPipeline(pieces);
 }
+
+/** Lean spans have the SDK's default limits only. */
+const limitsSpans = (environment: Environment): boolean =>
+  Object.keys(environment).some((name) => /^OTEL_.*_LIMIT$/.test(name));
 
 function resourceOf(version: string | undefined): Resource {
   const own = { "service.name": "venturi", ...(version === undefined ? {} : { "service.version": version }) };

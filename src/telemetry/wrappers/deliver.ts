@@ -8,7 +8,7 @@ import type { RunRequest } from "../../core/run-request.ts";
 import type { FollowOptions, Runs } from "../../core/runs.ts";
 import { attributes, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
-import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { endSpan } from "./instrumentation.ts";
 import { cancelled, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
 import type { Tracing } from "./traces.ts";
@@ -157,7 +157,7 @@ export class Delivery extends PolledStream<Batch> {
         startTime: this.#origin.time(this.#started),
         attributes: { [attributes.channel]: this.#channel, [attributes.run]: this.#run },
       },
-      contextOf(this.#measure.traces.spanContext(this.#run) ?? stored),
+      this.#measure.traces.spanContext(this.#run) ?? stored,
     );
   }
 }

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { type Attributes, type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
+import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, trace } from "@opentelemetry/api";
 import type { Delta, FinishReason } from "../../core/deltas.ts";
 import type {
   ChunkKind,
@@ -16,7 +16,7 @@ import { rowsOf } from "../chunk-spans/span-rows.ts";
 import { attributes, spans } from "../names.ts";
 import type { Distribution } from "../sdk/distribution.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
-import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { Output } from "./content.ts";
 import { emitBlock, endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failedWith, mark, type Outcome } from "./outcome.ts";
@@ -68,7 +68,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
     if (this.#round !== undefined) this.#round.provider = metrics.name;
-    const parent = this.#round?.context ?? contextOf(parseTraceparent(context.traceparent));
+    const parent = this.#round?.span.spanContext() ?? parseTraceparent(context.traceparent);
     this.#span = measure.sdk.tracer.startSpan(
       `${spans.chat} ${request.model}`,
       {
@@ -78,7 +78,7 @@ export class GenerationTrace implements StreamObserver, Pending {
       },
       parent,
     );
-    this.context = trace.setSpan(parent, this.#span);
+    this.context = trace.setSpan(ROOT_CONTEXT, this.#span);
     if (this.#span.isRecording()) {
       if (measure.settings.chunks !== "metrics") this.#recorder = new ChunkRecorder(measure.settings.maxChunkSpans);
       if (measure.content.captured) this.#output = this.#captureInput();
@@ -232,9 +232,8 @@ export class GenerationTrace implements StreamObserver, Pending {
     const rows = recorder.take();
     if (this.#measure.settings.chunks === "spans") {
       const startTime = this.#origin.time(this.#firstAt);
-      this.#stream ??= this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.context);
-      const below = trace.setSpan(this.context, this.#stream);
-      emitBlock(this.#measure, this.#run, chunkBlock(this.#stream.spanContext(), this.#origin, rows), below);
+      this.#stream ??= this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.#span.spanContext());
+      emitBlock(this.#measure, this.#run, chunkBlock(this.#stream.spanContext(), this.#origin, rows));
       return;
     }
     for (const row of rowsOf(chunkBlock(this.#span.spanContext(), this.#origin, rows))) {

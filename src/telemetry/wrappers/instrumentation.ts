@@ -1,4 +1,4 @@
-import { type Context, type Span, trace } from "@opentelemetry/api";
+import type { Span } from "@opentelemetry/api";
 import type { Block } from "../chunk-spans/block.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
 import type { Origin } from "../sdk/origin.ts";
@@ -24,24 +24,24 @@ export function endSpan(measure: Instrumentation, run: string, span: Span, time:
 }
 
 /** Exports a block: as it is, or span by span where objects are needed. */
-export function emitBlock(measure: Instrumentation, run: string, block: Block, parent: Context): void {
+export function emitBlock(measure: Instrumentation, run: string, block: Block): void {
   if (block.size === 0) return;
   if (measure.sdk.objects) {
-    emitObjects(measure, run, block, parent);
+    emitObjects(measure, run, block);
     return;
   }
   measure.sdk.blocks?.add(block);
   measure.ring.block(run, block);
 }
 
-function emitObjects(measure: Instrumentation, run: string, block: Block, parent: Context): void {
+function emitObjects(measure: Instrumentation, run: string, block: Block): void {
   const made: Span[] = [];
   for (const row of rowsOf(block)) {
     const above = row.parentRow === undefined ? undefined : made[row.parentRow];
     const span = measure.sdk.tracer.startSpan(
       row.name,
       { startTime: block.origin.time(row.start), attributes: row.attributes },
-      above === undefined ? parent : trace.setSpan(parent, above),
+      above?.spanContext() ?? block.parent,
     );
     made.push(span);
     endSpan(measure, run, span, block.origin.time(Math.max(row.start, row.end)));

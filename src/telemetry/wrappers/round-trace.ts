@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { type Context, type Span, trace } from "@opentelemetry/api";
+import type { Span } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { attributes, labels, providerName, spans } from "../names.ts";
 import type { Origin } from "../sdk/origin.ts";
@@ -11,7 +11,7 @@ import { failed, mark } from "./outcome.ts";
 interface RoundParent {
   readonly run: string;
   readonly origin: Origin;
-  readonly context: Context;
+  readonly span: Span;
 }
 
 interface RoundFacts {
@@ -27,7 +27,6 @@ interface RoundFacts {
 export class RoundTrace {
   readonly index: number;
   readonly span: Span;
-  readonly context: Context;
   readonly #facts: RoundFacts;
   readonly #measure: Instrumentation;
   readonly #run: RoundParent;
@@ -53,9 +52,8 @@ export class RoundTrace {
           ...(facts.attempt === undefined ? {} : { [attributes.roundAttempt]: facts.attempt }),
         },
       },
-      run.context,
+      run.span.spanContext(),
     );
-    this.context = trace.setSpan(run.context, this.span);
     keepOne(this);
   }
 
@@ -90,7 +88,7 @@ export class RoundTrace {
           ...(typeof asked === "number" ? { [attributes.retryAfterMs]: asked } : {}),
         },
       },
-      this.#run.context,
+      this.#run.span.spanContext(),
     );
   }
 

@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import { type Context, type Span, SpanKind, trace } from "@opentelemetry/api";
+import { type Span, SpanKind } from "@opentelemetry/api";
 import type { EventOf, TerminalEvent, Timing } from "../../core/events.ts";
 import type { Claim } from "../../core/journal.ts";
 import { defaultTenant } from "../../core/run-request.ts";
@@ -8,7 +8,7 @@ import { AppendRecorder } from "../chunk-spans/recorders.ts";
 import { blockRows } from "../chunk-spans/rows.ts";
 import { attributes, labels, spans } from "../names.ts";
 import { originNow } from "../sdk/origin.ts";
-import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import type { Body } from "./body.ts";
 import { lastAsked } from "./content.ts";
 import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
@@ -48,7 +48,6 @@ export class RunTrace {
   /** Undefined for the default one. */
   readonly tenant: string | undefined;
   readonly span: Span;
-  readonly context: Context;
   readonly traceparent: string;
   readonly origin = originNow();
   readonly pending = new Set<Pending>();
@@ -97,9 +96,8 @@ export class RunTrace {
         },
         links: links.filter((context) => context !== undefined).map((context) => ({ context })),
       },
-      contextOf(follows ? undefined : asked),
+      follows ? undefined : asked,
     );
-    this.context = trace.setSpan(contextOf(undefined), this.span);
     this.traceparent = formatTraceparent(this.span.spanContext());
     if (this.span.isRecording()) {
       this.#appends = new AppendRecorder(measure.settings.maxChunkSpans);
@@ -254,7 +252,7 @@ export class RunTrace {
 
   #emitAppends(appends: AppendRecorder): void {
     const block = appendBlock(this.span.spanContext(), this.origin, appends.take());
-    emitBlock(this.#measure, this.run, block, this.context);
+    emitBlock(this.#measure, this.run, block);
   }
 
   #open(round: RoundTrace): RoundTrace {

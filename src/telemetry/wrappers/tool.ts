@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
-import { type Attributes, context as active, type Context, type Span, trace } from "@opentelemetry/api";
+import { type Attributes, context as active, type Context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/tool.ts";
 import { attributes, labels, spans } from "../names.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
-import { contextOf, formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import type { Body } from "./body.ts";
 import { endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
@@ -141,7 +141,7 @@ class Execution implements Pending {
     this.#trace = measure.traces.get(context.run);
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
-    const above = this.#round?.context ?? contextOf(parseTraceparent(context.traceparent));
+    const above = this.#round?.span.spanContext() ?? parseTraceparent(context.traceparent);
     this.#span = measure.sdk.tracer.startSpan(
       `${spans.tool} ${tool.name}`,
       {
@@ -160,7 +160,7 @@ class Execution implements Pending {
       },
       above,
     );
-    this.context = trace.setSpan(above, this.#span);
+    this.context = trace.setSpan(ROOT_CONTEXT, this.#span);
     this.traceparent = formatTraceparent(this.#span.spanContext());
     this.#trace?.pending.add(this);
     keepOne(this);
