@@ -1,12 +1,12 @@
 // A service under steady load for a long time: what grows? (Linux: memory, handles and time come from /proc.)
 // node bench/soak.mjs [--minutes 30] [--streams 1000] [--every 200] [--chunks 100] [--journal sqlite|memory] [--leaving 0.05]
-//   [--faults 0.01] [--keep 10m] [--flag=--a-flag-of-node] [--json]
+//   [--faults 0.01] [--keep 10m] [--file venturi.db] [--flag=--a-flag-of-node] [--json]
 // Clients keep `streams` runs open; a share of them leaves early, and a share of the upstream's answers is cut. Each minute one line:
 // memory, heap, handles, size of the database and its WAL, delay of a chunk, and in the end the slope of each by linear fit over the
-// second half.
+// second half. With --file it starts from a copy of that SQLite journal, whose runs are pruned once they are older than --keep.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { Agent, createServer, request } from "node:http";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -22,6 +22,7 @@ const { values: options } = parseArgs({
     leaving: { type: "string", default: "0.05" },
     faults: { type: "string", default: "0.01" },
     keep: { type: "string", default: "10m" },
+    file: { type: "string" },
     flag: { type: "string", multiple: true },
     json: { type: "boolean" },
     upstream: { type: "boolean" },
@@ -209,6 +210,7 @@ async function start(folder, port) {
     options.journal === "sqlite"
       ? `{ type: sqlite, path: ${join(folder, "venturi.db")}, retention: { age: ${options.keep} } }`
       : "{ type: memory }";
+  if (options.file !== undefined) copyFileSync(options.file, join(folder, "venturi.db"));
   const config = join(folder, "venturi.yaml");
   writeFileSync(
     config,

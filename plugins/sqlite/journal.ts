@@ -43,8 +43,6 @@ import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
 
-const pruneStep = 50;
-
 /** The journal in one SQLite file, whose connection lives in a separate thread. */
 export class SqliteJournal implements Journal {
   readonly lease: number;
@@ -210,9 +208,18 @@ export class SqliteJournal implements Journal {
     this.#hint({ work: recording.state === "ready", events: (run) => run === recording.run });
   }
 
-  prune(options: PruneOptions): Promise<number> {
-    const { signal: _, ...limits } = options;
-    return pruneInSteps(options, () => this.#thread.ask("pruneSome", limits, pruneStep));
+  async prune(options: PruneOptions): Promise<number> {
+    const { olderThan, keep, runs = [], signal } = options;
+    if (signal?.aborted) return 0;
+    const upTo = keep === undefined ? undefined : await this.#thread.ask("pruneBoundary", keep);
+    const which = { olderThan, upTo, runs };
+    const count = await pruneInSteps(options, () => this.#thread.ask("doomSome", which));
+    let sweep = await this.#thread.ask("beginSweep");
+    await pruneInSteps(options, async () => {
+      sweep = sweep && (await this.#thread.ask("sweepSome", sweep));
+      return sweep === undefined ? 0 : 1;
+    });
+    return count;
   }
 
   async audit(entry: AuditEntry): Promise<void> {

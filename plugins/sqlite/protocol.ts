@@ -5,7 +5,6 @@ import type {
   ClaimRow,
   KeptWire,
   ListQuery,
-  PruneOptions,
   RecordRow,
   SignalRow,
   StoredRow,
@@ -97,6 +96,22 @@ export interface NewSignalRow {
   readonly body: string;
 }
 
+/** Ended runs that are older, up to an id, or named. */
+export interface Prunable {
+  readonly olderThan: number | undefined;
+  readonly upTo: number | undefined;
+  readonly runs: readonly string[];
+}
+
+/** Where the removal of records is. */
+export interface Sweep {
+  /** Random, to tell it from that of another process. */
+  readonly sweeper: number;
+  readonly after: number;
+  /** The last record to look at; undefined when the few runs are followed instead. */
+  readonly upTo: number | undefined;
+}
+
 /** The thread's operations, by name. */
 export interface Operations {
   append(columns: AppendColumns): { fenced: number[]; work: boolean };
@@ -116,7 +131,13 @@ export interface Operations {
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
   /** The reason, if it was refused. */
   restore(row: RestoreRow): string | undefined;
-  pruneSome(options: Omit<PruneOptions, "signal">, limit: number): number;
+  /** The id up to which ended runs are beyond the newest `keep`. */
+  pruneBoundary(keep: number): number;
+  /** Removes some runs, but for their records; returns how many. */
+  doomSome(which: Prunable): number;
+  beginSweep(): Sweep | undefined;
+  /** Removes some records of doomed runs; undefined when none is left. */
+  sweepSome(sweep: Sweep): Sweep | undefined;
   audit(row: Omit<AuditRow, "number" | "at">): void;
   audits(query: AuditQuery, limit: number): AuditRow[];
   keepDigest(run: string, row: DigestRow): void;

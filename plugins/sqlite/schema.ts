@@ -184,6 +184,8 @@ export const migrations: readonly string[] = [
   CREATE INDEX digests_ms ON digests (ms);
   CREATE INDEX digests_cost ON digests (cost) WHERE cost IS NOT NULL;
   `,
+  // Runs that are gone but for their records, with the last of them, and who is removing those.
+  "CREATE TABLE doomed (run INTEGER PRIMARY KEY, tail INTEGER NOT NULL, sweeper INTEGER NOT NULL) STRICT",
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

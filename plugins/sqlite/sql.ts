@@ -172,14 +172,13 @@ export const listAudit = `SELECT number, at, action, actor, tenant, run, details
     AND (:cursor IS NULL OR number < :cursor)
   ORDER BY number DESC LIMIT :limit`;
 
-export const findPrunable = `SELECT id FROM runs WHERE state = 'done' AND (ended_at < ${now} - :olderThan
-    OR id <= (SELECT id FROM runs WHERE state = 'done' AND :keep IS NOT NULL ORDER BY id DESC LIMIT 1 OFFSET coalesce(:keep, 0)))
-  UNION SELECT id FROM runs WHERE state = 'done' AND run IN (SELECT value FROM json_each(:runs))
-  LIMIT :limit`;
+const ended = "SELECT id, tail FROM runs WHERE state = 'done'";
+export const findNamed = `${ended} AND run IN (SELECT value FROM json_each(:runs)) LIMIT :limit`;
+export const findOld = `${ended} AND ended_at < ${now} - :olderThan LIMIT :limit`;
+export const findUpTo = `${ended} AND id <= :upTo LIMIT :limit`;
+export const findBoundary = "SELECT id FROM runs WHERE state = 'done' ORDER BY id DESC LIMIT 1 OFFSET ?";
+/** All but the records. */
 export const deleteRun = [
-  `WITH RECURSIVE back (id) AS (
-    SELECT tail FROM runs WHERE id = ? UNION ALL SELECT r.previous FROM back JOIN records r ON r.id = back.id
-  ) DELETE FROM records WHERE id IN back`,
   "DELETE FROM signals WHERE run = ?",
   "DELETE FROM wires WHERE run = ?",
   "DELETE FROM digests WHERE run = ?",
@@ -188,6 +187,23 @@ export const deleteRun = [
   "DELETE FROM blob_uses WHERE run = (SELECT run FROM runs WHERE id = ?)",
   "DELETE FROM runs WHERE id = ?",
 ];
+export const doom = "INSERT INTO doomed (run, tail, sweeper) VALUES (?, ?, 0)";
+export const countDoomed = "SELECT count(*) AS runs, coalesce(max(tail), 0) AS tail FROM doomed";
+export const adoptDoomed = "UPDATE doomed SET sweeper = ?";
+export const forgetDoomed = "DELETE FROM doomed WHERE sweeper = ?";
+export const forgetDoomedRun = "DELETE FROM doomed WHERE run = ?";
+export const findDoomed = "SELECT run, tail FROM doomed WHERE sweeper = ? LIMIT 1";
+export const moveTail = "UPDATE doomed SET tail = ? WHERE run = ?";
+/** Record ids are used again, run ids are not. */
+export const walkBack = `WITH RECURSIVE back (id, previous) AS (
+    SELECT id, previous FROM records WHERE id = :tail AND run = :run
+    UNION ALL SELECT r.id, r.previous FROM back JOIN records r ON r.id = back.previous AND r.run = :run LIMIT :limit
+  ) SELECT id FROM back`;
+export const deleteRecords = "DELETE FROM records WHERE id IN (SELECT value FROM json_each(?))";
+export const findNextRecord = "SELECT min(id) AS id FROM records WHERE id > ?";
+/** Only of its own runs: where a run's records were removed from both ends and the middle, some could no longer be found. */
+export const deleteStretch = `DELETE FROM records WHERE id BETWEEN ? AND ?
+  AND EXISTS (SELECT 1 FROM doomed WHERE doomed.run = records.run AND sweeper = ?)`;
 export const insertDigest =
   "REPLACE INTO digests (run, ms, code, cost, tools, models, digest) VALUES (?, ?, ?, ?, ?, ?, ?)";
 export const insertText = "REPLACE INTO search (rowid, text) VALUES (?, ?)";

@@ -5,7 +5,6 @@ import type {
   ClaimFilter,
   ClaimRow,
   ListQuery,
-  PruneOptions,
   RecordRow,
   SignalRow,
   StoredRow,
@@ -22,16 +21,19 @@ import type {
   ListedRow,
   NewSignalRow,
   Operations,
+  Prunable,
   RestoreRow,
+  Sweep,
   ThreadData,
   WireRow,
 } from "./protocol.ts";
+import { Pruning } from "./pruning.ts";
 import * as sql from "./sql.ts";
 import { Statements } from "./statements.ts";
 import { WriteLock } from "./write-lock.ts";
 
-/** How long a step of a prune may take, ms: every append waits for it. Shorter ones write the same pages more often. */
-const pruneFor = 8;
+/** Most runs that one step of a prune removes. */
+const pruneStep = 500;
 
 /** The journal's rules on one connection. Every method is one transaction, begun IMMEDIATE. */
 export class Store implements Omit<Operations, "close"> {
@@ -40,6 +42,7 @@ export class Store implements Omit<Operations, "close"> {
   readonly #lock: WriteLock;
   readonly #ask: Statements;
   readonly #appends: Appends;
+  readonly #pruning: Pruning;
   readonly #pageBytes: number;
   readonly #changes: ChangeWatch;
 
@@ -47,6 +50,7 @@ export class Store implements Omit<Operations, "close"> {
     this.#database = database;
     this.#ask = new Statements(database);
     this.#appends = new Appends(this.#ask);
+    this.#pruning = new Pruning(this.#ask);
     this.#changes = new ChangeWatch(this.#ask);
     this.#lease = options.lease;
     this.#pageBytes = options.pageBytes;
@@ -179,24 +183,24 @@ export class Store implements Omit<Operations, "close"> {
     });
   }
 
-  pruneSome({ olderThan, keep, runs = [] }: Omit<PruneOptions, "signal">, limit: number): number {
+  pruneBoundary(keep: number): number {
+    return this.#pruning.boundary(keep);
+  }
+
+  doomSome(which: Prunable): number {
     return this.#write(() => {
-      const gone = this.#ask.all<{ id: number }>(sql.findPrunable, {
-        olderThan: olderThan ?? null,
-        keep: keep ?? null,
-        runs: JSON.stringify(runs),
-        limit,
-      });
-      const until = performance.now() + pruneFor;
-      let count = 0;
-      for (const { id } of gone) {
-        if (count > 0 && performance.now() > until) break;
-        for (const statement of sql.deleteRun) this.#ask.run(statement, id);
-        count += 1;
-      }
+      const count = this.#pruning.doom(which, pruneStep);
       if (count === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
       return count;
     });
+  }
+
+  beginSweep(): Sweep | undefined {
+    return this.#write(() => this.#pruning.begin());
+  }
+
+  sweepSome(sweep: Sweep): Sweep | undefined {
+    return this.#write(() => this.#pruning.sweep(sweep));
   }
 
   audit({ action, actor, tenant, run, details }: Omit<AuditRow, "number" | "at">): void {

@@ -5,7 +5,7 @@ import * as sql from "../../../plugins/sqlite/sql.ts";
 import { freshFile, openFile, temporaryFolder } from "./folder.ts";
 
 /** Statements that may look at all rows: they run once in minutes, or ask for the newest of all. */
-const mayScan = new Set(["findPrunable", "forgetWorkers", "forgetBlobs", "listAudit"]);
+const mayScan = new Set(["findBoundary", "findUpTo", "forgetWorkers", "forgetBlobs", "listAudit"]);
 const large = /^SCAN (r|e|q|d|s|runs|records|requests|signals|digests|wires)\b(?!.*INDEX runs_(failed|open))/;
 
 const planOf = (database: DatabaseSync, statement: string): string[] =>

@@ -1,0 +1,103 @@
+import { randomInt } from "node:crypto";
+import type { Prunable, Sweep } from "./protocol.ts";
+import * as sql from "./sql.ts";
+import type { Statements } from "./statements.ts";
+
+/** How long a step may take, ms: every append waits for it. Of records only half as long, because the commit takes the other half. */
+const stepMs = 8;
+const sweepMs = 4;
+/** Most runs whose records are looked up; the records of more are found by reading all. */
+const few = 64;
+/** Records removed by one statement. */
+const atOnce = 500;
+const most = 20_000;
+
+interface Ended {
+  readonly id: number;
+  readonly tail: number;
+}
+
+/**
+ * Removes runs in two passes. First they disappear, all but their records; then the records are removed in the order they are in
+ * the file. Records of runs that streamed side by side share pages: run by run, each page would be written once for every run it
+ * holds. What is left to remove is in the table `doomed`, so the next prune goes on where one was interrupted. The caller has a
+ * transaction open.
+ */
+export class Pruning {
+  readonly #ask: Statements;
+  /** Ids covered by the next statement; adapted to what a step may take. */
+  #stretch = atOnce;
+
+  constructor(ask: Statements) {
+    this.#ask = ask;
+  }
+
+  /** The id up to which runs are beyond the newest `keep`. */
+  boundary(keep: number): number {
+    return this.#ask.get<{ id: number }>(sql.findBoundary, keep)?.id ?? 0;
+  }
+
+  /** Removes some of the runs, but for their records; returns how many. */
+  doom(which: Prunable, limit: number): number {
+    const until = performance.now() + stepMs;
+    let count = 0;
+    for (const { id, tail } of this.#find(which, limit)) {
+      if (count > 0 && performance.now() > until) break;
+      for (const statement of sql.deleteRun) this.#ask.run(statement, id);
+      // Last, because a full file has no room for it before.
+      this.#ask.run(sql.doom, id, tail);
+      count += 1;
+    }
+    return count;
+  }
+
+  /** Takes over all records that are to be removed, also those that another process or an earlier prune has left. */
+  begin(): Sweep | undefined {
+    const { runs = 0, tail = 0 } = this.#ask.get<{ runs: number; tail: number }>(sql.countDoomed) ?? {};
+    if (runs === 0) return undefined;
+    const sweeper = randomInt(1, 2 ** 47);
+    this.#ask.run(sql.adoptDoomed, sweeper);
+    return { sweeper, after: 0, upTo: runs <= few ? undefined : tail };
+  }
+
+  /** Removes some of the records; undefined when none is left. */
+  sweep({ sweeper, after, upTo }: Sweep): Sweep | undefined {
+    if (upTo === undefined) return this.#sweepRuns(sweeper) ? { sweeper, after, upTo } : undefined;
+    const next = this.#ask.get<{ id: number | null }>(sql.findNextRecord, after)?.id ?? undefined;
+    if (next === undefined || next > upTo) {
+      this.#ask.run(sql.forgetDoomed, sweeper);
+      return undefined;
+    }
+    const start = performance.now();
+    const last = next + this.#stretch;
+    this.#ask.run(sql.deleteStretch, next, last, sweeper);
+    const factor = sweepMs / (performance.now() - start);
+    this.#stretch = Math.round(
+      Math.min(most, Math.max(atOnce / 5, this.#stretch * Math.min(2, Math.max(0.5, factor)))),
+    );
+    return { sweeper, after: last, upTo };
+  }
+
+  /** Back from the last record of each; the place is kept, so that a long run takes several steps. */
+  #sweepRuns(sweeper: number): boolean {
+    const until = performance.now() + stepMs;
+    while (performance.now() < until) {
+      const doomed = this.#ask.get<{ run: number; tail: number }>(sql.findDoomed, sweeper);
+      if (doomed === undefined) return false;
+      const ids = this.#ask.all<{ id: number }>(sql.walkBack, { ...doomed, limit: atOnce + 1 }).map(({ id }) => id);
+      const rest = ids[atOnce];
+      this.#ask.run(sql.deleteRecords, JSON.stringify(ids.slice(0, atOnce)));
+      if (rest === undefined) this.#ask.run(sql.forgetDoomedRun, doomed.run);
+      else this.#ask.run(sql.moveTail, rest, doomed.run);
+    }
+    return true;
+  }
+
+  #find({ olderThan, upTo, runs }: Prunable, limit: number): Ended[] {
+    const named = runs.length === 0 ? [] : this.#ask.all<Ended>(sql.findNamed, { runs: JSON.stringify(runs), limit });
+    if (named.length > 0) return named;
+    const old = olderThan === undefined ? [] : this.#ask.all<Ended>(sql.findOld, { olderThan, limit });
+    if (old.length > 0 || upTo === undefined) return old;
+    return this.#ask.all<Ended>(sql.findUpTo, { upTo, limit });
+  }
+}
