@@ -201,7 +201,7 @@ export const walkBack = `WITH RECURSIVE back (id, previous) AS (
   ) SELECT id FROM back`;
 export const deleteRecords = "DELETE FROM records WHERE id IN (SELECT value FROM json_each(?))";
 export const findNextRecord = "SELECT min(id) AS id FROM records WHERE id > ?";
-/** Only of its own runs: where a run's records were removed from both ends and the middle, some could no longer be found. */
+/** Only runs of this sweep: another process may follow a run's records back from the last, and would stop at a gap. */
 export const deleteStretch = `DELETE FROM records WHERE id BETWEEN ? AND ?
   AND EXISTS (SELECT 1 FROM doomed WHERE doomed.run = records.run AND sweeper = ?)`;
 export const insertDigest =

@@ -60,6 +60,8 @@ describe("spans from recorder to OTLP", () => {
             start: BigInt(each.origin.text(row.start)),
             end: BigInt(each.origin.text(Math.max(row.start, row.end))),
             attributes: row.attributes,
+            traceState: "",
+            dropped: [0n, 0n, 0n],
             events: [],
             links: [],
             status: { code: 0, message: "" },

@@ -8,6 +8,9 @@ export interface ReceivedSpan {
   readonly start: bigint;
   readonly end: bigint;
   readonly attributes: Readonly<Record<string, unknown>>;
+  readonly traceState: string;
+  /** Numbers of attributes, events and links. */
+  readonly dropped: readonly bigint[];
   readonly events: readonly ReceivedEvent[];
   readonly links: readonly ReceivedLink[];
   readonly status: { code: number; message: string };
@@ -16,6 +19,8 @@ export interface ReceivedSpan {
 }
 
 export interface ReceivedEvent {
+  readonly at: bigint;
+  readonly dropped: bigint;
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;
 }
@@ -23,6 +28,10 @@ export interface ReceivedEvent {
 export interface ReceivedLink {
   readonly traceId: string;
   readonly spanId: string;
+  readonly traceState: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly dropped: bigint;
+  readonly flags: bigint;
 }
 
 /** Everything in a request, with what the SDK's serializer leaves out or writes as a default treated alike. */
@@ -37,25 +46,7 @@ export const readRequest = (bytes: Uint8Array) =>
         version: text(one(header, 2)),
         attributes: attributesIn(header, 3),
         schemaUrl: text(one(scopeSpans, 3)),
-        spans: messages(scopeSpans, 2).map((span) => ({
-          ...readSpan(span),
-          traceState: text(one(span, 3)),
-          dropped: [10, 12, 14].map((count) => number(span, count)),
-          events: messages(span, 11).map((event) => ({
-            at: number(event, 1),
-            name: text(one(event, 2)),
-            attributes: attributesIn(event, 3),
-            dropped: number(event, 4),
-          })),
-          links: messages(span, 13).map((link) => ({
-            traceId: hex(one(link, 1)),
-            spanId: hex(one(link, 2)),
-            traceState: text(one(link, 3)),
-            attributes: attributesIn(link, 4),
-            dropped: number(link, 5),
-            flags: number(link, 6),
-          })),
-        })),
+        spans: messages(scopeSpans, 2).map(readSpan),
       };
     }),
   }));
@@ -102,8 +93,22 @@ function readSpan(bytes: Uint8Array): Omit<ReceivedSpan, "resource"> {
     start: number(bytes, 7),
     end: number(bytes, 8),
     attributes: attributesIn(bytes, 9),
-    events: messages(bytes, 11).map((event) => ({ name: text(one(event, 2)), attributes: attributesIn(event, 3) })),
-    links: messages(bytes, 13).map((link) => ({ traceId: hex(one(link, 1)), spanId: hex(one(link, 2)) })),
+    traceState: text(one(bytes, 3)),
+    dropped: [10, 12, 14].map((count) => number(bytes, count)),
+    events: messages(bytes, 11).map((event) => ({
+      at: number(event, 1),
+      name: text(one(event, 2)),
+      attributes: attributesIn(event, 3),
+      dropped: number(event, 4),
+    })),
+    links: messages(bytes, 13).map((link) => ({
+      traceId: hex(one(link, 1)),
+      spanId: hex(one(link, 2)),
+      traceState: text(one(link, 3)),
+      attributes: attributesIn(link, 4),
+      dropped: number(link, 5),
+      flags: number(link, 6),
+    })),
     status: { code: Number(number(status, 3)), message: text(one(status, 2)) },
     flags: Number(number(bytes, 16)),
   };

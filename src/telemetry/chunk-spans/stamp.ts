@@ -1,14 +1,13 @@
 import { SpanKind } from "@opentelemetry/api";
 import { keepOne } from "../../core/keep-one.ts";
 import { field, ProtobufWriter } from "../export/protobuf.ts";
+import { hasIsRemote } from "../export/span-encoder.ts";
 import type { Block } from "./block.ts";
 
 /** An attribute's value: a text shared by all spans of the shape, or the type of a per-span value. */
 export type StampValue = "integer" | "double" | "boolean" | { readonly text: string };
 
 const two32 = 0x1_0000_0000;
-/** Flag: whether the parent is remote is known (it is not remote). */
-const hasIsRemote = 0x100;
 
 /**
  * A span's bytes (opentelemetry/proto/trace/v1/trace.proto) with holes for per-span values. Spans of a kind differ only in a

@@ -1,8 +1,5 @@
 import { field, type ProtobufWriter } from "./protobuf.ts";
 
-/** Width of a length. Four bytes hold 256 MB. */
-const width = 4;
-
 /** Writes KeyValues { key = 1, value = 2 } (opentelemetry/proto/common/v1/common.proto), each in a field with this tag. */
 export function writeAttributes(
   writer: ProtobufWriter,
@@ -11,12 +8,12 @@ export function writeAttributes(
 ): void {
   for (const key in attributes) {
     if (!Object.hasOwn(attributes, key)) continue;
-    const pair = writer.open(tag, width);
+    const pair = writer.open(tag);
     writer.text(field(1), key);
-    const any = writer.open(field(2), width);
+    const any = writer.open(field(2));
     writeValue(writer, attributes[key]);
-    writer.close(any, width);
-    writer.close(pair, width);
+    writer.close(any);
+    writer.close(pair);
   }
 }
 
@@ -31,17 +28,17 @@ function writeValue(writer: ProtobufWriter, value: unknown): void {
     writer.byte(field(7));
     writer.bytes(value);
   } else if (Array.isArray(value)) {
-    const list = writer.open(field(5), width);
+    const list = writer.open(field(5));
     for (const item of value) {
-      const entry = writer.open(field(1), width);
+      const entry = writer.open(field(1));
       writeValue(writer, item);
-      writer.close(entry, width);
+      writer.close(entry);
     }
-    writer.close(list, width);
+    writer.close(list);
   } else if (typeof value === "object" && value !== null) {
-    const map = writer.open(field(6), width);
+    const map = writer.open(field(6));
     writeAttributes(writer, field(1), value as Record<string, unknown>);
-    writer.close(map, width);
+    writer.close(map);
   }
 }
 

@@ -91,14 +91,14 @@ export class ProtobufWriter {
     return start;
   }
 
-  /** Opens a length-delimited field; `width` bytes hold its length. */
-  open(tag: number, width: number): number {
+  /** Opens a length-delimited field; `width` bytes hold its length, four up to 256 MB. */
+  open(tag: number, width = 4): number {
     this.byte(tag);
     this.hole(width);
     return this.#at;
   }
 
-  close(start: number, width: number): void {
+  close(start: number, width = 4): void {
     this.#padded(start - width, width, this.#at - start);
   }
 

@@ -3,15 +3,12 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { writeAttributes } from "./attributes.ts";
 import { field, type ProtobufWriter } from "./protobuf.ts";
 
-/** Width of a length. */
-const width = 4;
-
 /**
  * Writes a span of the SDK as a Span (opentelemetry/proto/trace/v1/trace.proto) of a ScopeSpans. The SDK's serializer goes
  * through everything twice, to know the lengths, and took a twentieth of a short run's processor time.
  */
 export function writeSpan(writer: ProtobufWriter, span: ReadableSpan): void {
-  const start = writer.open(field(2), width);
+  const start = writer.open(field(2));
   const context = span.spanContext();
   writeContext(writer, context);
   if (span.parentSpanContext?.spanId) writer.id(field(4), span.parentSpanContext.spanId);
@@ -27,32 +24,32 @@ export function writeSpan(writer: ProtobufWriter, span: ReadableSpan): void {
   writeCount(writer, field(14, 0), span.droppedLinksCount);
   writeStatus(writer, span.status);
   writeFlags(writer, field(16, 5), context.traceFlags, span.parentSpanContext?.isRemote);
-  writer.close(start, width);
+  writer.close(start);
 }
 
 function writeEvent(writer: ProtobufWriter, event: ReadableSpan["events"][number]): void {
-  const start = writer.open(field(11), width);
+  const start = writer.open(field(11));
   writeTime(writer, field(1, 1), event.time);
   writer.text(field(2), event.name);
   writeAttributes(writer, field(3), event.attributes ?? {});
   writeCount(writer, field(4, 0), event.droppedAttributesCount ?? 0);
-  writer.close(start, width);
+  writer.close(start);
 }
 
 function writeLink(writer: ProtobufWriter, link: ReadableSpan["links"][number]): void {
-  const start = writer.open(field(13), width);
+  const start = writer.open(field(13));
   writeContext(writer, link.context);
   writeAttributes(writer, field(4), link.attributes ?? {});
   writeCount(writer, field(5, 0), link.droppedAttributesCount ?? 0);
   writeFlags(writer, field(6, 5), link.context.traceFlags, link.context.isRemote);
-  writer.close(start, width);
+  writer.close(start);
 }
 
 function writeStatus(writer: ProtobufWriter, { code, message }: ReadableSpan["status"]): void {
-  const start = writer.open(field(15), width);
+  const start = writer.open(field(15));
   if (message) writer.text(field(2), message);
   writeCount(writer, field(3, 0), code);
-  writer.close(start, width);
+  writer.close(start);
 }
 
 function writeContext(writer: ProtobufWriter, { traceId, spanId, traceState }: SpanContext): void {
@@ -84,7 +81,8 @@ function writeTime(writer: ProtobufWriter, tag: number, [seconds, nanos]: HrTime
   );
 }
 
-const hasIsRemote = 0x100;
+/** Flag: whether the parent is remote is known. */
+export const hasIsRemote = 0x100;
 const isRemote = 0x200;
 
 /** `remote`: of the parent or the linked span. */

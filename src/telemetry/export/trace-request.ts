@@ -8,8 +8,6 @@ import { writeAttributes } from "./attributes.ts";
 import { field, ProtobufWriter } from "./protobuf.ts";
 import { writeSpan } from "./span-encoder.ts";
 
-/** Width of a length. */
-const width = 4;
 const usualRow = 224;
 const usualSpan = 1_024;
 
@@ -33,9 +31,9 @@ export class TraceRequest {
 
   constructor(resource: Resource, version: string | undefined) {
     const writer = new ProtobufWriter(1_024);
-    const start = writer.open(field(1), width);
+    const start = writer.open(field(1));
     writeAttributes(writer, field(1), resource.attributes);
-    writer.close(start, width);
+    writer.close(start);
     this.#resource = writer.written.slice();
     this.#schemaUrl = resource.schemaUrl ?? "";
     this.#own = scopeOf(version);
@@ -44,14 +42,14 @@ export class TraceRequest {
   encode({ spans, blocks }: Batch): Uint8Array {
     const rows = blocks.reduce((sum, block) => sum + block.size, 0);
     const writer = new ProtobufWriter(rows * usualRow + spans.length * usualSpan + 4_096);
-    const start = writer.open(field(1), width);
+    const start = writer.open(field(1));
     writer.raw(this.#resource);
     if (blocks.length > 0) writeScope(writer, this.#own, blocks, writeBlock);
     for (const [from, its] of Map.groupBy(spans, (span) => span.instrumentationScope)) {
       writeScope(writer, from, its, writeSpan);
     }
     if (this.#schemaUrl !== "") writer.text(field(3), this.#schemaUrl);
-    writer.close(start, width);
+    writer.close(start);
     return writer.written;
   }
 }
@@ -62,12 +60,12 @@ function writeScope<T>(
   items: readonly T[],
   write: (writer: ProtobufWriter, item: T) => void,
 ): void {
-  const start = writer.open(field(2), width);
-  const header = writer.open(field(1), width);
+  const start = writer.open(field(2));
+  const header = writer.open(field(1));
   writer.text(field(1), from.name);
   if (from.version) writer.text(field(2), from.version);
-  writer.close(header, width);
+  writer.close(header);
   for (const item of items) write(writer, item);
   if (from.schemaUrl) writer.text(field(3), from.schemaUrl);
-  writer.close(start, width);
+  writer.close(start);
 }

@@ -27,7 +27,7 @@ const most = 128;
 const limits = { attributeCountLimit: most, attributeValueLengthLimit: Number.POSITIVE_INFINITY };
 
 /** What all spans of a tracer have in common. */
-export interface SpanKin {
+export interface SpanDefaults {
   readonly resource: ReadableSpan["resource"];
   readonly scope: ReadableSpan["instrumentationScope"];
   readonly eventLimit: number;
@@ -60,12 +60,12 @@ export class LeanSpan implements Span, ReadableSpan {
   droppedAttributesCount = 0;
   droppedEventsCount = 0;
   droppedLinksCount = 0;
-  readonly #kin: SpanKin;
+  readonly #defaults: SpanDefaults;
   readonly #context: SpanContext;
   #attributes = 0;
 
-  constructor(kin: SpanKin, { name, context, parent }: SpanIdentity, given: SpanOptions) {
-    this.#kin = kin;
+  constructor(defaults: SpanDefaults, { name, context, parent }: SpanIdentity, given: SpanOptions) {
+    this.#defaults = defaults;
     this.#context = context;
     this.name = name;
     this.kind = given.kind ?? SpanKind.INTERNAL;
@@ -81,11 +81,11 @@ export class LeanSpan implements Span, ReadableSpan {
   }
 
   get resource(): ReadableSpan["resource"] {
-    return this.#kin.resource;
+    return this.#defaults.resource;
   }
 
   get instrumentationScope(): ReadableSpan["instrumentationScope"] {
-    return this.#kin.scope;
+    return this.#defaults.scope;
   }
 
   get duration(): HrTime {
@@ -112,7 +112,7 @@ export class LeanSpan implements Span, ReadableSpan {
 
   addEvent(name: string, attributesOrTime?: Attributes | TimeInput, time?: TimeInput): this {
     if (this.ended) return this;
-    if (this.events.length >= this.#kin.eventLimit) {
+    if (this.events.length >= this.#defaults.eventLimit) {
       this.events.shift();
       this.droppedEventsCount++;
     }
@@ -166,7 +166,7 @@ export class LeanSpan implements Span, ReadableSpan {
     const end = timeInputToHrTime(time ?? Date.now());
     const early = end[0] < this.startTime[0] || (end[0] === this.startTime[0] && end[1] < this.startTime[1]);
     this.endTime = early ? this.startTime : end;
-    this.#kin.ended(this);
+    this.#defaults.ended(this);
   }
 
   /** False if it is not an attribute. */

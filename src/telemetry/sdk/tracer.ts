@@ -8,7 +8,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { RandomIdGenerator, type Sampler, SamplingDecision } from "@opentelemetry/sdk-trace";
-import { LeanSpan, type SpanKin } from "./lean-span.ts";
+import { LeanSpan, type SpanDefaults } from "./lean-span.ts";
 import { contextOf } from "./traceparent.ts";
 
 /** Starts spans. The parent is a span context, because building an API context for each span costs more than the span. */
@@ -21,7 +21,7 @@ export const sdkTracer = (tracer: ApiTracer): Tracer => ({
   startSpan: (name, options, parent) => tracer.startSpan(name, options, contextOf(parent)),
 });
 
-export interface LeanTracerOptions extends SpanKin {
+export interface LeanTracerOptions extends SpanDefaults {
   readonly sampler: Sampler;
 }
 
