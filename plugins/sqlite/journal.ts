@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import {
   type Append,
   type AuditEntry,
@@ -213,8 +214,10 @@ export class SqliteJournal implements Journal {
     if (signal?.aborted) return 0;
     const upTo = keep === undefined ? undefined : await this.#thread.ask("pruneBoundary", keep);
     const which = { olderThan, upTo, runs };
-    const count = await pruneInSteps(options, () => this.#thread.ask("doomSome", which));
-    let sweep = await this.#thread.ask("beginSweep");
+    const sweeper = randomInt(1, 2 ** 47);
+    const count = await pruneInSteps(options, () => this.#thread.ask("doomSome", which, sweeper));
+    // Who removes a run by name does not wait for what retention has to remove.
+    let sweep = await this.#thread.ask("beginSweep", sweeper, runs.length > 0 ? "own" : "all");
     await pruneInSteps(options, async () => {
       sweep = sweep && (await this.#thread.ask("sweepSome", sweep));
       return sweep === undefined ? 0 : 1;

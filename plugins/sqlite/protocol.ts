@@ -105,7 +105,7 @@ export interface Prunable {
 
 /** Where the removal of records is. */
 export interface Sweep {
-  /** Random, to tell it from that of another process. */
+  /** Random, to tell it from other prunes. */
   readonly sweeper: number;
   readonly after: number;
   /** The last record to look at; undefined when the few runs are followed instead. */
@@ -134,8 +134,8 @@ export interface Operations {
   /** The id up to which ended runs are beyond the newest `keep`. */
   pruneBoundary(keep: number): number;
   /** Removes some runs, but for their records; returns how many. */
-  doomSome(which: Prunable): number;
-  beginSweep(): Sweep | undefined;
+  doomSome(which: Prunable, sweeper: number): number;
+  beginSweep(sweeper: number, whose: "all" | "own"): Sweep | undefined;
   /** Removes some records of doomed runs; undefined when none is left. */
   sweepSome(sweep: Sweep): Sweep | undefined;
   audit(row: Omit<AuditRow, "number" | "at">): void;

@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import type { Prunable, Sweep } from "./protocol.ts";
 import * as sql from "./sql.ts";
 import type { Statements } from "./statements.ts";
@@ -38,26 +37,24 @@ export class Pruning {
   }
 
   /** Removes some of the runs, but for their records; returns how many. */
-  doom(which: Prunable, limit: number): number {
+  doom(which: Prunable, sweeper: number, limit: number): number {
     const until = performance.now() + stepMs;
     let count = 0;
     for (const { id, tail } of this.#find(which, limit)) {
       if (count > 0 && performance.now() > until) break;
       for (const statement of sql.deleteRun) this.#ask.run(statement, id);
       // Last, because a full file has no room for it before.
-      this.#ask.run(sql.doom, id, tail);
+      this.#ask.run(sql.doom, id, tail, sweeper);
       count += 1;
     }
     return count;
   }
 
-  /** Takes over all records that are to be removed, also those that another process or an earlier prune has left. */
-  begin(): Sweep | undefined {
-    const { runs = 0, tail = 0 } = this.#ask.get<{ runs: number; tail: number }>(sql.countDoomed) ?? {};
-    if (runs === 0) return undefined;
-    const sweeper = randomInt(1, 2 ** 47);
-    this.#ask.run(sql.adoptDoomed, sweeper);
-    return { sweeper, after: 0, upTo: runs <= few ? undefined : tail };
+  /** With `all` it takes over what another process or an earlier prune has left, too. */
+  begin(sweeper: number, whose: "all" | "own"): Sweep | undefined {
+    if (whose === "all") this.#ask.run(sql.adoptDoomed, sweeper);
+    const { runs = 0, tail = 0 } = this.#ask.get<{ runs: number; tail: number }>(sql.countDoomed, sweeper) ?? {};
+    return runs === 0 ? undefined : { sweeper, after: 0, upTo: runs <= few ? undefined : tail };
   }
 
   /** Removes some of the records; undefined when none is left. */

@@ -187,8 +187,8 @@ export const deleteRun = [
   "DELETE FROM blob_uses WHERE run = (SELECT run FROM runs WHERE id = ?)",
   "DELETE FROM runs WHERE id = ?",
 ];
-export const doom = "INSERT INTO doomed (run, tail, sweeper) VALUES (?, ?, 0)";
-export const countDoomed = "SELECT count(*) AS runs, coalesce(max(tail), 0) AS tail FROM doomed";
+export const doom = "INSERT INTO doomed (run, tail, sweeper) VALUES (?, ?, ?)";
+export const countDoomed = "SELECT count(*) AS runs, coalesce(max(tail), 0) AS tail FROM doomed WHERE sweeper = ?";
 export const adoptDoomed = "UPDATE doomed SET sweeper = ?";
 export const forgetDoomed = "DELETE FROM doomed WHERE sweeper = ?";
 export const forgetDoomedRun = "DELETE FROM doomed WHERE run = ?";

@@ -187,16 +187,16 @@ export class Store implements Omit<Operations, "close"> {
     return this.#pruning.boundary(keep);
   }
 
-  doomSome(which: Prunable): number {
+  doomSome(which: Prunable, sweeper: number): number {
     return this.#write(() => {
-      const count = this.#pruning.doom(which, pruneStep);
+      const count = this.#pruning.doom(which, sweeper, pruneStep);
       if (count === 0) for (const statement of [sql.forgetWorkers, ...sql.forgetBlobs]) this.#ask.run(statement);
       return count;
     });
   }
 
-  beginSweep(): Sweep | undefined {
-    return this.#write(() => this.#pruning.begin());
+  beginSweep(sweeper: number, whose: "all" | "own"): Sweep | undefined {
+    return this.#write(() => this.#pruning.begin(sweeper, whose));
   }
 
   sweepSome(sweep: Sweep): Sweep | undefined {

@@ -6,7 +6,7 @@ import type { JournalEntry } from "../config/entries.ts";
 
 const interval = 10 * 60_000;
 /** Pruning takes a quarter of the journal's time at most. */
-const rest = 3;
+export const pruneRest = 3;
 
 export interface RetentionParts {
   readonly journal: Journal;
@@ -20,7 +20,7 @@ export function startRetention({ journal, retention, clock, log }: RetentionPart
   if (retention?.age === undefined && retention?.count === undefined) return async () => {};
   const stopping = new AbortController();
   const limits = {
-    rest,
+    rest: pruneRest,
     signal: stopping.signal,
     ...(retention.age === undefined ? {} : { olderThan: retention.age }),
     ...(retention.count === undefined ? {} : { keep: retention.count }),

@@ -49,6 +49,7 @@ import { Executor, type Owner, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
+import { pruneRest } from "./retention.ts";
 import { newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
 import { Sessions } from "./sessions.ts";
@@ -269,7 +270,9 @@ export class HostRuns implements Runs {
     const { clock, journal, log } = this.#parts;
     this.#stopSweep ??= clock.after(sweepAfter, () => {
       this.#stopSweep = undefined;
-      journal.prune({}).catch((thrown: unknown) => log.warn("journal.prune", { error: messageOf(thrown) }));
+      journal
+        .prune({ rest: pruneRest })
+        .catch((thrown: unknown) => log.warn("journal.prune", { error: messageOf(thrown) }));
     });
   }
 

@@ -110,17 +110,33 @@ describe("a prune of a SQLite journal", () => {
     await journal.close();
     const database = new DatabaseSync(file);
     const [one, other] = [new Pruning(new Statements(database)), new Pruning(new Statements(database))];
-    const doom = (pruning: Pruning, runs: readonly string[]) => {
-      while (pruning.doom({ runs, olderThan: undefined, upTo: undefined }, 500) > 0) {}
+    const doom = (pruning: Pruning, sweeper: number, runs: readonly string[]) => {
+      while (pruning.doom({ runs, olderThan: undefined, upTo: undefined }, sweeper, 500) > 0) {}
     };
-    doom(one, names.slice(0, 100));
-    let sweep = one.begin();
+    doom(one, 1, names.slice(0, 100));
+    let sweep = one.begin(1, "all");
     if (sweep !== undefined) sweep = one.sweep(sweep);
     expect(sweep?.after).to.be.within(1, 20 * 150);
-    doom(other, names.slice(100));
+    doom(other, 2, names.slice(100));
     while (sweep !== undefined) sweep = one.sweep(sweep);
-    for (sweep = other.begin(); sweep !== undefined; ) sweep = other.sweep(sweep);
+    for (sweep = other.begin(2, "all"); sweep !== undefined; ) sweep = other.sweep(sweep);
     database.close();
+    expect(left(file)).to.deep.equal({ orphans: 0, doomed: 0, records: 0 });
+  });
+
+  it("of one run by name leaves to retention what retention has to remove", async () => {
+    const file = freshFile(folder);
+    const journal = await openFile(file);
+    await sideBySide(journal, 200, 40);
+    await pruneUpTo(journal, 2);
+    const { orphans } = left(file);
+    expect(orphans).to.be.above(0);
+    const { ownership } = await claimed(journal);
+    await finish(journal, ownership);
+    expect(await journal.prune({ runs: [ownership.run] })).to.equal(1);
+    expect(left(file)).to.include({ orphans });
+    await journal.prune({ keep: 0 });
+    await journal.close();
     expect(left(file)).to.deep.equal({ orphans: 0, doomed: 0, records: 0 });
   });
 
