@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/chunk-spans/block.ts";
 import { AppendRecorder, ChunkRecorder } from "../../src/telemetry/chunk-spans/recorders.ts";
 import { rowsOf } from "../../src/telemetry/chunk-spans/span-rows.ts";
-import { TraceRequest } from "../../src/telemetry/export/trace-request.ts";
+import { ProtobufWriter } from "../../src/telemetry/export/protobuf.ts";
+import { requestFrame, TraceRequest } from "../../src/telemetry/export/trace-request.ts";
 import { Origin } from "../../src/telemetry/sdk/origin.ts";
 import { readSpans } from "./protobuf-reader.ts";
 
@@ -33,23 +34,31 @@ const chunks = fc
     for (const [chunk, call, bytes, sealed, start] of made.steps) {
       recorder.step(chunk, call, bytes, sealed, start, start + 1);
     }
-    return recorder.take();
+    return recorder.rows;
   });
 const appends = fc.array(fc.tuple(size, size, time), { maxLength: 100 }).map((made) => {
   const recorder = new AppendRecorder(1_000);
   for (const [events, runs, start] of made) recorder.push(events, runs, start, start + 0.5);
-  return recorder.take();
+  return recorder.rows;
 });
 const block: fc.Arbitrary<Block> = fc.oneof(
   fc.tuple(parent, origin, chunks).map(([above, at, recorder]) => chunkBlock(above, at, recorder)),
   fc.tuple(parent, origin, appends).map(([above, at, recorder]) => appendBlock(above, at, recorder)),
 );
 
+/** In memory that other requests have been written to before. */
+const used = new ProtobufWriter(8);
+const encoded = (blocks: readonly Block[]): Uint8Array => {
+  const request = new TraceRequest(requestFrame(resource, undefined), used);
+  for (const block of blocks) request.addBlock(block);
+  return request.end().bytes;
+};
+
 describe("spans from recorder to OTLP", () => {
   it("say on the wire what they say as rows, whatever is in the recorder", () => {
     fc.assert(
       fc.property(fc.array(block, { maxLength: 3 }), (blocks) => {
-        const sent = readSpans(new TraceRequest(resource, undefined).encode({ spans: [], blocks }));
+        const sent = readSpans(encoded(blocks));
         const meant = blocks.flatMap((each) =>
           Array.from(rowsOf(each), (row) => ({
             traceId: each.parent.traceId,

@@ -9,7 +9,7 @@ import {
   TraceFlags,
   trace,
 } from "@opentelemetry/api";
-import { TraceState } from "@opentelemetry/core";
+import { type InstrumentationScope, TraceState } from "@opentelemetry/core";
 import { ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { type Resource, resourceFromAttributes } from "@opentelemetry/resources";
 import {
@@ -23,7 +23,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import fc from "fast-check";
-import { TraceRequest } from "../../src/telemetry/export/trace-request.ts";
+import { ProtobufWriter } from "../../src/telemetry/export/protobuf.ts";
+import { requestFrame, TraceRequest } from "../../src/telemetry/export/trace-request.ts";
 import { LeanTracer } from "../../src/telemetry/sdk/tracer.ts";
 import { readRequest } from "./protobuf-reader.ts";
 
@@ -99,6 +100,18 @@ type Made = typeof made extends fc.Arbitrary<infer T> ? T : never;
 const limits = { eventCountLimit: 4, linkCountLimit: 128 };
 const described = resourceFromAttributes({ "service.name": "é" }, { schemaUrl: "https://example.test/schema" });
 
+const one = { name: "one", version: "1.2.3", schemaUrl: "" };
+
+/** In memory that other requests have been written to before. */
+const used = new ProtobufWriter(8);
+
+function encoded(spans: readonly ReadableSpan[], resource: Resource, own?: InstrumentationScope): Uint8Array {
+  const frame = requestFrame(resource, undefined);
+  const request = new TraceRequest(own === undefined ? frame : { ...frame, scope: own }, used);
+  for (const span of spans) request.addSpan(span);
+  return request.end().bytes;
+}
+
 describe("spans on the wire", () => {
   it("of the SDK say what its own serializer makes them say", () => {
     fc.assert(
@@ -106,7 +119,7 @@ describe("spans on the wire", () => {
         const resource = resourceFromAttributes(facts, { schemaUrl: "https://example.test/schema" });
         const spans = sdkSpans(all, resource, { ...limits, linkCountLimit: 3, attributeCountLimit: 10 });
         const usual = ProtobufTraceSerializer.serializeRequest(spans);
-        const sent = new TraceRequest(resource, undefined).encode({ spans, blocks: [] });
+        const sent = encoded(spans, resource);
         expect(contentOf(sent)).to.deep.equal(contentOf(usual));
       }),
       { numRuns: 120 },
@@ -119,9 +132,7 @@ describe("spans on the wire", () => {
         const many = Object.fromEntries(Array.from({ length: more }, (_, index) => [`more.${index}`, index]));
         const crowded = all.map((one) => ({ ...one, scope: "one" as const, later: { ...one.later, ...many } }));
         const usual = withoutIds(ProtobufTraceSerializer.serializeRequest(sdkSpans(crowded, described, limits)));
-        const lean = withoutIds(
-          new TraceRequest(described, undefined).encode({ spans: leanSpans(crowded), blocks: [] }),
-        );
+        const lean = withoutIds(encoded(leanSpans(crowded), described, one));
         expect(lean).to.deep.equal(usual);
       }),
       { numRuns: 120 },
@@ -202,7 +213,7 @@ function leanSpans(all: readonly Made[], also?: (span: Span) => void): ReadableS
   const tracer = new LeanTracer({
     sampler: new ParentBasedSampler({ root: new AlwaysOnSampler() }),
     resource: described,
-    scope: { name: "one", version: "1.2.3", schemaUrl: "" },
+    scope: one,
     eventLimit: limits.eventCountLimit,
     ended: (span) => ended.push(span),
   });

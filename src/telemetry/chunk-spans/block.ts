@@ -26,6 +26,13 @@ export function appendBlock(parent: SpanContext, origin: Origin, appends: Append
   return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
 }
 
+/** The block's rows are used again for the next one; a copy's are its own. */
+export const copyOf = (block: Block): Block => ({
+  ...block,
+  chunks: block.chunks?.copy(),
+  appends: block.appends?.copy(),
+});
+
 /** Id of span `index` of the block: chunks or appends first, then accumulation steps. */
 export function spanIdOf(block: Block, index: number): string {
   return hex(block.idHigh) + hex((block.idLow + index) >>> 0);

@@ -21,7 +21,7 @@ export class ChunkRecorder {
   readonly #limit: number;
   readonly #first: number;
   /** Of the block to come. */
-  rows = new ChunkRows();
+  readonly rows = new ChunkRows();
   /** Rows and steps of earlier blocks. */
   #taken = 0;
   #takenSteps = 0;
@@ -63,13 +63,11 @@ export class ChunkRecorder {
     rows.steps.push(Math.max(-1, row), call, bytes, sealed, start, end);
   }
 
-  /** The rows so far, for a block. */
-  take(): ChunkRows {
-    const { rows } = this;
-    this.#taken += rows.count;
-    this.#takenSteps += rows.steps.count;
-    this.rows = new ChunkRows();
-    return rows;
+  /** The rows so far are out. */
+  clear(): void {
+    this.#taken += this.rows.count;
+    this.#takenSteps += this.rows.steps.count;
+    this.rows.clear();
   }
 
   /** The stream has ended: keeps the last chunks, as far as there is room. */
@@ -125,7 +123,7 @@ interface Chunk {
 export class AppendRecorder {
   readonly #limit: number;
   /** Of the block to come. */
-  rows = new AppendRows();
+  readonly rows = new AppendRows();
   #taken = 0;
   /** Number of rows dropped past the limit. */
   suppressed = 0;
@@ -139,11 +137,9 @@ export class AppendRecorder {
     else this.suppressed++;
   }
 
-  /** The rows so far, for a block. */
-  take(): AppendRows {
-    const { rows } = this;
-    this.#taken += rows.count;
-    this.rows = new AppendRows();
-    return rows;
+  /** The rows so far are out. */
+  clear(): void {
+    this.#taken += this.rows.count;
+    this.rows.clear();
   }
 }

@@ -2,9 +2,14 @@
 export const blockRows = 32;
 
 const noCells: Float64Array = new Float64Array(0);
+/** Of a table: a block of the widest rows. */
+const usualCells = blockRows * 6;
+/** Arrays of ended streams. They are off the heap and slow to make. */
+const spare: Float64Array[] = [];
+const mostSpare = 256;
 
 /** Rows of numbers in one array: a new row costs one or two cache lines, however many streams there are. */
-class Table {
+abstract class Table {
   count = 0;
   protected cells = noCells;
   readonly #width: number;
@@ -21,16 +26,35 @@ class Table {
     return this.cells[row * this.#width + 1] ?? 0;
   }
 
+  /** Empties it for the next rows. */
+  clear(): void {
+    this.count = 0;
+  }
+
+  /** The last rows are out. */
+  release(): void {
+    this.count = 0;
+    if (this.cells.length === usualCells && spare.length < mostSpare) spare.push(this.cells);
+    this.cells = noCells;
+  }
+
   /** The place of a new row. */
   protected add(): number {
     const at = this.count * this.#width;
-    if (at === this.cells.length) {
-      const cells = new Float64Array(Math.max(blockRows * this.#width, at * 4));
-      cells.set(this.cells);
-      this.cells = cells;
-    }
+    if (at === this.cells.length) this.#grow(at);
     this.count += 1;
     return at;
+  }
+
+  protected copyTo(copy: Table): void {
+    copy.cells = this.cells.slice(0, this.count * this.#width);
+    copy.count = this.count;
+  }
+
+  #grow(at: number): void {
+    const larger = at === 0 ? (spare.pop() ?? new Float64Array(usualCells)) : new Float64Array(at * 4);
+    larger.set(this.cells);
+    this.cells = larger;
   }
 }
 
@@ -55,6 +79,23 @@ export class ChunkRows extends Table {
 
   extend(row: number, end: number): void {
     if (end > this.end(row)) this.cells[row * 6 + 1] = end;
+  }
+
+  override clear(): void {
+    super.clear();
+    this.steps.clear();
+  }
+
+  override release(): void {
+    super.release();
+    this.steps.release();
+  }
+
+  copy(): ChunkRows {
+    const copy = new ChunkRows();
+    this.copyTo(copy);
+    this.steps.copyTo(copy.steps);
+    return copy;
   }
 
   kind(row: number): number {
@@ -92,6 +133,10 @@ class StepRows extends Table {
     cells[at + 5] = sealed ? 1 : 0;
   }
 
+  override copyTo(copy: StepRows): void {
+    super.copyTo(copy);
+  }
+
   /** Row of its chunk; -1 when it belongs to none of the block. */
   chunk(row: number): number {
     return this.cells[row * 6 + 2] ?? -1;
@@ -123,6 +168,12 @@ export class AppendRows extends Table {
     cells[at + 1] = end;
     cells[at + 2] = events;
     cells[at + 3] = runs;
+  }
+
+  copy(): AppendRows {
+    const copy = new AppendRows();
+    this.copyTo(copy);
+    return copy;
   }
 
   events(row: number): number {

@@ -24,6 +24,15 @@ export class ProtobufWriter {
     return this.#bytes.subarray(0, this.#at);
   }
 
+  get capacity(): number {
+    return this.#bytes.length;
+  }
+
+  /** Starts over in the same memory. */
+  reset(): void {
+    this.#at = 0;
+  }
+
   byte(value: number): void {
     this.#reserve(1);
     this.#bytes[this.#at++] = value;

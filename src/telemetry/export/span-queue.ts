@@ -6,15 +6,22 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace";
 import type { Block } from "../chunk-spans/block.ts";
 import type { Drops } from "../sdk/drops.ts";
-import { type Batch, countOf, TraceRequest } from "./trace-request.ts";
+import { ProtobufWriter } from "./protobuf.ts";
+import { type EncodedRequest, type RequestFrame, requestFrame, TraceRequest } from "./trace-request.ts";
 
-/** In rows of blocks. */
-const queueLimit = 65_536;
-const batchLimit = 4_096;
-/** A span object takes several times the memory and the encoding time of a row. */
-const objectWeight = 4;
+/** Encoded bytes that wait or are in flight, so that a hanging collector cannot grow memory. */
+const queueLimit = 10 * 1024 * 1024;
+/** A request goes out when it has this many bytes or spans, or `delay` after its first one, ms. */
+const requestBytes = 768 * 1024;
+const requestSpans = 4_096;
 const delay = 1_000;
 const inFlightLimit = 4;
+/** Spans before `open`. */
+const earlyLimit = 4_096;
+/** Of a writer. It grows to what a request needs. */
+const firstCapacity = 64 * 1024;
+/** A writer that one huge span has made larger is not kept. */
+const maxCapacity = 2 * 1024 * 1024;
 
 /** Export destination of a signal, in the exporters' format. */
 export interface OtlpTarget {
@@ -25,48 +32,54 @@ export interface OtlpTarget {
 
 /** Exports spans, as objects of the SDK and as blocks, over the transport of the SDK's exporters. Losses are counted. */
 export class SpanQueue implements SpanProcessor {
-  readonly #target: OtlpTarget;
   readonly #version: string | undefined;
   readonly #drops: Drops;
-  #delegate: ReturnType<typeof createDelegate> | undefined;
-  #spans: ReadableSpan[] = [];
-  #blocks: Block[] = [];
-  /** Weight of everything queued or in flight, so that a hanging collector cannot grow memory. */
-  #weight = 0;
-  #queued = 0;
+  readonly #delegate: ReturnType<typeof createDelegate>;
+  #frame: RequestFrame | undefined;
+  /** Ended before `open`. */
+  #early: ReadableSpan[] = [];
+  /** The one that spans are added to. */
+  #request: TraceRequest | undefined;
+  readonly #waiting: EncodedRequest[] = [];
   readonly #inFlight = new Set<Promise<void>>();
+  /** Bytes of both. */
+  #held = 0;
+  /** Idle ones: a new one for each request, of about a megabyte, would wait for the garbage collector. */
+  readonly #writers: ProtobufWriter[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   constructor(target: OtlpTarget, version: string | undefined, drops: Drops) {
-    this.#target = target;
+    this.#delegate = createDelegate(target);
     this.#version = version;
     this.#drops = drops;
   }
 
   /** Starts sending: the resource is known only after the providers that use this queue have detected it. */
   open(resource: Resource): void {
-    this.#delegate = createDelegate(this.#target, new TraceRequest(resource, this.#version));
-    if (this.#queued > 0) this.#schedule();
+    this.#frame = requestFrame(resource, this.#version);
+    const early = this.#early;
+    this.#early = [];
+    for (const span of early) this.onEnd(span);
   }
 
   onStart(): void {}
 
   onEnd(span: ReadableSpan): void {
-    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0 || !this.#admits(objectWeight, 1)) return;
-    this.#spans.push(span);
-    this.#added(objectWeight);
+    if ((span.spanContext().traceFlags & TraceFlags.SAMPLED) === 0 || !this.#admits(1)) return;
+    if (this.#frame === undefined) this.#early.push(span);
+    else this.#added(this.#open(this.#frame).addSpan(span));
   }
 
+  /** Encodes the block at once, so its rows can be used again. Nothing has blocks before `open`. */
   add(block: Block): void {
-    if (!this.#admits(block.size, block.size)) return;
-    this.#blocks.push(block);
-    this.#added(block.size);
+    if (this.#frame !== undefined && this.#admits(block.size)) this.#added(this.#open(this.#frame).addBlock(block));
   }
 
   /** Resolves when everything queued has been sent or dropped. */
   async forceFlush(): Promise<void> {
-    while (this.#delegate !== undefined && (this.#queued > 0 || this.#inFlight.size > 0)) {
+    while (this.#request !== undefined || this.#waiting.length > 0 || this.#inFlight.size > 0) {
+      this.#finish();
       this.#send();
       await Promise.race(this.#inFlight);
     }
@@ -76,73 +89,84 @@ export class SpanQueue implements SpanProcessor {
     this.#closed = true;
     await this.forceFlush();
     clearTimeout(this.#timer);
-    await this.#delegate?.shutdown();
+    await this.#delegate.shutdown();
   }
 
-  #admits(weight: number, count: number): boolean {
+  #admits(count: number): boolean {
     if (this.#closed) return false;
-    if (this.#weight + weight <= queueLimit) return true;
+    if (this.#held < queueLimit && this.#early.length < earlyLimit) return true;
     this.#drops.count("spans", "queue_full", count);
     return false;
   }
 
-  #added(weight: number): void {
-    this.#weight += weight;
-    this.#queued += weight;
-    this.#schedule();
+  #open(frame: RequestFrame): TraceRequest {
+    this.#request ??= new TraceRequest(frame, this.#writers.pop() ?? new ProtobufWriter(firstCapacity));
+    return this.#request;
   }
 
-  #schedule(): void {
-    if (this.#queued >= batchLimit) this.#send();
-    else if (this.#queued > 0) this.#timer ??= setTimeout(() => this.#send(), delay).unref();
+  #added(request: TraceRequest): void {
+    if (request.size < requestBytes && request.count < requestSpans) {
+      this.#timer ??= setTimeout(this.#onTimer, delay).unref();
+      return;
+    }
+    this.#finish();
+    this.#send();
+  }
+
+  /** While the collector is slow, the request grows instead. */
+  readonly #onTimer = (): void => {
+    this.#timer = undefined;
+    if (this.#inFlight.size < inFlightLimit) this.#finish();
+    this.#send();
+  };
+
+  #finish(): void {
+    const request = this.#request;
+    if (request === undefined) return;
+    this.#request = undefined;
+    const encoded = request.end();
+    this.#held += encoded.bytes.length;
+    this.#waiting.push(encoded);
   }
 
   #send(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    while (this.#delegate !== undefined && this.#queued > 0 && this.#inFlight.size < inFlightLimit) {
-      const sending: Promise<void> = this.#export(this.#delegate, this.#take()).then(() => {
+    while (this.#inFlight.size < inFlightLimit) {
+      const encoded = this.#waiting.shift();
+      if (encoded === undefined) return;
+      const sending: Promise<void> = this.#export(encoded).then(() => {
         this.#inFlight.delete(sending);
-        this.#schedule();
+        if (this.#request !== undefined) this.#timer ??= setTimeout(this.#onTimer, delay).unref();
+        this.#send();
       });
       this.#inFlight.add(sending);
     }
   }
 
-  #take(): Batch {
-    const spans = this.#spans.splice(0, batchLimit / objectWeight);
-    let weight = spans.length * objectWeight;
-    let count = 0;
-    while (count < this.#blocks.length && weight < batchLimit) weight += this.#blocks[count++]?.size ?? 0;
-    this.#queued -= weight;
-    return { spans, blocks: this.#blocks.splice(0, count) };
-  }
-
   /** Never rejects. Without tracing, or an instrumented HTTP client would make spans of the exports. */
-  async #export(delegate: ReturnType<typeof createDelegate>, batch: Batch): Promise<void> {
+  async #export(encoded: EncodedRequest): Promise<void> {
     const sent = await new Promise<boolean>((resolve) => {
       context.with(suppressTracing(context.active()), () =>
-        delegate.export(batch, (result) => resolve(result.code === ExportResultCode.SUCCESS)),
+        this.#delegate.export(encoded, (result) => resolve(result.code === ExportResultCode.SUCCESS)),
       );
     }).catch(() => false);
-    this.#weight -= weightOf(batch);
-    if (!sent) this.#drops.count("spans", "export_failed", countOf(batch));
+    this.#held -= encoded.bytes.length;
+    // After a failure the transport may still hold the bytes.
+    if (sent && encoded.writer.capacity <= maxCapacity) this.#writers.push(encoded.writer);
+    if (!sent) this.#drops.count("spans", "export_failed", encoded.count);
   }
 }
 
-const weightOf = (batch: Batch): number => countOf(batch) + batch.spans.length * (objectWeight - 1);
-
-function createDelegate(target: OtlpTarget, request: TraceRequest) {
+function createDelegate(target: OtlpTarget) {
   return createOtlpHttpExportDelegate(
     convertLegacyHttpOptions(target, "TRACES", "v1/traces", {
       "Content-Type": "application/x-protobuf",
     }),
     {
-      serializeRequest: (batch: Batch) => request.encode(batch),
+      serializeRequest: ({ bytes }: EncodedRequest) => bytes,
       deserializeResponse: (data) => ProtobufTraceSerializer.deserializeResponse(data),
     },
     "otlp_http_span_exporter",
-    { name: "span", countItems: countOf },
+    { name: "span", countItems: ({ count }: EncodedRequest) => count },
     undefined,
   );
 }

@@ -8,64 +8,101 @@ import { writeAttributes } from "./attributes.ts";
 import { field, ProtobufWriter } from "./protobuf.ts";
 import { writeSpan } from "./span-encoder.ts";
 
-const usualRow = 224;
-const usualSpan = 1_024;
-
-/** Spans of one request. */
-export interface Batch {
-  /** Objects of the SDK: ours and those of instrumentations and tools. */
-  readonly spans: readonly ReadableSpan[];
-  readonly blocks: readonly Block[];
+/** The parts that all requests share. */
+export interface RequestFrame {
+  /** Encoded. */
+  readonly resource: Uint8Array;
+  readonly schemaUrl: string;
+  /** Scope of our own spans. */
+  readonly scope: InstrumentationScope;
 }
 
-/** Number of spans. */
-export const countOf = ({ spans, blocks }: Batch): number =>
-  blocks.reduce((sum, block) => sum + block.size, spans.length);
+export function requestFrame(resource: Resource, version: string | undefined): RequestFrame {
+  const writer = new ProtobufWriter(1_024);
+  const start = writer.open(field(1));
+  writeAttributes(writer, field(1), resource.attributes);
+  writer.close(start);
+  return { resource: writer.written.slice(), schemaUrl: resource.schemaUrl ?? "", scope: scopeOf(version) };
+}
 
-/** Encodes an OTLP ExportTraceServiceRequest (opentelemetry/proto/collector/trace/v1/trace_service.proto). */
+export interface EncodedRequest {
+  readonly bytes: Uint8Array;
+  /** Number of spans. */
+  readonly count: number;
+  /** Owner of the bytes. */
+  readonly writer: ProtobufWriter;
+}
+
+/**
+ * An OTLP ExportTraceServiceRequest (opentelemetry/proto/collector/trace/v1/trace_service.proto). Our own spans are encoded as
+ * they are added: nothing keeps them until the request goes out, and its encoding is not one long pause.
+ */
 export class TraceRequest {
-  /** The same in every request, so encoded once. */
-  readonly #resource: Uint8Array;
-  readonly #schemaUrl: string;
-  readonly #own: InstrumentationScope;
+  /** Number of spans. */
+  count = 0;
+  readonly #frame: RequestFrame;
+  readonly #writer: ProtobufWriter;
+  readonly #start: number;
+  #own: number | undefined;
+  /** Of instrumentations and tools. */
+  readonly #others: ReadableSpan[] = [];
 
-  constructor(resource: Resource, version: string | undefined) {
-    const writer = new ProtobufWriter(1_024);
-    const start = writer.open(field(1));
-    writeAttributes(writer, field(1), resource.attributes);
-    writer.close(start);
-    this.#resource = writer.written.slice();
-    this.#schemaUrl = resource.schemaUrl ?? "";
-    this.#own = scopeOf(version);
+  constructor(frame: RequestFrame, writer: ProtobufWriter) {
+    writer.reset();
+    this.#frame = frame;
+    this.#writer = writer;
+    this.#start = writer.open(field(1));
+    writer.raw(frame.resource);
   }
 
-  encode({ spans, blocks }: Batch): Uint8Array {
-    const rows = blocks.reduce((sum, block) => sum + block.size, 0);
-    const writer = new ProtobufWriter(rows * usualRow + spans.length * usualSpan + 4_096);
-    const start = writer.open(field(1));
-    writer.raw(this.#resource);
-    if (blocks.length > 0) writeScope(writer, this.#own, blocks, writeBlock);
-    for (const [from, its] of Map.groupBy(spans, (span) => span.instrumentationScope)) {
-      writeScope(writer, from, its, writeSpan);
+  /** So far, without the spans of others. */
+  get size(): number {
+    return this.#writer.at;
+  }
+
+  addBlock(block: Block): this {
+    this.#own ??= openScope(this.#writer, this.#frame.scope);
+    writeBlock(this.#writer, block);
+    this.count += block.size;
+    return this;
+  }
+
+  addSpan(span: ReadableSpan): this {
+    this.count += 1;
+    if (isSame(span.instrumentationScope, this.#frame.scope)) {
+      this.#own ??= openScope(this.#writer, this.#frame.scope);
+      writeSpan(this.#writer, span);
+    } else this.#others.push(span);
+    return this;
+  }
+
+  end(): EncodedRequest {
+    const writer = this.#writer;
+    if (this.#own !== undefined) closeScope(writer, this.#frame.scope, this.#own);
+    for (const [scope, spans] of Map.groupBy(this.#others, (span) => span.instrumentationScope)) {
+      const start = openScope(writer, scope);
+      for (const span of spans) writeSpan(writer, span);
+      closeScope(writer, scope, start);
     }
-    if (this.#schemaUrl !== "") writer.text(field(3), this.#schemaUrl);
-    writer.close(start);
-    return writer.written;
+    if (this.#frame.schemaUrl !== "") writer.text(field(3), this.#frame.schemaUrl);
+    writer.close(this.#start);
+    return { bytes: writer.written, count: this.count, writer };
   }
 }
 
-function writeScope<T>(
-  writer: ProtobufWriter,
-  from: InstrumentationScope,
-  items: readonly T[],
-  write: (writer: ProtobufWriter, item: T) => void,
-): void {
+const isSame = (one: InstrumentationScope, other: InstrumentationScope): boolean =>
+  one === other || (one.name === other.name && one.version === other.version && one.schemaUrl === other.schemaUrl);
+
+function openScope(writer: ProtobufWriter, { name, version }: InstrumentationScope): number {
   const start = writer.open(field(2));
   const header = writer.open(field(1));
-  writer.text(field(1), from.name);
-  if (from.version) writer.text(field(2), from.version);
+  writer.text(field(1), name);
+  if (version) writer.text(field(2), version);
   writer.close(header);
-  for (const item of items) write(writer, item);
-  if (from.schemaUrl) writer.text(field(3), from.schemaUrl);
+  return start;
+}
+
+function closeScope(writer: ProtobufWriter, { schemaUrl }: InstrumentationScope, start: number): void {
+  if (schemaUrl) writer.text(field(3), schemaUrl);
   writer.close(start);
 }

@@ -1,7 +1,7 @@
 import type { Attributes, AttributeValue, Span } from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import type { Block } from "../chunk-spans/block.ts";
+import { type Block, copyOf } from "../chunk-spans/block.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
 import { schemaUrl, scope } from "../names.ts";
 
@@ -46,7 +46,7 @@ export class Ring {
   block(run: string, block: Block): void {
     const entry = this.#entries.get(run);
     if (entry === undefined || entry.size + block.size > spansPerRun) return;
-    entry.blocks.push(block);
+    entry.blocks.push(copyOf(block));
     this.#grow(entry, block.size);
   }
 

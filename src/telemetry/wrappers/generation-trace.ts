@@ -148,7 +148,10 @@ export class GenerationTrace implements StreamObserver, Pending {
     mark(this.#span, ending);
     if (this.#span.isRecording()) this.#describe();
     this.#trace?.generationEnded(this.#metrics.name, this.#request.model, this.#maxGap);
-    if (this.#recorder !== undefined) this.#emitChunks(this.#recorder);
+    if (this.#recorder !== undefined) {
+      this.#emitChunks(this.#recorder);
+      this.#recorder.rows.release();
+    }
     if (this.#stream !== undefined) {
       const until = Math.max(this.#lastAt, this.#recorder?.lastEnd ?? 0);
       this.#stream.setAttribute(attributes.chunks, this.#chunks);
@@ -227,18 +230,18 @@ export class GenerationTrace implements StreamObserver, Pending {
   }
 
   #emitChunks(recorder: ChunkRecorder): void {
-    const { count, steps } = recorder.rows;
-    if (count === 0 && (this.#stream === undefined || steps.count === 0)) return;
-    const rows = recorder.take();
+    const { rows } = recorder;
+    if (rows.count === 0 && (this.#stream === undefined || rows.steps.count === 0)) return;
     if (this.#measure.settings.chunks === "spans") {
       const startTime = this.#origin.time(this.#firstAt);
       this.#stream ??= this.#measure.sdk.tracer.startSpan(spans.stream, { startTime }, this.#span.spanContext());
       emitBlock(this.#measure, this.#run, chunkBlock(this.#stream.spanContext(), this.#origin, rows));
-      return;
+    } else {
+      for (const row of rowsOf(chunkBlock(this.#span.spanContext(), this.#origin, rows))) {
+        if (row.name === spans.chunk) this.#span.addEvent(row.name, row.attributes, this.#origin.time(row.start));
+      }
     }
-    for (const row of rowsOf(chunkBlock(this.#span.spanContext(), this.#origin, rows))) {
-      if (row.name === spans.chunk) this.#span.addEvent(row.name, row.attributes, this.#origin.time(row.start));
-    }
+    recorder.clear();
   }
 }
 

@@ -251,8 +251,8 @@ export class RunTrace {
   }
 
   #emitAppends(appends: AppendRecorder): void {
-    const block = appendBlock(this.span.spanContext(), this.origin, appends.take());
-    emitBlock(this.#measure, this.run, block);
+    emitBlock(this.#measure, this.run, appendBlock(this.span.spanContext(), this.origin, appends.rows));
+    appends.clear();
   }
 
   #open(round: RoundTrace): RoundTrace {
@@ -272,6 +272,7 @@ export class RunTrace {
       const { suppressed } = this.#appends;
       if (suppressed > 0) this.span.setAttribute(attributes.appendsSuppressed, suppressed);
       this.#emitAppends(this.#appends);
+      this.#appends.rows.release();
     }
     endSpan(this.#measure, this.run, this.span, this.origin.time(now));
     const { agentDuration, agentGenerations, agentToolCalls } = sdk.instruments;
