@@ -1,4 +1,5 @@
 import type { Dispatcher } from "undici";
+import { directReads } from "./direct-reads.ts";
 
 /** Keep-alive of an idle connection where the server states none. */
 const keepAliveTimeout = 30_000;
@@ -17,7 +18,7 @@ export async function openConnections(settings: {
   const { Agent, Pool, ProxyAgent } = await import("undici");
   const timeout = settings.connectTimeout + grace;
   const connect = { timeout };
-  if (settings.proxy === undefined) return new Agent({ keepAliveTimeout, connect });
+  if (settings.proxy === undefined) return new Agent({ keepAliveTimeout, connect: { timeout, onread: directReads } });
   const { username, password } = new URL(settings.proxy);
   return new ProxyAgent({
     keepAliveTimeout,

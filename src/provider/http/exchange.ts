@@ -115,6 +115,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
     if (status < 200) return; // informational; the response follows
+    controller.rawHeaders = null; // views of the first read's bytes, which would be kept as long as the stream
     this.#reads = new ReadBuffer(controller, () => this.#deadlines.enter("idle", () => this.#reads?.quietSince));
     this.#waiting?.resolve({ status, headers, reads: this.#reads });
   }
