@@ -329,9 +329,8 @@ function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number
   for (const event of events) stored.events.push(event);
 }
 
-/** The head an item continues, which its own epoch must have written or claimed. */
-const baseOf = (item: Append): number => (item.events[0] ? item.events[0].seq - 1 : item.ownership.head);
-
 /** The fence: the run is owned by this epoch, and the item continues its head. */
-const mayWrite = (stored: StoredRun, item: Append): boolean =>
-  stored.state === "running" && stored.epoch === item.ownership.epoch && stored.events.length === baseOf(item);
+function mayWrite(stored: StoredRun, { ownership, events }: Append): boolean {
+  const head = events[0] ? events[0].seq - 1 : ownership.head;
+  return stored.state === "running" && stored.epoch === ownership.epoch && stored.events.length === head;
+}

@@ -1,4 +1,5 @@
 import { VenturiError, wrap } from "../core/errors.ts";
+import { LazyMap } from "../core/lazy-collections.ts";
 import type { AgentDefinition } from "./definition.ts";
 import { parse } from "./schema/standard.ts";
 
@@ -14,7 +15,7 @@ export interface ContextRun {
 export class LiveContext {
   readonly #stored: unknown;
   readonly #about: Omit<ContextRun, "agent">;
-  readonly #made = new Map<string, unknown>();
+  readonly #made = new LazyMap<string, unknown>();
 
   constructor(stored: unknown, about: Omit<ContextRun, "agent">) {
     this.#stored = stored;

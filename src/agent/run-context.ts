@@ -2,6 +2,7 @@ import type { Clock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { EventBody, RunEvent } from "../core/events.ts";
 import type { Signal } from "../core/journal.ts";
+import { LazyMap } from "../core/lazy-collections.ts";
 import type { Log } from "../core/log.ts";
 import type { Message } from "../core/messages.ts";
 import type { RunLog } from "../core/run-log.ts";
@@ -61,7 +62,7 @@ export class RunContext {
   produced: number;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
-  readonly spentBy = new Map<string, Usage>();
+  readonly spentBy = new LazyMap<string, Usage>();
   readonly #controller = new AbortController();
   #fenced = false;
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
+import { LazySet } from "./lazy-collections.ts";
 import { costOf, type Prices } from "./prices.ts";
 import { named } from "./schema-names.ts";
 import { type Spent, Usage } from "./usage.ts";
@@ -65,8 +66,8 @@ export class DigestFold {
   readonly #run: string;
   readonly #request: Asked;
   readonly #prices: Prices;
-  readonly #tools = new Set<string>();
-  readonly #models = new Set<string>();
+  readonly #tools = new LazySet<string>();
+  readonly #models = new LazySet<string>();
   #model: string | undefined;
   #calls = 0;
   #started: EventOf<"run.started"> | undefined;

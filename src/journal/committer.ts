@@ -35,6 +35,8 @@ const op = "journal.append";
 const turn = Promise.resolve();
 /** Most durations of a commit between two starts. */
 const maxShare = 8;
+/** Runs with something to commit that are worth a commit at once: its own cost is then small beside theirs. */
+const fullBatch = 256;
 /** Over how long the rate of writes is averaged, ms. */
 const recent = 50;
 /** Never pushed to. */
@@ -46,7 +48,7 @@ const maxBatch = 32 * 1024 * 1024;
  * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits
  * start n durations apart, at most 8 and at most `pace`, where n is how many runs write within `pace`: the more runs stream, the
  * more share a transaction, and a run alone keeps its model's rhythm. Nothing waits for that if the engine is idle, a writer
- * awaits a step, or a run has `maxWaiting` bytes pending.
+ * awaits a step, a run has `maxWaiting` bytes pending, or 256 runs wait.
  */
 export class Committer implements LogOwner {
   readonly clock: Clock;
@@ -106,7 +108,7 @@ export class Committer implements LogOwner {
       if (this.#dirty.length === 0) this.#dirty = [log];
       else this.#dirty.push(log);
     }
-    if (urgent || log.waiting >= this.#maxWaiting) this.#urgent = true;
+    if (urgent || log.waiting >= this.#maxWaiting || this.#dirty.length >= fullBatch) this.#urgent = true;
     if (this.#phase === "idle" || (this.#phase === "resting" && this.#urgent)) this.#schedule();
   }
 

@@ -1,12 +1,13 @@
 import type { Cursor, Hint, Journal, Signal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
+import { LazySet } from "../core/lazy-collections.ts";
 import type { SignalFeed } from "../core/run-log.ts";
 
 /** Signals of one run while it executes here. */
 export class RunSignals implements SignalFeed {
   readonly run: string;
   readonly #signals: Signal[] = [];
-  readonly #subscribers = new Set<(signal: Signal) => void>();
+  readonly #subscribers = new LazySet<(signal: Signal) => void>();
 
   constructor(run: string, known: readonly Signal[]) {
     this.run = run;

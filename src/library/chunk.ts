@@ -1,5 +1,6 @@
 import { fromJson, type VenturiError } from "../core/errors.ts";
 import type { EventBody, EventOf, RunEvent } from "../core/events.ts";
+import { LazyMap } from "../core/lazy-collections.ts";
 
 /** One item of an agent's stream. Only the last one has `finish` or `err`. */
 export interface Chunk {
@@ -61,7 +62,7 @@ export interface ChunkMetadata {
 
 /** Turns the events of one run into chunks. */
 export class Chunks {
-  readonly #calls = new Map<string, { readonly index: number; readonly name: string }>();
+  readonly #calls = new LazyMap<string, { readonly index: number; readonly name: string }>();
   #start: number | undefined;
   #last = 0;
 

@@ -3,6 +3,7 @@ import { performance } from "node:perf_hooks";
 import type { Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
+import { LazyMap } from "../core/lazy-collections.ts";
 import type { Decoder, Frame, Wire } from "../core/plugin.ts";
 import type { ChunkKind, StreamObserver } from "../core/provider.ts";
 import { excessOfJson, frameLimits } from "../core/value-limits.ts";
@@ -19,7 +20,7 @@ export class Pipeline {
   readonly #decoder: Decoder;
   readonly #observer: StreamObserver | undefined;
   readonly #batch: Frame[] = [];
-  readonly #reportedQuirks = new Map<string, number>();
+  readonly #reportedQuirks = new LazyMap<string, number>();
   #chunk = 0;
   /** End of the previous chunk: one clock read per chunk, and no unattributed time between chunks. */
   #time = 0;

@@ -2,6 +2,7 @@ import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../../core
 import { VenturiError } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { keepOne } from "../../core/keep-one.ts";
+import { LazySet } from "../../core/lazy-collections.ts";
 import type { StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
 import { excessOf } from "../../core/value-limits.ts";
@@ -34,7 +35,7 @@ export class DeltaWriter {
   readonly #sink: CallSink;
   readonly #accumulator: Accumulator;
   readonly #cap: OutputCap;
-  readonly #doubtful = new Set<OpenCall>();
+  readonly #doubtful = new LazySet<OpenCall>();
   /** Event call ids of open calls, by index. */
   readonly #ids: string[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
@@ -241,22 +242,21 @@ export class DeltaWriter {
   }
 
   #flush(): void {
-    if (this.#callIndex >= 0) {
-      const call = this.#ids[this.#callIndex];
-      if (call === undefined) return;
-      this.#callIndex = -1;
-      const text = this.#joined();
-      if (text === "") return;
-      this.outputCharacters += text.length;
-      this.#cap.size += perEvent + text.length;
+    const index = this.#callIndex;
+    const call = index < 0 ? undefined : this.#ids[index];
+    if (index < 0 ? this.#kind === undefined : call === undefined) return;
+    const pieces = this.#pieces;
+    this.#pieces = none;
+    const text = pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
+    this.#callIndex = -1;
+    if (call !== undefined && text === "") return;
+    this.outputCharacters += text.length;
+    this.#cap.size += perEvent + text.length;
+    if (call !== undefined) {
       this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: text });
       return;
     }
-    if (this.#kind === undefined) return;
     this.shown = true;
-    const text = this.#joined();
-    this.outputCharacters += text.length;
-    this.#cap.size += perEvent + text.length;
     if (this.#kind === "text") {
       // With room for what the log adds: fields added to a smaller object live in a second one.
       const event: EventOf<"text.delta"> = { type: "text.delta", round: this.#round, text, run: "", at: 0, seq: 0 };
@@ -271,12 +271,6 @@ export class DeltaWriter {
     // A literal has room for one; a push to an empty array reserves seventeen, and most reads bring one piece.
     if (this.#pieces.length === 0) this.#pieces = [piece];
     else this.#pieces.push(piece);
-  }
-
-  #joined(): string {
-    const pieces = this.#pieces;
-    this.#pieces = none;
-    return pieces.length === 1 ? (pieces[0] ?? "") : pieces.join("");
   }
 }
 

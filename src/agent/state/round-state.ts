@@ -1,5 +1,6 @@
 import type { ErrorJson } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
+import { LazyMap } from "../../core/lazy-collections.ts";
 import type { FilePart, ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
 
 /** One tool call of the current round, derived from events. */
@@ -26,9 +27,9 @@ export class RoundState {
   readonly number: number;
   readonly attempt: number;
   readonly parts: Part[] = [];
-  readonly calls = new Map<string, CallState>();
+  readonly calls = new LazyMap<string, CallState>();
   /** Position of each call in the order the model began them; sealing order may differ. */
-  readonly #places = new Map<string, number>();
+  readonly #places = new LazyMap<string, number>();
   #inOrder: CallState[] | undefined;
   /** The generation's successful end, once written. */
   generated: EventOf<"generation.finished"> | undefined;

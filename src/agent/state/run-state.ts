@@ -1,4 +1,5 @@
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
+import { LazyMap, LazySet } from "../../core/lazy-collections.ts";
 import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
 import type { Verdict } from "../../core/tool.ts";
 import type { Usage } from "../../core/usage.ts";
@@ -51,17 +52,17 @@ export class RunState {
   /** Time spent waiting for approval. */
   readonly asking = new Asking();
   /** Numbers of the signals already reflected by an event. */
-  readonly seenSignals = new Set<number>();
+  readonly seenSignals = new LazySet<number>();
   /** Tools approved for the rest of the run (`approval: once`). */
-  readonly allowed = new Set<string>();
+  readonly allowed = new LazySet<string>();
   /** Tools that a person allowed for the rest of the run, whatever their setting. */
-  readonly allowedForRun = new Set<string>();
+  readonly allowedForRun = new LazySet<string>();
   /** Questions of running tools by call, and their answers. */
-  readonly questions = new Map<string, ToolQuestion>();
+  readonly questions = new LazyMap<string, ToolQuestion>();
   /** Every call id ever used, including those of retracted attempts. */
-  readonly callIds = new Set<string>();
+  readonly callIds = new LazySet<string>();
   /** Full outputs of truncated results. */
-  readonly cutResults = new Map<string, string>();
+  readonly cutResults = new LazyMap<string, string>();
   /** Name and arguments of the calls in settled rounds, newest last. */
   readonly callHistory: string[] = [];
   /** The round that just finished, until the next event. */

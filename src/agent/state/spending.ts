@@ -1,9 +1,10 @@
+import { LazyMap } from "../../core/lazy-collections.ts";
 import { addUsage, type Spent, type Usage } from "../../core/usage.ts";
 
 /** A run's usage, in total and by purpose. */
 export class Spending {
   total: Usage = {};
-  readonly #shares = new Map<string, Spent[number]>();
+  readonly #shares = new LazyMap<string, Spent[number]>();
 
   add(by: Spent[number]["by"], name: string, usage: Usage): void {
     this.total = addUsage(this.total, usage);

@@ -1,3 +1,4 @@
+import { LazyMap } from "../../core/lazy-collections.ts";
 import type { Approval, Question, Verdict } from "../../core/tool.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -27,9 +28,9 @@ interface Wait {
 export class Approvals {
   readonly #run: RunContext;
   /** Decisions that arrived before their call asked. */
-  readonly #early = new Map<string, SignalledVerdict>();
+  readonly #early = new LazyMap<string, SignalledVerdict>();
   #answering = 0;
-  readonly #waiting = new Map<string, (verdict: Verdict) => void>();
+  readonly #waiting = new LazyMap<string, (verdict: Verdict) => void>();
 
   constructor(run: RunContext) {
     this.#run = run;

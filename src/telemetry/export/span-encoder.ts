@@ -70,7 +70,9 @@ const two16 = 0x1_0000;
 const two32 = 0x1_0000_0000;
 
 /** Nanoseconds since the epoch have more bits than a double: the upper and lower half of the seconds are multiplied separately. */
-function writeTime(writer: ProtobufWriter, tag: number, [seconds, nanos]: HrTime): void {
+function writeTime(writer: ProtobufWriter, tag: number, time: HrTime): void {
+  const seconds = time[0]; // destructuring an array makes an iterator until the code is optimised
+  const nanos = time[1];
   const upper = Math.floor(seconds / two16) * 1e9;
   const lower = (seconds % two16) * 1e9 + nanos;
   writer.byte(tag);

@@ -58,6 +58,7 @@ const mostSets = 20_000;
 /** Attribute sets are few and used often, so each is created once, frozen and shared. */
 export class AttributeSets {
   readonly #sets = new Map<string, Attributes>();
+  readonly #larger = new Map<Attributes, Map<string, Attributes>>();
 
   of(pairs: Readonly<Record<string, string | undefined>>): Attributes {
     let key = "";
@@ -70,5 +71,16 @@ export class AttributeSets {
       this.#sets.set(key, set);
     }
     return set;
+  }
+
+  /** A set from `of` and one more attribute. Cheaper than another `of`; the values of one `name` must be few. */
+  with(set: Attributes, name: string, value: string): Attributes {
+    const known = this.#larger.get(set)?.get(value);
+    if (known !== undefined && known[name] === value) return known;
+    const larger = this.of({ ...(set as Record<string, string>), [name]: value }); // of strings, like every set
+    if (this.#larger.size >= mostSets) return larger;
+    const its = this.#larger.get(set) ?? new Map<string, Attributes>();
+    this.#larger.set(set, its.set(value, larger));
+    return larger;
   }
 }

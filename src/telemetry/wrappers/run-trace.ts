@@ -187,10 +187,11 @@ export class RunTrace {
     }
     this.#describe(event);
     const now = performance.now();
+    const { sets, instruments } = this.#measure.sdk;
+    const who = sets.of(this.#who);
     for (const [part, milliseconds] of Object.entries(this.#timing(event.timing, now))) {
       this.span.setAttribute(`${attributes.timing}.${part}`, milliseconds);
-      const set = this.#measure.sdk.sets.of({ ...this.#who, [labels.part]: part });
-      this.#measure.sdk.instruments.runTiming(set).record(milliseconds / 1_000);
+      instruments.runTiming(sets.with(who, labels.part, part)).record(milliseconds / 1_000);
     }
     this.#end(
       "error" in event
@@ -278,7 +279,8 @@ export class RunTrace {
     const { agentDuration, agentGenerations, agentToolCalls } = sdk.instruments;
     const set = sdk.sets.of(this.#who);
     const within = this.span.spanContext();
-    agentDuration(sdk.sets.of({ ...this.#who, [attributes.errorType]: errorType(outcome) })).record(
+    const error = errorType(outcome);
+    agentDuration(error === undefined ? set : sdk.sets.with(set, attributes.errorType, error)).record(
       (now - this.#started) / 1_000,
       within,
     );
