@@ -141,6 +141,18 @@ describe("Committer", () => {
     }
   });
 
+  it("does not let 256 runs wait for more", async () => {
+    const { journal, clock, logs } = await timed(300, 1);
+    for (const log of logs) log.write(started());
+    await clock.advance(2);
+    for (const log of logs.slice(0, 255)) log.write(delta("a"));
+    await clock.advance(1);
+    expect(journal.batches.map((batch) => batch.length)).to.deep.equal([300]);
+    logs[255]?.write(delta("a"));
+    await clock.advance(1);
+    expect(journal.batches.map((batch) => batch.length)).to.deep.equal([300, 256]);
+  });
+
   it("a fenced ownership's log aborts, its flush rejects with conflict and nothing of it goes in", async () => {
     const journal = gated();
     const { committer } = pair(journal);
