@@ -11,6 +11,7 @@ import {
   type EndOfRun,
   type Enqueue,
   endOfRun,
+  forgetEncoding,
   type Hint,
   isTerminal,
   type Journal,
@@ -70,7 +71,7 @@ export class MemoryJournal implements Journal {
   }
 
   append(batch: readonly Append[]): ReturnType<Journal["append"]> {
-    this.#usable("journal.append");
+    if (this.#closed) throw closed("journal.append");
     let fenced: Set<Ownership> | undefined;
     let work = false;
     for (const item of batch) {
@@ -319,13 +320,19 @@ export class MemoryJournal implements Journal {
   }
 
   #usable(op: string): void {
-    if (this.#closed) throw new VenturiError(op, "journal_failed", "the journal has been closed");
+    if (this.#closed) throw closed(op);
   }
 }
+
+const closed = (op: string): VenturiError => new VenturiError(op, "journal_failed", "the journal has been closed");
 
 function addEvents(stored: StoredRun, events: readonly RunEvent[], epoch: number): void {
   stored.asking += questionsOpened(events);
   if (stored.epochs.at(-1)?.epoch !== epoch) stored.epochs.push({ epoch, after: stored.events.length });
+  for (let index = stored.newest; index < stored.events.length; index++) {
+    forgetEncoding(stored.events[index] as RunEvent); // below the length
+  }
+  stored.newest = stored.events.length;
   for (const event of events) stored.events.push(event);
 }
 

@@ -32,6 +32,8 @@ export interface StoredRun {
   asking: number;
   end: EndOfRun | undefined;
   readonly events: RunEvent[];
+  /** Index of the first event of the last append: readers here have had those before it. */
+  newest: number;
   /** The epochs that wrote events, and the seq that each continued. */
   readonly epochs: { readonly epoch: number; readonly after: number }[];
   readonly signals: Signal[];
@@ -55,6 +57,7 @@ export const storedRun = (item: Enqueue, order: number, now: number): StoredRun 
   asking: 0,
   end: undefined,
   events: [],
+  newest: 0,
   epochs: [],
   signals: [],
   wire: [],

@@ -2,9 +2,7 @@ import type { RunEvent } from "./events.ts";
 
 /** Length of the event's JSON if it has been encoded, else of the text it carries. */
 export function encodedSize(event: RunEvent): number {
-  const json = Encoded.of(event);
-  if (json !== undefined) return json.length;
-  return "text" in event ? event.text.length : 0;
+  return Encoded.size(event) ?? ("text" in event ? event.text.length : 0);
 }
 
 /** Returning an existing object from the constructor lets a subclass attach a private field to it. */
@@ -19,24 +17,35 @@ const Given = class {
 
 /** Caches an event's JSON in a private field, invisible to copies and comparisons. A WeakMap would cost twice the encoding. */
 class Encoded extends Given {
-  readonly #json: string;
+  /** Its length once it is forgotten. */
+  #json: string | number;
 
   constructor(event: RunEvent, json: string) {
     super(event);
     this.#json = json;
   }
 
-  static of(event: RunEvent): string | undefined {
-    return #json in event ? event.#json : undefined;
+  static encode(event: RunEvent): string {
+    const known = #json in event ? event.#json : undefined;
+    if (typeof known === "string") return known;
+    const json = JSON.stringify(event);
+    if (known !== undefined && #json in event) event.#json = json;
+    else new Encoded(event, json);
+    return json;
   }
 
-  static encode(event: RunEvent): string {
-    if (#json in event) return event.#json;
-    const json = JSON.stringify(event);
-    new Encoded(event, json);
-    return json;
+  static size(event: RunEvent): number | undefined {
+    if (!(#json in event)) return undefined;
+    return typeof event.#json === "string" ? event.#json.length : event.#json;
+  }
+
+  static forget(event: RunEvent): void {
+    if (#json in event && typeof event.#json === "string") event.#json = event.#json.length;
   }
 }
 
 /** The event's JSON, encoded once for all journals and clients. */
 export const encodeEvent: (event: RunEvent) => string = Encoded.encode;
+
+/** For a holder of many events whose readers have had them: the JSON is twice as large as the event. */
+export const forgetEncoding: (event: RunEvent) => void = Encoded.forget;
