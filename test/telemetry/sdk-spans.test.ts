@@ -147,6 +147,30 @@ describe("spans on the wire", () => {
     expect(span?.attributes).to.deep.equal({ good: 1, after: true });
   });
 
+  it("cost only themselves when a value throws while it is read", () => {
+    const bad = (span: Span) => {
+      span.setAttribute("deep", { inner: "fine at first" } as never);
+      const { deep } = (span as unknown as ReadableSpan).attributes;
+      Object.defineProperty(deep, "inner", {
+        enumerable: true,
+        get: () => {
+          throw new Error("no");
+        },
+      });
+    };
+    const before = leanSpans([], (span) => span.setAttribute("place", 1));
+    const after = leanSpans([], (span) => span.setAttribute("place", 2));
+    for (const own of [undefined, one]) {
+      const frame = requestFrame(described, undefined);
+      const request = new TraceRequest(own === undefined ? frame : { ...frame, scope: own }, used);
+      for (const span of [...before, ...leanSpans([], bad), ...after]) request.addSpan(span);
+      const { bytes, count } = request.end();
+      const spans = contentOf(bytes).flatMap(({ scopes }) => scopes.flatMap((scope) => scope.spans));
+      expect(spans.map(({ attributes }) => attributes.place)).to.deep.equal([1, 2]);
+      expect([count, request.failed]).to.deep.equal([2, 1]);
+    }
+  });
+
   it("take nothing after their end", () => {
     const [span] = leanSpans([], (one) => {
       one.end();

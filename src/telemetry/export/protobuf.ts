@@ -28,9 +28,9 @@ export class ProtobufWriter {
     return this.#bytes.length;
   }
 
-  /** Starts over in the same memory. */
-  reset(): void {
-    this.#at = 0;
+  /** Goes back, to write the rest again. */
+  reset(at = 0): void {
+    this.#at = at;
   }
 
   byte(value: number): void {

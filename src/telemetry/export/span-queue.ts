@@ -125,6 +125,7 @@ export class SpanQueue implements SpanProcessor {
     if (request === undefined) return;
     this.#request = undefined;
     const encoded = request.end();
+    if (request.failed > 0) this.#drops.count("spans", "export_failed", request.failed);
     this.#held += encoded.bytes.length;
     this.#waiting.push(encoded);
   }

@@ -40,6 +40,8 @@ export interface EncodedRequest {
 export class TraceRequest {
   /** Number of spans. */
   count = 0;
+  /** Spans left out because they cannot be encoded, such as one with a getter that throws. */
+  failed = 0;
   readonly #frame: RequestFrame;
   readonly #writer: ProtobufWriter;
   readonly #start: number;
@@ -68,11 +70,13 @@ export class TraceRequest {
   }
 
   addSpan(span: ReadableSpan): this {
-    this.count += 1;
     if (isSame(span.instrumentationScope, this.#frame.scope)) {
       this.#own ??= openScope(this.#writer, this.#frame.scope);
-      writeSpan(this.#writer, span);
-    } else this.#others.push(span);
+      this.#write(span);
+    } else {
+      this.#others.push(span);
+      this.count += 1;
+    }
     return this;
   }
 
@@ -81,12 +85,24 @@ export class TraceRequest {
     if (this.#own !== undefined) closeScope(writer, this.#frame.scope, this.#own);
     for (const [scope, spans] of Map.groupBy(this.#others, (span) => span.instrumentationScope)) {
       const start = openScope(writer, scope);
-      for (const span of spans) writeSpan(writer, span);
+      this.count -= spans.length;
+      for (const span of spans) this.#write(span);
       closeScope(writer, scope, start);
     }
     if (this.#frame.schemaUrl !== "") writer.text(field(3), this.#frame.schemaUrl);
     writer.close(this.#start);
     return { bytes: writer.written, count: this.count, writer };
+  }
+
+  #write(span: ReadableSpan): void {
+    const before = this.#writer.at;
+    try {
+      writeSpan(this.#writer, span);
+      this.count += 1;
+    } catch {
+      this.#writer.reset(before);
+      this.failed += 1;
+    }
   }
 }
 
