@@ -253,12 +253,12 @@ export function claimFilterCases(bench: JournalBench): void {
     });
 
     it("renews the worker's lease even when nothing fits", async () => {
-      const journal = await bench.open(400);
+      const journal = await bench.open(1_000);
       const { ownership } = await claimed(journal);
       for (let n = 0; n < 8; n++) {
         await journal.claim("worker-1", 10, { agents: [] });
         assert.deepEqual(await journal.claim("worker-2", 10), []);
-        await new Promise((resolve) => setTimeout(resolve, 75));
+        await new Promise((resolve) => setTimeout(resolve, 160));
       }
       assert.equal(await put(journal, ownership, [text("still mine")]), true);
     });

@@ -82,7 +82,7 @@ describe("a tool that throws where nothing can catch it", function () {
       }
       while (!service.words.includes(`"what":"tool ${name}"`)) await new Promise((resolve) => setTimeout(resolve, 10));
       expect(service.alive).to.equal(true);
-      expect((await fetch(`${service.url}/readyz`)).status).to.equal(200);
+      await ready(service);
     });
   }
 
@@ -106,7 +106,16 @@ describe("a tool that throws where nothing can catch it", function () {
   });
 
   it("the readiness tells how long the event loop was blocked", async () => {
-    const body = await (await fetch(`${service.url}/readyz`)).json();
+    const body = await ready(service);
     expect(body).to.have.property("eventLoop").with.keys("blockedMs", "longestMs");
   });
 });
+
+/** What it answers once it is ready: on a machine that stalls it may be busy for a while. */
+async function ready(service: ServiceProcess): Promise<unknown> {
+  for (;;) {
+    const answer = await fetch(`${service.url}/readyz`);
+    if (answer.status === 200) return answer.json();
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}

@@ -26,6 +26,7 @@ describe("tests of one's own agents", function () {
       "node_modules/mocha/bin/mocha.js",
       "--no-config",
       "--exit",
+      "--timeout=20000",
       "examples/testing/mocha.test.ts",
     );
     expect(status, stdout + stderr).to.equal(0);
