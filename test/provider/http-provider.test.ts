@@ -266,6 +266,33 @@ describe("a provider over HTTP", () => {
       await collect(provider, short({ idle: 100 }));
     });
 
+    it("idle: a stall of this process is not the server's silence", async () => {
+      const stall = () => {
+        for (const start = performance.now(); performance.now() - start < 300; );
+      };
+      const provider = await serving((response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" });
+        let left = 12;
+        const timer = setInterval(() => {
+          if (left === 9) setImmediate(stall); // timers come next, reads after them
+          if (left-- > 0) return response.write(": ping\n\n");
+          clearInterval(timer);
+          return response.end("data: END\n\n");
+        }, 20);
+      });
+      await collect(provider, short({ idle: 100 }));
+    });
+
+    it("firstChunk: a stall of this process is not the server's silence", async () => {
+      const provider = await serving((response) => {
+        setTimeout(() => response.end("data: END\n\n"), 30);
+        setImmediate(() => {
+          for (const start = performance.now(); performance.now() - start < 300; );
+        });
+      });
+      await collect(provider, short({ firstChunk: 100 }));
+    });
+
     it("idle: a slow consumer is not the server's silence", async () => {
       const provider = await serving((response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });

@@ -39,15 +39,24 @@ export class Deadlines {
   stop(): void {
     clearTimeout(this.#total);
     clearTimeout(this.#phase);
+    this.#phase = undefined;
   }
 
   #start(limit: keyof Timeouts, quietSince?: () => number | undefined, wait?: number): NodeJS.Timeout {
     const ms = this.#timeouts[limit];
-    const onTime = () => {
+    const again = (expired: () => void) => {
       const left = quietSince === undefined ? 0 : timeLeft(quietSince(), ms);
       if (left > 0) this.#phase = this.#start(limit, quietSince, left);
-      else this.#expired(this.#error(limit, ms));
+      else expired();
     };
+    const expire = () => this.#expired(this.#error(limit, ms));
+    const onTime = () =>
+      again(() => {
+        if (limit === "total") return expire();
+        // If it was this process that stalled, there are bytes to read, and they are read before an immediate runs.
+        const phase = this.#phase;
+        setImmediate(() => this.#phase === phase && again(expire));
+      });
     return setTimeout(onTime, Math.min(wait ?? ms, 2 ** 31 - 1)); // Node fires longer timers immediately
   }
 
