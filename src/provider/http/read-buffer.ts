@@ -115,7 +115,7 @@ export class ReadBuffer {
 /** Filled by every read of every socket; what was read is copied before the next. */
 const shared = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** A socket that hands over what it has just read, until somebody takes it. */
+/** A socket and its latest read, until the parser takes it. */
 interface DirectSocket extends Socket {
   justRead: Buffer | undefined;
 }

@@ -151,8 +151,10 @@ export class SpanQueue implements SpanProcessor {
       );
     }).catch(() => false);
     this.#held -= encoded.bytes.length;
-    // After a failure the transport may still hold the bytes.
-    if (sent && encoded.writer.capacity <= maxCapacity) this.#writers.push(encoded.writer);
+    // After a failure the transport may still hold the bytes; after an outage there are more writers than are needed.
+    if (sent && encoded.writer.capacity <= maxCapacity && this.#writers.length < inFlightLimit) {
+      this.#writers.push(encoded.writer);
+    }
     if (!sent) this.#drops.count("spans", "export_failed", encoded.count);
   }
 }
