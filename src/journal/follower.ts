@@ -71,6 +71,12 @@ export class Follower extends PolledStream<Batch> {
     return !this.#behind && !this.#ended;
   }
 
+  /** Whether it has the run's last event, delivered or queued. */
+  get complete(): boolean {
+    const last = this.#queue.at(-1)?.at(-1);
+    return this.#ended || (last !== undefined && isTerminal(last));
+  }
+
   poll(): Result | undefined {
     if (this.#failure) throw this.#failure;
     const page = this.#page;

@@ -88,8 +88,11 @@ export class Followers implements CommitListener {
   closed(ownership: Ownership): void {
     if (this.#local.get(ownership.run) !== ownership) return;
     this.#local.delete(ownership.run);
-    if (this.#byRun.get(ownership.run)?.size === 0) this.#byRun.delete(ownership.run);
-    if (!this.#byRun.has(ownership.run)) return;
+    const followers = this.#byRun.get(ownership.run);
+    if (followers === undefined) return;
+    if (followers.size === 0) this.#byRun.delete(ownership.run);
+    // Nothing more comes from elsewhere to those that have the last event.
+    if ([...followers].every(({ complete }) => complete)) return;
     this.#remote.add(ownership.run);
     this.#watch();
     this.#look([ownership.run]);

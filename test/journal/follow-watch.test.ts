@@ -95,6 +95,33 @@ describe("readers of runs of other processes", () => {
     expect(followers.size).to.equal(0);
   });
 
+  it("that have a run's last event ask for nothing when it ends here; one that lacks it reads on", async () => {
+    const { followers, hints, asked, write } = bench();
+    const ownership = owned("a", 3);
+    followers.opened(ownership);
+    const { follower, done } = reading(followers, "a", 3);
+    await turn();
+    follower.hand([event("a", 4), last("a", 5)]);
+    followers.closed(ownership);
+    expect([hints.size, followers.size]).to.deep.equal([0, 1]);
+    await done;
+    expect([asked, followers.size]).to.deep.equal([[], 0]);
+
+    const again = owned("b");
+    followers.opened(again);
+    write("b", event("b", 1), last("b", 2));
+    const [quick, late] = [reading(followers, "b"), reading(followers, "b")];
+    quick.follower.hand([event("b", 1), last("b", 2)]);
+    followers.closed(again);
+    expect(hints.size).to.equal(1);
+    await Promise.all([quick.done, late.done]);
+    expect([quick.seen, late.seen]).to.deep.equal([
+      [1, 2],
+      [1, 2],
+    ]);
+    expect([hints.size, followers.size]).to.deep.equal([0, 0]);
+  });
+
   it("read on a hint about their run, all concerned ones at once, from the one furthest behind", async () => {
     const { followers, asked, write, hint } = bench();
     write("a", event("a", 1), event("a", 2));
