@@ -45,7 +45,7 @@ import { Hints } from "./hints.ts";
 import { listConditions, sortColumns } from "./list.ts";
 import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
-import { toColumns, toDigest, toDigests } from "./rows.ts";
+import { toColumns, toDigest, toDigests, toStops } from "./rows.ts";
 import { type Statements, statements } from "./sql.ts";
 
 const pruneStep = 50;
@@ -87,17 +87,17 @@ export class PostgresJournal implements Journal {
     const change = { work: batch.some(mayFreeWork), events: batch.map((item) => item.ownership.run) };
     const columns = toColumns(batch);
     const values = [...columns, this.#hints.channel, this.#hints.payload(change)];
-    const digests = toDigests(batch, this.#search);
+    const stops = toStops(batch);
     const [answer] = await this.#database.query<{ moved: number; places: number[] | null }>(
       op,
-      digests === undefined ? this.#sql.append : this.#sql.appendEnds,
-      digests === undefined ? values : [...values, digests],
+      stops === undefined ? this.#sql.append : this.#sql.appendStops,
+      stops === undefined ? values : [...values, ...stops, toDigests(batch, this.#search)],
     );
     if (answer?.moved === batch.length) {
       this.#hints.tell(change);
       return new Set();
     }
-    const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.settle, columns.slice(0, 5));
+    const [there] = await this.#database.query<{ places: number[] }>(op, this.#sql.settle, columns);
     const done = new Set([...(answer?.places ?? []), ...(there?.places ?? [])]);
     const fenced = new Set<Ownership>();
     for (const [index, item] of batch.entries()) if (!done.has(index + 1)) fenced.add(item.ownership); // places count from 1
