@@ -32,5 +32,5 @@ EXPOSE 7070
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:7070/readyz').then((r)=>process.exit(r.ok?0:1),()=>process.exit(1))"]
 # Half of V8's default young generation: a third less memory under load, at no measurable cost.
-ENTRYPOINT ["node", "--max-semi-space-size=16", "dist/src/cli/bin.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=16", "--min-semi-space-size=8", "dist/src/cli/bin.js"]
 CMD ["start", "--quiet"]

@@ -1,5 +1,6 @@
 // The service as its clients see it, against a raw pass-through in the same run (Linux: memory and time come from /proc).
 // node bench/service.mjs [--streams 1000] [--every 200] [--chunks 25] [--followers 100] [--journal memory] [--journal sqlite] [--flag=--a-flag-of-node]
+// --by-second: also the delays of each second of the streams, which start within one second and end within one.
 import { fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,6 +18,7 @@ const { values: options } = parseArgs({
     followers: { type: "string", default: "100" },
     journal: { type: "string", multiple: true, default: ["memory", "sqlite"] },
     flag: { type: "string", multiple: true },
+    "by-second": { type: "boolean", default: false },
   },
 });
 const [streams, every, chunks, followers] = ["streams", "every", "chunks", "followers"].map((key) =>
@@ -62,17 +64,34 @@ async function stream(name, pid, { url, body }) {
   const time = timeOf(pid);
   const started = performance.now();
   const delays = [];
+  const seconds = [];
   await Promise.all(
     Array.from({ length: streams }, async (_, i) => {
       await new Promise((resolve) => setTimeout(resolve, (i * 1000) / streams));
-      delays.push(...(await follow(url, body)).slice(2));
+      for (const [chunk, delay] of (await follow(url, body)).entries()) {
+        if (chunk < 2) continue;
+        delays.push(delay);
+        const second = Math.floor((chunk * every) / 1000);
+        seconds[second] ??= [];
+        seconds[second].push(delay);
+      }
     }),
   );
   const busy = ((timeOf(pid) - time) / (performance.now() - started)) * 100;
-  delays.sort((left, right) => left - right);
-  const at = (part) => (delays[Math.floor(delays.length * part)] / 1000).toFixed(2).padStart(8);
+  const at = quantiles(delays);
   const each = ((most - before) / streams).toFixed(0);
   console.log(name.padEnd(17), at(0.5), at(0.99), at(0.99999), busy.toFixed(0).padStart(7), each.padStart(13));
+  if (!options["by-second"]) return;
+  for (const [second, some] of seconds.entries()) {
+    const within = quantiles(some ?? []);
+    console.log(`  second ${second}`.padEnd(17), within(0.5), within(0.99), within(0.99999));
+  }
+}
+
+/** In ms, for the table. */
+function quantiles(delays) {
+  delays.sort((left, right) => left - right);
+  return (part) => (delays[Math.floor(delays.length * part)] / 1000).toFixed(2).padStart(8);
 }
 
 /** How old each stamp was when it came, in µs. */
