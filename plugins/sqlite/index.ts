@@ -17,7 +17,9 @@ export default definePlugin({
     busyTimeout: Duration.prefault("5s").describe(
       "How long a transaction waits for another process to finish its own.",
     ),
-    watch: Duration.prefault("50ms").describe("How often it looks whether another process has written."),
+    watch: Duration.prefault("50ms").describe(
+      "At most how often it looks at what other processes have written; it does when the log of the file changes.",
+    ),
     search: z.boolean().prefault(true).describe("Index what runs were asked and answered, for `GET /v1/runs?q=`."),
     maxSize: Size.optional().describe("Largest that the file may grow; unlimited when absent."),
   }),

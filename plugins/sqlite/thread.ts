@@ -2,14 +2,15 @@ import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { explain, isPermanent, needsReopening } from "./failures.ts";
 import { FileGone, FileIdentity } from "./identity.ts";
+import { LogWatch } from "./log-watch.ts";
 import type { Operation, Reply, Request, ThreadData } from "./protocol.ts";
 import { migrate } from "./schema.ts";
 import { dropStatistics, hasStatistics } from "./statistics.ts";
 import { Store } from "./store.ts";
 
-/** Interval of checks that the file at the path is the open one, ms. */
-const guardEvery = 250;
-/** Interval of looks for other processes' writes while someone reads along, ms. */
+/** Interval of checks that the file at the path is the open one, ms. Writes check it, too. */
+const guardEvery = 500;
+/** How soon other processes' writes are looked at while someone reads along, ms. */
 const readAlong = 10;
 /** Reads still work wherever the file is now. */
 const reads: ReadonlySet<Operation> = new Set([
@@ -41,24 +42,18 @@ function serve(port: MessagePort, options: ThreadData): void {
     if (!open) {
       open = connect(options);
       if (watchesEvents) open.store.watchEvents("watch");
+      watching.open(options.file);
     }
     return open.store;
   };
-  const watchStatistics = (): void => {
-    try {
-      if (open && hasStatistics(open.database)) shut();
-    } catch {
-      // the next request reports the error
-    }
-  };
   const watchFile = (): void => {
-    watchStatistics();
     const now = identity.loss;
     if (now === loss) return;
     loss = now;
     port.postMessage({ loss } satisfies Reply);
   };
   const shut = (): void => {
+    watching.close();
     open?.database.close();
     open = undefined;
     identity.forgetLog();
@@ -72,7 +67,7 @@ function serve(port: MessagePort, options: ThreadData): void {
       const target = store();
       if (request.operation === "watchEvents") {
         watchesEvents = request.args[0] === "watch";
-        restartWatch();
+        watching.hurry(watchesEvents ? Math.min(options.watch, readAlong) : options.watch);
       }
       if (!reads.has(request.operation)) identity.check();
       const method = target[request.operation] as (...args: readonly unknown[]) => unknown; // the sender is typed by Operations
@@ -86,31 +81,27 @@ function serve(port: MessagePort, options: ThreadData): void {
       return { id: request.id, failure: explain(thrown, options.file), permanent: isPermanent(thrown) };
     }
   };
-  const look = (): void => {
-    if (!open) return;
+  const watching = new LogWatch(options.watch, () => {
+    if (!open) return false;
     try {
       const seen = open.version.get()?.data_version;
-      if (seen === version) return;
+      if (seen === version) return false;
       version = seen;
       port.postMessage({ changed: open.store.changes() } satisfies Reply);
+      // Left by another process that has just written.
+      if (hasStatistics(open.database)) shut();
     } catch {
       // a lost wake-up costs its reader a second; the next request reports the error
     }
-  };
+    return true;
+  });
 
   port.on("message", (request: Request) => {
     port.postMessage(answer(request));
     if (request.operation !== "close") return;
-    clearInterval(watching);
     clearInterval(guarding);
     port.close();
   });
-  let watching = setInterval(look, options.watch);
-  // Someone reads along with another process: the look costs microseconds, and each is a delay for the reader.
-  const restartWatch = (): void => {
-    clearInterval(watching);
-    watching = setInterval(look, watchesEvents ? Math.min(options.watch, readAlong) : options.watch);
-  };
   const guarding = setInterval(watchFile, guardEvery);
 }
 

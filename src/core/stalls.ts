@@ -6,7 +6,9 @@ export interface Stalls {
   readonly totalMs: number;
   /** Names the code that just ran for `ms` without yielding, for the stall report. */
   blame(culprit: string, ms: number): void;
+  /** Someone would suffer: looks closely until the returned function is called. */
+  watch(): () => void;
 }
 export const Stalls = token<Stalls>("Stalls");
 
-export const noStalls: Stalls = { totalMs: 0, blame: () => {} };
+export const noStalls: Stalls = { totalMs: 0, blame: () => {}, watch: () => () => {} };

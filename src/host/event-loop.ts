@@ -1,9 +1,11 @@
 import type { Clock } from "../core/clock.ts";
 import type { Stalls } from "../core/stalls.ts";
 
-/** Sampling interval, and how late a sample must be to count as a stall, ms. */
+/** Sampling interval while someone watches, and how late a sample must be to count as a stall, ms. */
 const interval = 50;
 const threshold = 50;
+/** While nobody does: a sample wakes an idle process, which costs more than all else it does then, ms. */
+const resting = 1_000;
 /** A culprit reported longer ago than this belongs to another stall, ms. */
 const memory = 100;
 
@@ -26,6 +28,8 @@ export class EventLoopMonitor implements Stalls {
   readonly #report: (stall: Stall) => void;
   #recent: { readonly at: number; readonly ms: number }[] = [];
   #expected: number;
+  #every = resting;
+  #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
   #cpu = process.cpuUsage();
   #blamed: { readonly culprit: string; readonly ms: number; readonly at: number } | undefined;
@@ -33,19 +37,31 @@ export class EventLoopMonitor implements Stalls {
   constructor(clock: Clock, report: (stall: Stall) => void) {
     this.#clock = clock;
     this.#report = report;
-    this.#expected = clock.monotonic() + interval;
+    this.#expected = clock.monotonic() + resting;
   }
 
   /** The timer does not keep the process alive. */
   start(): this {
-    this.#timer ??= setInterval(() => this.look(), interval).unref();
-    this.#expected = this.#clock.monotonic() + interval;
+    this.#sample(this.#watchers > 0 ? interval : resting);
     return this;
   }
 
   stop(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  watch(): () => void {
+    this.#watchers += 1;
+    if (this.#every !== interval && this.#timer !== undefined) {
+      this.look(); // it may be late already
+      this.#sample(interval);
+    }
+    let watching = true;
+    return () => {
+      if (watching) this.#watchers -= 1;
+      watching = false;
+    };
   }
 
   blame(culprit: string, ms: number): void {
@@ -67,7 +83,7 @@ export class EventLoopMonitor implements Stalls {
   look(): void {
     const now = this.#clock.monotonic();
     const late = now - this.#expected;
-    this.#expected = now + interval;
+    this.#expected = now + this.#every;
     const blamed = this.#blamed;
     this.#blamed = undefined;
     const { user, system } = process.cpuUsage(this.#cpu);
@@ -80,5 +96,17 @@ export class EventLoopMonitor implements Stalls {
     const known = blamed !== undefined && now - blamed.at < late + memory;
     const busy = (user + system) / 1_000 > late / 2;
     this.#report({ ms: late, culprit: known ? blamed.culprit : undefined, busy });
+  }
+
+  #sample(every: number): void {
+    clearInterval(this.#timer);
+    this.#every = every;
+    this.#expected = this.#clock.monotonic() + every;
+    this.#timer = setInterval(() => this.#onTime(), every).unref();
+  }
+
+  #onTime(): void {
+    this.look();
+    if (this.#watchers === 0 && this.#every !== resting) this.#sample(resting);
   }
 }

@@ -518,7 +518,7 @@ export interface Sqlite {
   readonly lease?: number | string;
   /** How long a transaction waits for another process to finish its own. */
   readonly busyTimeout?: number | string;
-  /** How often it looks whether another process has written. */
+  /** At most how often it looks at what other processes have written; it does when the log of the file changes. */
   readonly watch?: number | string;
   /** Index what runs were asked and answered, for `GET /v1/runs?q=`. */
   readonly search?: boolean;

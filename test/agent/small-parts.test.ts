@@ -616,7 +616,7 @@ describe("a run's time", () => {
 
   it("leaves out what the process was stalled, but never more than passed", async () => {
     const clock = new VirtualClock();
-    const stalls = { totalMs: 50, blame: () => {} };
+    const stalls = { totalMs: 50, blame: () => {}, watch: () => () => {} };
     const time = new TimeKeeper(clock, { stalls: stalls as never });
     await clock.advance(10);
     stalls.totalMs = 54;

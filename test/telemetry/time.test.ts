@@ -163,6 +163,7 @@ describe("the event loop", () => {
       { now: Date.now, monotonic: () => performance.now(), after: () => () => {} },
       (stall) => stalls.push(stall),
     ).start();
+    const leave = monitor.watch();
     const block = tool("grind", () => {
       const end = performance.now() + 180;
       while (performance.now() < end);
@@ -170,6 +171,7 @@ describe("the event loop", () => {
     });
     const model = new ScriptedModel([[say.call(0, "grind", {})], ["done"]]);
     await new Bench({ model, tools: [block], stalls: monitor }).run();
+    leave();
     await new Promise((resolve) => setTimeout(resolve, 120));
     monitor.stop();
     const [stall] = stalls.filter(({ ms }) => ms > 100);
@@ -177,9 +179,34 @@ describe("the event loop", () => {
     expect(monitor.totalMs).to.be.greaterThan(100);
   });
 
+  it("is sampled every 50 ms while someone watches, and once a second otherwise", async () => {
+    let looks = 0;
+    const monotonic = () => {
+      looks += 1;
+      return performance.now();
+    };
+    const monitor = new EventLoopMonitor({ now: Date.now, monotonic, after: () => () => {} }, () => {}).start();
+    const looksWithin = async (ms: number): Promise<number> => {
+      looks = 0;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      return looks;
+    };
+    expect(await looksWithin(300)).to.equal(0);
+    const [leave, leaveToo] = [monitor.watch(), monitor.watch()];
+    expect(await looksWithin(300)).to.be.within(2, 7);
+    leave();
+    leave();
+    expect(await looksWithin(300)).to.be.within(2, 7);
+    leaveToo();
+    await looksWithin(100);
+    expect(await looksWithin(300)).to.equal(0);
+    expect(await looksWithin(1_000)).to.be.within(1, 2);
+    monitor.stop();
+  });
+
   it("stalled takes its time out of whatever part it fell in", async () => {
     const clock = new VirtualClock();
-    const stalls = { totalMs: 0, blame: () => {} };
+    const stalls = { totalMs: 0, blame: () => {}, watch: () => () => {} };
     const time = new TimeKeeper(clock, { stalls });
     time.enter("providerStream");
     await clock.advance(100);

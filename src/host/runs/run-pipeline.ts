@@ -59,6 +59,15 @@ export class RunPipeline implements StreamPipeline {
   }
 
   async run(): Promise<void> {
+    const leave = this.#stalls.watch();
+    try {
+      await this.#run();
+    } finally {
+      leave();
+    }
+  }
+
+  async #run(): Promise<void> {
     const { claim, log, history, startedAt, signals, release, interrupt, gate } = this.#work;
     const { tenant, request } = claim;
     const found = this.#revision.agents.get(request.agent);

@@ -1,0 +1,104 @@
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { LogWatch } from "../../../plugins/sqlite/log-watch.ts";
+
+describe("the watch on SQLite's log", () => {
+  let folder: string;
+  let file: string;
+  let looks: number;
+  let changed: boolean;
+  let watch: LogWatch;
+  const write = () => appendFileSync(`${file}-wal`, "frame");
+  const looked = async (times: number): Promise<void> => {
+    for (const until = Date.now() + 10_000; looks < times && Date.now() < until; ) await sleep(5);
+    expect(looks).to.be.at.least(times);
+  };
+  const opened = (pace: number): void => {
+    watch = new LogWatch(pace, () => {
+      looks += 1;
+      return changed;
+    });
+    watch.open(file);
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "venturi-watch-"));
+    file = join(folder, "journal.db");
+    looks = 0;
+    changed = false;
+  });
+
+  afterEach(() => {
+    watch.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  it("looks once for what came before it, at each change, and not in between", async () => {
+    writeFileSync(`${file}-wal`, "");
+    opened(20);
+    await looked(1);
+    await sleep(200);
+    expect(looks).to.be.at.most(2); // the regular one, on a slow machine
+    const started = Date.now();
+    for (let i = 0; i < 5; i++) {
+      const before = looks;
+      write();
+      await looked(before + 1);
+      await sleep(60);
+    }
+    expect(Date.now() - started).to.be.below(4_000); // a look a second would take longer
+    expect(looks).to.be.at.most(15); // a write may be reported twice
+  });
+
+  it("sees one change of another process within the pace, and the last one in any case", async () => {
+    writeFileSync(`${file}-wal`, "");
+    opened(150);
+    await looked(1);
+    changed = true;
+    write();
+    await looked(2);
+    const before = looks;
+    for (let i = 0; i < 20; i++) {
+      write();
+      await sleep(2);
+    }
+    expect(looks).to.be.at.most(before + 3);
+    await looked(before + 1);
+  });
+
+  it("looks once a second though nothing is reported", async () => {
+    writeFileSync(`${file}-wal`, "");
+    const started = Date.now();
+    opened(20);
+    await looked(3);
+    expect(Date.now() - started).to.be.above(1_500);
+  });
+
+  it("looks at its pace where it cannot watch, and no more once it is closed", async () => {
+    opened(20);
+    await looked(5);
+    watch.hurry(5);
+    await looked(20);
+    watch.close();
+    const before = looks;
+    await sleep(60);
+    expect(looks).to.equal(before);
+  });
+
+  it("follows the log of a connection that was opened again", async () => {
+    writeFileSync(`${file}-wal`, "");
+    opened(20);
+    await looked(1);
+    rmSync(`${file}-wal`);
+    writeFileSync(`${file}-wal`, "");
+    watch.open(file);
+    await looked(2);
+    await sleep(60);
+    const before = looks;
+    write();
+    await looked(before + 1);
+  });
+});
