@@ -5,9 +5,9 @@ import { performance } from "node:perf_hooks";
 const seldom = 1_000;
 
 /**
- * Looks whether another process has written: when the write-ahead log changes, and once a second anyway. Within `pace` ms one
- * change by another is seen; a look after a write of our own finds none and is cheap. Looking every 50 ms instead would cost an
- * idle service as much as everything else it does then.
+ * Looks whether another process has written: when the write-ahead log changes, and once a second anyway. After a look that found
+ * something, the next one waits `pace` ms. Looks after our own writes find nothing and are cheap, so they wait for nothing.
+ * Polling would wake an idle service, which costs more than the look itself.
  */
 export class LogWatch {
   /** Whether there was a change. */
