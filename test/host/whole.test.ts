@@ -139,14 +139,18 @@ describe("retention", () => {
   });
 
   it("rests after each step for as many times as long as it took", async () => {
-    const times: number[] = [];
+    const steps: { readonly start: number; readonly end: number }[] = [];
     await pruneInSteps({ rest: 3 }, async () => {
-      times.push(performance.now());
-      await new Promise((resolve) => setTimeout(resolve, 10));
-      return times.length < 3 ? 5 : 0;
+      const start = performance.now();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      steps.push({ start, end: performance.now() });
+      return steps.length < 3 ? 5 : 0;
     });
-    // Timers may fire up to a millisecond early.
-    for (const [index, time] of times.slice(1).entries()) expect(time - (times[index] ?? 0)).to.be.at.least(38);
+    expect(steps).to.have.length(3);
+    for (const [index, { start, end }] of steps.slice(0, -1).entries()) {
+      const rested = (steps[index + 1]?.start ?? 0) - end;
+      expect(rested).to.be.at.least(2.5 * (end - start)); // timers round to milliseconds and may fire early
+    }
   });
 
   it("keeps everything when the config says nothing", async () => {
