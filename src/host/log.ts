@@ -7,6 +7,11 @@ type Fields = Readonly<Record<string, unknown>>;
 export type LogLevel = NonNullable<TelemetrySettings["logs"]["level"]>;
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
 
+/** Bytes that wait for a reader that has stopped; later lines are dropped. */
+const mostWaiting = 1024 * 1024;
+/** Processes share stderr, and only writes up to this length (PIPE_BUF) stay in one piece in a pipe. */
+const longestWrite = 4096;
+
 /** Whether log lines are for people, so that other output may be mixed in. */
 export const isTextLog = ({ format }: Pick<TelemetrySettings["logs"], "format">): boolean =>
   format === "text" || (format === "auto" && process.stderr.isTTY === true);
@@ -28,7 +33,18 @@ export async function openLog({
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label: string) => ({ level: label }) },
   };
-  const log = pino(options, pino.destination({ fd: 2, sync: true }));
+  // A synchronous write would hold up every stream while the reader is woken, and for as long as it reads nothing.
+  const destination = pino.destination({ fd: 2, sync: false, maxLength: mostWaiting, maxWrite: longestWrite });
+  let dropped = 0;
+  destination.on("drop", () => {
+    dropped += 1;
+  });
+  const log = pino(options, destination);
+  destination.on("drain", () => {
+    const lines = dropped;
+    dropped = 0;
+    if (lines > 0) log.warn({ lines }, "log lines were dropped: stderr is read too slowly");
+  });
   const write = (name: Level) => (message: string, fields?: Fields) => log[name](fields ?? {}, message);
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }

@@ -1,3 +1,7 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { expect } from "chai";
 import { textLog } from "../../src/host/log.ts";
 
@@ -17,5 +21,58 @@ describe("logs as text", () => {
     log.error("c");
     textLog("silent", (line) => lines.push(line)).error("d");
     expect(lines.map((line) => line.trim().split(" ").at(-1))).to.deep.equal(["c"]);
+  });
+});
+
+describe("logs as JSON lines", () => {
+  type Child = ChildProcessByStdio<null, Readable, Readable>;
+  let child: Child;
+  afterEach(() => child.kill("SIGKILL"));
+
+  const started = (program: string): Child => {
+    const module = new URL("../../src/host/log.js", import.meta.url).href;
+    const open = `const { openLog } = await import("${module}"); const log = await openLog({ level: "info", format: "json" });`;
+    child = spawn(process.execPath, ["--input-type=module", "-e", open + program], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    return child;
+  };
+  const linesOf = async (stream: Readable): Promise<{ message: string; number?: number; lines?: number }[]> =>
+    (await text(stream))
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+
+  for (const [how, end] of [
+    ["exits", "process.exit(0);"],
+    ["fails", 'setImmediate(() => { throw new Error("broken"); });'],
+  ] as const) {
+    it(`are all written when the process ${how} right after them`, async () => {
+      const { stderr } = started(`for (let number = 0; number < 3000; number++) log.info("one", { number }); ${end}`);
+      const written = (await text(stderr)).split("\n").filter((line) => line.startsWith("{"));
+      const numbers = written.map((line) => JSON.parse(line).number as number);
+      expect(numbers.sort((left, right) => left - right)).to.deep.equal(Array.from({ length: 3000 }, (_, i) => i));
+    });
+  }
+
+  it("that nobody reads do not stop the process; those past the bound are dropped, and counted", async () => {
+    const { stdout, stderr } = started(`
+      const pad = "x".repeat(1000);
+      for (let number = 0; number < 5000; number++) log.info("one", { number, pad });
+      setTimeout(() => console.log("goes on"), 100);
+      process.once("SIGTERM", () => process.exit(0));
+      setInterval(() => {}, 1000);
+    `);
+    const [said] = await once(stdout, "data");
+    expect(String(said)).to.equal("goes on\n");
+    const lines = linesOf(stderr);
+    stderr.on("data", (some) => {
+      if (String(some).includes("dropped")) child.kill("SIGTERM");
+    });
+    const written = (await lines).filter(({ message }) => message === "one");
+    const dropped = (await lines).find(({ message }) => message.startsWith("log lines were dropped"))?.lines ?? 0;
+    expect(written.map(({ number }) => number)).to.deep.equal(Array.from(written, (_, i) => i));
+    expect(written.length).to.be.within(900, 4000);
+    expect(written.length + dropped).to.equal(5000);
   });
 });
