@@ -36,6 +36,10 @@ export class Ring {
     this.#evict();
   }
 
+  has(run: string): boolean {
+    return this.#entries.has(run);
+  }
+
   span(run: string, span: Span): void {
     const entry = this.#entries.get(run);
     if (entry === undefined || entry.size >= spansPerRun || !isReadable(span)) return;

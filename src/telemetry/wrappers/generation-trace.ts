@@ -18,7 +18,7 @@ import type { Distribution } from "../sdk/distribution.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import { Output } from "./content.ts";
-import { emitBlock, endSpan } from "./instrumentation.ts";
+import { areTaken, emitBlock, endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failedWith, mark, type Outcome } from "./outcome.ts";
 import type { ProviderMetrics } from "./provider-metrics.ts";
 import type { RoundTrace } from "./round-trace.ts";
@@ -38,7 +38,8 @@ export class GenerationTrace implements StreamObserver, Pending {
   readonly #origin: Origin;
   readonly #span: Span;
   readonly context: Context;
-  readonly #recorder: ChunkRecorder | undefined;
+  /** Until nothing takes its rows any more. */
+  #recorder: ChunkRecorder | undefined;
   readonly #output: Output | undefined;
   /** The parent of the chunks' spans, from the first block on: they share one, so that UIs can collapse them and tools stay visible. */
   #stream: Span | undefined;
@@ -182,7 +183,14 @@ export class GenerationTrace implements StreamObserver, Pending {
     const index = this.#metrics.chunk(kind, bytes);
     const recorder = this.#recorder;
     if (recorder === undefined) return;
-    if (recorder.rows.count >= blockRows) this.#emitChunks(recorder);
+    if (recorder.rows.count >= blockRows) {
+      if (!areTaken(this.#measure, this.#run)) {
+        recorder.rows.release();
+        this.#recorder = undefined;
+        return;
+      }
+      this.#emitChunks(recorder);
+    }
     recorder.chunk(index, bytes, start, end);
   }
 

@@ -16,6 +16,10 @@ export interface Instrumentation {
   slowAppend(ms: number, runs: number): void;
 }
 
+/** Whether the run's spans go anywhere. Without an exporter that is the ring, which forgets a run once there are enough newer ones. */
+export const areTaken = ({ sdk, ring }: Instrumentation, run: string): boolean =>
+  sdk.objects || sdk.blocks !== undefined || ring.has(run);
+
 /** Ends a span at the given time and records it in the ring. */
 export function endSpan(measure: Instrumentation, run: string, span: Span, time: ReturnType<Origin["time"]>): void {
   if (!span.isRecording()) return;

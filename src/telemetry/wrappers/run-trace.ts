@@ -11,7 +11,7 @@ import { originNow } from "../sdk/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
 import type { Body } from "./body.ts";
 import { lastAsked } from "./content.ts";
-import { emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
+import { areTaken, emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
 import { usageAttributes } from "./usage.ts";
@@ -53,7 +53,8 @@ export class RunTrace {
   readonly pending = new Set<Pending>();
   readonly #measure: Instrumentation;
   readonly #started: number;
-  readonly #appends: AppendRecorder | undefined;
+  /** Until nothing takes its rows any more. */
+  #appends: AppendRecorder | undefined;
   readonly #resumed: boolean;
   readonly #register: RunRegister;
   #round: RoundTrace | undefined;
@@ -176,7 +177,14 @@ export class RunTrace {
 
   appended(events: number, runs: number, start: number, end: number): void {
     if (this.#appends === undefined) return;
-    if (this.#appends.rows.count >= blockRows) this.#emitAppends(this.#appends);
+    if (this.#appends.rows.count >= blockRows) {
+      if (!areTaken(this.#measure, this.run)) {
+        this.#appends.rows.release();
+        this.#appends = undefined;
+        return;
+      }
+      this.#emitAppends(this.#appends);
+    }
     this.#appends.push(events, runs, start, end);
   }
 
