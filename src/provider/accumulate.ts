@@ -1,6 +1,7 @@
 import { performance } from "node:perf_hooks";
 import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
+import { flatten } from "../core/flat-text.ts";
 import { keepOne } from "../core/keep-one.ts";
 import type { StreamObserver } from "../core/provider.ts";
 import { excessOfJson } from "../core/value-limits.ts";
@@ -108,6 +109,7 @@ class Call implements OpenCall {
   kind: string | undefined;
   #scanner = new JsonScanner();
   #result: CallResult | undefined;
+  #flatAt = 0;
 
   constructor(index: number) {
     this.index = index;
@@ -138,11 +140,12 @@ class Call implements OpenCall {
       if (piece === this.text) return false;
       this.#scanner = new JsonScanner();
       this.text = "";
+      this.#flatAt = 0;
       this.bytes = 0;
     }
     const whole = this.#scanner.closed || delta.replace === true;
-    // Appending builds a rope: O(1) here, flattened once by the parser.
     this.text += piece;
+    if (this.text.length > this.#flatAt) this.#flatAt = flatten(this.text);
     this.bytes += Buffer.byteLength(piece);
     this.#scanner.push(piece);
     const changed = whole && (delta.replace === true || this.#scanner.broken);

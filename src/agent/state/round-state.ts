@@ -1,5 +1,6 @@
 import type { ErrorJson } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
+import { flatten } from "../../core/flat-text.ts";
 import { LazyMap } from "../../core/lazy-collections.ts";
 import type { FilePart, ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
 
@@ -36,6 +37,8 @@ export class RoundState {
   /** Some of its output has reached clients. */
   shown = false;
   #reasoning: number | undefined;
+  /** Length of the last part's text at which it is flattened next. */
+  flatAt = 0;
 
   readonly #provider: string | undefined;
 
@@ -62,9 +65,13 @@ export class RoundState {
     const last = this.parts.at(-1);
     const same = last?.type === "reasoning" && (event.part === undefined || event.part === this.#reasoning);
     const part: ReasoningPart = same ? last : { type: "reasoning", text: "" };
-    if (!same) this.parts.push(part);
+    if (!same) {
+      this.parts.push(part);
+      this.flatAt = 0;
+    }
     this.#reasoning = event.part;
     part.text += event.text;
+    if (part.text.length > this.flatAt) this.flatAt = flatten(part.text);
     if (event.signature !== undefined) part.signature = (part.signature ?? "") + event.signature;
     if (event.encrypted !== undefined) part.encrypted = event.encrypted;
     if (event.id !== undefined) part.id = event.id;

@@ -1,4 +1,5 @@
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
+import { flatten } from "../../core/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/lazy-collections.ts";
 import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
 import type { Verdict } from "../../core/tool.ts";
@@ -211,8 +212,13 @@ export class RunState {
     if (round === undefined) return;
     round.shown = true;
     const last = round.parts.at(-1);
-    if (last?.type === "text" && last.signature === undefined && signature === undefined) last.text += text;
-    else round.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
+    if (last?.type === "text" && last.signature === undefined && signature === undefined) {
+      last.text += text;
+      if (last.text.length > round.flatAt) round.flatAt = flatten(last.text);
+    } else {
+      round.parts.push({ type: "text", text, ...(signature === undefined ? {} : { signature }) });
+      round.flatAt = 0;
+    }
   }
 
   #ofCall(id: string, change: (call: CallState) => void): void {
