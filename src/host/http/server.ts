@@ -4,7 +4,7 @@ import type { Channel, ChannelHost } from "../../core/channel.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { Inspect } from "../../core/inspect.ts";
 import { keepFairShare } from "../processes/fair-share.ts";
-import { callerRuns } from "../runs/caller-runs.ts";
+import { CallerRuns } from "../runs/caller-runs.ts";
 import { backlog, cannotListen, urlOf } from "./address.ts";
 import { mountAudit } from "./audit.ts";
 import { demand, permit } from "./auth.ts";
@@ -146,7 +146,7 @@ async function mount(
           const charge = async () => {
             if (starts++ > 0) await callers.charge(request);
           };
-          return callerRuns(parts.runs, callers.of(request), {
+          return new CallerRuns(parts.runs, callers.of(request), {
             admission: parts.admission,
             charge,
             audit: (entry) => callers.audit(entry),

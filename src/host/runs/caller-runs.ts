@@ -1,10 +1,23 @@
 import type { AuditEntry } from "../../core/audit.ts";
 import { VenturiError } from "../../core/errors.ts";
+import type { FeedQuery } from "../../core/feed.ts";
+import { LazySet } from "../../core/lazy-collections.ts";
 import type { ListQuery } from "../../core/list-query.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { RunRow } from "../../core/run-row.ts";
-import type { Runs } from "../../core/runs.ts";
+import type {
+  AgentInfo,
+  CountOptions,
+  Embedded,
+  EmbedInput,
+  EventQuery,
+  FollowOptions,
+  Runs,
+  StartOptions,
+  TokenCount,
+} from "../../core/runs.ts";
 import type { Scope } from "../../core/scopes.ts";
+import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import { demand, permit } from "../http/auth.ts";
 import type { KeyHolder } from "../http/key-holder.ts";
 import type { Admission } from "./admission.ts";
@@ -12,136 +25,185 @@ import type { Admission } from "./admission.ts";
 /** Runs remembered as started by one socket. */
 const mostStarted = 10_000;
 
+/** What a start is counted against. `charge` counts it against the caller's rate and rejects with `rate_limited`. */
+interface Admit {
+  readonly admission: Admission;
+  charge(): Promise<void>;
+  audit(entry: AuditEntry): Promise<void>;
+}
+
 /**
  * Runs restricted to one caller: those of its tenant and permitted agents. Any other run appears not to exist, so that its
- * existence does not leak. `charge` counts a start against the caller's rate and rejects with `rate_limited`.
+ * existence does not leak. A class, because one is made for each request and lives as long as its stream.
  */
-export function callerRuns(
-  runs: Runs,
-  caller: KeyHolder,
-  admit: { admission: Admission; charge(): Promise<void>; audit(entry: AuditEntry): Promise<void> },
-): Runs {
+export class CallerRuns implements Runs {
+  readonly #runs: Runs;
+  readonly #caller: KeyHolder;
+  readonly #admit: Admit;
   /** Already checked: saves a second lookup when a run just started or read is followed. */
-  const checked = new Set<string>();
+  readonly #checked = new LazySet<string>();
   /** Started by this request or socket, which may read and cancel them whatever its key's scopes. */
-  const mine = new Set<string>();
-  const own = async (run: string, scope: Scope): Promise<RunRow> => {
-    if (!mine.has(run)) demand(caller, scope);
-    const row = await runs.get(run);
+  readonly #mine = new LazySet<string>();
+
+  constructor(runs: Runs, caller: KeyHolder, admit: Admit) {
+    this.#runs = runs;
+    this.#caller = caller;
+    this.#admit = admit;
+  }
+
+  async start(request: RunRequest, options: StartOptions = {}): ReturnType<Runs["start"]> {
+    const { tenant, context, metadata } = this.#caller;
+    this.#mayStart(request.agent);
+    // Prefixed to keep them apart from sub-run keys, which parent runs choose.
+    const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
+    return await this.#admitted(() =>
+      this.#runs.start(withMetadata(request, metadata), { ...options, ...key, tenant, caller: this.#by, context }),
+    );
+  }
+
+  async fork(run: string, request: Parameters<Runs["fork"]>[1]): ReturnType<Runs["fork"]> {
+    const { id, tenant } = this.#caller;
+    demand(this.#caller, "start");
+    if (request.instructions !== undefined) demand(this.#caller, "inspect");
+    // Into the original's tenant, so reading it is not enough.
+    if ((await this.#own(run, "see")).tenant !== tenant) throw noRun(run);
+    const forked = await this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by }));
+    const details = { from: run, after: request.after };
+    await this.#admit.audit({ action: "run.forked", by: id, tenant, run: forked.run, details });
+    return forked;
+  }
+
+  follow(run: string, options?: FollowOptions): ReturnType<Runs["follow"]> {
+    const events = this.#runs.follow(run, options);
+    return this.#checked.delete(run) ? events : afterCheck(() => this.#own(run, "see"), events);
+  }
+
+  async events(run: string, query?: EventQuery): ReturnType<Runs["events"]> {
+    await this.#own(run, "see");
+    return await this.#runs.events(run, query);
+  }
+
+  feed(query: FeedQuery = {}): ReturnType<Runs["feed"]> {
+    const { agents, tenant, tenants } = this.#caller;
+    this.#maySee(query.agent);
+    const within = tenants === "all" ? {} : { tenant };
+    return this.#runs.feed({ ...query, ...within, ...(agents === undefined ? {} : { agents }) });
+  }
+
+  async get(run: string): Promise<RunRow> {
+    const row = await this.#own(run, "see");
+    this.#checked.add(run);
+    return row;
+  }
+
+  async list(query: ListQuery): ReturnType<Runs["list"]> {
+    const { agents } = this.#caller;
+    this.#maySee(query.agent);
+    const within = { ...tenantOf(this.#caller, query), ...(agents === undefined ? {} : { agents }) };
+    return await this.#runs.list({ ...query, ...within });
+  }
+
+  async cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void> {
+    const by = this.#caller.id;
+    const { state, tenant } = await this.#own(run, "steer");
+    await this.#runs.cancel(run, reason, { ...details, by });
+    if (state !== "done") await this.#admit.audit({ action: "run.cancelled", by, tenant, run, details: { reason } });
+  }
+
+  async signal<Kind extends SignalKind>(
+    run: string,
+    kind: Kind,
+    body: SignalBody<Kind>,
+    id?: string,
+  ): Promise<boolean> {
+    const scope = kind === "approve" ? "approve" : "steer";
+    demand(this.#caller, scope);
+    await this.#own(run, scope);
+    // Who it was is the key, whatever the client says.
+    const signed = kind === "cancel" ? body : { ...body, by: this.#caller.id };
+    return await this.#runs.signal(run, kind, signed, id);
+  }
+
+  async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
+    this.#mayStart(request.agent);
+    await this.#admit.charge();
+    return await this.#runs.embed(request, signal);
+  }
+
+  async remove(run: string): Promise<void> {
+    const { tenant } = await this.#own(run, "steer");
+    await this.#runs.remove(run);
+    await this.#admit.audit({ action: "run.removed", by: this.#caller.id, tenant, run });
+  }
+
+  async wires(run: string): ReturnType<Runs["wires"]> {
+    demand(this.#caller, "inspect");
+    await this.#own(run, "see");
+    return await this.#runs.wires(run);
+  }
+
+  async content(run: string, hash: string): Promise<Uint8Array> {
+    await this.#own(run, "see");
+    return await this.#runs.content(run, hash);
+  }
+
+  async pending(run: string): ReturnType<Runs["pending"]> {
+    await this.#own(run, "see");
+    return await this.#runs.pending(run);
+  }
+
+  async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {
+    this.#mayStart(request.agent);
+    await this.#admit.charge();
+    return await this.#runs.countInput(request, { ...options, tenant: this.#caller.tenant });
+  }
+
+  agents(): readonly AgentInfo[] {
+    return this.#runs.agents().filter((agent) => this.#caller.agents?.includes(agent.name) ?? true);
+  }
+
+  get #by(): NonNullable<RunRequest["caller"]> {
+    const { id, concurrentRuns } = this.#caller;
+    return { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
+  }
+
+  #mayStart(agent: string): void {
+    demand(this.#caller, "start");
+    permit(this.#caller, nameOf(this.#runs, agent));
+  }
+
+  #maySee(agent: string | undefined): void {
+    demand(this.#caller, "see");
+    if (agent !== undefined) permit(this.#caller, agent);
+  }
+
+  async #own(run: string, scope: Scope): Promise<RunRow> {
+    const caller = this.#caller;
+    if (!this.#mine.has(run)) demand(caller, scope);
+    const row = await this.#runs.get(run);
     const visible = row.tenant === caller.tenant || (scope === "see" && caller.tenants === "all");
     if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
     throw noRun(run);
-  };
-  const { id, tenant, concurrentRuns, context, metadata } = caller;
-  const by = { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
+  }
+
   /** Under the caller's rate and the service's limits. */
-  const admitted = async <Started extends { run: string; existing?: boolean }>(
+  async #admitted<Started extends { run: string; existing?: boolean }>(
     begin: () => Promise<Started>,
-  ): Promise<Started> => {
-    await admit.charge();
-    const place = await admit.admission.reserve(caller);
+  ): Promise<Started> {
+    await this.#admit.charge();
+    const place = await this.#admit.admission.reserve(this.#caller);
     try {
       const started = await begin();
-      if (started.existing) await own(started.run, "start");
-      checked.add(started.run);
-      if (mine.size < mostStarted) mine.add(started.run);
+      if (started.existing) await this.#own(started.run, "start");
+      this.#checked.add(started.run);
+      if (this.#mine.size < mostStarted) this.#mine.add(started.run);
       place.bind(started.run);
       return started;
     } catch (thrown) {
       place.release();
       throw thrown;
     }
-  };
-  return {
-    async start(request, options = {}) {
-      demand(caller, "start");
-      permit(caller, nameOf(runs, request.agent));
-      // Prefixed to keep them apart from sub-run keys, which parent runs choose.
-      const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
-      return await admitted(() =>
-        runs.start(withMetadata(request, metadata), { ...options, ...key, tenant, caller: by, context }),
-      );
-    },
-    async fork(run, request) {
-      demand(caller, "start");
-      if (request.instructions !== undefined) demand(caller, "inspect");
-      // Into the original's tenant, so reading it is not enough.
-      if ((await own(run, "see")).tenant !== tenant) throw noRun(run);
-      const forked = await admitted(() => runs.fork(run, request, { tenant, caller: by }));
-      const details = { from: run, after: request.after };
-      await admit.audit({ action: "run.forked", by: id, tenant, run: forked.run, details });
-      return forked;
-    },
-    follow: (run, options) =>
-      checked.delete(run) ? runs.follow(run, options) : afterCheck(() => own(run, "see"), runs.follow(run, options)),
-    async events(run, query) {
-      await own(run, "see");
-      return await runs.events(run, query);
-    },
-    feed(query = {}) {
-      demand(caller, "see");
-      if (query.agent !== undefined) permit(caller, query.agent);
-      const { agents } = caller;
-      const within = caller.tenants === "all" ? {} : { tenant };
-      return runs.feed({ ...query, ...within, ...(agents === undefined ? {} : { agents }) });
-    },
-    async get(run) {
-      const row = await own(run, "see");
-      checked.add(run);
-      return row;
-    },
-    async list(query) {
-      demand(caller, "see");
-      if (query.agent !== undefined) permit(caller, query.agent);
-      const { agents } = caller;
-      return await runs.list({ ...query, ...tenantOf(caller, query), ...(agents === undefined ? {} : { agents }) });
-    },
-    async cancel(run, reason, details) {
-      const { state, tenant } = await own(run, "steer");
-      await runs.cancel(run, reason, { ...details, by: caller.id });
-      if (state !== "done")
-        await admit.audit({ action: "run.cancelled", by: caller.id, tenant, run, details: { reason } });
-    },
-    async signal(run, kind, body, id) {
-      const scope = kind === "approve" ? "approve" : "steer";
-      demand(caller, scope);
-      await own(run, scope);
-      // Who it was is the key, whatever the client says.
-      const signed = kind === "cancel" ? body : { ...body, by: caller.id };
-      return await runs.signal(run, kind, signed, id);
-    },
-    async embed(request, signal) {
-      demand(caller, "start");
-      permit(caller, nameOf(runs, request.agent));
-      await admit.charge();
-      return await runs.embed(request, signal);
-    },
-    async remove(run) {
-      const { tenant } = await own(run, "steer");
-      await runs.remove(run);
-      await admit.audit({ action: "run.removed", by: caller.id, tenant, run });
-    },
-    async wires(run) {
-      demand(caller, "inspect");
-      await own(run, "see");
-      return await runs.wires(run);
-    },
-    async content(run, hash) {
-      await own(run, "see");
-      return await runs.content(run, hash);
-    },
-    async pending(run) {
-      await own(run, "see");
-      return await runs.pending(run);
-    },
-    async countInput(request, options) {
-      demand(caller, "start");
-      permit(caller, nameOf(runs, request.agent));
-      await admit.charge();
-      return await runs.countInput(request, { ...options, tenant: caller.tenant });
-    },
-    agents: () => runs.agents().filter((agent) => caller.agents?.includes(agent.name) ?? true),
-  };
+  }
 }
 
 const noRun = (run: string): VenturiError => new VenturiError("run.get", "not_found", `there is no run "${run}"`);
