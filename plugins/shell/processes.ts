@@ -17,14 +17,18 @@ export function signalGroup(leader: number, signal: NodeJS.Signals): void {
  */
 export async function killMarked(mark: string, since: number): Promise<void> {
   if (process.platform !== "linux") return;
+  const until = performance.now() + patience;
   // They may fork meanwhile, so repeat until a scan finds none.
-  for (let look = 0; look < 20; look++) {
+  for (let look = 0; performance.now() < until; look++) {
     const { marked, unclear } = await findMarked(mark, since);
     if (marked.length === 0 && unclear === 0) return;
     for (const pid of marked) kill(pid);
-    if (look > 0) await setTimeout(5);
+    if (look > 0) await setTimeout(Math.min(5 * look, 50));
   }
 }
+
+/** A killed process is gone once it gets a processor, unless the kernel holds it, ms. */
+const patience = 5_000;
 
 /** Clock ticks since boot, as /proc counts them. */
 export const bootTicks = (): number => Math.floor(uptime() * 100) - 1;
@@ -40,20 +44,30 @@ export async function findMarked(mark: string, since: number): Promise<Found> {
   const marked: number[] = [];
   let unclear = 0;
   const look = async (pid: string) => {
-    const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => undefined); // gone, or not ours
+    let environment = await environmentOf(pid);
+    if (environment === "") {
+      const phase = await phaseOf(pid, since);
+      if (phase === "between") unclear += 1;
+      if (phase === "settled") environment = await environmentOf(pid); // it may have started its program meanwhile
+    }
     if (environment?.includes(mark)) marked.push(Number(pid));
-    else if (environment === "" && (await mayBeMarked(pid, since))) unclear += 1;
   };
   await Promise.all(pids.map(look));
   return { marked, unclear };
 }
 
-/** Alive, not a thread of the kernel, and started since. */
-async function mayBeMarked(pid: string, since: number): Promise<boolean> {
+/** Undefined if it is gone or not ours. */
+const environmentOf = (pid: string): Promise<string | undefined> =>
+  readFile(`/proc/${pid}/environ`, "latin1").catch(() => undefined);
+
+/** Of a process without an environment. One that has a place for it has settled; the others are starting a program, or ending. */
+async function phaseOf(pid: string, since: number): Promise<"settled" | "between" | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, "latin1").catch(() => undefined);
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
-  if (fields === undefined || fields[0] === "Z" || fields[0] === "X") return false;
-  return (Number(fields[6]) & kernelThread) === 0 && Number(fields[19]) >= since;
+  if (fields === undefined || fields[0] === "Z" || fields[0] === "X") return undefined;
+  const [flags = 0, started = 0, place = 0] = [fields[6], fields[19], fields[47]].map(Number);
+  if ((flags & kernelThread) !== 0 || started < since) return undefined;
+  return place === 0 ? "between" : "settled";
 }
 
 const kernelThread = 0x0020_0000;

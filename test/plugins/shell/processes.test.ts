@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { expect } from "chai";
 import shell from "../../../plugins/shell/index.ts";
-import { bootTicks, findMarked, killMarked } from "../../../plugins/shell/processes.ts";
+import { bootTicks, killMarked } from "../../../plugins/shell/processes.ts";
 import type { Tool } from "../../../src/core/tool.ts";
 import { callTool, testPluginContext } from "../../../src/testing.ts";
 import { isSlow } from "../../sweep.ts";
@@ -60,15 +60,14 @@ describe("shell processes", () => {
     expect(runningIn(workspace.root)).to.deep.equal([]);
   });
 
-  it("one whose environment cannot be seen is looked at again if it is young enough, and holds nothing up for long", async () => {
+  it("one that has no environment is left alone and not waited for", async () => {
     const before = bootTicks();
     const bare = spawn("/bin/sleep", ["30"], { env: {}, stdio: "ignore" });
     try {
       while (readFileSync(`/proc/${bare.pid}/comm`, "utf8") !== "sleep\n") await new Promise(setImmediate);
-      const unclear = async (since: number) => (await findMarked("VENTURI_CALL=none", since)).unclear;
-      expect(await unclear(before)).to.be.at.least(1);
-      expect(await unclear(before + 1_000_000)).to.equal(0);
+      const start = performance.now();
       await killMarked("VENTURI_CALL=none", before);
+      expect(performance.now() - start).to.be.below(4_000); // of five seconds of patience
       expect(isRunning(bare.pid ?? 0)).to.equal(true);
     } finally {
       bare.kill("SIGKILL");
@@ -96,7 +95,7 @@ describe("shell processes", () => {
 
 function isRunning(pid: number): boolean {
   try {
-    return !readFileSync(`/proc/${pid}/stat`, "utf8").includes(") Z ");
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   } catch {
     return false; // gone
   }
