@@ -1,16 +1,12 @@
 import type { Log } from "../core/log.ts";
 import { forOneLine } from "../core/terminal-text.ts";
 import type { TelemetrySettings } from "./config/telemetry.ts";
+import { stderrWriter } from "./line-writer.ts";
 
 type Level = keyof Log;
 type Fields = Readonly<Record<string, unknown>>;
 export type LogLevel = NonNullable<TelemetrySettings["logs"]["level"]>;
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
-
-/** Bytes that wait for a reader that has stopped; later lines are dropped. */
-const mostWaiting = 1024 * 1024;
-/** Processes share stderr, and only writes up to this length (PIPE_BUF) stay in one piece in a pipe. */
-const longestWrite = 4096;
 
 /** Whether log lines are for people, so that other output may be mixed in. */
 export const isTextLog = ({ format }: Pick<TelemetrySettings["logs"], "format">): boolean =>
@@ -34,18 +30,14 @@ export async function openLog({
     formatters: { level: (label: string) => ({ level: label }) },
   };
   // A synchronous write would hold up every stream while the reader is woken, and for as long as it reads nothing.
-  const destination = pino.destination({ fd: 2, sync: false, maxLength: mostWaiting, maxWrite: longestWrite });
-  let dropped = 0;
-  destination.on("drop", () => {
-    dropped += 1;
-  });
-  const log = pino(options, destination);
-  destination.on("drain", () => {
-    const lines = dropped;
-    dropped = 0;
-    if (lines > 0) log.warn({ lines }, "log lines were dropped: stderr is read too slowly");
-  });
-  const write = (name: Level) => (message: string, fields?: Fields) => log[name](fields ?? {}, message);
+  const writer = stderrWriter();
+  const log = pino(options, { write: (line) => writer.add(line) });
+  const write = (name: Level) => (message: string, fields?: Fields) => {
+    const lines = writer.takeDropped();
+    if (lines > 0)
+      log.warn({ lines }, "log lines were dropped: stderr could not be written to, or was read too slowly");
+    log[name](fields ?? {}, message);
+  };
   return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
 }
 

@@ -1,5 +1,6 @@
-import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { closeSync, openSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
@@ -26,16 +27,16 @@ describe("logs as text", () => {
 
 describe("logs as JSON lines", () => {
   type Child = ChildProcessByStdio<null, Readable, Readable>;
-  let child: Child;
+  let child: ChildProcess;
   afterEach(() => child.kill("SIGKILL"));
 
-  const started = (program: string): Child => {
+  const started = (program: string, stderr: "pipe" | number = "pipe"): Child => {
     const module = new URL("../../src/host/log.js", import.meta.url).href;
     const open = `const { openLog } = await import("${module}"); const log = await openLog({ level: "info", format: "json" });`;
     child = spawn(process.execPath, ["--input-type=module", "-e", open + program], {
-      stdio: ["ignore", "pipe", "pipe"],
+      stdio: ["ignore", "pipe", stderr],
     });
-    return child;
+    return child as Child; // with a number for stderr there is no stream of it
   };
   const linesOf = async (stream: Readable): Promise<{ message: string; number?: number; lines?: number }[]> =>
     (await text(stream))
@@ -55,13 +56,23 @@ describe("logs as JSON lines", () => {
     });
   }
 
+  it("that cannot be written, as on a full disk, do not stop the process, now or at its end", async () => {
+    const full = openSync("/dev/full", "w");
+    const program = `for (let i = 0; i < 3; i++) { log.info("one"); await new Promise((resolve) => setTimeout(resolve, 20)); } console.log("goes on");`;
+    const { stdout } = started(program, full);
+    closeSync(full);
+    const exit = once(child, "exit");
+    expect(await text(stdout)).to.equal("goes on\n");
+    expect(await exit).to.deep.equal([0, null]);
+  });
+
   it("that nobody reads do not stop the process; those past the bound are dropped, and counted", async () => {
     const { stdout, stderr } = started(`
       const pad = "x".repeat(1000);
       for (let number = 0; number < 5000; number++) log.info("one", { number, pad });
       setTimeout(() => console.log("goes on"), 100);
       process.once("SIGTERM", () => process.exit(0));
-      setInterval(() => {}, 1000);
+      setInterval(() => log.info("later"), 20);
     `);
     const [said] = await once(stdout, "data");
     expect(String(said)).to.equal("goes on\n");

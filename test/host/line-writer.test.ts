@@ -1,0 +1,53 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect } from "chai";
+import { LineWriter } from "../../src/host/line-writer.ts";
+
+describe("a writer of lines to a pipe that does not block", () => {
+  let folder: string;
+  let pipe: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "venturi-lines-"));
+    execFileSync("mkfifo", [join(folder, "pipe")]);
+    pipe = openSync(join(folder, "pipe"), constants.O_RDWR | constants.O_NONBLOCK);
+  });
+  afterEach(() => {
+    closeSync(pipe);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** What is in the pipe now. */
+  const taken = (): string => {
+    const room = Buffer.alloc(1024 * 1024);
+    try {
+      return room.toString("utf8", 0, readSync(pipe, room));
+    } catch {
+      return ""; // it is empty
+    }
+  };
+  const lines = Array.from({ length: 2_000 }, (_, number) => `${number} ${"ä".repeat(number % 90)}\n`);
+
+  it("goes on when there is room again, with every line in its place", async () => {
+    const writer = new LineWriter(pipe);
+    for (const line of lines) writer.add(line);
+    let text = "";
+    for (const until = Date.now() + 20_000; text.length < lines.join("").length && Date.now() < until; ) {
+      await sleep(5);
+      text += taken();
+    }
+    expect(text).to.equal(lines.join(""));
+    expect(writer.takeDropped()).to.equal(0);
+  });
+
+  it("gives up after a while at the end of the process", () => {
+    const writer = new LineWriter(pipe);
+    for (const line of lines) writer.add(line);
+    const start = performance.now();
+    writer.flush();
+    expect(performance.now() - start).to.be.below(10_000);
+    expect(taken().split("\n").length).to.be.above(100);
+  });
+});
