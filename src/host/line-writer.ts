@@ -7,6 +7,8 @@ const longestWrite = 4096;
 /** Until a full pipe that does not block is tried again, ms, and how often at the end of the process. */
 const again = 20;
 const lastTries = 50;
+/** At the end of the process Node cancels a write that no thread has begun, so it gets this long, ms. */
+const lastWrite = 100;
 
 /**
  * Writes lines and never waits: while one write is under way, the next lines are collected. What cannot be written, as on a full
@@ -44,6 +46,7 @@ export class LineWriter {
 
   /** Writes what waits before the process exits. */
   flush(): void {
+    if (this.#writing) block(lastWrite);
     let tries = 0;
     let left = Buffer.concat(this.#waiting);
     this.#waiting = [];
@@ -53,7 +56,7 @@ export class LineWriter {
       } catch (thrown) {
         if (!isFull(thrown)) return;
         tries += 1;
-        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, again);
+        block(again);
       }
     }
   }
@@ -87,6 +90,9 @@ export class LineWriter {
     });
   }
 }
+
+/** Without the event loop, which no longer runs. */
+const block = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 const isFull = (thrown: unknown): boolean => thrown instanceof Error && "code" in thrown && thrown.code === "EAGAIN";
 
