@@ -4,6 +4,7 @@ import { VenturiError } from "../../core/errors.ts";
 import type { ServerSettings } from "../config/server.ts";
 import { readJsonBodies } from "./json-body.ts";
 import type { ServiceLimits } from "./service-limits.ts";
+import { ignoreOtherUpgrades, takesUpgrade } from "./upgrades.ts";
 
 /** An HTTP server with bounds on every input: headers, body, nesting, time; no decompression. */
 export async function createHttp(
@@ -24,9 +25,11 @@ export async function createHttp(
       maxHeaderSize: limits.headers,
       headersTimeout: limits.request,
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(limits.request / 4)),
+      shouldUpgradeCallback: takesUpgrade,
     },
     clientErrorHandler: (error, socket) => refuse(error, socket),
   });
+  ignoreOtherUpgrades(app.server);
   app.addHook("preParsing", async (request) => {
     const encoding = request.headers["content-encoding"];
     if (encoding === undefined || encoding === "identity") return;

@@ -1,0 +1,27 @@
+import type { IncomingMessage, Server } from "node:http";
+import type { Socket } from "node:net";
+
+/**
+ * Whether an offered upgrade is taken. Any other one is ignored, as RFC 9110 7.8 says: Java's HttpClient and `curl --http2` offer
+ * h2c with every request, and a request that is upgraded has no body.
+ */
+export const takesUpgrade = ({ method, headers: { upgrade } }: IncomingMessage): boolean =>
+  method === "GET" && upgrade?.toLowerCase() === "websocket";
+
+/** For Node before 22.21 and 24.9, which know no `shouldUpgradeCallback`: the parser is told before it looks at the body. */
+export function ignoreOtherUpgrades(server: Server): void {
+  if ("shouldUpgradeCallback" in server) return;
+  server.on("connection", (socket: Socket & { parser?: Parser | null }) => {
+    const { parser } = socket;
+    const incoming = parser?.onIncoming;
+    if (parser == null || incoming === undefined) return;
+    parser.onIncoming = (request, keepAlive) => {
+      if (request.upgrade && !takesUpgrade(request)) request.upgrade = false;
+      return incoming(request, keepAlive);
+    };
+  });
+}
+
+interface Parser {
+  onIncoming?: (request: IncomingMessage & { upgrade?: boolean }, keepAlive: boolean) => unknown;
+}
