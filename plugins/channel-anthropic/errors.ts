@@ -6,12 +6,13 @@ import {
   httpError,
   type PlainResponse,
   retryAfter,
+  retryField,
   retryHint,
   type VenturiError,
 } from "venturi/plugin";
 
 /** Anthropic's error format, with the vendor's own terms where the vendor rejected the request. */
-export function errorBody(error: ErrorJson): Record<string, unknown> {
+export function errorBody(error: ErrorJson): { type: "error"; error: Record<string, unknown> } {
   const { details = {} } = error;
   const said = error.code === "invalid_input" ? details : {};
   const type = typeOf(fromJson(error).status);
@@ -22,7 +23,11 @@ export function errorBody(error: ErrorJson): Record<string, unknown> {
 }
 
 export const failureFrame = (error: VenturiError): string => errorFrame(error.toJSON());
-export const errorFrame = (error: ErrorJson): string => `event: error\ndata: ${JSON.stringify(errorBody(error))}\n\n`;
+/** An error within a stream. */
+export function errorFrame(json: ErrorJson): string {
+  const { error, ...body } = errorBody(json);
+  return `event: error\ndata: ${JSON.stringify({ ...body, error: { ...error, ...retryField(json) } })}\n\n`;
+}
 
 export function replyWithErrors(server: FastifyInstance): void {
   server.setErrorHandler((thrown, _request, reply) => replyToFailure(reply, httpError(thrown).toJSON()));
@@ -51,5 +56,6 @@ const types: Readonly<Record<number, string>> = {
   413: "request_too_large",
   429: "rate_limit_error",
   503: "overloaded_error",
+  504: "timeout_error",
 };
 const typeOf = (status: number): string => types[status] ?? (status < 500 ? "invalid_request_error" : "api_error");

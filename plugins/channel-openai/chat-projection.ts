@@ -1,6 +1,6 @@
 import { dataFrame, type EventOf, type PendingCall, type RunEvent } from "venturi/plugin";
 import { type ChatRun, chatUsage, finishReason, functionOf, ownWords, seconds, toolCall } from "./chat-completion.ts";
-import { errorBody } from "./errors.ts";
+import { errorFrame } from "./errors.ts";
 
 /**
  * A run as chat completion chunks. Tools that run here are not shown, because clients execute every tool call themselves;
@@ -39,7 +39,7 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
         return `${rest.join("")}${frame({}, finishReason(event, chat))}${usage}data: [DONE]\n\n`;
       }
       case "run.failed":
-        return dataFrame(errorBody(event.error));
+        return errorFrame(event.error);
       default:
         return "";
     }

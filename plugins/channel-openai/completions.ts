@@ -13,7 +13,7 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { chatUsage, seconds } from "./chat-completion.ts";
-import { errorBody, failures, replyToFailure } from "./errors.ts";
+import { errorFrame, failures, replyToFailure } from "./errors.ts";
 import type { Options } from "./options.ts";
 
 const CompletionRequest = z.looseObject({
@@ -74,7 +74,7 @@ function projection(
 ): (event: RunEvent) => string {
   return (event) => {
     if (event.type === "text.delta") return dataFrame({ ...head, choices: [choice(event.text, null)] });
-    if (event.type === "run.failed") return dataFrame(errorBody(event.error));
+    if (event.type === "run.failed") return errorFrame(event.error);
     if (event.type !== "run.finished") return "";
     const usage =
       options?.include_usage === true ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";

@@ -7,6 +7,7 @@ import {
   httpError,
   type PlainResponse,
   retryAfter,
+  retryField,
   retryHint,
   type StreamFrames,
   type VenturiError,
@@ -21,12 +22,15 @@ export function errorBody(error: ErrorJson): { error: Record<string, unknown> } 
       message: said.vendorMessage ?? error.err,
       type: said.vendorType ?? typeOf(fromJson(error).status),
       param: details.param ?? null,
-      code: details.reason ?? said.vendorCode ?? codeOf(error),
+      code: reasonOf(details.reason) ?? said.vendorCode ?? codeOf(error),
     },
   };
 }
 
-export const failedFrame = (error: VenturiError): string => dataFrame(errorBody(error.toJSON()));
+/** An error within a stream. */
+export const errorFrame = (error: ErrorJson): string =>
+  dataFrame({ error: { ...errorBody(error).error, ...retryField(error) } });
+export const failedFrame = (error: VenturiError): string => errorFrame(error.toJSON());
 
 export const failures: StreamFrames = {
   failed: failedFrame,
@@ -51,6 +55,9 @@ function failureResponse(json: ErrorJson): PlainResponse {
   const error = fromJson(json);
   return { status: error.status, headers: { ...retryHint(error), ...retryAfter(error) }, body: errorBody(json) };
 }
+
+/** A connection's errno is a reason too, and no code of the API. */
+const reasonOf = (reason: unknown): unknown => (reason === "context_length_exceeded" ? reason : undefined);
 
 /** Agents are models to this channel's clients, and some check for the code of an unknown model. */
 function codeOf({ op, code }: ErrorJson): string {

@@ -1,8 +1,11 @@
 import { type ErrorJson, type RunRequest, record, textOf, type Usage } from "venturi/plugin";
-import { errorBody } from "./errors.ts";
+import { responseError } from "./responses-errors.ts";
 import { toolsOf } from "./responses-tools.ts";
 
 export type Item = Record<string, unknown>;
+
+/** How an item ends. */
+export type Ended = "completed" | "incomplete";
 
 export type Status = "queued" | "in_progress" | "completed" | "incomplete" | "failed" | "cancelled";
 
@@ -41,7 +44,7 @@ export function responseBody(run: string, request: RunRequest, state: ResponseSt
     status,
     model: request.agent,
     output,
-    error: error === undefined ? null : failure(error),
+    error: error === undefined ? null : responseError(error),
     incomplete_details: reason === undefined ? null : { reason },
     instructions: request.instructions === undefined ? null : textOf(request.instructions),
     metadata: request.metadata ?? {},
@@ -54,11 +57,6 @@ export const responseId = (run: string): string => `resp_${run}`;
 
 export const conversationId = (conversation: unknown): string =>
   typeof conversation === "string" ? conversation : String(record(conversation).id);
-
-const failure = (error: ErrorJson): Record<string, unknown> => {
-  const { code, message } = errorBody(error).error;
-  return { code, message };
-};
 
 function usageOf(usage: Usage): Record<string, unknown> {
   const input = usage.inputTokens ?? 0;

@@ -1,21 +1,28 @@
 import { type EventOf, type PendingCall, parseJson, record } from "venturi/plugin";
-import type { Item } from "./responses-body.ts";
+import type { Ended, Item } from "./responses-body.ts";
 import type { ResponseOutput } from "./responses-output.ts";
 import type { ToolForms } from "./responses-tools.ts";
 
 /** A complete call; its arguments are text when they are not a JSON object. */
-interface Ended {
+interface EndedCall {
   readonly call: string;
   readonly name: string;
   readonly arguments: string | Readonly<Record<string, unknown>>;
   readonly signature?: string;
 }
 
+interface OpenCall {
+  readonly name: string;
+  readonly index: number;
+  text: string;
+  ended: boolean;
+}
+
 /** Calls of client tools, each as an item in its tool's format. */
 export class Calls {
   readonly #output: ResponseOutput;
   readonly #forms: ToolForms;
-  readonly #open = new Map<string, { readonly index: number; text: string }>();
+  readonly #open = new Map<string, OpenCall>();
 
   constructor(output: ResponseOutput, forms: ToolForms) {
     this.#output = output;
@@ -24,9 +31,9 @@ export class Calls {
 
   begin({ call, name }: { readonly call: string; readonly name: string }): string {
     const index = this.#output.items.length;
-    this.#open.set(call, { index, text: "" });
+    this.#open.set(call, { name, index, text: "", ended: false });
     if (!this.#forms.whole.has(name)) {
-      return this.#output.add({ ...this.#functionCall(index, { call, name }, ""), status: "in_progress" });
+      return this.#output.add(this.#functionCall(index, { call, name }, "", "in_progress"));
     }
     // Anything but a plain function is emitted when complete; until then it reserves its position.
     this.#output.items.push({ id: "", type: "" });
@@ -49,10 +56,23 @@ export class Calls {
       .join("");
   }
 
-  end(event: Ended): string {
+  end(event: EndedCall): string {
     const open = this.#open.get(event.call);
     if (open === undefined) return "";
+    open.ended = true;
     return this.#isFunction(open.index) ? this.#endFunction(event, open) : this.#whole(event, open.index);
+  }
+
+  /** Ends the calls of a stream that was cut, as incomplete. */
+  cut(): string {
+    let frames = "";
+    for (const [call, { name, index, text, ended }] of this.#open) {
+      if (ended || !this.#isFunction(index)) continue;
+      frames += this.#output.done(index, this.#functionCall(index, { call, name }, text, "incomplete"));
+    }
+    // Those that are emitted when complete have only reserved a position.
+    this.#output.items.splice(0, Infinity, ...this.#output.items.filter(({ id }) => id !== ""));
+    return frames;
   }
 
   /** Drops calls from this position on. */
@@ -64,7 +84,7 @@ export class Calls {
     return this.#output.items[index]?.type === "function_call";
   }
 
-  #endFunction(event: Ended, { index, text: streamed }: { index: number; text: string }): string {
+  #endFunction(event: EndedCall, { index, text: streamed }: OpenCall): string {
     const written = typeof event.arguments === "string" ? event.arguments : JSON.stringify(event.arguments);
     const text = streamed === "" ? written : streamed;
     const place = this.#output.place(index);
@@ -72,12 +92,12 @@ export class Calls {
     return (
       (isUnsent ? this.#output.frame("response.function_call_arguments.delta", { ...place, delta: text }) : "") +
       this.#output.frame("response.function_call_arguments.done", { ...place, name: event.name, arguments: text }) +
-      this.#output.done(index, this.#functionCall(index, event, text))
+      this.#output.done(index, this.#functionCall(index, event, text, isJson(text) ? "completed" : "incomplete"))
     );
   }
 
   /** A custom tool's call, or a vendor call as the vendor wrote it. */
-  #whole(event: Ended, index: number): string {
+  #whole(event: EndedCall, index: number): string {
     const vendors = event.signature === undefined ? {} : record(parseJson(event.signature));
     const isCustom = this.#forms.custom.has(event.name);
     const item: Item = isCustom
@@ -95,18 +115,23 @@ export class Calls {
     return added + said + this.#output.done(index, item);
   }
 
-  #customCall(index: number, { call, name, arguments: given }: Ended): Item {
+  #customCall(index: number, { call, name, arguments: given }: EndedCall): Item {
     const input = typeof given === "string" ? given : String(given.input ?? "");
     const id = this.#output.id("ctc", index);
     return { id, type: "custom_tool_call", status: "completed", call_id: call, name, input };
   }
 
-  #functionCall(index: number, { call, name }: { call: string; name: string }, text: string): Item {
+  #functionCall(
+    index: number,
+    { call, name }: { readonly call: string; readonly name: string },
+    text: string,
+    status: Ended | "in_progress",
+  ): Item {
     const namespace = this.#forms.namespaces.get(name);
     return {
       id: this.#output.id("fc", index),
       type: "function_call",
-      status: "completed",
+      status,
       call_id: call,
       name,
       arguments: text,
@@ -114,3 +139,6 @@ export class Calls {
     };
   }
 }
+
+/** Text that is none was cut by a limit: the rest of the arguments is missing. */
+const isJson = (text: string): boolean => parseJson(text) !== undefined;

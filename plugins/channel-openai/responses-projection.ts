@@ -1,7 +1,8 @@
-import { type EventOf, type RunEvent, type RunRequest, record } from "venturi/plugin";
+import { type EventOf, type RunEvent, type RunRequest, record, type VenturiError } from "venturi/plugin";
 import { type Item, type ResponseState, responseBody, type Status } from "./responses-body.ts";
 import { Calls } from "./responses-calls.ts";
 import { responsesWire } from "./responses-content.ts";
+import { responseError } from "./responses-errors.ts";
 import { ResponseOutput } from "./responses-output.ts";
 import { Speech } from "./responses-speech.ts";
 import { toolForms } from "./responses-tools.ts";
@@ -64,7 +65,7 @@ export class ResponseProjection {
         this.#retract();
         return "";
       case "round.finished":
-        return this.#speech.close();
+        return this.#speech.close(cuts[event.finish] === undefined ? "completed" : "incomplete");
       case "run.finished":
         return this.#finish(event);
       case "run.failed":
@@ -79,6 +80,12 @@ export class ResponseProjection {
     this.#state.status === "queued"
       ? ": keep-alive\n\n"
       : this.#output.repeat("response.in_progress", { response: this.body });
+
+  /** The last frame when the events cannot be read further. */
+  readonly failed = (error: VenturiError): string => {
+    const { code, message, param, retry_after } = responseError(error.toJSON());
+    return this.#output.frame("error", { code, message, param, ...(retry_after === undefined ? {} : { retry_after }) });
+  };
 
   /** The response as shown to the client. */
   get body(): Record<string, unknown> {
@@ -133,7 +140,7 @@ export class ResponseProjection {
   }
 
   #fail({ error, usage }: EventOf<"run.failed">): string {
-    const frames = this.#speech.close();
+    const frames = this.#speech.close("incomplete") + this.#calls.cut();
     const status = error.code === "stream_interrupted" ? "cancelled" : "failed";
     this.#state = { ...this.#state, status, usage, ...(status === "failed" ? { error } : {}) };
     return frames + this.#output.frame(`response.${status}`, { response: this.body });

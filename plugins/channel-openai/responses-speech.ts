@@ -1,5 +1,5 @@
 import type { EventOf } from "venturi/plugin";
-import type { Item } from "./responses-body.ts";
+import type { Ended, Item } from "./responses-body.ts";
 import type { ResponseOutput } from "./responses-output.ts";
 import { type Proof, sealed } from "./responses-reasoning.ts";
 
@@ -68,11 +68,12 @@ export class Speech {
     return this.#output.frame("response.output_text.annotation.added", { ...place, annotation_index, annotation });
   }
 
-  close(): string {
+  /** `incomplete`: the stream was cut, or the model stopped at a limit. */
+  close(status: Ended = "completed"): string {
     const open = this.#open;
     if (open === undefined) return "";
     this.#open = undefined;
-    return open.kind === "reasoning" ? this.#endThought(open) : this.#endMessage(open);
+    return open.kind === "reasoning" ? this.#endThought(open, status) : this.#endMessage(open, status);
   }
 
   /** Drops the open item. */
@@ -87,7 +88,7 @@ export class Speech {
     return added + this.#output.frame("response.content_part.added", { ...place, part: contentPart(open) });
   }
 
-  #endMessage(open: OpenMessage): string {
+  #endMessage(open: OpenMessage, status: Ended): string {
     const place = { ...this.#output.place(open.index), content_index: 0 };
     const part = contentPart(open);
     const done =
@@ -97,7 +98,7 @@ export class Speech {
     return (
       done +
       this.#output.frame("response.content_part.done", { ...place, part }) +
-      this.#output.done(open.index, message(this.#output.id("msg", open.index), "completed", [part]))
+      this.#output.done(open.index, message(this.#output.id("msg", open.index), status, [part]))
     );
   }
 
@@ -110,13 +111,14 @@ export class Speech {
     return opening + this.#output.frame("response.reasoning_summary_text.delta", { ...place, delta });
   }
 
-  #endThought({ index, text, proof }: OpenThought): string {
+  #endThought({ index, text, proof }: OpenThought, status: Ended): string {
     const place = { ...this.#output.place(index), summary_index: 0 };
     const part = { type: "summary_text", text };
     const encrypted = sealed(proof);
     const item: Item = {
       id: this.#output.id("rs", index),
       type: "reasoning",
+      ...(status === "completed" ? {} : { status }),
       summary: text === "" ? [] : [part],
       ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
     };

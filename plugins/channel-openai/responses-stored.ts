@@ -35,7 +35,11 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
     const after = request.query.starting_after ?? -1;
     const projection = new ResponseProjection({ run: row.run, request: row.request, after });
     const served = { host, runs, run: row.run, reply, channel: "openai", onDisconnect: "continue" as const };
-    await streamRun(served, projection.project, { ...failures, heartbeat: projection.heartbeat });
+    await streamRun(served, projection.project, {
+      ...failures,
+      failed: projection.failed,
+      heartbeat: projection.heartbeat,
+    });
     return reply;
   });
   const cancel = { summary: "Cancels an active response", tags, params: Id };

@@ -39,7 +39,11 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     const served = await startRun({ host, request, reply, channel: "openai", onDisconnect: leaves, compat }, asked);
     const projection = new ResponseProjection({ run: served.run, request: asked });
     if (body.stream) {
-      await streamRun(served, projection.project, { ...failures, heartbeat: projection.heartbeat });
+      await streamRun(served, projection.project, {
+        ...failures,
+        failed: projection.failed,
+        heartbeat: projection.heartbeat,
+      });
       return reply;
     }
     if (body.background) return reply.send({ ...projection.body, created_at: Math.floor(Date.now() / 1000) });

@@ -23,6 +23,8 @@ export interface ChannelHost<Server = unknown> {
     readonly slowReader: number;
     /** Idle time after which a heartbeat is sent, ms. */
     readonly keepAlive: number;
+    /** How long a stream's status waits for the run's first output, ms. */
+    readonly firstOutput: number;
     /** A reader that consumes nothing for this long is disconnected; it can resume. */
     readonly stalled: number;
   };

@@ -1,4 +1,4 @@
-import { VenturiError, wrap } from "../core/errors.ts";
+import { type ErrorJson, fromJson, VenturiError, wrap } from "../core/errors.ts";
 
 /** Converts any failure of a request to a VenturiError, whether a handler, a schema or the HTTP server raised it. */
 export function httpError(thrown: unknown): VenturiError {
@@ -14,11 +14,23 @@ export function httpError(thrown: unknown): VenturiError {
   return new VenturiError("server.handle", "internal", "internal error; see the service's log", { cause });
 }
 
+/** When a transient failure is worth another try, in seconds. */
+function retrySeconds(error: VenturiError): number | undefined {
+  const wait = error.details?.retryAfterMs;
+  if (typeof wait === "number") return Math.max(1, Math.ceil(wait / 1000));
+  return error.status === 503 || error.status === 429 ? 1 : undefined;
+}
+
 /** Retry-After, for transient failures. */
 export function retryAfter(error: VenturiError): Record<string, string> {
-  const wait = error.details?.retryAfterMs;
-  if (typeof wait === "number") return { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) };
-  return error.status === 503 || error.status === 429 ? { "retry-after": "1" } : {};
+  const seconds = retrySeconds(error);
+  return seconds === undefined ? {} : { "retry-after": String(seconds) };
+}
+
+/** The same in the error of a stream, whose headers have been sent. */
+export function retryField(error: ErrorJson): { retry_after?: number } {
+  const seconds = retrySeconds(fromJson(error));
+  return seconds === undefined ? {} : { retry_after: seconds };
 }
 
 /**

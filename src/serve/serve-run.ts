@@ -74,7 +74,7 @@ export interface StreamFrames {
 
 /**
  * Streams the run in the channel's wire. With `refused`, the status line waits for the run's first output, so that a client
- * gets a 429 as a 429; after `keepAlive` ms of inactivity the stream starts anyway.
+ * gets a 429 as a 429; after `firstOutput` ms the stream starts anyway.
  */
 export async function streamRun(
   served: ServedRun,
@@ -83,7 +83,7 @@ export async function streamRun(
 ): Promise<void> {
   const { host, runs, run, reply, channel } = served;
   const writer = new SseWriter(reply, host.limits, {
-    ...(refused === undefined ? {} : { hold: host.limits.keepAlive }),
+    ...(refused === undefined ? {} : { hold: host.limits.firstOutput }),
     ...(heartbeat === undefined ? {} : { heartbeat }),
   });
   const { after = 0, until } = served;

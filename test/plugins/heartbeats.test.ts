@@ -60,7 +60,7 @@ describe("a run that is silent", () => {
     service = await serve({
       scripts: { endless },
       channels: plugins.map((plugin) => ({ plugin })),
-      limits: { keepAlive: 20 },
+      limits: { keepAlive: 20, firstOutput: 20 },
     });
   });
   after(() => service.close());

@@ -143,6 +143,9 @@ export const LimitSettings = z.strictObject({
   slowReader: Size.prefault("1MiB").describe("Bytes that may wait in memory for one slow reader."),
   stalled: Duration.prefault("60s").describe("A reader that takes nothing for this long is ended; it can resume."),
   keepAlive: Duration.prefault("15s").describe("Silence after which a stream gets a heartbeat."),
+  firstOutput: Duration.prefault("50s").describe(
+    "How long a stream's status waits for the first output, so that a failure before it has its own status; then 200 and heartbeats. OpenAI and Anthropic clients.",
+  ),
   drain: Duration.prefault("25s").describe("How long runs may go on after SIGTERM."),
   afterDrain: z
     .enum(["interrupt", "release"])

@@ -128,13 +128,13 @@ async function mount(
     channel,
   }: { parts: ServerParts; callers: Callers; name: string; channel: Channel<FastifyInstance> },
 ): Promise<void> {
-  const { slowReader, keepAlive, stalled } = parts.limits;
+  const { slowReader, keepAlive, firstOutput, stalled } = parts.limits;
   try {
     await app.register(async (scope) => {
       const host: ChannelHost<FastifyInstance> = {
         server: scope,
         log: parts.log,
-        limits: { slowReader, keepAlive, stalled },
+        limits: { slowReader, keepAlive, firstOutput, stalled },
         caller: (request) => callers.of(request),
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
