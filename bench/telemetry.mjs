@@ -1,5 +1,6 @@
 // What measuring costs: the same stream through the whole pipeline (bytes, frames, deltas, loop, journal, follower) with
 // telemetry off, as metrics, events, spans and spans as the SDK's objects, exported over OTLP to a collector in another process.
+// What a run costs in all is printed too: CPU beyond the first mode, bytes sent, and the most memory in use while it streams.
 //   node bench/telemetry.mjs [--json] [--chunks 1000] [--runs 60] [--rounds 7] [--per-write 4] [--modes off,spans]
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -7,6 +8,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { openHost } from "../dist/src/host/open.js";
 
 const { values } = parseArgs({
@@ -21,6 +24,8 @@ const { values } = parseArgs({
 });
 const [chunks, runs, rounds] = [Number(values.chunks), Number(values.runs), Number(values.rounds)];
 const modes = values.modes.split(",");
+setFlagsFromString("--expose-gc");
+const collect = runInNewContext("gc");
 
 const servers = fork(new URL("telemetry-servers.mjs", import.meta.url), [values.chunks, values["per-write"]]);
 const [ports] = await once(servers, "message");
@@ -33,22 +38,34 @@ for (const mode of modes) await stretch(hosts.get(mode)); // warm
 for (let round = 0; round < rounds; round++)
   for (const mode of modes) cost.get(mode).push(await stretch(hosts.get(mode)));
 
-const microseconds = Object.fromEntries(modes.map((mode) => [mode, median(cost.get(mode))]));
-const ratios = Object.fromEntries(modes.map((mode) => [mode, microseconds[mode] / microseconds[modes[0]]]));
-servers.send("how much");
-const [{ received }] = await once(servers, "message");
-if (values.json) console.log(JSON.stringify({ chunks, runs, rounds, microseconds, ratios, otlpBytes: received }));
+const of = (mode, what) => median(cost.get(mode).map((stretch) => stretch[what]));
+const each = (value) => Object.fromEntries(modes.map((mode) => [mode, value(mode)]));
+const microseconds = each((mode) => of(mode, "microseconds"));
+// Of the same round: what else the machine does then slows both.
+const ratios = each((mode) =>
+  median(cost.get(mode).map(({ microseconds }, round) => microseconds / cost.get(modes[0])[round].microseconds)),
+);
+const bytes = each((mode) => of(mode, "bytes"));
+const memory = {};
+for (const mode of modes) memory[mode] = await memoryOf(hosts.get(mode));
+if (values.json) console.log(JSON.stringify({ chunks, runs, rounds, microseconds, ratios, bytes, memory }));
 else {
   console.log(
     `${chunks} chunks a run, ${runs} runs a stretch, median of ${rounds} interleaved stretches, Node ${process.version}`,
   );
-  console.log("telemetry   CPU µs/chunk   ratio");
+  console.log("telemetry   CPU µs/chunk   ratio   more CPU ms/run   OTLP kB/run   bytes/chunk   memory MB");
   for (const mode of modes) {
-    console.log(
-      `${mode.padEnd(10)} ${microseconds[mode].toFixed(2).padStart(13)} ${ratios[mode].toFixed(2).padStart(7)}`,
-    );
+    const more = ((microseconds[mode] - microseconds[modes[0]]) * chunks) / 1_000;
+    const columns = [
+      [microseconds[mode].toFixed(2), 13],
+      [ratios[mode].toFixed(2), 7],
+      [more.toFixed(1), 17],
+      [(bytes[mode] / 1e3).toFixed(0), 13],
+      [(bytes[mode] / chunks).toFixed(0), 13],
+      [(memory[mode] / 1e6).toFixed(1), 11],
+    ];
+    console.log(mode.padEnd(10), columns.map(([text, width]) => text.padStart(width)).join(" "));
   }
-  console.log(`${(received / 1e6).toFixed(1)} MB of OTLP received`);
 }
 for (const host of hosts.values()) await host.close();
 await rm(folder, { recursive: true });
@@ -78,19 +95,50 @@ telemetry: ${telemetry}
   return openHost({ configFile, env: {}, telemetry: measured });
 }
 
-/** CPU microseconds of this process per chunk, the export included. */
+async function received() {
+  servers.send("how much");
+  const [answer] = await once(servers, "message");
+  return answer.received;
+}
+
+/** CPU microseconds of this process per chunk, the export included, and bytes sent per run. */
 async function stretch(host) {
-  globalThis.gc?.();
+  const sent = await received();
   const before = process.cpuUsage();
-  for (let run = 0; run < runs; run++) {
-    const started = await host.runs.start({ agent: "teller", input: { text: "go" } });
-    let last;
-    for await (const batch of host.runs.follow(started.run)) last = batch.at(-1);
-    if (last?.type !== "run.finished") throw new Error(JSON.stringify(last));
-  }
+  for (let run = 0; run < runs; run++) await whole(host, () => {});
   await host.telemetry.flush();
   const { user, system } = process.cpuUsage(before);
-  return (user + system) / (runs * chunks);
+  return {
+    microseconds: (user + system) / (runs * chunks),
+    bytes: ((await received()) - sent) / runs,
+  };
+}
+
+/** The most that was in use during one run, on the heap and in buffers, beyond what was before: its journal, its spans, the queue. */
+async function memoryOf(host) {
+  const before = inUse();
+  let most = 0;
+  let batches = 0;
+  await whole(host, () => {
+    if (batches++ % 50 === 0) most = Math.max(most, inUse() - before);
+  });
+  return Math.max(most, inUse() - before);
+}
+
+function inUse() {
+  collect();
+  const { heapUsed, arrayBuffers } = process.memoryUsage();
+  return heapUsed + arrayBuffers;
+}
+
+async function whole(host, onBatch) {
+  const started = await host.runs.start({ agent: "teller", input: { text: "go" } });
+  let last;
+  for await (const batch of host.runs.follow(started.run)) {
+    last = batch.at(-1);
+    onBatch();
+  }
+  if (last?.type !== "run.finished") throw new Error(JSON.stringify(last));
 }
 
 function median(list) {

@@ -52,6 +52,8 @@ export class ChatDecoder implements Decoder {
   #id = "";
   #model = "";
   #usage: Usage | undefined;
+  /** It was counted since it was last emitted. */
+  #usageNews = false;
   #sources: { citations?: unknown; search_results?: unknown } | undefined;
   #opaque: string | undefined;
   #message = "";
@@ -100,6 +102,7 @@ export class ChatDecoder implements Decoder {
     const { choices, usage } = chunk;
     if (isError(chunk, event)) return this.#fail(out, errorIn(chunk));
     if (this.#id === "" || this.#model === "") this.#introduce(chunk, out);
+    const from = out.length;
     if (usage !== undefined && usage !== null) this.#count(usage);
     if (Array.isArray(choices)) {
       for (const choice of choices) if (choice !== null && typeof choice === "object") this.#pushChoice(choice, out);
@@ -110,6 +113,8 @@ export class ChatDecoder implements Decoder {
     if (chunk.citations !== undefined || chunk.search_results !== undefined) {
       this.#sources = { ...pick(chunk, "citations"), ...pick(chunk, "search_results") };
     }
+    // A frame of figures alone is told as such; beside text, as some servers send them with each token, they wait for the end.
+    if (this.#usageNews && out.length === from) this.#tellUsage(out);
   }
 
   #introduce(chunk: Json, out: Delta[]): void {
@@ -124,6 +129,13 @@ export class ChatDecoder implements Decoder {
   #count(usage: unknown): void {
     if (typeof usage !== "object" || usage === null) return;
     this.#usage = mergeUsage(this.#usage, usageOf(usage));
+    this.#usageNews = true;
+  }
+
+  #tellUsage(out: Delta[]): void {
+    if (!this.#usageNews || this.#usage === undefined) return;
+    this.#usageNews = false;
+    out.push({ type: "usage", usage: this.#usage });
   }
 
   #pushChoice(choice: Json, out: Delta[]): void {
@@ -235,7 +247,7 @@ export class ChatDecoder implements Decoder {
     this.#ended = true;
     this.#calls.close(out);
     this.#keep(out);
-    if (this.#usage !== undefined) out.push({ type: "usage", usage: this.#usage });
+    this.#tellUsage(out);
     out.push({ type: "done", finish: this.#normalised(raw), raw });
   }
 

@@ -90,3 +90,19 @@ export type Delta =
   | ResponseDelta
   | DoneDelta
   | ErrorDelta;
+
+/** What a chunk is counted as. */
+export type ChunkKind = "text" | "reasoning" | "tool_call" | "usage" | "done" | "error" | "other";
+
+/** The main kind of the chunk whose deltas begin at `from`: its first delta with content. */
+export function chunkKind(out: readonly Delta[], from = 0): ChunkKind {
+  let kind: ChunkKind = "other";
+  for (let i = from; i < out.length; i++) {
+    const type = out[i]?.type;
+    if (type === "refusal") return "text";
+    if (type === "text" || type === "reasoning" || type === "tool_call" || type === "error") return type;
+    if (type === "done") kind = "done";
+    else if (type === "usage" && kind === "other") kind = "usage";
+  }
+  return kind;
+}

@@ -1,4 +1,4 @@
-import type { Delta, FinishReason } from "./deltas.ts";
+import type { ChunkKind, Delta, FinishReason } from "./deltas.ts";
 import type { Message, Part } from "./messages.ts";
 import type { Native, NativeRequest } from "./native.ts";
 import type { Usage } from "./usage.ts";
@@ -76,8 +76,6 @@ export interface Timeouts {
   readonly idle: number;
   readonly total: number;
 }
-
-export type ChunkKind = "text" | "reasoning" | "tool_call" | "usage" | "done" | "error" | "other";
 
 /**
  * Observes every chunk and accumulation step, in order. Times are `performance.now()` milliseconds. On the hot path: must not

@@ -1,11 +1,11 @@
 import { isAscii } from "node:buffer";
 import { performance } from "node:perf_hooks";
-import type { Delta } from "../core/deltas.ts";
+import { chunkKind, type Delta } from "../core/deltas.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { LazyMap } from "../core/lazy-collections.ts";
 import type { Decoder, Frame, Wire } from "../core/plugin.ts";
-import type { ChunkKind, StreamObserver } from "../core/provider.ts";
+import type { StreamObserver } from "../core/provider.ts";
 import { excessOfJson, frameLimits } from "../core/value-limits.ts";
 import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
@@ -106,7 +106,7 @@ export class Pipeline {
     this.#decoder.push(frame, out);
     const end = performance.now();
     this.#time = end;
-    const kind = kindOf(out, from);
+    const kind = chunkKind(out, from);
     for (let i = from; i < out.length; i++) {
       const delta = out[i];
       // Safe to mutate: the decoder just created it and nothing else has seen it.
@@ -138,17 +138,4 @@ function mustFit(json: string): void {
   const excess = excessOfJson(json, frameLimits);
   if (excess === undefined) return;
   throw new VenturiError("stream.frame", "too_large", `one event of the provider's stream ${excess}`);
-}
-
-/** The chunk's main kind: its first delta with content. */
-function kindOf(out: readonly Delta[], from: number): ChunkKind {
-  let kind: ChunkKind = "other";
-  for (let i = from; i < out.length; i++) {
-    const type = out[i]?.type;
-    if (type === "refusal") return "text";
-    if (type === "text" || type === "reasoning" || type === "tool_call" || type === "error") return type;
-    if (type === "done") kind = "done";
-    else if (type === "usage" && kind === "other") kind = "usage";
-  }
-  return kind;
 }

@@ -113,6 +113,7 @@ export const attributes = {
   appendEvents: "venturi.journal.events",
   appendRuns: "venturi.journal.runs",
   appendsSuppressed: "venturi.journal.suppressed",
+  leftOut: "venturi.ring.left_out",
 } as const;
 
 export const metrics = {

@@ -4,7 +4,8 @@ import type { Log } from "../core/log.ts";
 /** The part of the config that telemetry reads. */
 export interface TelemetrySettings {
   readonly chunks: "spans" | "events" | "metrics";
-  readonly maxChunkSpans: number;
+  /** Of a generation; undefined: every chunk has its span. */
+  readonly maxChunkSpans?: number | undefined;
   readonly content: "off" | "truncated" | "full";
   /** User-defined regular expressions; matches never leave the process. */
   readonly redact: readonly string[];
@@ -32,9 +33,15 @@ export interface TelemetryParts {
   readonly closeLimit?: number;
 }
 
+/** Events cannot leave before their span ends, so memory bounds them where no limit is set. */
+export const mostChunkEvents = 1_000;
+
+/** The most chunks of a generation that are recorded. */
+export const chunkLimit = ({ chunks, maxChunkSpans }: TelemetrySettings): number =>
+  maxChunkSpans ?? (chunks === "events" ? mostChunkEvents : Number.POSITIVE_INFINITY);
+
 export const defaultSettings: TelemetrySettings = {
   chunks: "spans",
-  maxChunkSpans: 1_000,
   content: "off",
   redact: [],
   otlp: { endpoint: "", headers: {} },

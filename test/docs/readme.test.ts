@@ -27,6 +27,14 @@ describe("the README", () => {
     expect(text).to.include("\nnpm ci && npm start\n").and.include("\nnpm ci && npm test\n");
   });
 
+  it("says that chunk spans cost what docs/telemetry.md says", () => {
+    const [readme, page] = ["README.md", "docs/telemetry.md"].map((file) => readFileSync(join(root, file), "utf8"));
+    const [, figure] = /takes ([\d.]+) × the processor time of telemetry off/.exec(readme ?? "") ?? [];
+    const [, ratio] = /^\| `chunks: spans` +\| [\d.]+ +\| ([\d.]+) /m.exec(page ?? "") ?? [];
+    expect(figure).to.be.a("string").and.equal(ratio);
+    expect(readme).not.to.match(/\| [^|]*span[^|]* \|[^\n]*\n\| -/); // no second figure in a table of other measurements
+  });
+
   it("names tests that are there", () => {
     const text = readFileSync(join(root, "README.md"), "utf8");
     const named = [...text.matchAll(/`(test\/[\w/-]+\.test\.ts)`/g)].map(([, file = ""]) => file);

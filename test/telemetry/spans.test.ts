@@ -1,7 +1,7 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import { silentLog } from "../../src/core/log.ts";
-import { blockRows } from "../../src/telemetry/chunk-spans/rows.ts";
+import { blockRows, blockSteps } from "../../src/telemetry/chunk-spans/rows.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, generationContext, request, wholeRun, wireProvider } from "./drive.ts";
 import { named } from "./named.ts";
@@ -184,6 +184,58 @@ describe("spans of a run", () => {
     expect(chunks.every((chunk) => chat !== undefined && chunk.start >= chat.start && chunk.end <= chat.end)).to.equal(
       true,
     );
+  });
+
+  it("every one of ten thousand chunks, steps and appends has its span unless a limit is set", async () => {
+    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 10_000, perRead: 16, callEvery: 5 }));
+    await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+    await telemetry.close();
+    const chunks = named(receiver.spans, "venturi.chunk").map(({ attributes }) => attributes["venturi.chunk.index"]);
+    expect(chunks).to.deep.equal([...Array(10_000).keys()]);
+    expect(named(receiver.spans, "venturi.accumulate")).to.have.length(2_000);
+    expect(named(receiver.spans, "chat small")[0]?.attributes).to.not.have.property("venturi.chunks.suppressed");
+  });
+
+  it("a frame of any number of fragments is exported in slices", async () => {
+    const telemetry = await createTelemetry(settings(), { log: silentLog });
+    const fragments = 10 * blockSteps + 1;
+    const provider = telemetry.provider("demo", "openai", {
+      capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+      async *stream(_request, { observer }) {
+        observer?.chunk("tool_call", 100, performance.now(), performance.now());
+        for (let index = 0; index < fragments; index++) observer?.accumulated(0, 0, index, false, 1, 2);
+        await telemetry.flush();
+        const early = named(receiver.spans, "venturi.accumulate").length;
+        expect(early).to.equal(10 * blockSteps);
+        yield [{ type: "done", finish: "stop" }];
+      },
+    });
+    for await (const _ of provider.stream?.(request(), generationContext("run-1", 1)) ?? []);
+    await telemetry.close();
+    expect(named(receiver.spans, "venturi.accumulate")).to.have.length(fragments);
+  });
+
+  it("a trace in memory has its root and its rounds, however many chunks did not fit", async () => {
+    for (const parts of [{}, { spanProcessors: [new SimpleSpanProcessor({ exporter: new InMemorySpanExporter() })] }]) {
+      const telemetry = await createTelemetry(defaultSettings, { log: silentLog, ...parts });
+      const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 21_000, perRead: 64 }));
+      await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
+      // OTLP JSON as a backend would read it
+      const { resourceSpans } = telemetry.trace("run-1") as {
+        resourceSpans: {
+          scopeSpans: { scope: { attributes: { value: { intValue: number } }[] }; spans: { name: string }[] }[];
+        }[];
+      };
+      await telemetry.close();
+      const scope = resourceSpans[0]?.scopeSpans[0];
+      const names = scope?.spans.map(({ name }) => name) ?? [];
+      expect(names).to.include.members(["invoke_agent assistant", "venturi.round", "chat small", "venturi.stream"]);
+      const kept = names.filter((name) => name === "venturi.chunk").length;
+      expect(kept).to.be.within(19_900, 20_000);
+      const [leftOut] = scope?.scope.attributes ?? [];
+      expect(leftOut?.value.intValue).to.be.within(21_000 - kept, 21_000 - kept + 10);
+    }
   });
 
   it("chunks past the limit are counted on the chat span and in metrics, and have no span", async () => {

@@ -20,8 +20,10 @@ const Settings = z.strictObject({
     .number()
     .int()
     .nonnegative()
-    .prefault(1000)
-    .describe("Chunk spans per generation; metrics count them all."),
+    .optional()
+    .describe(
+      "Most chunk spans per generation, and appends per run. Every chunk has its span unless given; metrics count them all.",
+    ),
   content: z
     .enum(["off", "truncated", "full"])
     .prefault("off")

@@ -1,4 +1,4 @@
-import type { ChunkKind } from "../../core/provider.ts";
+import type { ChunkKind } from "../../core/deltas.ts";
 import { AppendRows, ChunkRows } from "./rows.ts";
 
 export const chunkKinds: readonly ChunkKind[] = ["text", "reasoning", "tool_call", "usage", "done", "error", "other"];

@@ -1,5 +1,7 @@
 /** Full blocks go out while the run goes on: neither memory nor the work at its end grows with its length. */
 export const blockRows = 32;
+/** The same for accumulation steps: one frame can hold any number of fragments. */
+export const blockSteps = 1_024;
 
 const noCells: Float64Array = new Float64Array(0);
 /** Of a table: a block of the widest rows. */

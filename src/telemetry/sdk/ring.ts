@@ -3,15 +3,18 @@ import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { type Block, copyOf } from "../chunk-spans/block.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
-import { schemaUrl, scope } from "../names.ts";
+import { attributes as names, schemaUrl, scope } from "../names.ts";
 
 interface Entry {
   readonly parent: string | undefined;
   readonly spans: ReadableSpan[];
   readonly blocks: Block[];
   size: number;
+  /** Spans of blocks that did not fit. */
+  leftOut: number;
 }
 
+/** Of chunks and appends. The others, the root among them, come after those below them and are always kept. */
 const spansPerRun = 20_000;
 const spansInAll = 500_000;
 
@@ -32,7 +35,7 @@ export class Ring {
   /** `parent`: the run that called this one as a tool. */
   open(run: string, parent: string | undefined): void {
     if (this.#capacity === 0 || this.#entries.has(run)) return;
-    this.#entries.set(run, { parent, spans: [], blocks: [], size: 0 });
+    this.#entries.set(run, { parent, spans: [], blocks: [], size: 0, leftOut: 0 });
     this.#evict();
   }
 
@@ -42,14 +45,25 @@ export class Ring {
 
   span(run: string, span: Span): void {
     const entry = this.#entries.get(run);
-    if (entry === undefined || entry.size >= spansPerRun || !isReadable(span)) return;
+    if (entry === undefined || !isReadable(span)) return;
     entry.spans.push(span);
     this.#grow(entry, 1);
   }
 
+  /** One of those that a block has many of. */
+  rowSpan(run: string, span: Span): void {
+    const entry = this.#entries.get(run);
+    if (entry !== undefined && entry.size >= spansPerRun) entry.leftOut++;
+    else this.span(run, span);
+  }
+
   block(run: string, block: Block): void {
     const entry = this.#entries.get(run);
-    if (entry === undefined || entry.size + block.size > spansPerRun) return;
+    if (entry === undefined) return;
+    if (entry.size + block.size > spansPerRun) {
+      entry.leftOut += block.size;
+      return;
+    }
     entry.blocks.push(copyOf(block));
     this.#grow(entry, block.size);
   }
@@ -57,17 +71,20 @@ export class Ring {
   /** The spans of the run and of the runs it called, as OTLP JSON. */
   trace(run: string): unknown | undefined {
     if (!this.#entries.has(run)) return undefined;
-    const spans = [...this.#family(run)].flatMap((entry) => [
-      ...entry.spans.map(spanJson),
-      ...entry.blocks.flatMap(blockJson),
-    ]);
+    const family = [...this.#family(run)];
+    const spans = family.flatMap((entry) => [...entry.spans.map(spanJson), ...entry.blocks.flatMap(blockJson)]);
+    const leftOut = family.reduce((sum, entry) => sum + entry.leftOut, 0);
     if (spans.length === 0) return undefined;
-    const version = this.#version === undefined ? {} : { version: this.#version };
+    const about = {
+      name: scope,
+      ...(this.#version === undefined ? {} : { version: this.#version }),
+      ...(leftOut === 0 ? {} : { attributes: attributesJson({ [names.leftOut]: leftOut }) }),
+    };
     return {
       resourceSpans: [
         {
           resource: { attributes: attributesJson(this.#resource.attributes) },
-          scopeSpans: [{ scope: { name: scope, ...version }, schemaUrl, spans }],
+          scopeSpans: [{ scope: about, schemaUrl, spans }],
         },
       ],
     };

@@ -10,7 +10,7 @@ import type { CollectionResult } from "@opentelemetry/sdk-metrics";
 import { silentLog } from "../../core/log.ts";
 import type { SpanQueue } from "../export/span-queue.ts";
 import { scopeOf } from "../names.ts";
-import type { TelemetryParts, TelemetrySettings } from "../settings.ts";
+import { mostChunkEvents, type TelemetryParts, type TelemetrySettings } from "../settings.ts";
 import { collector } from "./collector.ts";
 import { Drops } from "./drops.ts";
 import type { Exporters } from "./exporters.ts";
@@ -59,7 +59,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
   if (environment.OTEL_TRACES_EXPORTER?.includes("zipkin")) useWholeMicroseconds();
   const fromEnvironment = routes.traces === "environment" && given.length === 0;
   const sampler = samplerFrom(environment);
-  const eventLimit = settings.maxChunkSpans + 128;
+  const eventLimit = (settings.maxChunkSpans ?? mostChunkEvents) + 128;
   const pipeline = await pipelineOf(routes, {
     version: parts.version,
     resource: resourceOf(parts.version),

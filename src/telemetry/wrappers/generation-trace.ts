@@ -1,22 +1,17 @@
 import { performance } from "node:perf_hooks";
 import { type Attributes, type Context, ROOT_CONTEXT, type Span, SpanKind, trace } from "@opentelemetry/api";
-import type { Delta, FinishReason } from "../../core/deltas.ts";
-import type {
-  ChunkKind,
-  Generation,
-  GenerationContext,
-  GenerationRequest,
-  StreamObserver,
-} from "../../core/provider.ts";
+import { type ChunkKind, chunkKind, type Delta, type FinishReason } from "../../core/deltas.ts";
+import type { Generation, GenerationContext, GenerationRequest, StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
 import { chunkBlock } from "../chunk-spans/block.ts";
 import { ChunkRecorder } from "../chunk-spans/recorders.ts";
-import { blockRows } from "../chunk-spans/rows.ts";
+import { blockRows, blockSteps } from "../chunk-spans/rows.ts";
 import { rowsOf } from "../chunk-spans/span-rows.ts";
 import { attributes, spans } from "../names.ts";
 import type { Distribution } from "../sdk/distribution.ts";
 import { type Origin, originNow } from "../sdk/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { chunkLimit } from "../settings.ts";
 import { Output } from "./content.ts";
 import { areTaken, emitBlock, endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failedWith, mark, type Outcome } from "./outcome.ts";
@@ -81,7 +76,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     );
     this.context = trace.setSpan(ROOT_CONTEXT, this.#span);
     if (this.#span.isRecording()) {
-      if (measure.settings.chunks !== "metrics") this.#recorder = new ChunkRecorder(measure.settings.maxChunkSpans);
+      if (measure.settings.chunks !== "metrics") this.#recorder = new ChunkRecorder(chunkLimit(measure.settings));
       if (measure.content.captured) this.#output = this.#captureInput();
     }
     this.#trace?.pending.add(this);
@@ -102,7 +97,10 @@ export class GenerationTrace implements StreamObserver, Pending {
 
   accumulated(chunk: number, call: number, bytes: number, sealed: boolean, start: number, end: number): void {
     this.#metrics.accumulated.record((end - start) / 1_000);
-    this.#recorder?.step(chunk < 0 && !this.#reported ? this.#chunks - 1 : chunk, call, bytes, sealed, start, end);
+    const recorder = this.#recorder;
+    if (recorder === undefined) return;
+    recorder.step(chunk < 0 && !this.#reported ? this.#chunks - 1 : chunk, call, bytes, sealed, start, end);
+    if (recorder.rows.steps.count >= blockSteps) this.#emitFull(recorder);
   }
 
   quirk(name: string): void {
@@ -183,27 +181,26 @@ export class GenerationTrace implements StreamObserver, Pending {
     const index = this.#metrics.chunk(kind, bytes);
     const recorder = this.#recorder;
     if (recorder === undefined) return;
-    if (recorder.rows.count >= blockRows) {
-      if (!areTaken(this.#measure, this.#run)) {
-        recorder.rows.release();
-        this.#recorder = undefined;
-        return;
-      }
-      this.#emitChunks(recorder);
-    }
-    recorder.chunk(index, bytes, start, end);
+    if (recorder.rows.count >= blockRows) this.#emitFull(recorder);
+    this.#recorder?.chunk(index, bytes, start, end);
+  }
+
+  /** Records no more when nothing takes the spans. */
+  #emitFull(recorder: ChunkRecorder): void {
+    if (areTaken(this.#measure, this.#run)) return this.#emitChunks(recorder);
+    recorder.rows.release();
+    this.#recorder = undefined;
   }
 
   #countRead(deltas: readonly Delta[]): void {
-    const first = deltas[0];
-    if (first === undefined) return;
+    if (deltas.length === 0) return;
     let size = 0;
     for (const delta of deltas) {
       if ("text" in delta) size += delta.text.length;
       else if (delta.type === "tool_call") size += delta.arguments?.length ?? 0;
     }
     const now = performance.now();
-    this.#count(kindOf(first), size, now, now);
+    this.#count(chunkKind(deltas), size, now, now);
   }
 
   #response(id: string | undefined, model: string | undefined): void {
@@ -272,18 +269,4 @@ function asked(request: GenerationRequest, context: GenerationContext, metrics: 
   if (options.stop !== undefined) known[attributes.requestStop] = [...options.stop];
   if (options.reasoning?.effort !== undefined) known[attributes.requestReasoning] = options.reasoning.effort;
   return known;
-}
-
-function kindOf(delta: Delta): ChunkKind {
-  switch (delta.type) {
-    case "text":
-    case "reasoning":
-    case "tool_call":
-    case "usage":
-    case "done":
-    case "error":
-      return delta.type;
-    default:
-      return "other";
-  }
 }

@@ -48,6 +48,8 @@ function emitObjects(measure: Instrumentation, run: string, block: Block): void 
       above?.spanContext() ?? block.parent,
     );
     made.push(span);
-    endSpan(measure, run, span, block.origin.time(Math.max(row.start, row.end)));
+    if (!span.isRecording()) continue;
+    span.end(block.origin.time(Math.max(row.start, row.end)));
+    measure.ring.rowSpan(run, span);
   }
 }

@@ -1,5 +1,5 @@
 import type { Attributes, SpanContext } from "@opentelemetry/api";
-import type { ChunkKind } from "../../core/provider.ts";
+import type { ChunkKind } from "../../core/deltas.ts";
 import type { Usage } from "../../core/usage.ts";
 import { chunkKinds } from "../chunk-spans/recorders.ts";
 import { attributes, labels, providerName } from "../names.ts";

@@ -101,7 +101,7 @@ export class RunTrace {
     );
     this.traceparent = formatTraceparent(this.span.spanContext());
     if (this.span.isRecording()) {
-      this.#appends = new AppendRecorder(measure.settings.maxChunkSpans);
+      this.#appends = new AppendRecorder(measure.settings.maxChunkSpans ?? Number.POSITIVE_INFINITY);
       measure.ring.open(run, claim.request.parent?.run);
       if (measure.content.captured) {
         const { input } = claim.request;
