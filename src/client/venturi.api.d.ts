@@ -197,6 +197,12 @@ export type ServiceView = {
     type: string;
     breaker: "closed" | "open" | "half-open";
     leftMs: number;
+    open?: Array<{
+      model?: string;
+      state: "closed" | "open" | "half-open";
+      leftMs: number;
+      tenants?: number;
+    }>;
     lastError?: {
       at: number;
       code: string;

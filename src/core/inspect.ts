@@ -34,12 +34,27 @@ export const Sample = z.strictObject({
 });
 export type Sample = z.output<typeof Sample>;
 
+const BreakerState = z.enum(["closed", "open", "half-open"]);
+
 const Provider = z.strictObject({
   name: z.string(),
   type: z.string(),
-  breaker: z.enum(["closed", "open", "half-open"]),
+  /** The worst of its models' breakers and of that of its connections. */
+  breaker: BreakerState,
   /** Until an open breaker lets a call through again. */
   leftMs: z.number(),
+  /** The breakers that are not closed. Without a model: no connection can be made. */
+  open: z
+    .array(
+      z.strictObject({
+        model: z.string().exactOptional(),
+        state: BreakerState,
+        leftMs: z.number(),
+        /** Number of tenants it is open for; for all when absent. */
+        tenants: z.number().int().exactOptional(),
+      }),
+    )
+    .exactOptional(),
   /** The last failure that counted against it. */
   lastError: z.strictObject({ at: z.number(), code: z.string(), err: z.string() }).exactOptional(),
 });

@@ -4,6 +4,8 @@ import { token } from "./token.ts";
 export interface Stalls {
   /** Total, ms. */
   readonly totalMs: number;
+  /** When the last stall of half a second or more ended, monotonic ms; now if it is only just ending. */
+  longAt?(): number | undefined;
   /** Names the code that just ran for `ms` without yielding, for the stall report. */
   blame(culprit: string, ms: number): void;
   /** Someone would suffer: looks closely until the returned function is called. */

@@ -6,6 +6,8 @@ const interval = 50;
 const threshold = 50;
 /** While nobody does: a sample wakes an idle process, which costs more than all else it does then, ms. */
 const resting = 1_000;
+/** A stall this long makes connections and timeouts fail that would not have, ms. */
+const long = 500;
 /** A culprit reported longer ago than this belongs to another stall, ms. */
 const memory = 100;
 
@@ -28,6 +30,7 @@ export class EventLoopMonitor implements Stalls {
   readonly #report: (stall: Stall) => void;
   #recent: { readonly at: number; readonly ms: number }[] = [];
   #expected: number;
+  #longAt: number | undefined;
   #every = resting;
   #watchers = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -68,6 +71,12 @@ export class EventLoopMonitor implements Stalls {
     if (ms >= threshold && ms >= (this.#blamed?.ms ?? 0)) this.#blamed = { culprit, ms, at: this.#clock.monotonic() };
   }
 
+  /** Its timer may fire after those that are asking why they fired. */
+  longAt(): number | undefined {
+    const now = this.#clock.monotonic();
+    return this.#timer !== undefined && now - this.#expected >= long ? now : this.#longAt;
+  }
+
   /** Blocked time in the last ten seconds, ms: total and longest. */
   recent(): { readonly blockedMs: number; readonly longestMs: number } {
     const since = this.#clock.monotonic() - recently;
@@ -89,6 +98,7 @@ export class EventLoopMonitor implements Stalls {
     const { user, system } = process.cpuUsage(this.#cpu);
     this.#cpu = process.cpuUsage();
     if (late < threshold) return;
+    if (late >= long) this.#longAt = now;
     this.#recent.push({ at: now, ms: late });
     if (this.#recent.length > mostRecent) this.#recent.shift();
     this.totalMs += late;

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { Breaker, Breakers } from "../../src/agent/model/breaker.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { silentLog } from "../../src/core/log.ts";
 import type { Provider } from "../../src/core/provider.ts";
@@ -160,70 +159,5 @@ describe("the model chain", () => {
   it("estimates only the usage that was not reported", async () => {
     const bench = await run({ model: new ScriptedModel([["12345678", say.usage({ inputTokens: 0 })]]) });
     expect(bench.terminal.usage).to.deep.equal({ inputTokens: 0, outputTokens: 2, source: "partial" });
-  });
-});
-
-describe("the breaker", () => {
-  const trouble = new VenturiError("provider.stream", "unavailable", "down");
-
-  it("opens after five failures in a row, and lets one call probe after half a minute", async () => {
-    const clock = new VirtualClock();
-    const breaker = new Breaker(clock);
-    for (let failure = 0; failure < 5; failure++) {
-      expect(breaker.admit()).to.equal(true);
-      breaker.failed(trouble);
-    }
-    expect(breaker.admit()).to.equal(false);
-    await clock.advance(30_000);
-    expect([breaker.state, breaker.admit(), breaker.admit()]).to.deep.equal(["half-open", true, false]);
-    breaker.failed(trouble);
-    expect(breaker.state).to.equal("open");
-    await clock.advance(30_000);
-    breaker.admit();
-    breaker.succeeded();
-    expect(breaker.state).to.equal("closed");
-  });
-
-  it("that lets one call probe lets the next one when that call could not even be asked", async () => {
-    const clock = new VirtualClock();
-    const breakers = new Breakers(clock);
-    for (let failure = 0; failure < 5; failure++) breakers.of("p0").failed(trouble);
-    await clock.advance(30_000);
-    const broken = { beforeGeneration: () => Promise.reject(new Error("the hook is broken")) };
-    const failed = await run({ model: new ScriptedModel([["never"]]), agent: { hooks: [broken] }, breakers, clock });
-    expect(failed.terminal.type).to.equal("run.failed");
-    const next = await run({ model: new ScriptedModel([["well"]]), breakers, clock });
-    expect(next.terminal).to.include({ type: "run.finished", output: "well" });
-  });
-
-  it("stays closed when some of many streams break off, and knows how many are left", async () => {
-    const breakers = new Breakers(new VirtualClock());
-    const breaker = breakers.of("p0");
-    const rest = Promise.withResolvers<void>();
-    const long = Array.from({ length: 7 }, () =>
-      run({ model: new ScriptedModel([["a", say.until(() => rest.promise), "b"]]), breakers }),
-    );
-    for (let cut = 1; cut <= 6; cut++) {
-      const failed = await run({ model: new ScriptedModel([["a", say.fail("stream_error")]]), breakers });
-      expect(failed.terminal.type).to.equal("run.failed");
-      expect([breaker.state, breaker.answering]).to.deep.equal(["closed", 7]);
-    }
-    const cancelled = new Bench({ model: new ScriptedModel([["a", say.silence()]]), breakers });
-    const running = cancelled.run();
-    while (breaker.answering < 8) await new Promise(setImmediate);
-    cancelled.log.controller.abort(new VenturiError("agent.run", "stream_interrupted", "enough"));
-    await running;
-    rest.resolve();
-    for (const bench of await Promise.all(long)) expect(bench.terminal).to.include({ output: "ab" });
-    expect(breaker.answering).to.equal(0);
-    for (let cut = 1; cut <= 5; cut++)
-      await run({ model: new ScriptedModel([["a", say.fail("stream_error")]]), breakers });
-    expect([breaker.state, breaker.answering]).to.deep.equal(["open", 0]);
-  });
-
-  it("does not blame the provider for a wrong key", () => {
-    const breaker = new Breaker(new VirtualClock());
-    for (let failure = 0; failure < 9; failure++) breaker.failed(new VenturiError("x.y", "unauthorized", "no"));
-    expect(breaker.state).to.equal("closed");
   });
 });

@@ -6,6 +6,7 @@ import { RichOutput } from "../../src/core/tool.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { recorder } from "../journal/log-recorder.ts";
+import { failing } from "./failing.ts";
 import { Bench, run, type Setup, tool } from "./harness.ts";
 
 const reads = (...batches: readonly (readonly Delta[])[]) => batches.map((deltas) => ({ deltas }));
@@ -224,7 +225,7 @@ describe("the end of a generation", () => {
     const clock = new VirtualClock();
     const breakers = new Breakers(clock);
     const models = () => [first, new ScriptedModel([["ok"]])];
-    for (let count = 0; count < 5; count++) await run({ model: models(), breakers, clock });
+    for (let count = 0; count < 5; count++) await run({ model: models(), breakers, clock, run: `run-${count}` });
     const bench = await run({ model: models(), breakers, clock });
     expect(bench.of("round.started").map(({ model, skipped }) => [model, skipped])).to.deep.equal([["p1/m", ["p0/m"]]]);
   });
@@ -233,8 +234,7 @@ describe("the end of a generation", () => {
     const { Breakers } = await import("../../src/agent/model/breaker.ts");
     const clock = new VirtualClock();
     const breakers = new Breakers(clock);
-    for (let count = 0; count < 5; count++)
-      breakers.of("p0").failed(new VenturiError("provider.stream", "unavailable", "down"));
+    for (let count = 0; count < 5; count++) failing(breakers, { run: `${count}` });
     await clock.advance(30_000);
     const hooks = [
       {
@@ -245,10 +245,10 @@ describe("the end of a generation", () => {
     ];
     const denied = await run({ model: new ScriptedModel([["never"]]), breakers, clock, agent: { hooks } });
     expect(denied.terminal).to.have.nested.property("error.code", "forbidden");
-    expect(breakers.of("p0").state).to.equal("half-open");
+    expect(breakers.view("p0").state).to.equal("half-open");
     const next = await run({ model: new ScriptedModel([["ok"]]), breakers, clock });
     expect(next.terminal).to.include({ type: "run.finished", output: "ok" });
-    expect(breakers.of("p0").state).to.equal("closed");
+    expect(breakers.view("p0").state).to.equal("closed");
   });
 });
 

@@ -86,6 +86,7 @@ export interface Setup {
   readonly gate?: () => Promise<void> | undefined;
   /** The run's id; run-1 when absent. */
   readonly run?: string;
+  readonly tenant?: string;
   readonly stalls?: Stalls;
   readonly startedAt?: number;
   /** Shared with other runs; new ones when absent. */
@@ -190,6 +191,7 @@ export class Bench {
         breakers: setup.breakers ?? new Breakers(this.#clock),
         ...(setup.parkAfter === undefined ? {} : { parkAfter: setup.parkAfter }),
         ...(setup.gate === undefined ? {} : { gate: setup.gate }),
+        ...(setup.tenant === undefined ? {} : { tenant: setup.tenant }),
         ...(setup.stalls === undefined ? {} : { stalls: setup.stalls }),
         ...(setup.startedAt === undefined ? {} : { startedAt: setup.startedAt }),
       },

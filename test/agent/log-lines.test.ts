@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import { Breaker } from "../../src/agent/model/breaker.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
@@ -110,18 +109,5 @@ describe("log lines of a run", () => {
     await resumed.run();
     expect(line("run resumed")?.fields).to.include({ run: "run-1", agent: "tester", idleMs: 4_000 });
     expect(resumed.of("run.resumed")).to.have.length(1);
-  });
-
-  it("a breaker tells when it opens, probes and closes, each once", async () => {
-    const clock = new VirtualClock();
-    const told: string[] = [];
-    const breaker = new Breaker(clock, (change) => void told.push(change));
-    const down = new VenturiError("provider.stream", "unavailable", "down");
-    for (let failures = 0; failures < 7; failures++) breaker.failed(down);
-    expect(told).to.deep.equal(["opened"]);
-    await clock.advance(30_000);
-    expect(breaker.admit()).to.equal(true);
-    breaker.succeeded();
-    expect(told).to.deep.equal(["opened", "probed", "closed"]);
   });
 });

@@ -12,6 +12,7 @@ import type { Budget, CallContext } from "../../src/core/tool.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { recorder } from "../journal/log-recorder.ts";
+import { failing } from "./failing.ts";
 import { agentOf, Bench, deferred, run, tool } from "./harness.ts";
 
 const look = tool("look", () => "seen");
@@ -20,8 +21,7 @@ describe("a provider that fails", () => {
   it("behind an open breaker is named with how long that lasts", async () => {
     const clock = new VirtualClock();
     const breakers = new Breakers(clock);
-    for (let count = 0; count < 5; count++)
-      breakers.of("p0").failed(new VenturiError("provider.stream", "timeout", "slow"));
+    for (let count = 0; count < 5; count++) failing(breakers, { run: `${count}`, code: "timeout" });
     await clock.advance(1_000);
     const { terminal } = await run({ model: new ScriptedModel([["never"]]), breakers, clock });
     expect(terminal)

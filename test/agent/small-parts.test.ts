@@ -5,20 +5,17 @@ import { HookChain } from "../../src/agent/hook-chain.ts";
 import { checkInput, inputSchema, instructionsFor, placeholders, writtenInstructions } from "../../src/agent/inputs.ts";
 import { LimitReached, limitIn } from "../../src/agent/limit-reached.ts";
 import { checkContext, LiveContext } from "../../src/agent/live-context.ts";
-import { Breaker, Breakers } from "../../src/agent/model/breaker.ts";
 import { lowerLimits } from "../../src/agent/request-limits.ts";
 import { Asking } from "../../src/agent/state/asking.ts";
 import { Spending } from "../../src/agent/state/spending.ts";
 import { TimeKeeper } from "../../src/agent/timing.ts";
 import { ToolTable } from "../../src/agent/tools/tool-table.ts";
-import type { Code } from "../../src/core/codes.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { Hooks } from "../../src/core/hooks.ts";
 import type { Schema } from "../../src/core/schema.ts";
 import type { Tool } from "../../src/core/tool.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel } from "../../src/testing/model.ts";
-import { recorder } from "../journal/log-recorder.ts";
 import { agentOf, deferred, tool } from "./harness.ts";
 
 const model = () => new ScriptedModel([]);
@@ -69,99 +66,6 @@ describe("a countdown", () => {
     const running = new Countdown(clock, 100, () => expect.fail("ran out"));
     running.stop();
     expect(clock.pending).to.equal(0);
-  });
-});
-
-describe("a breaker", () => {
-  const fails = (breaker: Breaker, code: Code, times = 1) => {
-    for (let time = 0; time < times; time++) breaker.failed(new VenturiError("provider.stream", code, `${code}!`));
-  };
-
-  it("opens at the fifth failure in a row that is the provider's, for thirty seconds", async () => {
-    for (const code of ["unavailable", "timeout", "idle_timeout", "stream_error"] as const) {
-      const clock = new VirtualClock();
-      const changes: unknown[] = [];
-      const breaker = new Breaker(clock, (...change) => changes.push(change));
-      fails(breaker, code, 4);
-      expect([breaker.state, breaker.leftMs, breaker.admit()]).to.deep.equal(["closed", 0, true]);
-      fails(breaker, code);
-      expect([breaker.state, breaker.leftMs, breaker.admit()]).to.deep.equal(["open", 30_000, false]);
-      expect(changes).to.deep.equal([["opened", { failures: 5, ms: 30_000, code, reason: `${code}!` }]]);
-      expect(breaker.lastError).to.deep.equal({ at: clock.now(), code, err: `${code}!` });
-      // Calls that were under way when it opened do not open it again.
-      fails(breaker, code);
-      expect(changes).to.have.length(1);
-      await clock.advance(29_999);
-      expect([breaker.state, breaker.leftMs]).to.deep.equal(["open", 1]);
-      await clock.advance(1);
-      expect([breaker.state, breaker.leftMs]).to.deep.equal(["half-open", 0]);
-    }
-  });
-
-  it("counts no failure that is not the provider's, and starts anew after a success", () => {
-    const breaker = new Breaker(new VirtualClock());
-    for (const code of ["rate_limited", "unauthorized", "invalid_input", "llm_error"] as const)
-      fails(breaker, code, 10);
-    expect([breaker.state, breaker.lastError]).to.deep.equal(["closed", undefined]);
-    fails(breaker, "unavailable", 4);
-    breaker.succeeded();
-    fails(breaker, "unavailable", 4);
-    expect(breaker.state).to.equal("closed");
-  });
-
-  it("stays closed while more calls are being answered than have failed in a row", () => {
-    const breaker = new Breaker(new VirtualClock());
-    breaker.answering = 8;
-    fails(breaker, "stream_error", 7);
-    expect([breaker.state, breaker.admit()]).to.deep.equal(["closed", true]);
-    fails(breaker, "stream_error");
-    expect(breaker.state).to.equal("open");
-  });
-
-  it("half-open admits one call, whose outcome decides; one that tells nothing leaves room for the next", async () => {
-    const clock = new VirtualClock();
-    const changes: string[] = [];
-    const breaker = new Breaker(clock, (change) => changes.push(change));
-    const reopen = async () => {
-      fails(breaker, "unavailable", 5);
-      await clock.advance(30_000);
-      changes.length = 0;
-    };
-    await reopen();
-    expect([breaker.admit(), breaker.admit()]).to.deep.equal([true, false]);
-    expect(changes).to.deep.equal(["probed"]);
-    breaker.abandoned();
-    expect([breaker.state, breaker.admit(), breaker.admit()]).to.deep.equal(["half-open", true, false]);
-    fails(breaker, "rate_limited");
-    expect([breaker.state, breaker.admit()]).to.deep.equal(["half-open", true]);
-    fails(breaker, "unavailable");
-    expect([breaker.state, breaker.leftMs, breaker.admit()]).to.deep.equal(["open", 30_000, false]);
-    expect(changes).to.deep.equal(["probed", "probed", "probed", "opened"]);
-    await clock.advance(30_000);
-    changes.length = 0;
-    expect(breaker.admit()).to.equal(true);
-    breaker.succeeded();
-    breaker.succeeded();
-    expect(changes).to.deep.equal(["probed", "closed"]);
-    expect([breaker.state, breaker.admit(), breaker.admit()]).to.deep.equal(["closed", true, true]);
-  });
-
-  it("is one for each provider, and its changes are logged", async () => {
-    const { log, lines } = recorder();
-    const clock = new VirtualClock();
-    const breakers = new Breakers(clock, log);
-    expect(breakers.of("a")).to.equal(breakers.of("a"));
-    expect(breakers.of("a")).not.to.equal(breakers.of("b"));
-    fails(breakers.of("a"), "timeout", 5);
-    await clock.advance(30_000);
-    breakers.of("a").admit();
-    breakers.of("a").succeeded();
-    expect(lines.map(({ level, message, fields }) => [level, message, fields.provider])).to.deep.equal([
-      ["warn", "breaker opened", "a"],
-      ["info", "breaker probed", "a"],
-      ["info", "breaker closed", "a"],
-    ]);
-    expect(lines[0]?.fields).to.include({ failures: 5, ms: 30_000, code: "timeout" });
   });
 });
 

@@ -1,10 +1,12 @@
 import { sleep } from "../../core/clock.ts";
 import { reasonsOf, VenturiError, wrap } from "../../core/errors.ts";
 import type { GenerationRequest } from "../../core/provider.ts";
+import { defaultTenant } from "../../core/run-request.ts";
 import type { ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
-import type { Breaker } from "./breaker.ts";
+import { isUnusual, stalledAt } from "./blame.ts";
+import type { Guard } from "./breaker.ts";
 import type { CallSink } from "./delta-writer.ts";
 import { GenerationFailure, generate } from "./generation.ts";
 
@@ -29,7 +31,8 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   let asked: ModelTarget | undefined;
   const skipped: string[] = [];
   for (const target of failover === "never" ? targets.slice(0, 1) : targets) {
-    const breaker = run.parts.breakers.of(target.provider);
+    const caller = { tenant: run.parts.tenant ?? defaultTenant, run: run.run };
+    const breaker = run.parts.breakers.of(target, caller);
     if (!breaker.admit()) {
       skipped.push(target.name);
       last ??= new VenturiError(
@@ -62,7 +65,7 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
 interface Try {
   readonly round: RoundRequest;
   readonly target: ModelTarget;
-  readonly breaker: Breaker;
+  readonly breaker: Guard;
   readonly skipped: readonly string[];
 }
 
@@ -101,7 +104,8 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
         if (failure.usage !== undefined) tellFailed(run, { round, target, attempt, failure });
         throw failure.error;
       }
-      breaker.failed(failure.error);
+      const stalled = stalledAt(run.parts.stalls, run.parts.clock.monotonic());
+      breaker.failed(failure.error, { shown: failure.shown, stalled, unusual: isUnusual(run.parts.request) });
       const retries = !failure.shown && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
       const retryMs = retries ? backoff(failure.error, tries) : undefined;
       tellFailed(run, { round, target, attempt, failure, retryMs });

@@ -8,7 +8,7 @@ import type { Usage } from "../../core/usage.ts";
 import { defaultTimeouts, type ModelTarget } from "../definition.ts";
 import type { RunContext } from "../run-context.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
-import type { Breaker } from "./breaker.ts";
+import type { Guard } from "./breaker.ts";
 import { streamOf } from "./capabilities.ts";
 import { type CallSink, DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
@@ -23,8 +23,8 @@ export interface Attempt {
   readonly skipped: readonly string[];
   readonly tools: ToolTable;
   readonly sink: CallSink;
-  /** The provider's; told while it answers. */
-  readonly breaker: Pick<Breaker, "answering">;
+  /** Told while the model answers. */
+  readonly breaker: Pick<Guard, "answering">;
 }
 
 /** A failed generation, and whether clients had already seen output of it. */
@@ -64,7 +64,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
       if (read.done) break;
       // The provider's wrapper sets the observer no later than the first read of the stream.
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
-      if (reads === 0) breaker.answering += 1;
+      if (reads === 0) breaker.answering(1);
       reads += 1;
       if (run.time.part !== "providerStream") run.time.enter("providerStream");
       writer.push(read.value);
@@ -80,7 +80,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   } finally {
     // Lets the provider release its resources, whatever ended the reading; a no-op on a stream that has ended.
     void stream?.return().catch(() => {});
-    if (reads > 0) breaker.answering -= 1;
+    if (reads > 0) breaker.answering(-1);
     writer?.close();
     run.time.enter("runtime");
   }

@@ -75,9 +75,15 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
     replicas: await replicasOf(parts),
     agents: [...agents.keys()],
     providers: Object.entries(config.providers).map(([name, { type }]) => {
-      const breaker = breakers.of(name);
-      const { state, leftMs, lastError } = breaker;
-      return { name, type, breaker: state, leftMs, ...(lastError === undefined ? {} : { lastError }) };
+      const { state, leftMs, open, lastError } = breakers.view(name);
+      return {
+        name,
+        type,
+        breaker: state,
+        leftMs,
+        ...(open.length === 0 ? {} : { open: open.map((circuit) => ({ ...circuit })) }),
+        ...(lastError === undefined ? {} : { lastError }),
+      };
     }),
     models: Object.entries(config.models).map(([name, { chain }]) => ({ name, chain: [...chain] })),
     tools: toolsOf(agents),

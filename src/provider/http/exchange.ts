@@ -81,12 +81,20 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (this.stopped !== undefined) return this.stopped;
     if (VenturiError.isInstance(thrown)) return wrap(this.#op, thrown);
     const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : undefined;
-    const details = code === undefined ? {} : { details: { reason: code } };
     const words = thrown instanceof Error ? thrown.message || code : String(thrown);
-    if (this.#reads === undefined) {
-      return new VenturiError(this.#op, "unavailable", `the provider could not be reached: ${words}`, details);
+    if (isOwnFault(thrown, code)) {
+      const message = `the exchange with the provider failed in this process, not at the provider: ${words}`;
+      return new VenturiError(this.#op, "internal", message, { cause: thrown });
     }
-    return new VenturiError(this.#op, "stream_error", `the provider's answer was cut short: ${words}`, details);
+    const details = {
+      ...(code === undefined ? {} : { reason: code }),
+      ...(this.#controller === undefined ? { unreachable: true } : {}),
+    };
+    const context = Object.keys(details).length === 0 ? {} : { details };
+    if (this.#reads === undefined) {
+      return new VenturiError(this.#op, "unavailable", `the provider could not be reached: ${words}`, context);
+    }
+    return new VenturiError(this.#op, "stream_error", `the provider's answer was cut short: ${words}`, context);
   }
 
   /**
@@ -157,6 +165,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#reads?.end(reason);
   }
 }
+
+/** Mistakes of a program, and arguments undici refuses, such as a header with a line break. A socket's errors are neither. */
+const isOwnFault = (thrown: unknown, code: string | undefined): boolean =>
+  thrown instanceof TypeError ||
+  thrown instanceof RangeError ||
+  thrown instanceof SyntaxError ||
+  thrown instanceof ReferenceError ||
+  code === "UND_ERR_INVALID_ARG" ||
+  code === "UND_ERR_NOT_SUPPORTED";
 
 interface Target {
   readonly url: string;

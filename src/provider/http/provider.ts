@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import type { Delta } from "../../core/deltas.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
 import type { Instance, Wire } from "../../core/plugin.ts";
 import type {
   Capabilities,
@@ -92,13 +92,19 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
 function countingOf(client: Client, { counting }: HttpProvider): Pick<Provider, "countTokens"> {
   if (counting === undefined) return {};
   const { request: post, read } = counting;
-  return { countTokens: (request, context) => client.ask("provider.count", { post: post(request), context, read }) };
+  const op = "provider.count";
+  return {
+    countTokens: async (request, context) => client.ask(op, { post: built(op, () => post(request)), context, read }),
+  };
 }
 
 function embeddingOf(client: Client, { embedding }: HttpProvider): Pick<Provider, "embed"> {
   if (embedding === undefined) return {};
   const { request: post, read } = embedding;
-  return { embed: (request, context) => client.ask("provider.embed", { post: post(request), context, read }) };
+  const op = "provider.embed";
+  return {
+    embed: async (request, context) => client.ask(op, { post: built(op, () => post(request)), context, read }),
+  };
 }
 
 class Client {
@@ -126,8 +132,9 @@ class Client {
   }
 
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
-    const post = this.#provider.request(request, "whole");
-    return this.ask("provider.generate", { post, context, read: (json) => this.#provider.collect(json) });
+    const op = "provider.generate";
+    const post = built(op, () => this.#provider.request(request, "whole"));
+    return this.ask(op, { post, context, read: (json) => this.#provider.collect(json) });
   }
 
   /** One request, one complete answer. */
@@ -154,7 +161,8 @@ class Client {
 
   async #begin(exchange: Exchange, request: GenerationRequest, context: GenerationContext): Promise<Answer> {
     const op = "provider.stream";
-    const opened = await this.#open(exchange, this.#provider.request(request, "stream"), context);
+    const post = built(op, () => this.#provider.request(request, "stream"));
+    const opened = await this.#open(exchange, post, context);
     if (opened.status >= 300) throw await this.#refused(op, opened);
     const { wire, options } = this.#provider;
     const pipeline = new Pipeline(op, wire, {
@@ -224,6 +232,17 @@ class Client {
     if (failed?.type !== "error") return true;
     deltas[at] = { type: "error", error: this.#secrets.scrubError(failed.error) };
     return false;
+  }
+}
+
+/** A request that cannot be built is our fault or the caller's: the provider has not been asked. */
+function built(op: ProviderOp, build: () => Post): Post {
+  try {
+    return build();
+  } catch (thrown) {
+    if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
+    const message = `the request to the provider could not be built: ${messageOf(thrown)}`;
+    throw new VenturiError(op, "internal", message, { cause: thrown });
   }
 }
 

@@ -923,6 +923,13 @@ class ServiceViewReplicas(Model):
     workers: list[ServiceViewReplicasWorkers]
 
 
+class ServiceViewProvidersOpen(Model):
+    model: str | None = None
+    state: Literal["closed", "open", "half-open"] | str
+    left_ms: float = Field(alias="leftMs")
+    tenants: int | None = None
+
+
 class ServiceViewProvidersLastError(Model):
     at: float
     code: str
@@ -934,6 +941,7 @@ class ServiceViewProviders(Model):
     type: str
     breaker: Literal["closed", "open", "half-open"] | str
     left_ms: float = Field(alias="leftMs")
+    open: list[ServiceViewProvidersOpen] | None = None
     last_error: ServiceViewProvidersLastError | None = Field(default=None, alias="lastError")
 
 

@@ -50,6 +50,12 @@ interface ServiceView {
     readonly type: string;
     readonly breaker: "closed" | "open" | "half-open";
     readonly leftMs: number;
+    readonly open?: readonly {
+      readonly model?: string;
+      readonly state: "closed" | "open" | "half-open";
+      readonly leftMs: number;
+      readonly tenants?: number;
+    }[];
     readonly lastError?: { readonly at: number; readonly code: string; readonly err: string };
   }[];
   readonly models: readonly { readonly name: string; readonly chain: readonly string[] }[];
@@ -136,10 +142,18 @@ export function ServicePage(): JSX.Element {
               <h2>Providers</h2>
               <table class="figures">
                 <tbody>
-                  {data.providers.map(({ name, type, breaker, leftMs, lastError }) => (
+                  {data.providers.map(({ name, type, breaker, leftMs, open, lastError }) => (
                     <tr key={name}>
                       <th scope="row">
                         {printable(name)} <span class="faint">{printable(type)}</span>
+                        {open?.map(({ model, state, tenants }) => (
+                          <div class="faint small-text" key={model}>
+                            {model === undefined ? "its connections" : printable(model)}: {state}
+                            {tenants === undefined
+                              ? ""
+                              : ` for ${tenants} ${tenants === 1 ? "tenant" : "tenants"} only`}
+                          </div>
+                        ))}
                         {lastError === undefined ? null : (
                           <div class="faint small-text">
                             {printable(lastError.code)} {ago(lastError.at, slowClock.value)}: {printable(lastError.err)}
