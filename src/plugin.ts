@@ -13,6 +13,7 @@ export * from "./core/errors.ts";
 export * from "./core/events.ts";
 export * from "./core/feed.ts";
 export * from "./core/fork.ts";
+export * from "./core/held.ts";
 export * from "./core/hooks.ts";
 export * from "./core/inspect.ts";
 export * from "./core/journal.ts";

@@ -11,12 +11,14 @@ import { noTelemetry } from "../src/core/telemetry.ts";
 import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
 import { openServer, type RunningServer } from "../src/host/http/server.ts";
 import { type ServiceLimits, serviceLimits } from "../src/host/http/service-limits.ts";
+import { HeldMemory } from "../src/host/memory/held-memory.ts";
 import { Admission } from "../src/host/runs/admission.ts";
 import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
 
 export interface TestService extends RunningServer {
   readonly runs: ScriptedRuns;
   readonly admission: Admission;
+  readonly memory: HeldMemory;
   readonly audit: MemoryJournal;
 }
 
@@ -34,6 +36,7 @@ export async function serve(options: {
     begin: (run) => admission.begin(run),
     end: (run) => admission.end(run),
   });
+  const memory = new HeldMemory(limits.memory);
   const audit = new MemoryJournal({ clock: systemClock, keep: 1, lease: 10_000 });
   const channels = [];
   for (const entry of options.channels) channels.push(await channel(entry.plugin as AnyPlugin, entry.options ?? {}));
@@ -42,6 +45,7 @@ export async function serve(options: {
     limits,
     runs,
     admission,
+    memory,
     telemetry: {
       ...noTelemetry,
       trace: (run) => ({ resourceSpans: [], run }),
@@ -54,7 +58,7 @@ export async function serve(options: {
     log: silentLog,
     version: "0.0.0",
   });
-  return Object.assign(server, { runs, admission, audit });
+  return Object.assign(server, { runs, admission, memory, audit });
 }
 
 async function channel(plugin: AnyPlugin, raw: Record<string, unknown>) {

@@ -1,4 +1,4 @@
-import { callSettings, RunInput } from "venturi/plugin";
+import { callSettings, complaintsOf, parseUntrusted, RunInput, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 
 const id = z.string().max(256).optional().describe("the client's own name for this, sent back with the answer");
@@ -59,3 +59,14 @@ export const Command = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("ping"), id }),
 ]);
 export type Command = z.output<typeof Command>;
+
+export function parseCommand(text: string | undefined): Command {
+  if (text === undefined) throw new VenturiError("socket.receive", "invalid_input", "messages are JSON text");
+  const sent = parseUntrusted(text, { depth });
+  const parsed = Command.safeParse(sent);
+  if (parsed.success) return parsed.data;
+  const [first] = complaintsOf(Command, sent, parsed.error);
+  throw new VenturiError("socket.receive", "invalid_input", `${first?.path || "message"}: ${first?.message}`);
+}
+
+const depth = 64;

@@ -1,11 +1,10 @@
 import {
   type ChannelHost,
+  type Charge,
   callRequest,
-  complaintsOf,
   type FastifyInstance,
   type FastifyRequest,
   type FeedItem,
-  parseUntrusted,
   type RunEvent,
   type Runs,
   StallWatch,
@@ -14,7 +13,8 @@ import {
   wrap,
 } from "venturi/plugin";
 import type { WebSocket } from "ws";
-import { Command } from "./commands.ts";
+import { Arriving } from "./arriving.ts";
+import { type Command, parseCommand } from "./commands.ts";
 import { Inbox } from "./inbox.ts";
 import type { Options } from "./options.ts";
 import { Projection } from "./projection.ts";
@@ -22,7 +22,8 @@ import { Speech } from "./speech.ts";
 import { Verbatim } from "./verbatim.ts";
 
 const op = "socket.receive";
-const depth = 64;
+/** How long a peer that is refused may take to close, ms. */
+const closing = 1_000;
 
 export interface Parts {
   readonly host: ChannelHost<FastifyInstance>;
@@ -74,7 +75,12 @@ export class Connection {
       transport,
       slowReader: parts.host.limits.slowReader,
       rate: parts.options.messagesPerSecond,
-      handle: (text) => this.#receive(text),
+      arriving: new Arriving({
+        transport,
+        account: parts.host.account(parts.request),
+        refuse: (error) => this.#refuse(error),
+      }),
+      handle: (text, held) => this.#receive(text, held),
     });
     socket.on("pong", () => {
       this.#alive = true;
@@ -91,12 +97,19 @@ export class Connection {
     this.#socket.ping();
   }
 
-  async #receive(text: string | undefined): Promise<void> {
+  /** What it sends cannot be taken; it may come back later. */
+  #refuse(error: VenturiError): void {
+    this.#send({ type: "stream_error", error: publicError(error) });
+    this.#socket.close(1013, "try again later");
+    setTimeout(() => this.#socket.terminate(), closing).unref();
+  }
+
+  async #receive(text: string | undefined, held: Charge): Promise<void> {
     let id: string | undefined;
     try {
       const command = parseCommand(text);
       id = "id" in command ? command.id : undefined;
-      await this.#obey(command);
+      await this.#obey(command, held);
     } catch (thrown) {
       const error = wrap(op, thrown);
       if (error.code === "internal") this.#parts.host.log.error("a command failed", { error: String(thrown) });
@@ -104,10 +117,10 @@ export class Connection {
     }
   }
 
-  async #obey(command: Command): Promise<void> {
+  async #obey(command: Command, held: Charge): Promise<void> {
     switch (command.type) {
       case "run":
-        return await this.#start(command);
+        return await this.#start(command, held);
       case "subscribe":
         await this.#runs.get(command.run);
         return this.#follow(command);
@@ -140,7 +153,7 @@ export class Connection {
     }
   }
 
-  async #start(command: Extract<Command, { type: "run" }>): Promise<void> {
+  async #start(command: Extract<Command, { type: "run" }>, held: Charge): Promise<void> {
     this.#mustHaveRoom();
     mustFit(command);
     if (command.speech) this.#speech.mustHaveVoice();
@@ -156,7 +169,7 @@ export class Connection {
         ...callRequest(settings),
         ...traceHeadersOf(this.#parts.request.headers),
       },
-      key === undefined ? {} : { key },
+      { held, ...(key === undefined ? {} : { key }) },
     );
     this.#started.add(run);
     this.#follow({ run, after: 0, as, sentences, speech, id });
@@ -279,15 +292,6 @@ export class Connection {
     if (this.#parts.options.onDisconnect === "continue") return;
     await Promise.allSettled(left.map((run) => this.#runs.cancel(run, "the client disconnected")));
   }
-}
-
-function parseCommand(text: string | undefined): Command {
-  if (text === undefined) throw new VenturiError(op, "invalid_input", "messages are JSON text");
-  const sent = parseUntrusted(text, { depth });
-  const parsed = Command.safeParse(sent);
-  if (parsed.success) return parsed.data;
-  const [first] = complaintsOf(Command, sent, parsed.error);
-  throw new VenturiError(op, "invalid_input", `${first?.path || "message"}: ${first?.message}`);
 }
 
 const publicError = (error: VenturiError) =>

@@ -1,5 +1,7 @@
 import type { Socket } from "node:net";
-import type { WebSocket } from "ws";
+import type { Charge } from "venturi/plugin";
+import type { RawData, WebSocket } from "ws";
+import type { Arriving } from "./arriving.ts";
 
 export interface InboxOptions {
   readonly socket: WebSocket;
@@ -8,8 +10,15 @@ export interface InboxOptions {
   readonly slowReader: number;
   /** Messages per second, which is also the burst size. */
   readonly rate: number;
-  /** Never rejects. */
-  readonly handle: (text: string | undefined) => Promise<void>;
+  readonly arriving: Arriving;
+  /** Never rejects. `held`: what the message holds in memory until then. */
+  readonly handle: (text: string | undefined, held: Charge) => Promise<void>;
+}
+
+interface Message {
+  /** Undefined when it is binary. */
+  readonly text: string | undefined;
+  readonly held: Charge;
 }
 
 /** Concurrent commands per socket: one that waits for its run must not block a cancel. */
@@ -22,7 +31,7 @@ const mostPerTurn = 16;
  */
 export class Inbox {
   readonly #options: InboxOptions;
-  readonly #queue: (string | undefined)[] = [];
+  readonly #queue: Message[] = [];
   #underWay = 0;
   #handled = 0;
   #allowance: number;
@@ -34,21 +43,23 @@ export class Inbox {
     const { socket, transport } = options;
     this.#options = options;
     this.#allowance = options.rate;
-    socket.on("message", (data, isBinary) => this.#arrived(isBinary ? undefined : String(data)));
+    socket.on("message", (data, isBinary) => this.#arrived(data, isBinary));
     socket.on("ping", (data) => this.#pong(data));
     transport.on("drain", this.#go);
   }
 
   close(): void {
     this.#closed = true;
-    this.#queue.length = 0;
+    for (const { held } of this.#queue.splice(0)) held.release();
+    this.#options.arriving.close();
     clearTimeout(this.#timer);
     this.#options.transport.removeListener("drain", this.#go);
   }
 
-  #arrived(text: string | undefined): void {
+  #arrived(data: RawData, isBinary: boolean): void {
     if (this.#closed) return;
-    this.#queue.push(text);
+    const text = isBinary ? undefined : String(data);
+    this.#queue.push({ text, held: this.#options.arriving.complete(text?.length ?? 0) });
     this.#go();
   }
 
@@ -56,18 +67,22 @@ export class Inbox {
   #pong(data: Buffer): void {
     this.#count();
     this.#allowance -= 1;
-    const { socket } = this.#options;
+    const { socket, arriving } = this.#options;
+    arriving.skip(data.length);
     if (!this.#isFull && socket.readyState === socket.OPEN) socket.pong(data);
     this.#go();
   }
 
   readonly #go = (): void => {
     this.#refill();
-    while (this.#queue.length > 0 && this.#mayHandle) {
+    while (this.#mayHandle) {
+      const message = this.#queue.shift();
+      if (message === undefined) break;
       this.#count();
       this.#allowance -= 1;
       this.#underWay += 1;
-      void this.#options.handle(this.#queue.shift()).finally(() => {
+      void this.#options.handle(message.text, message.held).finally(() => {
+        message.held.release();
         this.#underWay -= 1;
         this.#go();
       });

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Account } from "./held.ts";
 import type { Inspect } from "./inspect.ts";
 import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
@@ -41,6 +42,8 @@ export interface ChannelHost<Server = unknown> {
    * keys, and refuses new runs with `unavailable` when the service is full.
    */
   runsFor(request: unknown): Runs;
+  /** What the request's caller holds in memory: charge what arrives or waits outside a request's body. */
+  account(request: unknown): Account;
   /** The state of the service itself, for callers with the scope `inspect`. */
   readonly inspect: Inspect;
   /** The run's spans as OTLP JSON, while they are in the ring buffer. */

@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { RunEvent } from "./events.ts";
 import type { FeedItem, FeedQuery } from "./feed.ts";
 import type { ForkRequest } from "./fork.ts";
+import type { Charge } from "./held.ts";
 import type { KeptWire } from "./kept-wire.ts";
 import type { ListQuery } from "./list-query.ts";
 import type { Embeddings, EmbedRequest, ToolSpec } from "./provider.ts";
@@ -53,6 +54,8 @@ export interface StartOptions {
   readonly context?: unknown;
   /** `strict`: reject with `invalid_input` if any field cannot reach a model of the agent. */
   readonly compat?: Compat;
+  /** What the request holds in memory: shared with the run until it ends here. */
+  readonly held?: Charge | undefined;
 }
 
 export interface EmbedInput extends Omit<EmbedRequest, "model"> {

@@ -2,6 +2,7 @@ import { Breakers } from "../agent/model/breaker.ts";
 import type { Channel } from "../core/channel.ts";
 import { Clock, systemClock } from "../core/clock.ts";
 import { messageOf } from "../core/errors.ts";
+import { Memory } from "../core/held.ts";
 import type { Inspect } from "../core/inspect.ts";
 import type { Journal } from "../core/journal.ts";
 import { Log } from "../core/log.ts";
@@ -68,6 +69,8 @@ export interface Host {
   readonly clock: Clock;
   /** Decides whether a run may start now. */
   readonly admission: Admission;
+  /** What this process holds for its callers. */
+  readonly memory: Memory;
   /** Recent blocked time of the event loop. */
   eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
   /** What the service shows of itself; starts to sample its figures. */
@@ -157,6 +160,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       log,
       clock,
       admission,
+      memory: container.resolve<Memory>(Memory),
       eventLoop: () => eventLoop.recent(),
       active: () => opened.active,
       drain: (ms, afterDrain) => opened.drain(ms, afterDrain),

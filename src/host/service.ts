@@ -32,7 +32,7 @@ export interface ServiceOptions extends OpenOptions {
 
 /** What the server of a host is built from. */
 export async function serverParts(host: Host, siblings?: Siblings): Promise<ServerParts> {
-  const { config, runs, admission, telemetry, journal, log, clock } = host;
+  const { config, runs, admission, memory, telemetry, journal, log, clock } = host;
   const channels = await host.openChannels();
   const readiness = new Readiness(() => journal.ping());
   return {
@@ -40,6 +40,7 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
     limits: serviceLimits(config.limits),
     runs,
     admission,
+    memory,
     telemetry: siblings === undefined ? telemetry : siblings.telemetry(telemetry),
     log,
     audit: journal,

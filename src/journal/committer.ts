@@ -21,6 +21,8 @@ export interface CommitterOptions {
   readonly listener?: CommitListener;
   /** Called with runs that ended, once that is durable. */
   readonly ended?: (digest: Digest) => void;
+  /** Called with a run and the bytes of its events since the last call, in steps of some size. */
+  readonly grew?: (run: string, bytes: number) => void;
   /** Minimum distance between commit starts while no writer waits, ms: the longest a delta waits to be batched. */
   readonly pace?: number;
   /** Pending bytes of one run that cut that wait short. */
@@ -41,6 +43,8 @@ const fullBatch = 256;
 const recent = 50;
 /** Never pushed to. */
 const none: OwnedLog[] = [];
+/** Steps in which the size of a run is reported, bytes. */
+const growth = 64 * 1024;
 /** Approximate bytes per transaction; a single run holds far less. */
 const maxBatch = 32 * 1024 * 1024;
 
@@ -57,6 +61,7 @@ export class Committer implements LogOwner {
   readonly #log: Log;
   readonly #listener: CommitListener | undefined;
   readonly #ended: CommitterOptions["ended"];
+  readonly #grew: CommitterOptions["grew"];
   /** Commits since somebody took the figures; fields, because they change with every commit. */
   readonly commits = { count: 0, ms: 0, longestMs: 0 };
   readonly #pace: number;
@@ -84,6 +89,7 @@ export class Committer implements LogOwner {
     this.#log = options.log ?? silentLog;
     this.#listener = options.listener;
     this.#ended = options.ended;
+    this.#grew = options.grew;
     this.#pace = options.pace ?? 8;
     this.#maxWaiting = options.maxWaiting ?? 4096;
     this.maxUncommitted = options.maxUncommitted ?? 1024 * 1024;
@@ -152,6 +158,11 @@ export class Committer implements LogOwner {
       log.listed = false;
       if (log.ended) continue;
       bytes += log.waiting;
+      log.written += log.waiting;
+      if (log.written >= growth) {
+        this.#grew?.(log.ownership.run, log.written);
+        log.written = 0;
+      }
       if (open.length === 0) {
         batch = [log.take()];
         open = [log];

@@ -51,6 +51,8 @@ export interface WorkerOptions {
   readonly prices?: () => Prices;
   /** Called when a run starts and stops executing here, however it was started. */
   readonly watch?: WorkWatch;
+  /** How many runs there is memory for now, whatever their size; asked before each claim. Any number when absent. */
+  readonly fitting?: () => number;
   /** Polling interval for work without hints, ms. */
   readonly poll?: number;
   /** Polling interval for signals without hints, ms. */
@@ -58,11 +60,13 @@ export interface WorkerOptions {
 }
 
 export interface WorkWatch {
-  begin(run: string): void;
+  begin(claim: Claim): void;
   end(run: string): void;
 }
 
 const mostFailures = 3;
+/** Runs claimed in one step. */
+const mostAtOnce = 64;
 
 /** Unique among all processes, now and later. */
 export const newWorkerName = (pid = process.pid): string => `${pid}-${randomUUID()}`;
@@ -84,6 +88,7 @@ export class Worker {
   readonly #poll: number;
   readonly #signalPoll: number;
   readonly #watch: WorkWatch | undefined;
+  readonly #fitting: (() => number) | undefined;
   readonly #claims: (() => ClaimFilter) | undefined;
   readonly #prices: () => Prices;
   readonly #active = new Map<string, Active>();
@@ -99,6 +104,8 @@ export class Worker {
   #beats = 0;
   #claiming = false;
   #claimAgain = false;
+  /** There was no memory for more; the next run that ends frees some. */
+  #claimLater = false;
   #resting = false;
 
   constructor(options: WorkerOptions) {
@@ -110,6 +117,7 @@ export class Worker {
     this.#log = options.log ?? silentLog;
     this.#concurrency = options.concurrency ?? 2_000;
     this.#watch = options.watch;
+    this.#fitting = options.fitting;
     this.#claims = options.claims;
     this.#prices = options.prices ?? (() => ({}));
     this.#poll = options.poll ?? 1_000;
@@ -150,11 +158,11 @@ export class Worker {
       return;
     }
     const controller = new AbortController();
-    this.#watch?.begin(claim.ownership.run);
+    this.#watch?.begin(claim);
     const done = this.#work(claim, controller).finally(() => {
       this.#active.delete(keyOf(claim.ownership));
       this.#watch?.end(claim.ownership.run);
-      if (this.#claimAgain && this.room > 0) this.#claim();
+      if ((this.#claimAgain || this.#claimLater) && this.room > 0) this.#claim();
     });
     this.#active.set(keyOf(claim.ownership), { controller, done });
   }
@@ -284,8 +292,16 @@ export class Worker {
     this.#claimAgain = true;
     if (this.#claiming || this.room === 0) return;
     this.#claimAgain = false;
+    this.#claimLater = false;
     this.#claiming = true;
-    const limit = Math.min(this.room, 64);
+    // One at least while nothing runs: what runs frees memory, and claims again when it ends.
+    const fitting = Math.max(this.#fitting?.() ?? mostAtOnce, this.#active.size === 0 ? 1 : 0);
+    const limit = Math.min(this.room, mostAtOnce, fitting);
+    if (limit === 0) {
+      this.#claiming = false;
+      this.#claimLater = true;
+      return;
+    }
     this.#journal
       .claim(this.name, limit, this.#claims?.())
       .then(

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { Channel, ChannelHost } from "../core/channel.ts";
 import { systemClock } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
+import { unlimited } from "../core/held.ts";
 import { silentLog } from "../core/log.ts";
 import type { AnyPlugin } from "../core/plugin.ts";
 import type { Runs } from "../core/runs.ts";
@@ -177,6 +178,7 @@ async function openTestHost(
     permit,
     demand: () => {},
     scopes: () => scopes,
+    account: () => unlimited,
     inspect: { service: nothing, series: nothing, decode: nothing, mask: nothing, fixture: nothing },
     runsFor: () => guarded(runs, (agent) => permit(caller, agent)),
     trace: async () => undefined,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
 import { VenturiError } from "../../src/core/errors.ts";
 import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Hint, Ownership } from "../../src/core/journal.ts";
+import type { Claim, Hint, Ownership } from "../../src/core/journal.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { StrayLeases } from "../../src/journal/stray-leases.ts";
 import { freeRunsOf } from "../../src/journal/take-over.ts";
@@ -73,7 +73,10 @@ describe("a worker's slots", () => {
 
   it("are reported to a watch, begin and end, however the run came", async () => {
     const seen: string[] = [];
-    const watch = { begin: (run: string) => seen.push(`begin ${run}`), end: (run: string) => seen.push(`end ${run}`) };
+    const watch = {
+      begin: ({ ownership: { run } }: Claim) => seen.push(`begin ${run}`),
+      end: (run: string) => seen.push(`end ${run}`),
+    };
     const { worker, clock, journal, enqueue } = await bench({ watch });
     await worker.start();
     const first = await enqueue();

@@ -4,6 +4,7 @@ import { ContentStore } from "../../agent/content.ts";
 import { Breakers } from "../../agent/model/breaker.ts";
 import { Clock } from "../../core/clock.ts";
 import { VenturiError } from "../../core/errors.ts";
+import { Memory } from "../../core/held.ts";
 import { Journal } from "../../core/journal.ts";
 import { Log } from "../../core/log.ts";
 import { PipelineWork, StreamPipeline, StreamPipelines } from "../../core/pipeline.ts";
@@ -15,6 +16,7 @@ import type { Provided, Token } from "../../core/token.ts";
 import { newWorkerName } from "../../journal/worker.ts";
 import { Config } from "../config/load.ts";
 import { serviceLimits } from "../http/service-limits.ts";
+import { HeldMemory } from "../memory/held-memory.ts";
 import { Admission } from "../runs/admission.ts";
 import { TakeUp, WorkerName } from "../runs/executor.ts";
 import { RunPipeline } from "../runs/run-pipeline.ts";
@@ -64,6 +66,12 @@ export const bindings: readonly Binding[] = [
     lifetime: "singleton",
     needs: [Config, Clock],
     make: ({ limits }: Config, clock: Clock) => new Admission({ ...serviceLimits(limits), clock }),
+  },
+  {
+    token: Memory,
+    lifetime: "singleton",
+    needs: [Config],
+    make: ({ limits }: Config) => new HeldMemory(limits.memory),
   },
   { token: HostRuns, lifetime: "singleton", use: HostRuns },
   {

@@ -134,8 +134,8 @@ export type ServerSettings = z.output<typeof ServerSettings>;
 
 export const LimitSettings = z.strictObject({
   body: Size.prefault("32MiB").describe("Largest request body; images and files come in bodies."),
-  bodies: Size.prefault("256MiB").describe(
-    "All request bodies in memory together, from their first byte until they are answered; beyond it `unavailable`.",
+  memory: Size.optional().describe(
+    "What a process may hold for its callers: bodies, inputs of runs, replies. Past half of it each tenant gets a fair share, beyond which it gets `unavailable`. Default: 40 % of the heap's limit.",
   ),
   metadata: Size.prefault("16KiB").describe("Largest metadata of a run, in characters."),
   activeRuns: z.number().int().positive().prefault(2000).describe("Runs at the same time in this process."),

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditEntry } from "../../core/audit.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
+import { defaultTenant } from "../../core/run-request.ts";
 import { traceparentOf } from "../../core/trace-context.ts";
 import { Keyring } from "./auth.ts";
 import { FailedLogins } from "./failed-logins.ts";
@@ -13,6 +14,8 @@ import type { ServerParts } from "./server-parts.ts";
 /** Who is calling, and what that entails. */
 export interface Callers {
   of(request: unknown): KeyHolder;
+  /** Whose memory a request uses; `default` on a route that needs no key. */
+  tenantOf(request: unknown): string;
   charge(request: unknown): Promise<void>;
   /** The action has already happened, so a failure to audit it is only logged. */
   audit(entry: AuditEntry): Promise<void>;
@@ -67,6 +70,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
       if (holder === undefined) throw new VenturiError("auth.check", "unauthorized", "send a key");
       return holder;
     },
+    tenantOf: (request) => holders.get(request as object)?.tenant ?? defaultTenant,
     charge: (request) => charge(request as FastifyRequest), // the host's own request, handed back by a channel
     audit: record,
   };

@@ -1,54 +1,77 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
+import { type Account, type Charge, inputWeight } from "../../core/held.ts";
 import { parseUntrusted } from "../../core/untrusted-json.ts";
-import { BodyBudget, type HeldBody } from "./body-budget.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
-/** Bodies up to this size are parsed in one piece, and count only while they arrive: the number of runs bounds them. */
+/** Bodies up to this size are parsed in one piece, and may arrive as slowly as any request. */
 const small = 64 * 1024;
 
-/** Reads JSON bodies piece by piece, within a limit for each and a budget for all. */
-export function readJsonBodies(app: FastifyInstance, limits: ServiceLimits): void {
-  const budget = new BodyBudget(limits.bodies);
+/** A larger body has to arrive at this rate, bytes a second, after some time to begin, ms: until then it holds memory for nothing. */
+const slowest = 64 * 1024;
+const patience = 2_000;
+
+export interface BodyParts {
+  readonly limits: ServiceLimits;
+  /** What a request's body is charged to. */
+  readonly account: (request: FastifyRequest) => Account;
+}
+
+/** What the bodies of requests hold until they are answered. */
+export interface Bodies {
+  of(request: unknown): Charge | undefined;
+}
+
+/** Reads JSON bodies piece by piece, each charged to its caller at its announced size until it is answered. */
+export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyParts): Bodies {
   const responses = new WeakMap<FastifyRequest, ServerResponse>();
+  const charges = new WeakMap<object, Charge>();
   app.removeAllContentTypeParsers();
   app.addHook("preParsing", async (request, reply) => void responses.set(request, reply.raw));
   app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: IncomingMessage) => {
     const announced = Number(request.headers["content-length"] ?? 0);
-    const held = budget.hold();
+    let charge: Charge | undefined;
     try {
       if (announced > limits.body) throw tooLarge();
-      held.mustFit(announced);
-      const body = await readJson(payload, { announced, held, limits });
+      charge = account(request).charge(announced * inputWeight, "body");
+      const body = await readJson(payload, { announced, charge, limits });
+      charges.set(request, charge);
       const response = responses.get(request);
-      if (response === undefined || held.bytes <= small) held.release();
-      else response.once("close", held.release); // the handler holds on to it until it has answered
+      if (response === undefined || response.destroyed) charge.release();
+      else response.once("close", () => charge?.release()); // the handler holds on to it until it has answered
       return body;
     } catch (thrown) {
-      held.release();
-      await discard(payload, limits.body);
+      charge?.release();
+      if (VenturiError.isInstance(thrown) && thrown.code === "timeout")
+        responses.get(request)?.setHeader("connection", "close");
+      else await discard(payload, limits.body);
       throw thrown;
     }
   });
+  return { of: (request) => charges.get(request as object) }; // a request, as channels hand it back
 }
 
 async function readJson(
   payload: IncomingMessage,
-  { announced, held, limits }: { announced: number; held: HeldBody; limits: ServiceLimits },
+  { announced, charge, limits }: { announced: number; charge: Charge; limits: ServiceLimits },
 ): Promise<unknown> {
   const bounds = { depth: limits.depth, size: limits.body };
-  const strings = announced > 0 && announced <= small ? undefined : new LongStrings();
+  const isSmall = announced > 0 && announced <= small;
+  const strings = isSmall ? undefined : new LongStrings();
   const whole: Buffer[] = [];
   let size = 0;
-  await eachChunk(payload, (chunk) => {
+  const take = (chunk: Buffer) => {
     size += chunk.length;
     if (size > limits.body) throw tooLarge();
-    held.add(chunk.length);
+    if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
     if (strings === undefined) whole.push(chunk);
     else strings.push(chunk);
-  });
+  };
+  const began = performance.now();
+  const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
+  await eachChunk(payload, take, isSmall ? undefined : isLate);
   if (strings === undefined) return parseUntrusted(Buffer.concat(whole).toString(), bounds);
   return strings.restore(parseUntrusted(strings.end(), bounds));
 }
@@ -64,13 +87,14 @@ async function discard(payload: IncomingMessage, most: number): Promise<void> {
 
 /**
  * Rejects with what `take` throws, and leaves the rest unread. By events: an iterator costs more than all else that is done with
- * a small body.
+ * a small body. `isLate` is asked twice a second.
  */
-function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void): Promise<void> {
+function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void, isLate?: () => boolean): Promise<void> {
   if (payload.readableEnded) return Promise.resolve();
   return new Promise((resolve, reject) => {
     // Without its listeners: the request lives as long as the answer, and would keep the body alive.
     const settle = (failed: boolean, thrown?: unknown): void => {
+      clearInterval(timer);
       payload.off("data", onData).off("end", onEnd).off("error", onError).off("close", onClose).pause();
       if (failed) reject(thrown);
       else resolve();
@@ -85,6 +109,7 @@ function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void): Pro
     const onEnd = (): void => settle(false);
     const onError = (thrown: unknown): void => settle(true, thrown);
     const onClose = (): void => settle(true, payload.errored ?? new Error("the client is gone"));
+    const timer = isLate && setInterval(() => isLate() && settle(true, tooSlow()), 500);
     if (payload.destroyed) onClose();
     else payload.on("data", onData).on("end", onEnd).on("error", onError).on("close", onClose).resume();
   });
@@ -92,3 +117,6 @@ function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void): Pro
 
 const tooLarge = (): VenturiError =>
   new VenturiError("request.parse", "too_large", "the body is larger than limits.body allows");
+
+const tooSlow = (): VenturiError =>
+  new VenturiError("request.read", "timeout", `a large body has to arrive at ${slowest / 1024} KiB a second or faster`);

@@ -2,7 +2,6 @@ import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
 import type { ServerSettings } from "../config/server.ts";
-import { readJsonBodies } from "./json-body.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 import { ignoreOtherUpgrades, takesUpgrade } from "./upgrades.ts";
 
@@ -35,7 +34,6 @@ export async function createHttp(
     if (encoding === undefined || encoding === "identity") return;
     throw new VenturiError("request.parse", "invalid_input", "send the body uncompressed");
   });
-  readJsonBodies(app, limits);
   return app;
 }
 

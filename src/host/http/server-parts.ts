@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Channel } from "../../core/channel.ts";
 import type { Clock } from "../../core/clock.ts";
+import type { Memory } from "../../core/held.ts";
 import type { Inspect } from "../../core/inspect.ts";
 import type { Journal } from "../../core/journal.ts";
 import type { Runs } from "../../core/runs.ts";
@@ -17,6 +18,7 @@ export interface ServerParts extends ReadyParts {
   readonly limits: ServiceLimits;
   readonly runs: Runs;
   readonly admission: Admission;
+  readonly memory: Memory;
   readonly telemetry: SharedTelemetry;
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { FastifyInstance } from "fastify";
 import type { Channel, ChannelHost } from "../../core/channel.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
+import type { Account } from "../../core/held.ts";
 import type { Inspect } from "../../core/inspect.ts";
 import { keepFairShare } from "../processes/fair-share.ts";
 import { CallerRuns } from "../runs/caller-runs.ts";
@@ -11,6 +12,7 @@ import { demand, permit } from "./auth.ts";
 import { Connections } from "./connections.ts";
 import { replyWithErrors } from "./error-reply.ts";
 import { type Callers, guard } from "./guard.ts";
+import { type Bodies, readJsonBodies } from "./json-body.ts";
 import { createHttp } from "./listener.ts";
 import { refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { registerPlugins } from "./packages.ts";
@@ -70,9 +72,11 @@ export async function buildServer(
   app.addHook("onRoute", refuseQuery);
   await registerPlugins(app, parts);
   const callers = await guard(app, parts);
+  const account = (request: unknown) => parts.memory.of(callers.tenantOf(request));
+  const bodies = readJsonBodies(app, { limits: parts.limits, account });
   const status = () => (draining() ? Promise.resolve(stopping()) : ownReadiness(parts));
   await app.register(async (scope) => operations(scope, { parts, callers, status }));
-  for (const { name, channel } of parts.channels) await mount(app, { parts, callers, name, channel });
+  for (const { name, channel } of parts.channels) await mount(app, { parts, callers, bodies, account, name, channel });
   return { app, status };
 }
 
@@ -119,14 +123,18 @@ function operations(app: FastifyInstance, { parts, callers, status }: OperationP
   app.get("/openapi.json", { schema: { hide: true } }, async () => app.swagger());
 }
 
+interface MountParts {
+  readonly parts: ServerParts;
+  readonly callers: Callers;
+  readonly bodies: Bodies;
+  readonly account: (request: unknown) => Account;
+  readonly name: string;
+  readonly channel: Channel<FastifyInstance>;
+}
+
 async function mount(
   app: FastifyInstance,
-  {
-    parts,
-    callers,
-    name,
-    channel,
-  }: { parts: ServerParts; callers: Callers; name: string; channel: Channel<FastifyInstance> },
+  { parts, callers, bodies, account, name, channel }: MountParts,
 ): Promise<void> {
   const { slowReader, keepAlive, firstOutput, stalled } = parts.limits;
   try {
@@ -139,6 +147,7 @@ async function mount(
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
         inspect: parts.inspect ?? nothingToInspect,
+        account,
         scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
           // The request was counted on arrival; further starts on a socket are counted one by one.
@@ -148,6 +157,7 @@ async function mount(
           };
           return new CallerRuns(parts.runs, callers.of(request), {
             admission: parts.admission,
+            held: () => bodies.of(request),
             charge,
             audit: (entry) => callers.audit(entry),
           });

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "../../core/audit.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { FeedQuery } from "../../core/feed.ts";
+import type { Charge } from "../../core/held.ts";
 import { LazySet } from "../../core/lazy-collections.ts";
 import type { ListQuery } from "../../core/list-query.ts";
 import type { RunRequest } from "../../core/run-request.ts";
@@ -29,6 +30,8 @@ const mostStarted = 10_000;
 interface Admit {
   readonly admission: Admission;
   charge(): Promise<void>;
+  /** What the request's body holds in memory. */
+  held(): Charge | undefined;
   audit(entry: AuditEntry): Promise<void>;
 }
 
@@ -56,8 +59,16 @@ export class CallerRuns implements Runs {
     this.#mayStart(request.agent);
     // Prefixed to keep them apart from sub-run keys, which parent runs choose.
     const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
+    const { held = this.#admit.held() } = options;
     return await this.#admitted(() =>
-      this.#runs.start(withMetadata(request, metadata), { ...options, ...key, tenant, caller: this.#by, context }),
+      this.#runs.start(withMetadata(request, metadata), {
+        ...options,
+        ...key,
+        held,
+        tenant,
+        caller: this.#by,
+        context,
+      }),
     );
   }
 

@@ -1,12 +1,14 @@
 import type { AgentDefinition } from "../../agent/definition.ts";
 import type { Clock } from "../../core/clock.ts";
 import { VenturiError } from "../../core/errors.ts";
+import { type Charge, inputWeight, type Memory } from "../../core/held.ts";
 import type { Claim, ClaimFilter, Journal } from "../../core/journal.ts";
 import type { Log } from "../../core/log.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { StartOptions } from "../../core/runs.ts";
 import type { Telemetry } from "../../core/telemetry.ts";
 import { token } from "../../core/token.ts";
+import { valueSize } from "../../core/value-size.ts";
 import { Committer } from "../../journal/committer.ts";
 import type { Followers } from "../../journal/followers.ts";
 import { type Work, Worker } from "../../journal/worker.ts";
@@ -38,6 +40,9 @@ interface ExecutorParts {
   readonly log: Log;
   readonly takeUp: TakeUp;
   readonly concurrency: number;
+  readonly memory: Memory;
+  /** Largest body of a request. */
+  readonly body: number;
 }
 
 export interface Owner {
@@ -55,19 +60,22 @@ export class Executor {
   readonly #gates = new Map<string, BackpressureGate>();
   /** Owners of the runs executing here. */
   readonly #owners = new Map<string, Owner>();
+  /** What the runs executing here hold in memory. */
+  readonly #held = new Map<string, Charge>();
   /** Unfinished runs started here; kept only by a process that takes up no others. */
   readonly #started = new Set<string>();
   readonly #interrupt = new AbortController();
 
   constructor(parts: ExecutorParts) {
     this.#parts = parts;
-    const { name, journal, clock, log, followers, concurrency, admission } = parts;
+    const { name, journal, clock, log, followers, concurrency, memory } = parts;
     this.#committer = new Committer({
       journal,
       clock,
       log,
       listener: followers,
       ended: (digest) => this.figures.ended(digest),
+      grew: (run, bytes) => this.#held.get(run)?.add(bytes),
     });
     this.figures = new Figures(this.#committer.commits);
     this.#worker = new Worker({
@@ -77,7 +85,8 @@ export class Executor {
       clock,
       log,
       concurrency,
-      watch: admission,
+      watch: { begin: (claim) => this.#begin(claim), end: (run) => this.#end(run) },
+      fitting: () => Math.max(0, Math.floor(memory.free / (parts.body * inputWeight))),
       claims: () => this.#claims(),
       prices: () => parts.revisions.current.config.prices,
       execute: (work) => this.#execute(work),
@@ -106,9 +115,22 @@ export class Executor {
     if (paced) this.#gates.set(run, new BackpressureGate());
   }
 
-  /** Executes a run that was claimed as it was stored. */
-  offer(claim: Claim): void {
+  /** Executes a run that was claimed as it was stored. `held`: its request in memory, the run's until it ends here. */
+  offer(claim: Claim, held: Charge | undefined): void {
+    if (held !== undefined) this.#held.set(claim.ownership.run, held);
     this.#worker.offer(claim);
+  }
+
+  #begin({ ownership: { run }, tenant, request }: Claim): void {
+    this.#parts.admission.begin(run);
+    if (this.#held.has(run)) return;
+    this.#held.set(run, this.#parts.memory.of(tenant).hold(valueSize(request) * inputWeight, "run"));
+  }
+
+  #end(run: string): void {
+    this.#held.get(run)?.release();
+    this.#held.delete(run);
+    this.#parts.admission.end(run);
   }
 
   /** The owner of a run, if it executes here. */
@@ -136,6 +158,7 @@ export class Executor {
     const { telemetry, clock, revisions, feed, journal } = this.#parts;
     const { run } = claim.ownership;
     const startedAt = clock.monotonic();
+    if (history.length > 0) this.#held.get(run)?.add(valueSize(history));
     const lease = revisions.acquire();
     const gate = this.#gates.get(run);
     if (gate !== undefined) gate.parked = false;

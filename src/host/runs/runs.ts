@@ -11,6 +11,7 @@ import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { RunEvent, RunInput } from "../../core/events.ts";
 import type { FeedItem, FeedQuery } from "../../core/feed.ts";
 import type { ForkRequest } from "../../core/fork.ts";
+import { Memory } from "../../core/held.ts";
 import { Journal } from "../../core/journal.ts";
 import type { KeptWire } from "../../core/kept-wire.ts";
 import type { ListQuery } from "../../core/list-query.ts";
@@ -93,6 +94,7 @@ export class HostRuns implements Runs {
     @inject(Log) log: Log,
     @inject(WorkerName) name: string,
     @inject(TakeUp) takeUp: TakeUp,
+    @inject(Memory) memory: Memory,
   ) {
     this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
     this.#content = content;
@@ -102,7 +104,7 @@ export class HostRuns implements Runs {
     const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
     this.#followers = followers;
     this.#feed = feed;
-    this.#executor = new Executor({ ...parts, concurrency: limits.activeRuns });
+    this.#executor = new Executor({ ...parts, memory, concurrency: limits.activeRuns, body: limits.body });
     this.#signals = new RunSignals({ journal, log, agent: (agent) => revisions.current.agents.get(agent) });
   }
 
@@ -132,24 +134,31 @@ export class HostRuns implements Runs {
     const stored = await this.#keepContent(run, input);
     const { tenant, caller } = await this.#owner(request, options);
     const claimant = this.#executor.claimant(request);
-    const enqueued = await this.#parts.journal.enqueue({
-      run,
-      tenant,
-      session: request.session,
-      request: {
-        ...request,
-        agent: agent.name,
-        input: stored,
-        revision: agent.revision,
-        ...(context === undefined ? {} : { context }),
-        ...(caller === undefined ? {} : { caller }),
-      },
-      whenBusy: agent.whenBusy,
-      ...(options.key === undefined ? {} : { key: options.key }),
-      ...(claimant === undefined ? {} : { claimFor: claimant }),
-    });
+    const held = options.held?.share();
+    const enqueued = await this.#parts.journal
+      .enqueue({
+        run,
+        tenant,
+        session: request.session,
+        request: {
+          ...request,
+          agent: agent.name,
+          input: stored,
+          revision: agent.revision,
+          ...(context === undefined ? {} : { context }),
+          ...(caller === undefined ? {} : { caller }),
+        },
+        whenBusy: agent.whenBusy,
+        ...(options.key === undefined ? {} : { key: options.key }),
+        ...(claimant === undefined ? {} : { claimFor: claimant }),
+      })
+      .catch((thrown: unknown) => {
+        held?.release();
+        throw thrown;
+      });
     if (!enqueued.existing) this.#executor.started(run, options);
-    if (enqueued.claim) this.#executor.offer(enqueued.claim);
+    if (enqueued.claim) this.#executor.offer(enqueued.claim, held);
+    else held?.release();
     return { run: enqueued.run, existing: enqueued.existing };
   }
 
