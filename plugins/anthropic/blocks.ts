@@ -1,8 +1,24 @@
-import { type Delta, list, parseJson, type Quirks, record, type ToolCallDelta, word } from "venturi/plugin";
+import {
+  type Delta,
+  type JsonPlace,
+  list,
+  parseJson,
+  type Quirks,
+  record,
+  type ToolCallDelta,
+  textAt,
+  word,
+} from "venturi/plugin";
 
 export const wireName = "anthropic-messages";
 
 export type Wire = Readonly<Record<string, unknown>>;
+
+/** A block, and where it stands in the text it was parsed from: encoded again, long numbers would be others. */
+interface Source {
+  readonly block: Wire;
+  readonly source: { readonly text: string; readonly place: JsonPlace };
+}
 
 interface Thinking {
   readonly kind: "thinking";
@@ -15,7 +31,7 @@ interface Call {
   readonly kind: "call";
   readonly call: number;
   /** Input given in full at the start; usually the placeholder `{}`. */
-  readonly input: unknown;
+  readonly input: string | undefined;
   written: boolean;
   open: boolean;
 }
@@ -54,13 +70,13 @@ export class Blocks {
     return this.#calls;
   }
 
-  start(index: unknown, block: Wire, out: Delta[]): void {
+  start(index: unknown, { block, source }: Source, out: Delta[]): void {
     const key = typeof index === "number" ? index : this.#open.size;
     if (this.#open.has(key)) {
       this.#quirks.count("overlapping_index");
       this.#close(key, out);
     }
-    const opened = this.#begin(block, out);
+    const opened = this.#begin(block, source, out);
     if (opened !== undefined) this.#open.set(key, opened);
   }
 
@@ -70,7 +86,7 @@ export class Blocks {
   }
 
   /** A block that is complete from the start. */
-  whole(block: Wire, out: Delta[]): void {
+  whole(block: Source, out: Delta[]): void {
     this.start(-1, block, out);
     this.#close(-1, out);
   }
@@ -109,7 +125,7 @@ export class Blocks {
     }
   }
 
-  #begin(block: Wire, out: Delta[]): Block | undefined {
+  #begin(block: Wire, source: Source["source"], out: Delta[]): Block | undefined {
     switch (block.type) {
       case "text":
         if (typeof block.text === "string" && block.text !== "") out.push({ type: "text", text: block.text });
@@ -123,7 +139,7 @@ export class Blocks {
         out.push({ type: "reasoning", text: "", part: this.#thoughts++, encrypted: word(block.data) ?? "" });
         return { kind: "settled" };
       case "tool_use":
-        return this.#beginCall(block, out);
+        return this.#beginCall(block, wholeInput(block.input, source), out);
       default:
         if (!knownBlock.test(String(block.type))) this.#quirks.count("unknown_block");
         this.#json = { kind: "server", data: block, patch: new Map(), json: "", open: true };
@@ -138,7 +154,7 @@ export class Blocks {
     return this.#thinking;
   }
 
-  #beginCall(block: Wire, out: Delta[]): Block | undefined {
+  #beginCall(block: Wire, input: string | undefined, out: Delta[]): Block | undefined {
     const id = word(block.id);
     if (id !== undefined && this.#ids.has(id)) {
       // A gateway that includes a block in message_start and then streams it as well.
@@ -157,7 +173,7 @@ export class Blocks {
     const signature = origin(block);
     if (signature !== undefined) delta.signature = signature;
     out.push(delta);
-    this.#json = { kind: "call", call: delta.index, input: block.input, written: false, open: true };
+    this.#json = { kind: "call", call: delta.index, input, written: false, open: true };
     return this.#json;
   }
 
@@ -226,7 +242,7 @@ export class Blocks {
   }
 
   #seal(block: Call, out: Delta[]): void {
-    const text = block.written ? undefined : wholeInput(block.input);
+    const text = block.written ? undefined : block.input;
     if (text === undefined) return void out.push({ type: "tool_call", index: block.call, sealed: true });
     block.written = true;
     this.#quirks.count("input_in_block_start");
@@ -250,10 +266,10 @@ function activity(block: Server): Delta {
 }
 
 /** Input from the block's start as JSON text; undefined for the usual empty placeholder. */
-function wholeInput(input: unknown): string | undefined {
+function wholeInput(input: unknown, { text, place }: Source["source"]): string | undefined {
   if (typeof input === "string") return word(input);
   if (typeof input !== "object" || input === null || Object.keys(input).length === 0) return undefined;
-  return JSON.stringify(input);
+  return textAt(text, [...place, "input"]) ?? JSON.stringify(input);
 }
 
 /** The tool's caller, if not the model itself: Anthropic requires it back on the same block. */

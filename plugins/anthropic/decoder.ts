@@ -3,6 +3,7 @@ import {
   type Delta,
   type FinishReason,
   type Frame,
+  type JsonPlace,
   list,
   Quirks,
   RepeatedJson,
@@ -29,6 +30,8 @@ export class AnthropicDecoder implements Decoder {
   readonly #usage = new UsageCounts();
   #message: { readonly id: unknown } | undefined;
   #stop: string | undefined;
+  /** The event under way as it was received. */
+  #source = "";
   #ended = false;
 
   push(frame: Frame, out: Delta[]): void {
@@ -39,6 +42,7 @@ export class AnthropicDecoder implements Decoder {
     const type = event.type ?? frame.event;
     if (type === "content_block_delta") return this.#blocks.delta(event, out);
     if (type === "message_start" && frame.event === "") this.quirks.count("missing_event_name");
+    this.#source = frame.data;
     this.#event(type, event, out);
   }
 
@@ -50,11 +54,11 @@ export class AnthropicDecoder implements Decoder {
   #event(type: unknown, event: Wire, out: Delta[]): void {
     switch (type) {
       case "content_block_start":
-        return this.#blocks.start(event.index, record(event.content_block), out);
+        return this.#blocks.start(event.index, this.#block(event.content_block, ["content_block"]), out);
       case "content_block_stop":
         return this.#blocks.stop(event.index, out);
       case "message_start":
-        return this.#start(record(event.message), out);
+        return this.#start(record(event.message), ["message"], out);
       case "message_delta":
         this.#reason(record(event.delta), out);
         if (event.usage !== undefined) out.push({ type: "usage", usage: this.#usage.update(event.usage, "reported") });
@@ -69,7 +73,7 @@ export class AnthropicDecoder implements Decoder {
         return;
       case "message":
         // The answer to a non-streaming request: the same message in one piece.
-        this.#start(event, out);
+        this.#start(event, [], out);
         return this.#finish(out);
       default:
         if (typeof event.error === "object" && event.error !== null) return this.#event("error", event, out);
@@ -96,7 +100,11 @@ export class AnthropicDecoder implements Decoder {
     out.push({ type: "error", error: broken(message) });
   }
 
-  #start(message: Wire, out: Delta[]): void {
+  #block(block: unknown, place: JsonPlace) {
+    return { block: record(block), source: { text: this.#source, place } };
+  }
+
+  #start(message: Wire, place: JsonPlace, out: Delta[]): void {
     if (this.#message !== undefined) {
       if (this.#message.id === message.id) return this.quirks.count("repeated_message_start");
       // A gateway that lost its upstream and retried has put two generations into one body. Signed thinking from both in one
@@ -111,7 +119,9 @@ export class AnthropicDecoder implements Decoder {
       const source = message.stop_reason ? "reported" : "partial";
       out.push({ type: "usage", usage: this.#usage.update(message.usage, source) });
     }
-    for (const block of list(message.content)) this.#blocks.whole(record(block), out);
+    for (const [at, block] of list(message.content).entries()) {
+      this.#blocks.whole(this.#block(block, [...place, "content", at]), out);
+    }
     this.#reason(message, out);
   }
 

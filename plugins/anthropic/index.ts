@@ -49,7 +49,7 @@ export default definePlugin({
         headers: headers(request),
         body: { ...bodyOf(request, options.version), stream: mode === "stream" },
       }),
-      collect: (json) => collectWith(new AnthropicDecoder(), json),
+      collect: (json, text) => collectWith(new AnthropicDecoder(), json, text),
       counting: {
         request: (request) => ({
           url: `${urlOf(options.baseUrl)}/count_tokens`,

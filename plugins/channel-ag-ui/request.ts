@@ -1,4 +1,12 @@
-import type { Message, Part, RunRequest, ToolCallPart, ToolResultPart } from "venturi/plugin";
+import {
+  type Message,
+  objectIn,
+  type Part,
+  type RunRequest,
+  type ToolCallPart,
+  type ToolResultPart,
+  textUnlessSame,
+} from "venturi/plugin";
 import { z } from "zod";
 import { contentParts, invalid } from "./content.ts";
 
@@ -135,13 +143,7 @@ function toolResult(message: AgUiMessage, said: readonly Part[], names: Reading[
 }
 
 /** What a model has written goes back to it as it was, broken or not. */
-function toArguments(text: string): Pick<ToolCallPart, "arguments" | "raw"> {
-  try {
-    const value: unknown = JSON.parse(text || "{}");
-    if (typeof value === "object" && value !== null && !Array.isArray(value))
-      return { arguments: value as Record<string, unknown> }; // checked here
-  } catch {
-    // Kept as text below, like any other that is not an object.
-  }
-  return { arguments: {}, raw: text };
+function toArguments(text: string): Pick<ToolCallPart, "arguments" | "raw" | "text"> {
+  const value = objectIn(text || "{}");
+  return value === undefined ? { arguments: {}, raw: text } : { arguments: value, ...textUnlessSame(text, value) };
 }

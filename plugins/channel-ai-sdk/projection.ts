@@ -1,4 +1,4 @@
-import { dataFrame, type EventOf, type RunEvent, type VenturiError } from "venturi/plugin";
+import { argumentsObject, dataFrame, type EventOf, exactJson, type RunEvent, type VenturiError } from "venturi/plugin";
 import { approvalId } from "./approvals.ts";
 
 export const failureFrame = (error: VenturiError): string =>
@@ -61,7 +61,7 @@ export class UiProjection {
       case "tool_call.delta":
         return dataFrame({ type: "tool-input-delta", toolCallId: event.call, inputTextDelta: event.arguments });
       case "tool_call.ready":
-        return dataFrame({ type: "tool-input-available", ...tool(event), input: event.arguments });
+        return `data: ${exactJson({ type: "tool-input-available", ...tool(event), input: argumentsObject(event) })}\n\n`;
       case "tool_call.rejected": {
         const failure = { input: event.arguments, errorText: event.error.err };
         return dataFrame({ type: "tool-input-error", ...tool(event), ...failure });

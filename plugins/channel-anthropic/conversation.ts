@@ -1,4 +1,4 @@
-import { type Message, nativeOf, type Part, type ToolResultPart, VenturiError } from "venturi/plugin";
+import { type Message, nativeOf, type Part, type ToolResultPart, textUnlessSame, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 import {
   DocumentBlock,
@@ -48,13 +48,29 @@ const useFields = { carried: new Set(["type", "id", "name", "input"]) };
 const resultFields = { carried: new Set(["type", "tool_use_id", "content", "is_error"]) };
 const fineFields = { carried: new Set(["type", "tool_use_id", "content"]), translated: new Set(["is_error"]) };
 
-/** `names`: calls that earlier messages of the thread left to the client, by id. */
-export function toMessages(messages: readonly InputMessage[], names = new Map<string, string>()): Message[] {
-  return messages.flatMap((message) => toMessage(message, names));
+/** What the messages' own text does not tell. */
+interface Known {
+  /** Calls that earlier messages of the thread left to the client, by id. */
+  readonly names?: Map<string, string>;
+  /** The arguments of calls as the client wrote them, by their path in the body. */
+  readonly exact?: ReadonlyMap<string, string>;
+}
+
+export function toMessages(messages: readonly InputMessage[], { names = new Map(), exact }: Known = {}): Message[] {
+  return messages.flatMap((message, index) => {
+    const textOf = (block: number) => exact?.get(`messages/${index}/content/${block}/input`);
+    return toMessage(message, { names, textOf });
+  });
+}
+
+interface Context {
+  readonly names: Map<string, string>;
+  /** The text of a block's input. */
+  readonly textOf: (block: number) => string | undefined;
 }
 
 /** Results become a separate message before the rest, which is the order the API requires. */
-function toMessage(message: InputMessage, names: Map<string, string>): Message[] {
+function toMessage(message: InputMessage, { names, textOf }: Context): Message[] {
   const { role, content } = message;
   const native = nativeOf(messagesWire, message, messageFields);
   if (typeof content === "string") {
@@ -63,7 +79,10 @@ function toMessage(message: InputMessage, names: Map<string, string>): Message[]
       content.trim() === "" ? textPart({ type: "text", text: content }) : { type: "text", text: content };
     return [{ role, parts: [text], ...(role === "system" ? inPlace : native) }];
   }
-  const parts = content.map((block) => toPart(block, names));
+  const parts = content.map((block, index) => {
+    const part = toPart(block, names);
+    return part.type === "tool_call" ? { ...part, ...textUnlessSame(textOf(index) ?? "", part.arguments) } : part;
+  });
   const results = parts.filter((part) => part.type === "tool_result");
   const rest = parts.filter((part) => part.type !== "tool_result");
   return [

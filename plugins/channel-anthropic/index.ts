@@ -6,6 +6,8 @@ import {
   type ChannelHost,
   channelOptions,
   definePlugin,
+  exactJson,
+  exactTexts,
   type FastifyInstance,
   readerGone,
   startRun,
@@ -47,13 +49,17 @@ export default definePlugin({
   }),
 });
 
+/** Where calls that a client sends back have their arguments. */
+const inputs = ["messages", "*", "content", "*", "input"];
+
 function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Messages; model is an agent", tags: ["anthropic"], body: MessagesRequest };
-  server.post("/v1/messages", { schema }, async (request, reply) => {
+  server.post("/v1/messages", { schema, config: { exact: inputs } }, async (request, reply) => {
     const { body } = request;
     const thread = await threadOf(host.runsFor(request), body);
-    const asked = toRunRequest(body, { beta: betaOf(request.headers), ...(thread && { names: thread.names }) });
+    const around = { beta: betaOf(request.headers), exact: exactTexts(request) };
+    const asked = toRunRequest(body, { ...around, ...(thread && { names: thread.names }) });
     const { names: _, ...goesOn } = thread ?? {};
     const served = await startRun(
       { host, request, reply, channel: "anthropic", onDisconnect, compat },
@@ -72,7 +78,8 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
     const blocks = new MessageBlocks();
     const last = await awaitRun(served, blocks.add);
     if (last === undefined) return reply;
-    return last.type === "run.finished" ? reply.send(blocks.message(message, last)) : replyToFailure(reply, last.error);
+    if (last.type === "run.failed") return replyToFailure(reply, last.error);
+    return reply.type("application/json; charset=utf-8").send(exactJson(blocks.message(message, last)));
   });
 }
 

@@ -1,4 +1,4 @@
-import { type EventOf, type RunEvent, record } from "venturi/plugin";
+import { argumentsText, type EventOf, type RunEvent, record } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { errorFrame } from "./errors.ts";
 import { type MessageRun, messageBody, messageEnd, usageOf } from "./message.ts";
@@ -169,10 +169,11 @@ export class MessageProjection {
 
   #finish(event: EventOf<"run.finished">): string {
     let frames = this.#close();
-    for (const { call, name, arguments: input, raw } of event.calls ?? []) {
+    for (const left of event.calls ?? []) {
+      const { call, name } = left;
       if (this.#sent.has(call)) continue;
       frames += this.#beginCall({ call, name, waiting: "", done: false });
-      frames += this.#extendCall(call, raw ?? JSON.stringify(input)) + this.#endCall(call);
+      frames += this.#extendCall(call, argumentsText(left)) + this.#endCall(call);
     }
     const { delta, usage, said } = messageEnd(event, { raw: this.#raw, refusal: this.#refusal });
     if (said !== "") frames += this.#delta("text", { type: "text_delta", text: said }) + this.#close();

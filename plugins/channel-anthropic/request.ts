@@ -51,6 +51,8 @@ export interface Around {
   readonly beta?: string | undefined;
   /** Names of calls that earlier messages of the thread left to the client, by id. */
   readonly names?: Map<string, string>;
+  /** The arguments of calls as the client wrote them, by their path in the body. */
+  readonly exact?: ReadonlyMap<string, string>;
 }
 
 const carried: ReadonlySet<string> = new Set([
@@ -72,7 +74,7 @@ export function toRunRequest(body: Prompt & Partial<MessagesRequest>, around: Ar
   const output = outputOf(body);
   return {
     agent: body.model,
-    input: { messages: [...systemOf(body.system), ...toMessages(body.messages, around.names)] },
+    input: { messages: [...systemOf(body.system), ...toMessages(body.messages, around)] },
     options: generationOptions(body),
     ...(body.metadata ? { metadata: body.metadata } : {}),
     ...(body.tools?.length ? { clientTools: body.tools.map(toolSpec) } : {}),

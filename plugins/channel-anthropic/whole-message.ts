@@ -1,4 +1,4 @@
-import { type EventOf, type RunEvent, record } from "venturi/plugin";
+import { argumentsObject, type EventOf, objectIn, type PendingCall, type RunEvent, record } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { type MessageRun, messageBody, messageEnd } from "./message.ts";
 
@@ -47,10 +47,10 @@ export class MessageBlocks {
       if (block.type !== "tool_use") return [block];
       const call = calls.get(String(block.id));
       calls.delete(String(block.id));
-      return call === undefined ? [] : [{ ...block, input: call.arguments }];
+      return call === undefined ? [] : [{ ...block, input: inputOf(call) }];
     });
-    for (const { call, name, arguments: input } of calls.values()) {
-      content.push({ type: "tool_use", id: call, name, input });
+    for (const call of calls.values()) {
+      content.push({ type: "tool_use", id: call.call, name: call.name, input: inputOf(call) });
     }
     if (end.said !== "") content.push(textBlock(end.said));
     return { ...messageBody(message), content, container: this.#container, ...end.delta, usage: end.usage };
@@ -88,5 +88,9 @@ export class MessageBlocks {
     if (last !== undefined) last.citations = [...((last.citations as unknown[] | undefined) ?? []), citation]; // made here
   }
 }
+
+/** Cut arguments are no input. */
+const inputOf = ({ raw, ...call }: PendingCall): unknown =>
+  raw === undefined || objectIn(raw) !== undefined ? argumentsObject({ ...call, ...(raw && { raw }) }) : call.arguments;
 
 const textBlock = (text: string): Block => ({ type: "text", text });

@@ -1,4 +1,4 @@
-import { type EventOf, type PendingCall, type RunEvent, record, type Usage } from "venturi/plugin";
+import { argumentsText, type EventOf, type PendingCall, type RunEvent, record, type Usage } from "venturi/plugin";
 import { chatWire } from "./chat-content.ts";
 
 export interface ChatRun {
@@ -98,7 +98,7 @@ export function toolCall(call: PendingCall, { custom }: ChatRun): Record<string,
 
 export const functionOf = (call: PendingCall) => ({
   name: call.name,
-  arguments: call.raw ?? JSON.stringify(call.arguments),
+  arguments: argumentsText(call),
 });
 
 export function finishReason({ finish, calls }: EventOf<"run.finished">, { legacy }: ChatRun): string {

@@ -96,8 +96,7 @@ class Conversation {
   #functionCall({ name, arguments: text }: { name: string; arguments: string }): Part {
     const call = `call_function_${this.#legacy++}`;
     this.#unanswered.set(name, [...(this.#unanswered.get(name) ?? []), call]);
-    const parsed = callArguments(text);
-    return { type: "tool_call", call, name, arguments: parsed ?? {}, ...(parsed === undefined ? { raw: text } : {}) };
+    return { type: "tool_call", call, name, ...callArguments(text) };
   }
 }
 
@@ -107,17 +106,12 @@ function callPart(call: z.output<typeof FunctionCall> | z.output<typeof CustomCa
     return { type: "tool_call", call: call.id, name, arguments: { input }, ...kept(call) };
   }
   const body = call.function as z.output<typeof FunctionCall>["function"];
-  const parsed = callArguments(body.arguments);
-  const own = { native: { wire: chatWire, fields: { "function.arguments": body.arguments } } };
-  // Vendors compare and cache the exact text, whitespace included, and accept invalid JSON back too.
-  const same = parsed !== undefined && JSON.stringify(parsed) === body.arguments;
-  const text = same ? {} : parsed === undefined ? own : kept(own.native.fields);
   return {
     type: "tool_call",
     call: call.id,
     name: body.name,
-    arguments: parsed ?? {},
-    ...joinNative(nativeOf(chatWire, call, callFields), nativeOf(chatWire, body, bodyFields), text),
+    ...callArguments(body.arguments),
+    ...joinNative(nativeOf(chatWire, call, callFields), nativeOf(chatWire, body, bodyFields)),
   };
 }
 

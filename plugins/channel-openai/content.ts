@@ -1,4 +1,14 @@
-import { type Effort, efforts, type FilePart, type ImagePart, type Part, VenturiError } from "venturi/plugin";
+import {
+  type Effort,
+  efforts,
+  type FilePart,
+  type ImagePart,
+  objectIn,
+  type Part,
+  type ToolCallPart,
+  textUnlessSame,
+  VenturiError,
+} from "venturi/plugin";
 
 export const invalid = (message: string): VenturiError => new VenturiError("request.parse", "invalid_input", message);
 
@@ -47,16 +57,11 @@ const types: Readonly<Record<string, string>> = {
 const typeByName = (name: string | null | undefined): string | undefined =>
   types[/\.([a-z]+)$/i.exec(name ?? "")?.[1]?.toLowerCase() ?? ""];
 
-/** Arguments of a call sent back by a client; undefined when they are not a JSON object. */
-export function callArguments(text: string): Record<string, unknown> | undefined {
-  if (text === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
-    return isObject ? (value as Record<string, unknown>) : undefined; // an object, not an array
-  } catch {
-    return undefined;
-  }
+/** Arguments of a call sent back by a client. Vendors compare and cache the exact text, and accept invalid JSON back too. */
+export function callArguments(text: string): Pick<ToolCallPart, "arguments" | "raw" | "text"> {
+  const parsed = objectIn(text);
+  if (parsed !== undefined) return { arguments: parsed, ...textUnlessSame(text, parsed) };
+  return text === "" ? { arguments: {}, text } : { arguments: {}, raw: text };
 }
 
 /** Parameters of a free-text tool. */

@@ -1,4 +1,4 @@
-import { type EventOf, type PendingCall, parseJson, record } from "venturi/plugin";
+import { argumentsText, type EventOf, type PendingCall, parseJson, record } from "venturi/plugin";
 import type { Ended, Item } from "./responses-body.ts";
 import type { ResponseOutput } from "./responses-output.ts";
 import type { ToolForms } from "./responses-tools.ts";
@@ -7,7 +7,9 @@ import type { ToolForms } from "./responses-tools.ts";
 interface EndedCall {
   readonly call: string;
   readonly name: string;
-  readonly arguments: string | Readonly<Record<string, unknown>>;
+  readonly arguments: string | Record<string, unknown>;
+  readonly raw?: string;
+  readonly text?: string;
   readonly signature?: string;
 }
 
@@ -51,9 +53,7 @@ export class Calls {
   /** Calls that were not streamed. */
   rest(calls: readonly PendingCall[]): string {
     const isUnsent = calls.filter(({ call }) => !this.#open.has(call));
-    return isUnsent
-      .map((call) => this.begin(call) + this.end({ ...call, arguments: call.raw ?? call.arguments }))
-      .join("");
+    return isUnsent.map((call) => this.begin(call) + this.end(call)).join("");
   }
 
   end(event: EndedCall): string {
@@ -85,7 +85,8 @@ export class Calls {
   }
 
   #endFunction(event: EndedCall, { index, text: streamed }: OpenCall): string {
-    const written = typeof event.arguments === "string" ? event.arguments : JSON.stringify(event.arguments);
+    const { arguments: given } = event;
+    const written = typeof given === "string" ? given : argumentsText({ ...event, arguments: given });
     const text = streamed === "" ? written : streamed;
     const place = this.#output.place(index);
     const isUnsent = streamed === "" && text !== "";
@@ -115,8 +116,8 @@ export class Calls {
     return added + said + this.#output.done(index, item);
   }
 
-  #customCall(index: number, { call, name, arguments: given }: EndedCall): Item {
-    const input = typeof given === "string" ? given : String(given.input ?? "");
+  #customCall(index: number, { call, name, arguments: given, raw }: EndedCall): Item {
+    const input = typeof given === "string" ? given : (raw ?? String(given.input ?? ""));
     const id = this.#output.id("ctc", index);
     return { id, type: "custom_tool_call", status: "completed", call_id: call, name, input };
   }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import {
+  argumentsText,
   joinNative,
   type Message,
   type Native,
@@ -72,9 +73,12 @@ export function answered(left: readonly PendingCall[], items: readonly Item[]): 
   const present = new Set(items.flatMap((item) => (isCall(item) || isCustomCall(item) ? [item.call_id] : [])));
   return left
     .filter(({ call }) => results.has(call) && !present.has(call))
-    .map(({ call, name, arguments: input, raw }) => {
-      return { type: "function_call", call_id: call, name, arguments: raw ?? JSON.stringify(input) };
-    });
+    .map((left) => ({
+      type: "function_call",
+      call_id: left.call,
+      name: left.name,
+      arguments: argumentsText(left),
+    }));
 }
 
 /** Consecutive items of one role form one message: a call belongs to the turn of the text beside it. */
@@ -147,17 +151,12 @@ function said(item: z.output<typeof MessageItem>): Part {
 }
 
 function callPart(item: z.output<typeof CallItem>): ToolCallPart {
-  const parsed = callArguments(item.arguments);
-  // Vendors compare and cache the exact text, whitespace included, and accept invalid JSON back too.
-  const same = parsed !== undefined && JSON.stringify(parsed) === item.arguments;
-  const fields = { arguments: item.arguments };
-  const text = same ? {} : { native: parsed === undefined ? { wire: responsesWire, fields } : kept(fields) };
   return {
     type: "tool_call",
     call: item.call_id,
     name: item.name,
-    arguments: parsed ?? {},
-    ...joinNative(nativeOf(responsesWire, item, callFields), text),
+    ...callArguments(item.arguments),
+    ...nativeOf(responsesWire, item, callFields),
   };
 }
 

@@ -1,7 +1,19 @@
-import { type Delta, type Quirks, type ToolCallDelta, word } from "venturi/plugin";
+import { type Delta, type JsonPlace, type Quirks, type ToolCallDelta, textAt, word } from "venturi/plugin";
 import { PartialArguments } from "./partial-arguments.ts";
 
 type Wire = Readonly<Record<string, unknown>>;
+
+/** The frame's text, and where in it the value stands: parsed and encoded again, long numbers would be others. */
+export interface Source {
+  readonly text: string;
+  readonly place: JsonPlace;
+}
+
+interface CallPart {
+  readonly call: Wire;
+  readonly signature: string | undefined;
+  readonly source: Source;
+}
 
 interface OpenCall {
   readonly index: number;
@@ -26,7 +38,7 @@ export class Calls {
     return this.#count;
   }
 
-  push(call: Wire, signature: string | undefined, out: Delta[]): void {
+  push({ call, signature, source }: CallPart, out: Delta[]): void {
     const more = call.willContinue === true;
     const begun = this.#begin(call);
     const open = this.#open;
@@ -35,7 +47,7 @@ export class Calls {
     if (begun) delta.name = String(call.name);
     if (begun && open.id !== undefined) delta.id = open.id;
     if (signature !== undefined) delta.signature = signature;
-    delta.arguments = this.#arguments(open, call) + (more || open.whole ? "" : open.partial.close());
+    delta.arguments = this.#arguments(open, call, source) + (more || open.whole ? "" : open.partial.close());
     if (open.partial.broken) this.#quirks.count("arguments_out_of_order");
     if (!more) delta.sealed = true;
     if (!more) this.#open = undefined;
@@ -53,13 +65,16 @@ export class Calls {
     return true;
   }
 
-  #arguments(open: OpenCall, call: Wire): string {
+  #arguments(open: OpenCall, call: Wire, { text, place }: Source): string {
     const { args } = call;
     if (open.whole) return "";
-    if (args === undefined || args === null || isEmpty(args)) return open.partial.write(call.partialArgs);
+    if (args === undefined || args === null || isEmpty(args)) {
+      const number = (at: number) => textAt(text, [...place, "partialArgs", at, "numberValue"]);
+      return open.partial.write(call.partialArgs, number);
+    }
     open.whole = true;
     if (typeof args === "string") this.#quirks.count("arguments_as_text");
-    return typeof args === "string" ? args : JSON.stringify(args);
+    return typeof args === "string" ? args : (textAt(text, [...place, "args"]) ?? JSON.stringify(args));
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type VenturiError,
   word,
 } from "venturi/plugin";
-import { Calls } from "./calls.ts";
+import { Calls, type Source } from "./calls.ts";
 import { broken, errorOf, malformedCall } from "./errors.ts";
 import { usageOf } from "./usage.ts";
 
@@ -40,8 +40,10 @@ export class GeminiDecoder implements Decoder {
     const parsed = parseJson(frame.data);
     if (typeof parsed !== "object" || parsed === null) return this.#unreadable(frame, out);
     // An array in one event: a gateway wrapped the other form of this wire.
-    if (Array.isArray(parsed)) for (const response of parsed) this.#response(record(response), out);
-    else this.#response(record(parsed), out);
+    if (!Array.isArray(parsed)) return this.#response(record(parsed), { text: frame.data, place: [] }, out);
+    for (let at = 0; at < parsed.length; at++) {
+      this.#response(record(parsed[at]), { text: frame.data, place: [at] }, out);
+    }
   }
 
   end(out: Delta[]): void {
@@ -73,14 +75,16 @@ export class GeminiDecoder implements Decoder {
     out.push({ type: "error", error });
   }
 
-  #response(response: Wire, out: Delta[]): void {
+  #response(response: Wire, source: Source, out: Delta[]): void {
     if (this.#ended) return;
     if (response.error !== undefined && response.error !== null) {
       return this.#fail(errorOf(response), out);
     }
     if (!this.#identified) this.#identify(response, out);
     const candidates = list(response.candidates);
-    for (let i = 0; i < candidates.length; i++) this.#candidate(record(candidates[i]), i, out);
+    for (let i = 0; i < candidates.length; i++) {
+      this.#candidate(record(candidates[i]), { ...source, place: [...source.place, "candidates", i] }, out);
+    }
     const blocked = specified(record(response.promptFeedback).blockReason);
     if (blocked !== undefined) this.#block(blocked, record(response.promptFeedback), out);
     if (response.usageMetadata !== undefined) this.#count(record(response.usageMetadata), out);
@@ -95,12 +99,15 @@ export class GeminiDecoder implements Decoder {
     out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
   }
 
-  #candidate(candidate: Wire, position: number, out: Delta[]): void {
-    if ((candidate.index ?? position) !== 0) return this.quirks.count("further_candidate");
+  #candidate(candidate: Wire, { text, place }: Source, out: Delta[]): void {
+    if ((candidate.index ?? place.at(-1)) !== 0) return this.quirks.count("further_candidate");
     if (this.#finish !== undefined && list(record(candidate.content).parts).length > 0) {
       this.quirks.count("content_after_finish");
     }
-    for (const part of list(record(candidate.content).parts)) this.#part(record(part), out);
+    const parts = list(record(candidate.content).parts);
+    for (let at = 0; at < parts.length; at++) {
+      this.#part(record(parts[at]), { text, place: [...place, "content", "parts", at] }, out);
+    }
     this.#finish = specified(candidate.finishReason) ?? this.#finish;
     this.#finishMessage = word(candidate.finishMessage) ?? this.#finishMessage;
     for (const key of citations) {
@@ -109,7 +116,7 @@ export class GeminiDecoder implements Decoder {
     }
   }
 
-  #part(part: Wire, out: Delta[]): void {
+  #part(part: Wire, { text, place }: Source, out: Delta[]): void {
     const signature = word(part.thoughtSignature);
     if (typeof part.text === "string") {
       if (part.thought === true) return this.#thought(part.text, signature, out);
@@ -120,7 +127,8 @@ export class GeminiDecoder implements Decoder {
     }
     if (part.functionCall !== undefined) {
       this.#thinking = false;
-      return this.#calls.push(record(part.functionCall), signature, out);
+      const source = { text, place: [...place, "functionCall"] };
+      return this.#calls.push({ call: record(part.functionCall), signature, source }, out);
     }
     this.#kept(part, signature, out);
   }

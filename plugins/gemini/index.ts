@@ -52,7 +52,7 @@ export default definePlugin({
         }),
         read: (json) => count(record(json).totalTokens) ?? notCounted(),
       },
-      collect: (json) => collectWith(new GeminiDecoder(), json),
+      collect: (json, text) => collectWith(new GeminiDecoder(), json, text),
       embedding: {
         request: (request) => ({
           url: embedUrlOf(options.baseUrl, request.model),

@@ -13,10 +13,10 @@ export class PartialArguments {
   #string: string | undefined;
   #broken = false;
 
-  /** The text added by these pieces. */
-  write(pieces: unknown): string {
+  /** The text added by these pieces. `number`: the number of a piece as it was received. */
+  write(pieces: unknown, number: (at: number) => string | undefined = () => undefined): string {
     let text = this.#begin();
-    for (const piece of list(pieces)) text += this.#piece(record(piece));
+    for (const [at, piece] of list(pieces).entries()) text += this.#piece(record(piece), () => number(at));
     return text;
   }
 
@@ -36,12 +36,12 @@ export class PartialArguments {
     return "{";
   }
 
-  #piece(piece: Readonly<Record<string, unknown>>): string {
+  #piece(piece: Readonly<Record<string, unknown>>, number: () => string | undefined): string {
     const path = typeof piece.jsonPath === "string" ? piece.jsonPath : "";
     if (this.#broken) return "";
     if (this.#string === path && typeof piece.stringValue === "string") return this.#more(piece);
     const segments = segmentsOf(path);
-    const value = jsonOf(piece);
+    const value = jsonOf(piece, number);
     if (segments === undefined || value === undefined || this.#written.has(path)) {
       this.#broken = true;
       return "";
@@ -104,9 +104,9 @@ export class PartialArguments {
 }
 
 /** The value as JSON text; undefined when there is none. */
-function jsonOf(piece: Readonly<Record<string, unknown>>): string | undefined {
+function jsonOf(piece: Readonly<Record<string, unknown>>, number: () => string | undefined): string | undefined {
   if (typeof piece.stringValue === "string") return JSON.stringify(piece.stringValue);
-  if (typeof piece.numberValue === "number") return JSON.stringify(piece.numberValue);
+  if (typeof piece.numberValue === "number") return number() ?? JSON.stringify(piece.numberValue);
   if (typeof piece.boolValue === "boolean") return String(piece.boolValue);
   return "nullValue" in piece ? "null" : undefined;
 }

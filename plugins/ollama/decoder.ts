@@ -4,11 +4,13 @@ import {
   type Delta,
   type FinishReason,
   type Frame,
+  type JsonPlace,
   list,
   Quirks,
   RepeatedJson,
   record,
   type ToolCallDelta,
+  textAt,
   type Usage,
   varying,
   word,
@@ -38,7 +40,7 @@ export class OllamaDecoder implements Decoder {
       out.push({ type: "error", error: broken("a line is not valid JSON; the stream cannot be trusted further") });
       return;
     }
-    this.#line(record(parsed), out);
+    this.#line(record(parsed), frame.data, out);
   }
 
   end(out: Delta[]): void {
@@ -47,7 +49,7 @@ export class OllamaDecoder implements Decoder {
     out.push({ type: "error", error: broken("the stream ended before a line with done; what arrived is incomplete") });
   }
 
-  #line(line: Wire, out: Delta[]): void {
+  #line(line: Wire, source: string, out: Delta[]): void {
     if (line.error !== undefined && line.error !== null) {
       this.#ended = true;
       out.push({ type: "error", error: errorOf(line) });
@@ -62,7 +64,12 @@ export class OllamaDecoder implements Decoder {
     const text = message.content ?? line.response;
     if (typeof thinking === "string" && thinking !== "") out.push({ type: "reasoning", text: thinking });
     if (typeof text === "string" && text !== "") out.push({ type: "text", text });
-    if (message.tool_calls !== undefined) for (const call of list(message.tool_calls)) this.#call(record(call), out);
+    if (message.tool_calls !== undefined) {
+      const calls = list(message.tool_calls);
+      for (let at = 0; at < calls.length; at++) {
+        this.#call(record(calls[at]), { text: source, place: ["message", "tool_calls", at] }, out);
+      }
+    }
     for (const image of list(message.images)) {
       out.push({ type: "activity", kind: "part", wire: wireName, data: { image } });
     }
@@ -72,17 +79,19 @@ export class OllamaDecoder implements Decoder {
   }
 
   /** Calls arrive complete and in order; `function.index` is missing on the first, so it is ignored. */
-  #call(call: Wire, out: Delta[]): void {
+  #call(call: Wire, { text, place }: { text: string; place: JsonPlace }, out: Delta[]): void {
+    const within = call.function == null ? place : [...place, "function"];
     const inner = record(call.function ?? call);
     const name = word(inner.name);
     if (name === undefined) return this.quirks.count("call_without_name");
-    const given = inner.arguments ?? {};
+    const given = inner.arguments ?? undefined;
     if (typeof given === "string") this.quirks.count("arguments_as_text");
     const delta: { -readonly [K in keyof ToolCallDelta]: ToolCallDelta[K] } = {
       type: "tool_call",
       index: this.#calls++,
       name,
-      arguments: typeof given === "string" ? given : JSON.stringify(given),
+      // As the model wrote them: parsed and encoded again, long numbers would be others.
+      arguments: typeof given === "string" ? given : ((given && textAt(text, [...within, "arguments"])) ?? "{}"),
       sealed: true,
     };
     if (word(call.id) !== undefined) delta.id = String(call.id);

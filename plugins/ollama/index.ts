@@ -39,6 +39,6 @@ export default definePlugin({
         read: embeddingsOf,
       },
       ignores: ({ toolChoice }) => (toolChoice === "required" ? ["tool_choice"] : []),
-      collect: (json) => collectWith(new OllamaDecoder(), json),
+      collect: (json, text) => collectWith(new OllamaDecoder(), json, text),
     }),
 });

@@ -43,7 +43,7 @@ export default definePlugin({
         }),
         read: (json) => count(record(json).input_tokens) ?? notCounted(),
       },
-      collect: (json) => collectWith(new ResponsesDecoder(), json),
+      collect: (json, text) => collectWith(new ResponsesDecoder(), json, text),
     });
   },
 });

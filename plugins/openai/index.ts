@@ -36,7 +36,7 @@ export default definePlugin({
         headers: { ...headers, ...request.native?.headers },
         body: bodyOf(request, { options, dialect, mode }),
       }),
-      collect: (json) => collectWith(new ChatDecoder(), json),
+      collect: (json, text) => collectWith(new ChatDecoder(), json, text),
       embedding: {
         request: (request) => ({ url: urlOf(options, "embeddings"), headers, body: embeddingsBody(request) }),
         read: embeddingsOf,

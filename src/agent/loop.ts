@@ -307,9 +307,10 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 const clientCalls = (round: RoundState, tools: ToolTable): PendingCall[] =>
   round.inOrder
     .filter((call) => tools.isClient(call.name))
-    .map(({ call, name, arguments: input, raw }) => ({
+    .map(({ call, name, arguments: input, raw, text }) => ({
       call,
       name,
       arguments: { ...input },
       ...(raw === undefined ? {} : { raw }),
+      ...(text === undefined ? {} : { text }),
     }));

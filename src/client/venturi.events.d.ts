@@ -268,6 +268,7 @@ export type PendingCall = {
   name: string;
   arguments: Record<string, unknown>;
   raw?: string;
+  text?: string;
 };
 
 export type ProviderActivity = {
@@ -469,6 +470,7 @@ export type ToolCallPart = {
   name: string;
   arguments: Record<string, unknown>;
   raw?: string;
+  text?: string;
   signature?: string;
   native?: {
     wire: string;
@@ -487,6 +489,7 @@ export type ToolCallReady = {
   call: string;
   name: string;
   arguments: Record<string, unknown>;
+  text?: string;
   signature?: string;
 };
 

@@ -61,6 +61,8 @@ export const PendingCall = z.strictObject({
   arguments: z.record(z.string(), z.unknown()),
   /** The arguments as the model wrote them when they are not a JSON object (truncated or malformed). */
   raw: z.string().exactOptional(),
+  /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
+  text: z.string().exactOptional(),
 });
 export type PendingCall = z.output<typeof PendingCall>;
 
@@ -132,6 +134,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()),
+    /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
+    text: z.string().exactOptional(),
     signature: z.string().exactOptional(),
   }),
   event("tool_call.rejected", {

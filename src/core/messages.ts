@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { ExactJson } from "./exact-json.ts";
 import { Native } from "./native.ts";
 
 const native = Native.exactOptional();
@@ -52,6 +53,8 @@ export const ToolCallPart = z.strictObject({
   arguments: z.record(z.string(), z.unknown()),
   /** What the model wrote in place of a JSON object; sent back so that it can correct itself. `arguments` is then empty. */
   raw: z.string().exactOptional(),
+  /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text: `1.0`, long integers, spaces. */
+  text: z.string().exactOptional(),
   signature: z.string().exactOptional(),
   native,
 });
@@ -118,9 +121,30 @@ export function fileAsText(file: FilePart): string | undefined {
   return text === undefined ? undefined : `<file name="${file.name ?? file.mediaType}">\n${text}\n</file>`;
 }
 
-/** Arguments for wires that send JSON text; malformed ones as the model wrote them. */
-export const argumentsText = (part: ToolCallPart): string => part.raw ?? JSON.stringify(part.arguments);
+type Arguments = Pick<ToolCallPart, "arguments" | "raw" | "text">;
 
-/** Arguments for wires that send an object; malformed ones as a string inside one. */
-export const argumentsObject = (part: ToolCallPart): Readonly<Record<string, unknown>> =>
-  part.raw === undefined ? part.arguments : { invalid_json: part.raw };
+/** Arguments for wires that send JSON text, as the model wrote them. */
+export const argumentsText = (call: Arguments): string => call.raw ?? call.text ?? JSON.stringify(call.arguments);
+
+/** Arguments for wires that send an object: written by `exactJson` as the model wrote them; malformed ones as a string inside one. */
+export function argumentsObject(call: Arguments): Readonly<Record<string, unknown>> {
+  if (call.raw !== undefined && objectIn(call.raw) === undefined) return { invalid_json: call.raw };
+  const text = call.raw ?? call.text;
+  // A client may have sent the text: what is not an object would end up beside the arguments.
+  if (text === undefined || objectIn(text) === undefined) return call.arguments;
+  return new ExactJson(text) as unknown as Record<string, unknown>; // encodes as one
+}
+
+/** The text, to be spread into a call, if encoding the arguments gives another one. */
+export const textUnlessSame = (text: string, value: Readonly<Record<string, unknown>>): { text?: string } =>
+  text === "" || JSON.stringify(value) === text ? {} : { text };
+
+/** The object of a JSON text; undefined when it is not one. */
+export function objectIn(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,6 +1,6 @@
 import type { Delta, ReasoningDelta, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
-import type { Part, ReasoningPart, TextPart, ToolCallPart } from "../core/messages.ts";
+import { type Part, type ReasoningPart, type TextPart, type ToolCallPart, textUnlessSame } from "../core/messages.ts";
 import type { Decoder } from "../core/plugin.ts";
 import type { Generation } from "../core/provider.ts";
 import { mergeUsage, type Usage } from "../core/usage.ts";
@@ -8,10 +8,10 @@ import { Accumulator, type OpenCall } from "./accumulate.ts";
 
 const op = "provider.generate";
 
-/** Decodes a complete answer with the stream's decoder, for wires whose events have the same shape. */
-export function collectWith(decoder: Decoder, json: unknown): Generation {
+/** Decodes a complete answer with the stream's decoder, for wires whose events have the same shape. `text`: as it was received. */
+export function collectWith(decoder: Decoder, json: unknown, text = JSON.stringify(json) ?? ""): Generation {
   const deltas: Delta[] = [];
-  decoder.push({ data: JSON.stringify(json) ?? "", event: "" }, deltas);
+  decoder.push({ data: text, event: "" }, deltas);
   decoder.end(deltas);
   return generationOf(deltas);
 }
@@ -115,7 +115,9 @@ function partOf(part: Part | OpenCall): Part {
     call: part.id,
     name: part.name,
     // The caller rejects the malformed call, as it would in a stream.
-    ...(result.ok ? { arguments: result.arguments } : { arguments: {}, raw: result.raw }),
+    ...(result.ok
+      ? { arguments: result.arguments, ...textUnlessSame(part.text, result.arguments) }
+      : { arguments: {}, raw: result.raw }),
     ...signed,
   };
   return call;

@@ -3,6 +3,7 @@ import { VenturiError } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import { LazySet } from "../../core/lazy-collections.ts";
+import { textUnlessSame } from "../../core/messages.ts";
 import type { StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
 import { excessOf } from "../../core/value-limits.ts";
@@ -236,7 +237,8 @@ export class DeltaWriter {
       return;
     }
     const parsed = result.ok ? result.arguments : {};
-    this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...signature });
+    const text = textUnlessSame(call.text, parsed);
+    this.#run.emit({ type: "tool_call.ready", ...shared, arguments: parsed, ...text, ...signature });
     const state = this.#run.state.round?.calls.get(id);
     if (state) this.#sink.sealed(state);
   }

@@ -2,7 +2,15 @@ import type { ErrorJson } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { flatten } from "../../core/flat-text.ts";
 import { LazyMap } from "../../core/lazy-collections.ts";
-import type { FilePart, ImagePart, Message, Part, ReasoningPart } from "../../core/messages.ts";
+import {
+  type FilePart,
+  type ImagePart,
+  type Message,
+  objectIn,
+  type Part,
+  type ReasoningPart,
+  textUnlessSame,
+} from "../../core/messages.ts";
 
 /** One tool call of the current round, derived from events. */
 export interface CallState {
@@ -13,6 +21,8 @@ export interface CallState {
   readonly rejected: ErrorJson | undefined;
   /** The arguments' text, when it was rejected. */
   readonly raw: string | undefined;
+  /** The arguments' JSON as the model wrote it, where encoding them gives another text. */
+  readonly text: string | undefined;
   /** Number of times it was started. */
   attempts: number;
   approval: "requested" | "approved" | "denied" | undefined;
@@ -87,6 +97,7 @@ export class RoundState {
       signature: event.signature,
       rejected,
       raw: event.type === "tool_call.rejected" ? event.arguments : undefined,
+      text: event.type === "tool_call.ready" ? event.text : undefined,
       attempts: this.calls.get(event.call)?.attempts ?? 0,
       approval: undefined,
       approvalAt: undefined,
@@ -94,13 +105,15 @@ export class RoundState {
       changed: undefined,
       result: rejected && { ok: false, output: `${rejected.code}: ${rejected.err}`, images: [], files: [] },
     };
-    const { name, signature, raw } = call;
+    const { name, signature, raw, text } = call;
     const part: Part = {
       type: "tool_call",
       call: call.call,
       name,
       arguments: call.arguments,
       ...(input === undefined && raw ? { raw } : {}),
+      ...(input !== undefined && raw !== undefined ? textUnlessSame(raw, input) : {}),
+      ...(text === undefined ? {} : { text }),
       ...(signature === undefined ? {} : { signature }),
     };
     // A wire that changes arguments after sealing them emits the call again: the last one counts.
@@ -144,12 +157,3 @@ export class RoundState {
 }
 
 const isCall = (part: Part, call: string): boolean => part.type === "tool_call" && part.call === call;
-
-function objectIn(raw: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(raw);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,8 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
+import { textsAt } from "../../core/exact-json.ts";
 import { type Account, type Charge, inputWeight } from "../../core/held.ts";
 import { parseUntrusted } from "../../core/untrusted-json.ts";
+import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 
@@ -36,7 +38,14 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
     try {
       if (announced > limits.body) throw tooLarge();
       charge = account(request).charge(announced * inputWeight, "body");
-      const body = await readJson(payload, { announced, charge, limits });
+      const exact = request.routeOptions.config.exact;
+      const taken = (text: string, strings?: LongStrings): void => {
+        if (exact === undefined) return;
+        const texts = textsAt(text, exact);
+        if (strings !== undefined) for (const [path, piece] of texts) texts.set(path, strings.restoreText(piece));
+        keepExactTexts(request, texts);
+      };
+      const body = await readJson(payload, { announced, charge, limits, taken });
       charges.set(request, charge);
       const response = responses.get(request);
       if (response === undefined || response.destroyed) charge.release();
@@ -53,10 +62,15 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
   return { of: (request) => charges.get(request as object) }; // a request, as channels hand it back
 }
 
-async function readJson(
-  payload: IncomingMessage,
-  { announced, charge, limits }: { announced: number; charge: Charge; limits: ServiceLimits },
-): Promise<unknown> {
+interface Reading {
+  readonly announced: number;
+  readonly charge: Charge;
+  readonly limits: ServiceLimits;
+  /** The body's text, once it is known to be valid. */
+  taken(text: string, strings?: LongStrings): void;
+}
+
+async function readJson(payload: IncomingMessage, { announced, charge, limits, taken }: Reading): Promise<unknown> {
   const bounds = { depth: limits.depth, size: limits.body };
   const isSmall = announced > 0 && announced <= small;
   const strings = isSmall ? undefined : new LongStrings();
@@ -72,8 +86,10 @@ async function readJson(
   const began = performance.now();
   const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
   await eachChunk(payload, take, isSmall ? undefined : isLate);
-  if (strings === undefined) return parseUntrusted(Buffer.concat(whole).toString(), bounds);
-  return strings.restore(parseUntrusted(strings.end(), bounds));
+  const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
+  const parsed = parseUntrusted(text, bounds);
+  taken(text, strings);
+  return strings === undefined ? parsed : strings.restore(parsed);
 }
 
 /** Reads the rest of a refused body: many clients send all of it before they look for an answer. */

@@ -8,6 +8,7 @@ const backslash = 0x5c;
 const long = 64 * 1024;
 /** A client cannot guess it, so no string of a body can pass for a placeholder. */
 const placeholder = `venturi:${randomBytes(16).toString("hex")}:`;
+const placeholders = new RegExp(`"${placeholder}\\d+"`, "g");
 /** Not allowed in a JSON string unless escaped. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const control = /[\u0000-\u001f]/;
@@ -82,6 +83,12 @@ export class LongStrings {
       }
     }
     return holder.root;
+  }
+
+  /** Replaces the placeholders in a piece of the text. */
+  restoreText(piece: string): string {
+    if (!piece.includes(placeholder)) return piece;
+    return piece.replace(placeholders, (found) => `"${this.#restored(found.slice(1, -1))}"`);
   }
 
   #restored(text: string): string {

@@ -1,5 +1,6 @@
 import type { Dispatcher } from "undici";
 import { VenturiError, wrap } from "../../core/errors.ts";
+import { exactJson } from "../../core/exact-json.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import type { GenerationContext } from "../../core/provider.ts";
 import { basicAuthorization } from "./connections.ts";
@@ -67,7 +68,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
           path,
           method: "POST",
           headers: { ...headers, ...post.headers, "accept-encoding": "identity" },
-          body: JSON.stringify(post.body),
+          body: exactJson(post.body),
           headersTimeout: 0, // our own timeouts apply, also through a proxy
           bodyTimeout: 0,
         },

@@ -36,8 +36,8 @@ export interface HttpProvider {
   readonly firstChunk?: number;
   /** The HTTP request of a generation; the configured `headers` and the trace headers are added to it. */
   request(request: GenerationRequest, mode: "stream" | "whole"): Post;
-  /** Decodes a complete JSON answer. Throws a VenturiError when it reports an error. */
-  collect(json: unknown): Generation;
+  /** Decodes a complete JSON answer; `text` is the answer as it was received. Throws a VenturiError when it reports an error. */
+  collect(json: unknown, text: string): Generation;
   /** Fields a client may set that this wire cannot express. */
   ignores?(request: GenerationRequest): readonly string[];
   /** The vendor's token counting endpoint. */
@@ -62,7 +62,7 @@ export interface Embedding {
 interface Asking<T> {
   readonly post: Post;
   readonly context: GenerationContext;
-  readonly read: (json: unknown) => T;
+  readonly read: (json: unknown, text: string) => T;
 }
 
 /** Maximum bytes read of an error body. */
@@ -134,7 +134,7 @@ class Client {
   async generate(request: GenerationRequest, context: GenerationContext): Promise<Generation> {
     const op = "provider.generate";
     const post = built(op, () => this.#provider.request(request, "whole"));
-    return this.ask(op, { post, context, read: (json) => this.#provider.collect(json) });
+    return this.ask(op, { post, context, read: (json, text) => this.#provider.collect(json, text) });
   }
 
   /** One request, one complete answer. */
@@ -146,7 +146,7 @@ class Client {
       if (opened.status >= 300) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
-      return read(parsed(body));
+      return read(parsed(body), body);
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {
@@ -217,7 +217,7 @@ class Client {
   /** Some gateways answer a streaming request with a complete JSON body, and some label a stream as JSON. */
   async #wholeInstead(reads: ReadBuffer, pipeline: Pipeline): Promise<Delta[]> {
     const body = await readWhole(reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
-    if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body)));
+    if (body.trimStart().startsWith("{")) return deltasOf(this.#provider.collect(parsed(body), body));
     const deltas: Delta[] = [];
     pipeline.push(Buffer.from(body), deltas);
     pipeline.end(deltas);

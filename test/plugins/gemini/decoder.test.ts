@@ -64,7 +64,9 @@ describe("the Gemini decoder", () => {
 
   it("reads the array form as it reads events", () => {
     const array = decode(wire, fixture("gemini", "array.json"));
-    assert.equal(JSON.stringify(array.deltas), JSON.stringify(decode(wire, main).deltas));
+    // Arguments have the spaces of their form.
+    const told = (deltas: unknown) => JSON.stringify(deltas).replace(/\\n|(?<=[{}:,"]|\\n) +/g, "");
+    assert.equal(told(array.deltas), told(decode(wire, main).deltas));
   });
 
   it("ends with one error and runs nothing unfinished, wherever the stream is cut", () => {

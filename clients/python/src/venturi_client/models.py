@@ -247,6 +247,7 @@ class ToolCallPart(Model):
     name: str
     arguments: dict[str, Any]
     raw: str | None = None
+    text: str | None = None
     signature: str | None = None
     native: ToolCallPartNative | None = None
 
@@ -440,6 +441,7 @@ class ToolCallReady(Model):
     call: str
     name: str
     arguments: dict[str, Any]
+    text: str | None = None
     signature: str | None = None
 
 
@@ -582,6 +584,7 @@ class PendingCall(Model):
     name: str
     arguments: dict[str, Any]
     raw: str | None = None
+    text: str | None = None
 
 
 class SpentItem(Model):

@@ -1,0 +1,162 @@
+import { randomBytes } from "node:crypto";
+
+/** No value can pass for a placeholder: it is replaced before the text leaves, so nobody learns it. */
+const placeholder = `venturi:${randomBytes(16).toString("hex")}:`;
+const placeholders = new RegExp(`"${placeholder}(\\d+)"`, "g");
+
+/** The texts that the `exactJson` under way has met; undefined while none is. */
+let met: string[] | undefined;
+
+/**
+ * A JSON text that stands for its value: `exactJson` writes it byte for byte, so that numbers, key order and whitespace stay as
+ * a vendor wrote them. `JSON.stringify` writes its value.
+ */
+export class ExactJson {
+  readonly text: string;
+
+  /** `text` is valid JSON. */
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toJSON(): unknown {
+    return met === undefined ? JSON.parse(this.text) : placeholder + (met.push(this.text) - 1);
+  }
+}
+
+/** `JSON.stringify`, with the texts of `ExactJson` values as they are. */
+export function exactJson(value: unknown): string {
+  const texts: string[] = [];
+  met = texts;
+  try {
+    const json = JSON.stringify(value);
+    return texts.length === 0 ? json : json.replace(placeholders, (_, index) => texts[Number(index)] ?? "null");
+  } finally {
+    met = undefined;
+  }
+}
+
+/** Where a value stands in a JSON text: keys and indexes from the root; `*` stands for any. */
+export type JsonPlace = readonly (string | number)[];
+
+/**
+ * The text of each value at this place, in order, without parsing them. Of a repeated key the last counts, as in `JSON.parse`.
+ * The text must be valid JSON; linear in its length, whatever its depth.
+ */
+export function textsAt(text: string, place: JsonPlace): Map<string, string> {
+  const found = new Map<string, string>();
+  new Walk(text, place, found).value(0, 0, []);
+  return found;
+}
+
+/** The text of the one value at this place. */
+export const textAt = (text: string, place: JsonPlace): string | undefined => textsAt(text, place).get(place.join("/"));
+
+class Walk {
+  readonly #text: string;
+  readonly #place: JsonPlace;
+  readonly #found: Map<string, string>;
+
+  constructor(text: string, place: JsonPlace, found: Map<string, string>) {
+    this.#text = text;
+    this.#place = place;
+    this.#found = found;
+  }
+
+  /** Reads the value that starts here, or after whitespace, and returns the position after it. */
+  value(at: number, depth: number, path: readonly (string | number)[]): number {
+    const start = this.#blank(at);
+    const wanted = this.#place[depth];
+    const first = this.#text.charCodeAt(start);
+    if (wanted === undefined) {
+      const end = this.#skip(start);
+      // A copy: a slice would keep the whole text alive.
+      this.#found.set(path.join("/"), Buffer.from(this.#text.slice(start, end)).toString());
+      return end;
+    }
+    // A repeated key replaces whatever was found below it.
+    if (first === openBrace) return this.#members(start + 1, wanted, path);
+    return first === openBracket ? this.#items(start + 1, wanted, path) : this.#skip(start);
+  }
+
+  #members(from: number, wanted: string | number, path: readonly (string | number)[]): number {
+    let at = this.#blank(from);
+    while (this.#text.charCodeAt(at) === quote) {
+      const end = this.#skip(at);
+      const key = this.#key(at, end);
+      const start = this.#blank(end) + 1;
+      const matches = wanted === "*" || wanted === key;
+      if (matches) this.#forget([...path, key]);
+      at = this.#blank(matches ? this.value(start, path.length + 1, [...path, key]) : this.#skip(this.#blank(start)));
+      if (this.#text.charCodeAt(at) === comma) at = this.#blank(at + 1);
+    }
+    return at + 1;
+  }
+
+  #items(from: number, wanted: string | number, path: readonly (string | number)[]): number {
+    let at = this.#blank(from);
+    for (let index = 0; at < this.#text.length && this.#text.charCodeAt(at) !== closeBracket; index++) {
+      const matches = wanted === "*" || wanted === index;
+      at = this.#blank(matches ? this.value(at, path.length + 1, [...path, index]) : this.#skip(at));
+      if (this.#text.charCodeAt(at) === comma) at = this.#blank(at + 1);
+    }
+    return at + 1;
+  }
+
+  #forget(path: readonly (string | number)[]): void {
+    if (this.#found.size === 0) return;
+    const place = path.join("/");
+    for (const known of this.#found.keys()) {
+      if (known === place || known.startsWith(`${place}/`)) this.#found.delete(known);
+    }
+  }
+
+  #key(at: number, end: number): string {
+    const plain = this.#text.slice(at + 1, end - 1);
+    return plain.includes("\\") ? String(JSON.parse(this.#text.slice(at, end))) : plain;
+  }
+
+  #blank(from: number): number {
+    let at = from;
+    for (let unit = this.#text.charCodeAt(at); unit <= 0x20; unit = this.#text.charCodeAt(++at));
+    return at;
+  }
+
+  /** The position after the value that starts here. */
+  #skip(start: number): number {
+    const text = this.#text;
+    const first = text.charCodeAt(start);
+    if (first === quote) return endOfString(text, start);
+    if (first !== openBrace && first !== openBracket) {
+      let at = start;
+      while (at < text.length && !/[\s,\]}]/.test(text[at] ?? "")) at++;
+      return at;
+    }
+    let depth = 0;
+    for (let at = start; at < text.length; at++) {
+      const unit = text.charCodeAt(at);
+      if (unit === quote) at = endOfString(text, at) - 1;
+      else if (unit === openBrace || unit === openBracket) depth++;
+      else if ((unit === closeBrace || unit === closeBracket) && --depth === 0) return at + 1;
+    }
+    return text.length;
+  }
+}
+
+/** The position after the closing quote. */
+function endOfString(text: string, start: number): number {
+  for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (text.charCodeAt(at - 1 - slashes) === backslash) slashes++;
+    if (slashes % 2 === 0) return at + 1;
+  }
+  return text.length;
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const backslash = 0x5c;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+const closeBrace = 0x7d;
+const closeBracket = 0x5d;
