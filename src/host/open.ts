@@ -13,8 +13,9 @@ import { noStalls } from "../core/stalls.ts";
 import { noTelemetry, Telemetry } from "../core/telemetry.ts";
 import type { Provided, Token } from "../core/token.ts";
 import { freeRunsOf } from "../journal/take-over.ts";
-import { hostContainer, provideJournal } from "./build/container.ts";
+import { hostContainer, provideJournal, replaceable } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
+import { checkReplacements } from "./build/replacements.ts";
 import type { ConfigRevision } from "./build/revision.ts";
 import { type ReloadOutcome, Revisions } from "./build/revisions.ts";
 import type { CodeConfig } from "./config/code.ts";
@@ -99,6 +100,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     ...(options.set === undefined ? {} : { set: options.set }),
     ...(options.env === undefined ? {} : { env: options.env }),
   };
+  checkReplacements(options.replace ?? [], replaceable);
   const config = options.config ?? (await loadConfig(loading));
   const { logs } = config.telemetry;
   const level = logs.level ?? options.logLevel ?? (options.log === undefined ? "warn" : "info");

@@ -30,16 +30,24 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
         runs,
       }),
   };
+  // What a program has had measured already, and gives to `replace`, would have every span twice.
+  const measured = new WeakSet<object>();
+  const once = <Port extends object>(port: Port, wrap: () => Port): Port => {
+    if (measured.has(port)) return port;
+    const made = wrap();
+    measured.add(made);
+    return made;
+  };
   const queued = new WeakSet<Ownership>();
   const deliveries = new Set<Delivery>();
   const counters = new Map<string, ReturnType<typeof sdk.counter>>();
   return {
-    provider: (key, type, provider) => measuredProvider(measure, { key, type }, provider),
-    tool: (tool) => measuredTool(measure, tool),
-    journal: (journal) => measuredJournal(measure, journal, queued),
+    provider: (key, type, provider) => once(provider, () => measuredProvider(measure, { key, type }, provider)),
+    tool: (tool) => once(tool, () => measuredTool(measure, tool)),
+    journal: (journal) => once(journal, () => measuredJournal(measure, journal, queued)),
     runLog: (log, claim, history) =>
       new MeasuredLog(measure, log, claim, { history, queued: queued.has(claim.ownership) }),
-    runs: (runs) => measuredRuns(measure, runs, deliveries),
+    runs: (runs) => once(runs, () => measuredRuns(measure, runs, deliveries)),
     log: (log) => measuredLog(measure, log),
     stalled(ms, culprit) {
       sdk.instruments.stalls.record(ms / 1_000);

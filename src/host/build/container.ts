@@ -27,6 +27,7 @@ import { Channels } from "./channels.ts";
 import { Instances, Resolve, RunsLater } from "./instances.ts";
 import { OpenRun, Pipelines } from "./pipelines.ts";
 import { Providers } from "./providers.ts";
+import { measuredReplacement } from "./replacements.ts";
 import { ConfigRevision } from "./revision.ts";
 import { OpenRevision, Revisions } from "./revisions.ts";
 import { Tools } from "./tool-registry.ts";
@@ -99,6 +100,9 @@ const bound: Readonly<Record<Lifetime, readonly Binding[]>> = {
   run: bindings.filter(({ lifetime }) => lifetime === "run"),
 };
 
+/** What `replace` may name. */
+export const replaceable = bindings.map(({ token }) => token);
+
 /** What plugins may resolve through their context. */
 const shared: readonly Token<unknown>[] = [
   ProviderRegistry,
@@ -122,7 +126,7 @@ export interface HostParts {
   /** Generated when absent. */
   readonly worker?: string | undefined;
   readonly takeUp?: TakeUp;
-  /** Overrides bindings, in every container that has them. */
+  /** Overrides bindings, in every container that has them, and is measured as they are. */
   readonly replace?: readonly Provided[];
 }
 
@@ -135,7 +139,10 @@ export function hostContainer(parts: HostParts): DependencyContainer {
   const scope = (parent: DependencyContainer, lifetime: Lifetime, values: Values): DependencyContainer => {
     const child = lifetime === "singleton" ? parent : parent.createChildContainer();
     const given = new Map<unknown, unknown>(values);
-    for (const { token, value } of replace) given.set(token, value);
+    for (const each of replace) {
+      if (!bound[lifetime].some(({ token }) => token === each.token)) continue;
+      given.set(each.token, measuredReplacement(each, telemetry, (given.get(Config) as Config | undefined) ?? config));
+    }
     for (const binding of bound[lifetime]) bind(child, binding, given);
     return child;
   };
