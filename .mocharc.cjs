@@ -18,13 +18,11 @@ const slow = [
   "host/processes/processes",
   "packed",
   "plugins/postgres/contract-pooler",
-  "plugins/shell/escape",
-  "plugins/shell/repositories",
   "plugins/sqlite/contract-in-memory",
   "why/whole",
   "workers/workers",
 ].map(file);
-const sweeps = ["fuzz/seeds", "plugins/shell/options", "plugins/shell/processes"].map(file);
+const sweeps = ["fuzz/seeds", "plugins/shell/processes"].map(file);
 const long = [
   "plugins/sqlite/contract",
   "plugins/mcp/mcp",

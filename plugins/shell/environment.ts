@@ -4,11 +4,7 @@ import type { Jail } from "./jail.ts";
 import type { ShellOptions } from "./options.ts";
 
 /** Nothing of the service's environment except what the config passes on. */
-export function childEnvironment(
-  options: ShellOptions,
-  jail: Jail,
-  own: Readonly<Record<string, string>>,
-): Record<string, string> {
+export function childEnvironment(options: ShellOptions, jail: Jail): Record<string, string> {
   return {
     PATH: options.path.join(":"),
     HOME: jail.root,
@@ -17,7 +13,6 @@ export function childEnvironment(
     GIT_CEILING_DIRECTORIES: dirname(jail.root),
     ...passed(options),
     ...options.env,
-    ...own, // last: settings that make a program safe must not be overridden
   };
 }
 

@@ -1,20 +1,19 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
+import { text as read } from "node:stream/consumers";
 import { messageOf, VenturiError } from "venturi/plugin";
 import type { Directory } from "./jail.ts";
+import { launch, type Wrapped } from "./launch.ts";
 import { HeadAndTail, Lines } from "./output.ts";
-import { bootTicks, killMarked, signalGroup } from "./processes.ts";
-import type { Sandbox } from "./sandbox.ts";
+import { bootTicks, killMarked, killOne, signalGroup } from "./processes.ts";
 
 const op = "tool.call";
 
-export interface Launch {
-  readonly program: string;
-  readonly argv: readonly string[];
+export interface Launch extends Wrapped {
   readonly directory: Directory;
   readonly environment: Readonly<Record<string, string>>;
   readonly stdin: string | undefined;
-  readonly sandbox: Sandbox | undefined;
 }
 
 export interface Bounds {
@@ -35,10 +34,10 @@ export interface Executed {
 }
 
 /** Runs one command to its end. However the call ends, nothing it started keeps running. */
-export async function execute(launch: Launch, bounds: Bounds): Promise<Executed> {
+export async function execute(given: Launch, bounds: Bounds): Promise<Executed> {
   const mark = `VENTURI_CALL=${randomUUID()}`;
   const since = bootTicks();
-  const child = start(launch, mark);
+  const child = start(given, mark);
   const stdout = new HeadAndTail(bounds.maxOutput);
   const stderr = new HeadAndTail(bounds.maxOutput);
   const lines = new Lines(bounds.maxOutput, (text) => bounds.progress(bounds.redact(text)));
@@ -62,36 +61,48 @@ export async function execute(launch: Launch, bounds: Bounds): Promise<Executed>
   return result;
 }
 
-function start(launch: Launch, mark: string): ChildProcess {
-  const { program, argv } = launch.sandbox?.(launch.program, launch.argv, launch.directory.path) ?? launch;
+function start(given: Launch, mark: string): ChildProcess {
+  const { directory, environment, stdin } = given;
   const [name = "", value = ""] = mark.split("=");
-  const child = spawn(program, argv, {
-    cwd: launch.directory.startFrom,
-    env: { ...launch.environment, PWD: launch.directory.path, [name]: value },
-    detached: true, // its own process group, to be killed as one
-    shell: false,
-    stdio: ["pipe", "pipe", "pipe"],
+  const child = launch(given, {
+    cwd: directory.startFrom,
+    env: { ...environment, PWD: directory.path, [name]: value },
   });
   child.stdin?.on("error", () => {}); // the command may exit without reading its input
-  child.stdin?.end(launch.stdin ?? "");
+  child.stdin?.end(stdin ?? "");
   return child;
+}
+
+/** The process id that a sandbox reports before it lets its first process go on; undefined without one. */
+async function firstInside(child: ChildProcess): Promise<number | undefined> {
+  const report = child.stdio[3];
+  if (!(report instanceof Readable)) return undefined;
+  const text = await read(report).catch(() => ""); // it did not start
+  const [, pid] = /"child-pid": *(\d+)/.exec(text) ?? [];
+  return pid === undefined ? undefined : Number(pid);
 }
 
 type Ending = "exited" | "cancelled" | "timeout";
 
-/** SIGTERM to the group, SIGKILL after a delay or once its leader is gone, then kills what left the group. */
+/**
+ * With a sandbox that reports its first process: SIGKILL to that one, with which the kernel ends all others before the sandbox's own
+ * process ends. Without: SIGTERM to the group, SIGKILL after a delay or once its leader is gone, then to what left the group.
+ */
 async function supervise(
   child: ChildProcess,
   { mark, since }: { mark: string; since: number },
   bounds: Bounds,
 ): Promise<Ending> {
+  const inside = firstInside(child);
   let ending: Ending = "exited";
   let killer: NodeJS.Timeout | undefined;
   const stop = (why: Ending) => {
     if (child.pid === undefined || ending !== "exited") return;
     const leader = child.pid;
     ending = why;
-    signalGroup(leader, "SIGTERM");
+    if (child.stdio[3] instanceof Readable)
+      void inside.then((pid) => pid !== undefined && child.exitCode === null && killOne(pid));
+    else signalGroup(leader, "SIGTERM");
     killer = setTimeout(() => signalGroup(leader, "SIGKILL"), bounds.killAfter);
   };
   const onAbort = () => stop("cancelled");

@@ -1,18 +1,18 @@
+import { realpath } from "node:fs/promises";
 import { definePlugin, defineTool, fromToolOptions } from "venturi/plugin";
-import type { Command } from "./command.ts";
-import { resolveCommand } from "./commands.ts";
+import { type Command, resolveCommand } from "./commands.ts";
 import { outputRedactor } from "./environment.ts";
-import { openJail } from "./jail.ts";
+import { isInside, openJail } from "./jail.ts";
 import { ShellOptions } from "./options.ts";
 import { parametersOf } from "./parameters.ts";
 import { findSandbox } from "./sandbox.ts";
-import { runStep, runSteps } from "./steps.ts";
+import { runSteps } from "./steps.ts";
 import { adaptVendorCall, vendorNames } from "./vendor-calls.ts";
 
 export default definePlugin({
   name: "shell",
   kind: "tool",
-  description: "Runs commands that the config names, without a shell",
+  description: "Runs commands that the config names, in a sandbox",
   options: ShellOptions,
   async create(options, context) {
     const jail = await openJail(options.cwd, context.folder);
@@ -21,11 +21,15 @@ export default definePlugin({
       const command = await resolveCommand(entry, options.path);
       commands.set(command.name, command);
     }
-    const sandbox = await findSandbox(options, { jail, log: context.log, commands: [...commands.values()] });
+    const sandbox = await findSandbox(options, jail, context.log);
+    if (isInside(jail, await realpath(context.folder)))
+      context.log.warn("cwd holds the configuration: commands can read and change it", { tool: context.name });
     const redact = outputRedactor(options);
 
     return defineTool({
       ...fromToolOptions(options),
+      // Without a sandbox each call asks by itself, with the exact command lines; asking before that would be asking twice.
+      ...(sandbox === undefined ? { approval: "never" as const } : {}),
       // The command is stopped and its output truncated here; the loop's limits are only a backstop.
       timeout: options.timeout + options.killAfter + 1_000,
       maxOutput: 2 * options.maxOutput + 1_000,
@@ -41,9 +45,7 @@ export default definePlugin({
       effect: "effectful",
       async call(input, call) {
         call.signal.throwIfAborted();
-        const runner = { options, jail, commands, sandbox, redact };
-        if (input.next === undefined) return await runStep(runner, input, { input, call });
-        return { results: await runSteps(runner, [input, ...input.next], { input, call }) };
+        return await runSteps({ name: context.name, options, jail, commands, sandbox, redact }, input, call);
       },
     });
   },

@@ -9,11 +9,11 @@ export interface Jail {
 }
 
 export async function openJail(cwd: string, folder: string): Promise<Jail> {
-  try {
-    return { root: await realpath(resolve(folder, cwd)) };
-  } catch (thrown) {
-    throw new VenturiError("tool.create", "config_invalid", `cwd cannot be opened: ${messageOf(thrown)}`);
-  }
+  const root = await realpath(resolve(folder, cwd)).catch((thrown) => {
+    throw invalid(`cwd cannot be opened: ${messageOf(thrown)}`);
+  });
+  if (root === "/") throw invalid("cwd is the whole machine: name a folder with nothing but the agent's work");
+  return { root };
 }
 
 /** A folder of the jail, held open so that it cannot be swapped between check and start. */
@@ -47,4 +47,5 @@ export async function openDirectory(jail: Jail, path: string): Promise<Directory
 
 export const isInside = (jail: Jail, path: string): boolean => path === jail.root || path.startsWith(jail.root + sep);
 
+const invalid = (message: string) => new VenturiError("tool.create", "config_invalid", message);
 const denied = (message: string) => new VenturiError("tool.call", "tool_denied", message);

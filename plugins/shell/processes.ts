@@ -22,7 +22,7 @@ export async function killMarked(mark: string, since: number): Promise<void> {
   for (let look = 0; performance.now() < until; look++) {
     const { marked, unclear } = await findMarked(mark, since);
     if (marked.length === 0 && unclear === 0) return;
-    for (const pid of marked) kill(pid);
+    for (const pid of marked) killOne(pid);
     if (look > 0) await setTimeout(Math.min(5 * look, 50));
   }
 }
@@ -72,7 +72,7 @@ async function phaseOf(pid: string, since: number): Promise<"settled" | "between
 
 const kernelThread = 0x0020_0000;
 
-function kill(pid: number): void {
+export function killOne(pid: number): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch (thrown) {

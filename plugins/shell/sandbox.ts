@@ -1,102 +1,70 @@
-import { execFile } from "node:child_process";
-import { lstat, readlink } from "node:fs/promises";
-import { dirname } from "node:path";
-import { promisify } from "node:util";
+import { randomUUID } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type Log, messageOf, VenturiError } from "venturi/plugin";
-import type { Command } from "./command.ts";
+import { findBubblewrap } from "./bubblewrap.ts";
 import { findProgram } from "./commands.ts";
 import type { Jail } from "./jail.ts";
+import { probe, type Sandbox } from "./launch.ts";
 import type { ShellOptions } from "./options.ts";
 
-/** Wraps a program and its arguments in bubblewrap. */
-export type Sandbox = (
-  program: string,
-  argv: readonly string[],
-  directory: string,
-) => { program: string; argv: string[] };
+const advice = [
+  "Install it (apt-get, apk or dnf install bubblewrap) where this user may make user namespaces",
+  "or name the command of another sandbox, such as sandbox: [docker, exec, -i, -w, '{directory}', box]",
+  "or say sandbox: approve, and a person approves each command line",
+].join("; ");
 
-interface Setting {
-  readonly jail: Jail;
-  readonly log: Log;
-  readonly commands: readonly Command[];
-}
-
-/**
- * The workspace and the system's programs, and nothing else: no other files, no other processes, no network unless requested.
- * Everything inside dies with it. Where it is unavailable, only commands that cannot run code are offered.
- */
-export async function findSandbox(options: ShellOptions, setting: Setting): Promise<Sandbox | undefined> {
-  const dangerous = setting.commands.filter((command) => command.canRunCode).map((command) => command.name);
-  if (options.sandbox === "off") {
-    if (dangerous.length > 0)
-      setting.log.warn(`sandbox: off, so ${dangerous.join(", ")} can run any code as this user`);
-    return undefined;
-  }
+/** Undefined if a person approves each call instead. A service whose programs could do anything does not start. */
+export async function findSandbox(options: ShellOptions, jail: Jail, log: Log): Promise<Sandbox | undefined> {
+  if (options.sandbox === "approve") return undefined;
+  if (options.sandbox !== "bubblewrap") return await openOther(options.sandbox, options, jail);
   try {
-    return await probe(options, setting.jail);
+    return await findBubblewrap(options, jail, log);
   } catch (thrown) {
-    const reason = messageOf(thrown).trim().split("\n").at(-1);
-    if (options.sandbox === "required")
-      throw invalid(`sandbox: required, but bubblewrap cannot be used: ${reason}`, thrown);
-    if (dangerous.length > 0) {
-      throw invalid(
-        `${dangerous.join(", ")} can run code and needs a sandbox, but bubblewrap cannot be used: ${reason}. Install it, or say sandbox: off if that is meant`,
-        thrown,
-      );
-    }
-    setting.log.warn(`commands run without a sandbox, since bubblewrap cannot be used: ${reason}`);
-    return undefined;
+    const reason = messageOf(thrown);
+    throw invalid(`commands run in a sandbox only, and bubblewrap cannot be used: ${reason}. ${advice}`, thrown);
   }
 }
 
-/** With its own /proc where permitted; a service's or container's masked /proc prevents mounting another. */
-async function probe(options: ShellOptions, jail: Jail): Promise<Sandbox> {
-  const bubblewrap = await findProgram("bwrap", options.path);
-  const mounts = await mountsOf(options, jail);
-  const withProc = wrapper(bubblewrap, [...mounts, "--proc", "/proc"]);
-  if (
-    await works(withProc, jail).then(
-      () => true,
-      () => false,
-    )
-  )
-    return withProc;
-  const withoutProc = wrapper(bubblewrap, mounts);
-  await works(withoutProc, jail);
-  return withoutProc;
-}
-
-const wrapper =
-  (bubblewrap: string, mounts: readonly string[]): Sandbox =>
-  (program, argv, directory) => {
-    const own = program.startsWith("/usr/") ? [] : ["--ro-bind-try", dirname(program), dirname(program)];
-    return { program: bubblewrap, argv: [...mounts, ...own, "--chdir", directory, "--", program, ...argv] };
+/** A sandbox the operator names: the command is appended to it. */
+async function openOther(given: readonly string[], options: ShellOptions, jail: Jail): Promise<Sandbox> {
+  const [first = "", ...rest] = given;
+  const program = await findProgram(first, options.path, jail.root);
+  const sandbox: Sandbox = {
+    async wrap(inner, argv, directory) {
+      const fill = (text: string) => text.replaceAll("{directory}", directory).replaceAll("{workspace}", jail.root);
+      return { program, argv: [...rest.map(fill), inner, ...argv], async [Symbol.asyncDispose]() {} };
+    },
   };
-
-async function works(sandbox: Sandbox, jail: Jail): Promise<void> {
-  const { program, argv } = sandbox("/usr/bin/env", [], jail.root);
-  await promisify(execFile)(program, argv, { env: {}, timeout: 5_000 });
+  await checkFence(sandbox, jail);
+  return sandbox;
 }
 
-const invalid = (message: string, cause: unknown) =>
-  new VenturiError("tool.create", "config_invalid", message, { cause });
-
-const systemFolders = ["/bin", "/sbin", "/lib", "/lib32", "/lib64"];
-const systemFiles = ["/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime", "/etc/nsswitch.conf"];
-const networkFiles = ["/etc/resolv.conf", "/etc/hosts", "/etc/ssl", "/etc/ca-certificates", "/etc/pki"];
-
-async function mountsOf(options: ShellOptions, jail: Jail): Promise<string[]> {
-  const argv = ["--unshare-all", "--die-with-parent", "--ro-bind", "/usr", "/usr"];
-  if (options.network) argv.push("--share-net");
-  for (const folder of systemFolders) argv.push(...(await systemFolder(folder)));
-  const readOnly = [...systemFiles, ...(options.network ? networkFiles : []), ...options.mounts];
-  for (const path of readOnly) argv.push("--ro-bind-try", path, path);
-  return [...argv, "--dev", "/dev", "--tmpfs", "/tmp", "--bind", jail.root, jail.root];
+/** What shows a file of this machine or the service's environment is no sandbox. */
+async function checkFence(sandbox: Sandbox, { root }: Jail): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), "venturi-fence-"));
+  const token = randomUUID();
+  const environment = (await readFile("/proc/self/environ", "utf8").catch(() => "")).slice(0, 256);
+  try {
+    await writeFile(join(folder, "token"), token);
+    const text = 'cat "$1" "/proc/$2/environ" 2>/dev/null; echo ran';
+    await using wrapped = await sandbox.wrap(
+      "/bin/sh",
+      ["-c", text, "sh", join(folder, "token"), `${process.pid}`],
+      root,
+    );
+    const seen = await probe(wrapped, { cwd: root, env: { PATH: "/usr/local/bin:/usr/bin:/bin" } }).catch((thrown) => {
+      throw invalid(`the sandbox cannot be used: ${messageOf(thrown)}`, thrown);
+    });
+    if (!seen.endsWith("ran\n")) throw invalid("the sandbox does not run the command that is appended to it");
+    if (seen.includes(token)) throw invalid("this is no sandbox: it shows files outside the workspace");
+    if (environment !== "" && seen.includes(environment))
+      throw invalid("this is no sandbox: it shows the service's environment");
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
-/** /bin is a link to usr/bin on most systems, a folder on others. */
-async function systemFolder(path: string): Promise<string[]> {
-  const stats = await lstat(path).catch(() => undefined); // not on this system
-  if (stats === undefined) return [];
-  return stats.isSymbolicLink() ? ["--symlink", await readlink(path), path] : ["--ro-bind", path, path];
-}
+const invalid = (message: string, cause?: unknown) =>
+  new VenturiError("tool.create", "config_invalid", message, cause === undefined ? {} : { cause });

@@ -26,13 +26,16 @@ function complain(schema: z.ZodType, value: unknown, issue: Issue): Complaint[] 
     const list = known.length === 0 ? "" : `; the keys are: ${known.join(", ")}`;
     return issue.keys.map((key) => ({
       path: dotted([...here, key]),
-      message: `unknown key${didYouMean(key, known) || list}`,
+      message: saysMore(issue) ? issue.message : `unknown key${didYouMean(key, known) || list}`,
     }));
   }
   const found = at(value, here);
   const missing = found === undefined && (issue.code === "invalid_type" || issue.code === "invalid_union");
   return [{ path: dotted(here), message: missing ? "this key is required" : readable(issue, found) }];
 }
+
+/** Its schema has words of its own for the keys it does not know, such as what became of them. */
+export const saysMore = ({ message }: Issue): boolean => !message.startsWith("Unrecognized key");
 
 function readable(issue: Issue, found: unknown): string {
   if (issue.code === "invalid_union" && "options" in issue && Array.isArray(issue.options)) {

@@ -409,20 +409,16 @@ export interface Shell {
   readonly maxOutput?: number | string;
   /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
   readonly effect?: "pure" | "idempotent" | "effectful";
-  /** the only programs that are ever run */
+  /** the programs the model may start */
   readonly commands: readonly (string | {
     readonly name: string;
     readonly description?: string;
     /** program and fixed leading arguments */
     readonly argv: readonly string[];
-    /** what the model may add: nothing, what passes the program's rules, or anything at all */
-    readonly arguments?: "none" | "checked" | "any";
-    /** patterns (* matches anything) of which each argument must fit one */
-    readonly allow?: readonly string[];
-    /** patterns that no argument may fit */
-    readonly deny?: readonly string[];
+    /** what the model may add: nothing, or anything */
+    readonly arguments?: "none" | "any";
   })[];
-  /** folder the commands run in and may not leave; relative to the config's folder */
+  /** folder the commands run in, and all they can write to; relative to the config's folder */
   readonly cwd: string;
   /** where programs are looked for */
   readonly path?: readonly string[];
@@ -430,14 +426,18 @@ export interface Shell {
   readonly env?: Readonly<Record<string, string>>;
   /** variables of the service that the commands get too */
   readonly passEnv?: readonly string[];
+  /** processes at once in bubblewrap */
+  readonly maxProcesses?: number;
   /** between SIGTERM and SIGKILL */
   readonly killAfter?: number | string;
-  /** bubblewrap: auto requires it for every command that can run code, required for all of them, off runs them without */
-  readonly sandbox?: "auto" | "off" | "required";
-  /** whether the sandbox has a network */
+  /** bubblewrap, or the command of another sandbox as a list ({directory} and {workspace} are replaced), or approve: no sandbox, and a person approves each command line */
+  readonly sandbox?: "bubblewrap" | "approve" | readonly string[];
+  /** whether bubblewrap lets commands use the machine's network */
   readonly network?: boolean;
-  /** folders the sandbox shows, read-only, besides the system's own */
+  /** files and folders bubblewrap shows, read-only, besides the system's own */
   readonly mounts?: readonly string[];
+  /** files and folders of the workspace that bubblewrap protects from being written to, if they exist */
+  readonly readOnly?: readonly string[];
 }
 
 /** Options of the provider `simulator`. */

@@ -10,14 +10,14 @@ import { openService } from "../../src/host/service.ts";
 import { testFolder } from "../host/folder.ts";
 
 const env = {
-  SANDBOX: "off", // bubblewrap is not on every machine
+  SANDBOX: "approve", // bubblewrap is not on every machine
   PATH: process.env.PATH,
   ANTHROPIC_API_KEY: "key-a",
   OPENAI_API_KEY: "key-o",
   GEMINI_API_KEY: "key-g",
   GATEWAY_KEY_SHA256: createHash("sha256").update("gate").digest("hex"),
 };
-const noKeys = { PATH: process.env.PATH, SANDBOX: "off" };
+const noKeys = { PATH: process.env.PATH, SANDBOX: "approve" };
 
 describe("the examples", function () {
   this.timeout(20_000);
@@ -78,6 +78,9 @@ describe("the examples", function () {
     expect(output(read)).to.include("export const greet");
     const tested = await run("coding.yaml", { agent: "coder", input: { text: "Run the shell command test" } }, true);
     expect(types(tested)).to.include.members(["approval.requested", "approval.resolved"]);
+    expect(tested.find((event) => event.type === "approval.requested")?.reason).to.match(
+      /^without a sandbox: .*node --test$/,
+    );
     const [finished] = tested.filter((event) => event.type === "tool.finished");
     expect(finished?.output, JSON.stringify(finished)).to.match(/pass 1/);
   });

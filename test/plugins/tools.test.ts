@@ -20,7 +20,7 @@ tools:
   clock: { type: clock }
   calculator: { type: calculator }
   files: { type: files, root: work, write: true }
-  shell: { type: shell, cwd: work, sandbox: "off", commands: [cat, { name: wait, argv: [sh, wait.sh] }], env: { TOKEN: hidden-token } }
+  shell: { type: shell, cwd: work, sandbox: approve, commands: [cat, { name: wait, argv: [sh, wait.sh] }], env: { TOKEN: hidden-token } }
   web:
     type: http
     allowPrivate: ["127.0.0.1:${port}"]
@@ -94,9 +94,19 @@ describe("the tools in the box, through the whole loop", () => {
     rmSync(folder, { recursive: true });
   });
 
+  /** A person who approves what runs without a sandbox, but for /etc. */
+  const answer = async (run: string, event: RunEvent) => {
+    if (event.type !== "approval.requested") return;
+    const approved = !JSON.stringify(event.arguments).includes("/etc/");
+    await host.runs.signal(run, "approve", { call: event.call, approved });
+  };
+
   const eventsOf = async (run: string): Promise<RunEvent[]> => {
     const events: RunEvent[] = [];
-    for await (const batch of host.runs.follow(run)) events.push(...batch);
+    for await (const batch of host.runs.follow(run)) {
+      events.push(...batch);
+      for (const event of batch) await answer(run, event);
+    }
     return events;
   };
 
@@ -143,7 +153,10 @@ describe("the tools in the box, through the whole loop", () => {
     const { run } = await host.runs.start({ agent: "waiting", input: { text: "wait" } });
     let pid = 0;
     for await (const batch of host.runs.follow(run)) {
-      for (const event of batch) if (event.type === "tool.output") pid = Number(event.text);
+      for (const event of batch) {
+        await answer(run, event);
+        if (event.type === "tool.output") pid = Number(event.text);
+      }
       if (pid > 0) break;
     }
     expect(existsSync(`/proc/${pid}`)).to.equal(true);

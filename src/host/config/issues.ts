@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { everyBranch, expectedBy, flatten, type Issue, knownKeys } from "../../core/complaints.ts";
+import { everyBranch, expectedBy, flatten, type Issue, knownKeys, saysMore } from "../../core/complaints.ts";
 import { didYouMean } from "../../core/suggest.ts";
 import { type Problem, pathText } from "./problem.ts";
 import { find, keyPlaceOf, type Node, type Path, placeOf, plain } from "./tree.ts";
@@ -61,7 +61,7 @@ function asProblems(issue: Issue, { root, path, schema, also = [] }: Check<unkno
     return issue.keys.map((key) => ({
       place: keyPlaceOf(root, [...here, key]),
       path: pathText([...here, key]),
-      message: `unknown key${didYouMean(key, known)}`,
+      message: saysMore(issue) ? issue.message : `unknown key${didYouMean(key, known)}`,
     }));
   }
   if (issue.code === "invalid_key") {

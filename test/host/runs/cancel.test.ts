@@ -13,7 +13,7 @@ providers:
       - name: shell
         turns: [{ text: "Running.", calls: [{ name: shell, arguments: { command: wait } }] }]
 tools:
-  shell: { type: shell, cwd: ., sandbox: off, commands: [{ name: wait, argv: [sleep, "${marker}"] }] }
+  shell: { type: shell, cwd: ., sandbox: approve, commands: [{ name: wait, argv: [sleep, "${marker}"] }] }
 agents:
   runner: { model: demo/shell, tools: [shell] }
   silent: { model: "demo/count-5!stall@2" }
@@ -22,6 +22,16 @@ agents:
 
 async function when(runs: Runs, run: string, type: RunEvent["type"]): Promise<void> {
   for await (const batch of runs.follow(run)) if (batch.some((event) => event.type === type)) return;
+}
+
+async function approve(runs: Runs, run: string): Promise<void> {
+  for await (const batch of runs.follow(run)) {
+    const asked = batch.find((event) => event.type === "approval.requested");
+    if (asked !== undefined) {
+      await runs.signal(run, "approve", { call: asked.call, approved: true });
+      return;
+    }
+  }
 }
 
 async function last(runs: Runs, run: string): Promise<RunEvent | undefined> {
@@ -48,7 +58,7 @@ describe("cancelling a run", () => {
     const venturi = await venturiOf(yaml(marker));
     try {
       const { run } = await venturi.runs.start({ agent: "runner", input: { text: "go" } });
-      await when(venturi.runs, run, "tool.started");
+      await approve(venturi.runs, run);
       while (running(marker) === 0) await new Promise((resolve) => setTimeout(resolve, 5));
       await venturi.runs.cancel(run, "enough");
       expect(running(marker)).to.equal(0);

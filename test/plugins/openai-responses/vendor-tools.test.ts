@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
@@ -53,7 +53,7 @@ version: 1
 providers: { gpt: { type: openai-responses, apiKey: k, baseUrl: "http://127.0.0.1:${port}/v1" } }
 models: { main: { chain: [gpt/codex-mini], options: { tools: [{ type: local_shell }, { type: shell }, { type: apply_patch }] } } }
 tools:
-  shell: { type: shell, cwd: work, sandbox: off, approval: ${approval}, timeout: 2s, commands: [cat, ls, echo, { name: sh, argv: [/bin/sh, -c], arguments: any }] }
+  shell: { type: shell, cwd: work, sandbox: approve, approval: ${approval}, timeout: 2s, commands: [cat, ls, echo, { name: sh, argv: [/bin/sh, -c], arguments: any }] }
   files: { type: files, root: work, write: true, approval: ${approval} }
 agents: { coder: { model: main, instructions: Work., tools: ${tools} } }
 journal: { type: memory }
@@ -145,7 +145,7 @@ journal: { type: memory }
       "exit",
       "timeout",
     ]);
-    const denied = await run(shell(["cat hello.txt", "cat ../venturi.yaml"]));
+    const denied = await run(shell(["cat hello.txt", "cd .. && cat venturi.yaml"]));
     const [refused] = denied.output.output as { stderr: string; outcome: Item }[];
     expect(refused?.stderr).to.contain("tool_denied");
     expect(refused?.outcome).to.deep.equal({ type: "exit", exit_code: 1 });
@@ -177,15 +177,22 @@ journal: { type: memory }
 
   it("approvals are asked as for any call, also by a condition on the tool's own arguments", async () => {
     const denied = await run(local(["echo", "x"]), { approval: "always", verdict: false });
-    expect(denied.events.map((event) => event.type))
-      .to.include("approval.requested")
-      .and.not.to.include("tool.started");
+    expect(denied.events.map((event) => event.type)).to.include("approval.requested");
     expect(String(denied.output.output)).to.contain("tool_denied");
-    const cat = `{ when: 'command == "cat"' }`;
-    const asked = await run(local(["cat", "hello.txt"]), { approval: cat });
-    expect(asked.events.map((event) => event.type)).to.include("approval.requested");
-    const free = await run(local(["echo", "x"]), { approval: cat });
-    expect(free.events.map((event) => event.type)).not.to.include("approval.requested");
+    const deletes = `{ when: 'operation.type == "delete_file"' }`;
+    const made = await run(patch({ type: "create_file", path: "asked.txt", diff: "+x" }), { approval: deletes });
+    expect(made.events.map((event) => event.type)).not.to.include("approval.requested");
+    const gone = await run(patch({ type: "delete_file", path: "asked.txt" }), { approval: deletes });
+    expect(gone.events.map((event) => event.type)).to.include("approval.requested");
+  });
+
+  it("without a sandbox a person sees the exact command line of a vendor's call", async () => {
+    const { events } = await run(local(["bash", "-lc", "cat hello.txt | wc -c"]), { verdict: false });
+    const asked = events.find((event) => event.type === "approval.requested");
+    expect(asked?.arguments).to.deep.equal({
+      commands: [{ argv: ["/bin/sh", "-c", "cat hello.txt | wc -c"], directory: realpathSync(folder.path("work")) }],
+    });
+    expect(asked?.reason).to.equal("without a sandbox: /bin/sh -c 'cat hello.txt | wc -c'");
   });
 
   it("without a tool for it the model gets an error", async () => {
