@@ -70,6 +70,7 @@ export * from "./provider/http/provider.ts";
 export * from "./provider/http/response-error.ts";
 export * from "./provider/quirks.ts";
 export * from "./provider/strict-schema.ts";
+export * from "./provider/system-place.ts";
 export * from "./provider/transcript.ts";
 export * from "./provider/wire-json.ts";
 export * from "./serve/channel-options.ts";

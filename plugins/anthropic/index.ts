@@ -47,18 +47,18 @@ export default definePlugin({
       request: (request, mode) => ({
         url: urlOf(options.baseUrl),
         headers: headers(request),
-        body: { ...bodyOf(request, options.version), stream: mode === "stream" },
+        body: { ...bodyOf(request, options), stream: mode === "stream" },
       }),
       collect: (json, text) => collectWith(new AnthropicDecoder(), json, text),
       counting: {
         request: (request) => ({
           url: `${urlOf(options.baseUrl)}/count_tokens`,
           headers: headers(request),
-          body: countedBody(bodyOf(request, options.version)),
+          body: countedBody(bodyOf(request, options)),
         }),
         read: (json) => count(record(json).input_tokens) ?? notCounted(),
       },
-      ignores: (request) => ignoredBy(request, options.version),
+      ignores: (request) => ignoredBy(request, options),
     });
   },
 });

@@ -1,5 +1,6 @@
 import {
   argumentsObject,
+  type GenerationRequest,
   type Message,
   type Part,
   parseJson,
@@ -26,7 +27,6 @@ export interface AnthropicMessage {
 export function messagesOf(messages: readonly Message[]): AnthropicMessage[] {
   const out: AnthropicMessage[] = [];
   for (const message of messages) {
-    if (isPreface(message)) continue;
     const role = message.role === "tool" ? "user" : message.role;
     const content = message.parts.flatMap((part) => (role === "assistant" ? assistantBlock(part) : userBlock(part)));
     if (content.length === 0) continue;
@@ -38,8 +38,7 @@ export function messagesOf(messages: readonly Message[]): AnthropicMessage[] {
 }
 
 /** The system text: a string, unless a client of this wire sent blocks. */
-export function systemOf(messages: readonly Message[]): string | Block[] | undefined {
-  const preface = messages.filter(isPreface);
+export function systemOf(preface: readonly Message[]): string | Block[] | undefined {
   if (preface.length === 0) return undefined;
   if (!preface.some(({ parts }) => parts.some((part) => part.type === "text" && part.native !== undefined))) {
     return preface.map(textOf).join("\n\n");
@@ -47,8 +46,23 @@ export function systemOf(messages: readonly Message[]): string | Block[] | undef
   return preface.flatMap(({ parts }) => parts.flatMap(userBlock));
 }
 
-/** A system message before the conversation rather than within it. */
-const isPreface = ({ role, native }: Message): boolean => role === "system" && native?.fields.role === undefined;
+/** From Claude Opus 4.8 on; https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages */
+const withSystemTurns = /^claude-(opus-4-([89]|\d\d)\b|[a-z]+-([5-9]|\d\d)\b)/;
+
+/**
+ * Which system messages the API takes within the conversation: those that its own client placed there, and on models that know
+ * them those after a user turn and before the model's. Other clouds that serve the same models refuse them.
+ */
+export function systemPlaces({ messages, model }: GenerationRequest, baseUrl: string): (index: number) => boolean {
+  const knows = withSystemTurns.test(model) && /(^|\.)anthropic\.com$/.test(new URL(baseUrl).hostname);
+  return (index) => {
+    const { native } = messages[index] ?? {};
+    if (native?.wire === wireName && native.fields.role !== undefined) return true;
+    const before = messages[index - 1]?.role;
+    const after = messages[index + 1]?.role;
+    return knows && (before === "user" || before === "tool") && (after === undefined || after === "assistant");
+  };
+}
 
 /** The container that later calls belong to, as named by the last answer. */
 export function containerOf(messages: readonly Message[]): string | undefined {

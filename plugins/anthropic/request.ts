@@ -1,6 +1,15 @@
-import { type GenerationRequest, list, record, type ToolChoice, type ToolSpec, withNative } from "venturi/plugin";
+import {
+  type GenerationRequest,
+  hasLateSystem,
+  list,
+  prefaced,
+  record,
+  type ToolChoice,
+  type ToolSpec,
+  withNative,
+} from "venturi/plugin";
 import { withBreakpoints } from "./cache.ts";
-import { containerOf, messagesOf, systemOf } from "./messages.ts";
+import { containerOf, messagesOf, systemOf, systemPlaces } from "./messages.ts";
 import { outputSchema } from "./schema.ts";
 
 /** Default for `max_tokens`, which Anthropic requires. */
@@ -37,15 +46,22 @@ const withoutSampling = "2026-10-21";
 
 type Body = Record<string, unknown>;
 
-export function bodyOf(request: GenerationRequest, version: string): Body {
+/** What the provider's options say about requests. */
+interface Api {
+  readonly version: string;
+  readonly baseUrl: string;
+}
+
+export function bodyOf(request: GenerationRequest, { version, baseUrl }: Api): Body {
   const { temperature, topP, maxTokens, stop, seed: _, reasoning, ...rest } = request.options;
   const thinking = thinkingOf(request);
+  const { preface, turns } = prefaced(request.messages, systemPlaces(request, baseUrl));
   const body: Body = {
     model: request.model,
     max_tokens: maxTokens ?? defaultMaxTokens + (reasoning?.budget ?? 0),
-    messages: messagesOf(request.messages),
+    messages: messagesOf(turns),
   };
-  const system = systemOf(request.messages);
+  const system = systemOf(preface);
   if (system !== undefined) body.system = system;
   if (stop !== undefined && stop.length > 0) body.stop_sequences = stop;
   if (thinking !== undefined) body.thinking = thinking;
@@ -73,7 +89,7 @@ function takesSampling(request: GenerationRequest, version: string): boolean {
 }
 
 /** Fields the API cannot express, or rejects in combination. */
-export function ignoredBy(request: GenerationRequest, version: string): string[] {
+export function ignoredBy(request: GenerationRequest, { version, baseUrl }: Api): string[] {
   const { seed, temperature, topP } = request.options;
   const sampling = takesSampling(request, version);
   return [
@@ -82,6 +98,8 @@ export function ignoredBy(request: GenerationRequest, version: string): string[]
     ...(topP === undefined || sampling ? [] : ["top_p"]),
     // There is no JSON mode without a schema.
     ...(request.output !== undefined && request.output.schema === undefined ? ["response_format"] : []),
+    // It is a user turn then.
+    ...(hasLateSystem(request.messages, systemPlaces(request, baseUrl)) ? ["messages.role"] : []),
     ...shownBy(request, "image"),
     ...shownBy(request, "file"),
   ];

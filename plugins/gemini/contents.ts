@@ -23,7 +23,6 @@ export function contentsOf(messages: readonly Message[], model: string): Content
   const out: Content[] = [];
   let results: Content | undefined;
   for (const message of messages) {
-    if (message.role === "system") continue;
     if (message.role === "tool") {
       if (results === undefined) {
         results = { role: "user", parts: [] };

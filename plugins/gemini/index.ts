@@ -2,6 +2,7 @@ import {
   collectWith,
   count,
   definePlugin,
+  hasLateSystem,
   httpOptions,
   httpProvider,
   notCounted,
@@ -61,6 +62,7 @@ export default definePlugin({
         }),
         read: embeddingsOf,
       },
+      ignores: ({ messages }) => (hasLateSystem(messages) ? ["messages.role"] : []),
       failure: ({ body }) => keyFailure(body),
     }),
 });

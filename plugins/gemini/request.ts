@@ -3,6 +3,7 @@ import {
   type GenerationOptions,
   type GenerationRequest,
   list,
+  prefaced,
   record,
   type ToolChoice,
   type ToolSpec,
@@ -39,8 +40,9 @@ export function bodyOf(request: GenerationRequest): Body {
     config.responseMimeType = "application/json";
     if (request.output.schema !== undefined) config.responseJsonSchema = request.output.schema;
   }
-  const body: Body = { contents: contentsOf(request.messages, request.model) };
-  const system = request.messages.filter((message) => message.role === "system").map(textOf);
+  const { preface, turns } = prefaced(request.messages);
+  const body: Body = { contents: contentsOf(turns, request.model) };
+  const system = preface.map(textOf);
   if (system.length > 0) body.systemInstruction = { parts: [{ text: system.join("\n\n") }] };
   const generationConfig = { ...config, ...record(rest.generationConfig) };
   const tools = [...declarations(request.tools), ...list(rest.tools)];
