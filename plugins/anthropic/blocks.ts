@@ -61,6 +61,8 @@ export class Blocks {
   #thinking: Thinking | undefined;
   #calls = 0;
   #thoughts = 0;
+  /** Arguments arrived that belong to no call that can be told: some call is not what it seems. */
+  stray = false;
 
   constructor(quirks: Quirks) {
     this.#quirks = quirks;
@@ -179,7 +181,11 @@ export class Blocks {
 
   #write(index: unknown, text: string, out: Delta[]): void {
     const block = this.#target(index);
-    if (block === undefined) return this.#quirks.count("stray_json");
+    if (block === undefined) {
+      this.#quirks.count("stray_json");
+      this.stray = this.#calls > 0;
+      return;
+    }
     if (block.kind === "server") {
       block.json += text;
       return;
@@ -196,15 +202,17 @@ export class Blocks {
   }
 
   /**
-   * The block at the index, else the latest block that takes JSON if it is open or still empty. Dropping arguments with a wrong
-   * index would leave a call that seems to have none.
+   * The block at the index. A gateway's wrong index is tolerated where one block alone can be meant: the only open one that takes
+   * JSON, or the latest call if all are closed and it is still empty. Otherwise the arguments could become another call's.
    */
   #target(index: unknown): Call | Server | undefined {
     const block = this.#open.get(Number(index));
     if (block?.kind === "call" || block?.kind === "server") return block;
     this.#quirks.count("index_mismatch");
+    const open = [...this.#open.values()].filter((each) => each.kind === "call" || each.kind === "server");
+    if (open.length > 0) return open.length === 1 ? open[0] : undefined;
     const latest = this.#json;
-    return latest?.open || (latest?.kind === "call" && !latest.written) ? latest : undefined;
+    return latest?.kind === "call" && !latest.written ? latest : undefined;
   }
 
   #thought(index: unknown): Thinking {

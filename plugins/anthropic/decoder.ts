@@ -139,6 +139,8 @@ export class AnthropicDecoder implements Decoder {
   #finish(out: Delta[]): void {
     if (this.#ended) return;
     this.#ended = true;
+    if (this.#blocks.stray)
+      return this.#fail("arguments arrived for a block that is not open; a call is incomplete", out);
     this.#blocks.end(out);
     const raw = this.#stop;
     if (raw === undefined) this.quirks.count("missing_stop_reason");

@@ -20,7 +20,8 @@ export function parseInterrupt(id: string): { run: string; seq: number; call: st
 /** A run as AG-UI events: a step per round, a message per stretch of text, tools with arguments and results. */
 export class AgUiProjection {
   readonly #ids: AgUiRun;
-  readonly #calls = new Set<string>();
+  /** Open calls, and whether they have no arguments so far. */
+  readonly #calls = new Map<string, { readonly bare: boolean }>();
   #begun = false;
   #step: string | undefined;
   #part = 0;
@@ -77,12 +78,15 @@ export class AgUiProjection {
   #tool(event: RunEvent): string {
     switch (event.type) {
       case "tool_call.started":
-        this.#calls.add(event.call);
+        this.#calls.set(event.call, { bare: true });
         return this.#close() + dataFrame({ type: "TOOL_CALL_START", toolCallId: event.call, toolCallName: event.name });
       case "tool_call.delta":
-        return dataFrame({ type: "TOOL_CALL_ARGS", toolCallId: event.call, delta: event.arguments });
-      case "tool_call.ready":
-        return this.#endCall(event.call);
+        return this.#arguments(event.call, event.arguments);
+      case "tool_call.ready": {
+        // Clients parse what they got as JSON.
+        const none = this.#calls.get(event.call)?.bare === true;
+        return (none ? this.#arguments(event.call, JSON.stringify(event.arguments)) : "") + this.#endCall(event.call);
+      }
       case "tool_call.rejected":
         return this.#endCall(event.call) + result(event.call, event.error.err);
       case "tool.output":
@@ -100,6 +104,11 @@ export class AgUiProjection {
       default:
         return "";
     }
+  }
+
+  #arguments(call: string, delta: string): string {
+    this.#calls.set(call, { bare: false });
+    return dataFrame({ type: "TOOL_CALL_ARGS", toolCallId: call, delta });
   }
 
   #delta(kind: "TEXT" | "REASONING", delta: string): string {
@@ -130,7 +139,7 @@ export class AgUiProjection {
 
   #endStep(): string {
     let frames = this.#close();
-    for (const call of [...this.#calls]) frames += this.#endCall(call);
+    for (const call of [...this.#calls.keys()]) frames += this.#endCall(call);
     if (this.#step !== undefined) frames += dataFrame({ type: "STEP_FINISHED", stepName: this.#step });
     this.#step = undefined;
     return frames;

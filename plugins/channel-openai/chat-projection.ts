@@ -29,7 +29,8 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
         return delta === undefined && logprobs === undefined ? "" : frame(delta ?? {}, null, logprobs ?? null);
       }
       case "tool_call.started":
-      case "tool_call.delta": {
+      case "tool_call.delta":
+      case "tool_call.ready": {
         const delta = calls.of(event);
         return delta === undefined ? "" : frame(delta);
       }
@@ -61,23 +62,31 @@ export const chatHeartbeat = (chat: ChatRun): string =>
 class CallDeltas {
   readonly #chat: ChatRun;
   readonly #indexes = new Map<string, number>();
+  /** Calls without arguments so far. */
+  readonly #bare = new Set<string>();
 
   constructor(chat: ChatRun) {
     this.#chat = chat;
   }
 
-  of(event: EventOf<"tool_call.started" | "tool_call.delta">): Record<string, unknown> | undefined {
+  of(event: EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready">): Record<string, unknown> | undefined {
     if (event.type === "tool_call.started") {
       // Free text arrives wrapped in JSON, so it is emitted only when complete.
       if (!event.client || this.#chat.custom.has(event.name)) return undefined;
       const index = this.#add(event.call);
+      this.#bare.add(event.call);
       const body = { name: event.name, arguments: "" };
       if (this.#chat.legacy) return { function_call: body };
       return { tool_calls: [{ index, id: event.call, type: "function", function: body }] };
     }
     const index = this.#indexes.get(event.call);
     if (index === undefined) return undefined;
-    const body = { arguments: event.arguments };
+    const isBare = this.#bare.delete(event.call);
+    // A call without arguments is known as one when it is ready; clients parse what they got as JSON.
+    if (event.type === "tool_call.ready" && !isBare) return undefined;
+    const body = {
+      arguments: event.type === "tool_call.ready" ? JSON.stringify(event.arguments) : event.arguments,
+    };
     return this.#chat.legacy ? { function_call: body } : { tool_calls: [{ index, function: body }] };
   }
 

@@ -49,7 +49,10 @@ export class Calls {
     out.push({ type: "tool_call", index, arguments: piece });
   }
 
-  /** The final arguments override the fragments: some servers send no fragments, some send them encrypted. */
+  /**
+   * The final arguments override the fragments: some servers send no fragments, some send them encrypted. They do not end the
+   * call: the item does, and may be the only one that has them.
+   */
   whole(output: Output, value: unknown, out: Delta[]): void {
     const whole = typeof value === "object" && value !== null ? JSON.stringify(value) : value;
     if (typeof whole !== "string") return;
@@ -57,13 +60,10 @@ export class Calls {
     const given = output.arguments;
     output.done = true;
     // Some servers omit the arguments from the item that ends the call.
-    if (whole === given || whole === "") {
-      out.push({ type: "tool_call", index, sealed: true });
-      return;
-    }
+    if (whole === given || whole === "") return;
     output.arguments = whole;
     if (given !== "") this.#quirks.count("arguments_differ");
-    out.push({ type: "tool_call", index, arguments: whole, sealed: true, ...(given !== "" && { replace: true }) });
+    out.push({ type: "tool_call", index, arguments: whole, ...(given !== "" && { replace: true }) });
   }
 
   /** The item that ends a function call. */
@@ -73,7 +73,8 @@ export class Calls {
     this.whole(output, item.arguments ?? output.arguments, out);
     const name = word(item.name);
     const id = word(item.call_id);
-    if (name !== undefined) out.push({ type: "tool_call", index, name, ...(id !== undefined && { id }) });
+    const known = { ...(name !== undefined && { name }), ...(id !== undefined && { id }) };
+    out.push({ type: "tool_call", index, ...known, sealed: true });
   }
 
   /** Takes an item the client must execute; false when it is not one. */

@@ -181,7 +181,6 @@ export class ChatDecoder implements Decoder {
 
   #text(text: string, out: Delta[]): void {
     this.#hasText = true;
-    if (this.#calls.count > 0 && text.trim() !== "") this.#calls.moveOn(out);
     out.push({ type: "text", text });
   }
 

@@ -23,8 +23,6 @@ interface Call {
   name: string | undefined;
   text: string;
   scanner: JsonScanner;
-  /** The model has moved on since. */
-  passed: boolean;
 }
 
 /**
@@ -34,8 +32,6 @@ interface Call {
  */
 export class ToolCalls {
   readonly #quirks: Quirks;
-  /** Number of calls so far. A field, since every text chunk reads it. */
-  count = 0;
   readonly #calls: Call[] = [];
   readonly #byKey = new Map<Key, Call>();
   readonly #byId = new Map<string, Call>();
@@ -45,15 +41,16 @@ export class ToolCalls {
     this.#quirks = quirks;
   }
 
+  get count(): number {
+    return this.#calls.length;
+  }
+
   /** `delta.tool_calls` of one chunk. */
   push(toolCalls: unknown, out: Delta[]): void {
     let touched: Call | undefined;
     for (const entry of list(toolCalls)) {
       const fragment = this.#read(entry);
-      const known = this.#find(fragment, touched);
-      // Calls started in one chunk may get their arguments afterwards, in turns.
-      if (known === undefined && touched === undefined) this.moveOn(out);
-      const call = known ?? this.#open(fragment);
+      const call = this.#find(fragment, touched) ?? this.#open(fragment);
       touched = call;
       this.#extend(call, fragment, out);
     }
@@ -64,20 +61,6 @@ export class ToolCalls {
     this.#quirks.count("function_call");
     const fragment: Fragment = { ...this.#read({ function: functionCall }), key: "function_call" };
     this.#extend(this.#byKey.get("function_call") ?? this.#open(fragment), fragment, out);
-  }
-
-  /**
-   * The model has moved on: the last call has no arguments, or `{}` was not a placeholder. If arguments arrive after all, they
-   * replace these.
-   */
-  moveOn(out: Delta[]): void {
-    const call = this.#last;
-    if (call === undefined || call.passed || call.custom || call.name === undefined) return;
-    const none = call.text.trim() === "";
-    if (!none && !(call.scanner.closed && call.scanner.empty)) return;
-    call.passed = true;
-    if (none) this.#append(call, "{}", out);
-    else out.push({ type: "tool_call", index: call.index, sealed: true });
   }
 
   /** End of the generation: closes the quote of free text wrapped in JSON. */
@@ -150,10 +133,8 @@ export class ToolCalls {
       name: undefined,
       text: "",
       scanner: new JsonScanner(),
-      passed: false,
     };
     this.#calls.push(call);
-    this.count = this.#calls.length;
     this.#byKey.set(fragment.key, call);
     return call;
   }

@@ -16,6 +16,7 @@ import { LiveContext } from "./live-context.ts";
 import type { Breakers } from "./model/breaker.ts";
 import { producedIn } from "./model/output-cap.ts";
 import { orAborted } from "./or-aborted.ts";
+import { mayFollow } from "./state/call-order.ts";
 import { RunState } from "./state/run-state.ts";
 import { TimeKeeper } from "./timing.ts";
 
@@ -145,6 +146,8 @@ export class RunContext {
   /** Writes and applies the event; committed with the next group. */
   emit(body: EventBody): RunEvent {
     if (this.#fenced) throw this.signal.reason;
+    // Of the events of calls; text, which is most of them, is none.
+    if (body.type !== "text.delta") mayFollow(this.state, body);
     const event = this.parts.log.write(body);
     this.state.apply(event);
     return event;

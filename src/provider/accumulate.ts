@@ -1,4 +1,5 @@
 import { performance } from "node:perf_hooks";
+import { isDeepStrictEqual } from "node:util";
 import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
 import { VenturiError } from "../core/errors.ts";
 import { flatten } from "../core/flat-text.ts";
@@ -11,6 +12,9 @@ export type CallResult =
   | { readonly ok: true; readonly arguments: Record<string, unknown> }
   | { readonly ok: false; readonly error: VenturiError; readonly raw: string };
 
+/** What proved that no more arguments can follow: they closed, the wire ended the call, or the generation ended. */
+export type Seal = "arguments" | "wire" | "generation";
+
 /** A tool call as received so far. */
 export interface OpenCall {
   readonly index: number;
@@ -19,8 +23,11 @@ export interface OpenCall {
   /** The arguments' JSON text so far. */
   readonly text: string;
   readonly bytes: number;
+  /** This much of the text is final. Empty or unusual beginnings are not: they may be placeholders or enciphered. */
+  readonly settled: number;
   /** No further delta can change it. */
   readonly sealed: boolean;
+  readonly sealedBy: Seal | undefined;
   readonly signature: string | undefined;
   /** The vendor's type, when it is not one of the request's functions. */
   readonly kind: string | undefined;
@@ -34,11 +41,11 @@ export interface Step {
   readonly opened: boolean;
   /** This delta sealed the call. */
   readonly sealed: boolean;
-  /** The wire changed the arguments of a sealed call: anything started with the old ones is void. */
-  readonly reopened: boolean;
+  /** The wire changed arguments that were final: a tool may already run on them. */
+  readonly contradicted: boolean;
 }
 
-/** Assembles tool calls from fragments: O(bytes) in time and memory. */
+/** Assembles tool calls from fragments: O(bytes) in time and memory. A call is sealed once, by evidence. */
 export class Accumulator {
   readonly #calls: Call[] = [];
   readonly #run: string | undefined;
@@ -60,10 +67,10 @@ export class Accumulator {
     const call = this.#call(delta.index);
     const opened = call.identify(delta, this.#run);
     const wasSealed = call.sealed;
-    const changed = call.extend(delta);
-    if (changed && wasSealed) call.sealed = false;
-    else if (!call.sealed && call.complete(delta)) call.sealed = true;
-    const step = { call, opened, sealed: call.sealed && !wasSealed, reopened: changed && wasSealed };
+    const contradicted = call.contradicts(delta);
+    if (!wasSealed || contradicted) call.extend(delta);
+    call.sealedBy ??= call.seal(delta);
+    const step = { call, opened, sealed: call.sealed && !wasSealed, contradicted };
     observer?.accumulated(delta.chunk ?? -1, call.index, call.bytes, call.sealed, start, performance.now());
     return step;
   }
@@ -74,7 +81,7 @@ export class Accumulator {
     for (const call of this.#calls) {
       if (call.sealed) continue;
       call.ensureId(this.#run);
-      call.sealed = true;
+      call.sealedBy = "generation";
       call.cut = finish === "length" || finish === "content_filter";
       sealed.push(call);
     }
@@ -103,7 +110,8 @@ class Call implements OpenCall {
   name = "";
   text = "";
   bytes = 0;
-  sealed = false;
+  settled = 0;
+  sealedBy: Seal | undefined;
   cut = false;
   signature: string | undefined;
   kind: string | undefined;
@@ -132,30 +140,45 @@ class Call implements OpenCall {
     if (this.id === "") this.id = run === undefined ? `call_${this.index}` : `call_${run}_${this.index}`;
   }
 
-  /** Appends a fragment of arguments; true when that changes a text that was already complete. */
-  extend(delta: ToolCallDelta): boolean {
-    const piece = delta.arguments;
-    if (piece === undefined || (piece === "" && delta.replace !== true)) return false;
-    if (delta.replace === true) {
-      if (piece === this.text) return false;
+  get sealed(): boolean {
+    return this.sealedBy !== undefined;
+  }
+
+  /** A sealed call may be repeated, also with other white space. Nothing may follow it or change what is settled. */
+  contradicts({ arguments: piece, replace }: ToolCallDelta): boolean {
+    if (this.settled === 0 && !this.sealed) return false;
+    if (piece === undefined || piece === this.text) return false;
+    if (replace !== true) return this.sealed && piece.trim() !== "";
+    if (!this.sealed) return !piece.startsWith(this.text.slice(0, this.settled));
+    return !isDeepStrictEqual(parsed(piece), parsed(this.text));
+  }
+
+  /** Appends a fragment of arguments, or puts the whole text in place of the fragments. */
+  extend({ arguments: piece, replace }: ToolCallDelta): void {
+    if (piece === undefined || (piece === "" && replace !== true)) return;
+    if (replace === true) {
+      if (piece === this.text) return;
       this.#scanner = new JsonScanner();
       this.text = "";
       this.#flatAt = 0;
       this.bytes = 0;
     }
-    const whole = this.#scanner.closed || delta.replace === true;
+    this.#result = undefined;
     this.text += piece;
     if (this.text.length > this.#flatAt) this.#flatAt = flatten(this.text);
     this.bytes += Buffer.byteLength(piece);
     this.#scanner.push(piece);
-    const changed = whole && (delta.replace === true || this.#scanner.broken);
-    if (changed) this.#result = undefined;
-    return changed;
+    if (!this.#scanner.empty && !this.#scanner.broken) this.settled = this.text.length;
   }
 
-  /** A closed, non-empty object is complete; `{}` may be a placeholder until the wire moves on. */
-  complete(delta: ToolCallDelta): boolean {
-    return this.#scanner.closed && this.name !== "" && (delta.sealed === true || !this.#scanner.empty);
+  /**
+   * What seals the call after this delta. A closed object with something in it is complete. An empty one may be a placeholder
+   * until the wire ends the call, and no arguments at all may still arrive until the generation ends.
+   */
+  seal(delta: ToolCallDelta): Seal | undefined {
+    if (!this.#scanner.closed || this.name === "") return undefined;
+    if (!this.#scanner.empty) return "arguments";
+    return delta.sealed === true ? "wire" : undefined;
   }
 
   result(): CallResult {
@@ -191,3 +214,12 @@ class Call implements OpenCall {
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Undefined where it is not JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -46,7 +46,8 @@ export const quirkNotes: Readonly<Record<string, string>> = {
   repeated_message_start: "The start of the message was sent again; ignored.",
   stop_with_tool_calls: "The finish reason is stop although there are calls; the calls count.",
   stop_without_block: "The end of a block that was not open; ignored.",
-  stray_json: "A piece of JSON outside any call; ignored.",
+  stray_json:
+    "A piece of JSON outside any call; ignored where there are no calls, an error of the stream where it could be one's arguments.",
   text_differs: "The finished text differs from its deltas; the deltas count.",
   unknown_block: "A content block of an unknown kind; kept as it is.",
   unknown_delta: "A delta of an unknown kind; ignored.",

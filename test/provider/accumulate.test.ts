@@ -1,5 +1,6 @@
 import { assert } from "chai";
 import fc from "fast-check";
+import type { ToolCallDelta } from "../../src/core/deltas.ts";
 import { Accumulator } from "../../src/provider/accumulate.ts";
 import { JsonScanner } from "../../src/provider/fast-json/scanner.ts";
 
@@ -84,18 +85,40 @@ describe("the accumulator", () => {
     const accumulator = new Accumulator();
     accumulator.push(call({ name: "tool", arguments: "cipher" }));
     const step = accumulator.push(call({ arguments: '{"a":1}', replace: true, sealed: true }));
-    assert.deepInclude(step, { sealed: true, reopened: false });
-    const again = accumulator.push(call({ arguments: '{"a":1}', replace: true, sealed: true }));
-    assert.deepInclude(again, { sealed: false, reopened: false });
-    assert.equal(again.call.bytes, 7);
+    assert.isTrue(step.sealed);
+    for (const repeated of ['{"a":1}', '{ "a": 1 }']) {
+      const again = accumulator.push(call({ arguments: repeated, replace: true, sealed: true }));
+      assert.isFalse(again.sealed);
+      assert.deepInclude({ ...again.call }, { bytes: 7, text: '{"a":1}' });
+    }
   });
 
-  it("says so when the arguments of a sealed call change, and seals it again only at the end", () => {
+  it("says so when the wire changes what is final", () => {
+    const changes: Record<string, readonly [string, Partial<ToolCallDelta>]> = {
+      "a sealed call gets other arguments": ['{"a":1}', { arguments: '{"a":2}', replace: true }],
+      "a sealed call goes on": ['{"a":1}', { arguments: "}" }],
+      "a sealed call starts again": ['{"a":1}', { arguments: '{"a":1}{"b":2}', replace: true }],
+      "other arguments replace the beginning": ['{"a":', { arguments: '{"b":1}', replace: true }],
+    };
+    for (const [change, [first, second]] of Object.entries(changes)) {
+      const accumulator = new Accumulator();
+      accumulator.push(call({ name: "tool", arguments: first }));
+      assert.isTrue(accumulator.push(call(second)).contradicted, change);
+    }
+  });
+
+  it("says what sealed a call: its arguments, the wire, or the generation", () => {
     const accumulator = new Accumulator();
-    accumulator.push(call({ name: "tool", arguments: '{"a":1}' }));
-    const step = accumulator.push(call({ arguments: '{"a":2}', replace: true }));
-    assert.deepInclude(step, { sealed: false, reopened: true });
-    assert.deepEqual(accumulator.finish("stop")[0]?.result(), { ok: true, arguments: { a: 2 } });
+    const sealedBy = (delta: Partial<ToolCallDelta>) => accumulator.push(call(delta)).call.sealedBy;
+    assert.equal(sealedBy({ name: "tool", arguments: '{"a":1}' }), "arguments");
+    assert.equal(sealedBy({ index: 1, name: "tool", arguments: "{}" }), undefined);
+    assert.equal(sealedBy({ index: 1, sealed: true }), "wire");
+    assert.equal(sealedBy({ index: 2, name: "tool", arguments: "{}" }), undefined);
+    assert.equal(sealedBy({ index: 3, name: "tool", sealed: true }), undefined);
+    assert.deepEqual(
+      accumulator.finish("tool_calls").map(({ sealedBy }) => sealedBy),
+      ["generation", "generation"],
+    );
   });
 
   it("keeps the first id and the first name, and makes an id when the wire has none", () => {

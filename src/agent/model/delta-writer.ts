@@ -2,7 +2,6 @@ import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../../core
 import { VenturiError } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { keepOne } from "../../core/keep-one.ts";
-import { LazySet } from "../../core/lazy-collections.ts";
 import { textUnlessSame } from "../../core/messages.ts";
 import type { StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
@@ -17,8 +16,6 @@ import { OutputCap, perEvent } from "./output-cap.ts";
 export interface CallSink {
   /** The call is complete, valid and written. */
   sealed(call: CallState): void;
-  /** The wire reopened the call after it was sealed. */
-  unsealed(call: string): void;
 }
 
 /** Turns the deltas of one generation into events. Adjacent fragments of one kind from one network read become one event. */
@@ -36,9 +33,10 @@ export class DeltaWriter {
   readonly #sink: CallSink;
   readonly #accumulator: Accumulator;
   readonly #cap: OutputCap;
-  readonly #doubtful = new LazySet<OpenCall>();
   /** Event call ids of open calls, by index. */
   readonly #ids: string[] = [];
+  /** How much of each call's arguments has been written, by index. */
+  readonly #told: number[] = [];
   #kind: "text" | "reasoning" | "refusal" | undefined;
   /** Joined once: repeated appending builds a rope that any holder of the event would keep alive. */
   #pieces: string[] = none;
@@ -78,7 +76,6 @@ export class DeltaWriter {
         "the stream ended before its own end; it was truncated",
       );
     }
-    for (const call of this.#doubtful) this.#seal(call);
     for (const call of this.#accumulator.finish(done.finish)) this.#seal(call);
     return done;
   }
@@ -162,34 +159,25 @@ export class DeltaWriter {
 
   #call(delta: ToolCallDelta): void {
     if (this.#kind !== undefined || this.#callIndex !== delta.index) this.#flush();
-    const before = delta.replace ? (this.#accumulator.open[delta.index]?.text ?? "") : "";
-    const { call, opened, sealed, reopened } = this.#accumulator.push(delta);
+    const before = this.#accumulator.open[delta.index]?.text.length ?? 0;
+    const { call, opened, sealed, contradicted } = this.#accumulator.push(delta);
+    if (contradicted) throw changedArguments(call.name);
+    // Counted as it arrives: text that is not written yet is held in memory.
+    if (call.text.length > before) this.#cap.size += call.text.length - before;
     if (opened) this.#open(call);
-    if (reopened) {
-      this.#doubtful.delete(call);
-      this.#sink.unsealed(this.#idOf(call));
-    }
     // Arguments that arrive before the name are held by the accumulator until it does.
-    if (call.name !== "") this.#extend(call, opened ? call.text : newPiece(delta, before));
-    if (sealed) {
-      this.#flush();
-      if (this.#isDoubtful(call)) this.#doubtful.add(call);
-      else this.#seal(call);
-    }
+    if (call.name !== "") this.#extend(call, call.settled, delta.arguments);
+    if (sealed) this.#seal(call);
   }
 
-  /** Empty arguments for a tool that requires some: they may still arrive while the generation runs. */
-  #isDoubtful(call: OpenCall): boolean {
-    const result = call.result();
-    if (!result.ok || Object.keys(result.arguments).length > 0) return false;
-    const checked = this.#tools.check(this.#nameOf(call), {});
-    return !checked.ok && checked.error.code === "tool_invalid_arguments";
-  }
-
-  #extend(call: OpenCall, piece: string): void {
-    if (piece === "") return;
+  /** Writes the arguments up to `end`. Pieces always add up to a prefix of the arguments the call is sealed with. */
+  #extend(call: OpenCall, end: number, piece = ""): void {
+    const from = this.#told[call.index] ?? 0;
+    if (end <= from) return;
+    this.#told[call.index] = end;
     this.#callIndex = call.index;
-    this.#add(piece);
+    // The piece itself where it is all there is to say: slicing a growing text would copy it for each fragment.
+    this.#add(end - from === piece.length ? piece : call.text.slice(from, end));
   }
 
   #open(call: OpenCall): void {
@@ -224,6 +212,9 @@ export class DeltaWriter {
   #seal(call: OpenCall): void {
     const name = this.#nameOf(call);
     if (call.name === "") this.#open(call);
+    if (this.#callIndex !== call.index) this.#flush();
+    this.#extend(call, call.text.length);
+    this.#flush();
     const id = this.#idOf(call);
     const result = call.result();
     const checked = result.ok ? this.#tools.check(name, result.arguments) : result;
@@ -253,7 +244,7 @@ export class DeltaWriter {
     this.#callIndex = -1;
     if (call !== undefined && text === "") return;
     this.outputCharacters += text.length;
-    this.#cap.size += perEvent + text.length;
+    this.#cap.size += perEvent + (call === undefined ? text.length : 0);
     if (call !== undefined) {
       this.#run.emit({ type: "tool_call.delta", round: this.#round, call, arguments: text });
       return;
@@ -286,11 +277,12 @@ function mustFit(data: unknown): void {
   throw new VenturiError("provider.stream", "too_large", `a part of the model's answer ${excess}`);
 }
 
+const changedArguments = (name: string): VenturiError =>
+  new VenturiError(
+    "provider.stream",
+    "stream_error",
+    `the provider changed the arguments of "${name}" after it had sent them`,
+  );
+
 /** Placeholder name for a call whose name never arrived: it is rejected like an unknown tool and reported to the model. */
 const nameless = "unnamed";
-
-/** The new part of the arguments; a wire that repeats the full text at the end adds nothing. */
-function newPiece(delta: ToolCallDelta, before: string): string {
-  const piece = delta.arguments ?? "";
-  return delta.replace && piece.startsWith(before) ? piece.slice(before.length) : piece;
-}

@@ -63,6 +63,10 @@ export class RoundState {
     if (!this.#places.has(call)) this.#places.set(call, this.#places.size);
   }
 
+  hasOpened(call: string): boolean {
+    return this.#places.has(call);
+  }
+
   /** Its text so far, without reasoning. Computed when asked for: a second copy would cost a rope node per token. */
   get text(): string {
     let text = "";
@@ -116,7 +120,7 @@ export class RoundState {
       ...(text === undefined ? {} : { text }),
       ...(signature === undefined ? {} : { signature }),
     };
-    // A wire that changes arguments after sealing them emits the call again: the last one counts.
+    // Earlier releases sealed a call again when the wire changed its arguments: the last one counts.
     const known = this.calls.has(event.call) ? this.parts.findIndex((other) => isCall(other, event.call)) : -1;
     if (known < 0) this.parts.push(part);
     else this.parts[known] = part;

@@ -82,13 +82,6 @@ export class Dispatcher implements CallSink {
     this.#pump();
   }
 
-  unsealed(call: string): void {
-    const entry = this.#entries.findLast((other) => other.call.call === call);
-    if (entry === undefined) return;
-    if (entry.state !== "running") entry.state = "settled";
-    entry.controller.abort(new VenturiError("tool.call", "stream_interrupted", "the model changed the call"));
-  }
-
   /** The generation succeeded. */
   release(): void {
     this.#released = true;
@@ -123,7 +116,6 @@ export class Dispatcher implements CallSink {
     for (const entry of this.#entries) {
       if (entry.state !== "queued") continue;
       if (!this.#released && !this.#mayStartEarly(entry)) continue;
-      if (this.#isChanged(entry)) continue;
       if (this.#isUndecided(entry)) {
         void this.#decide(entry);
         continue;
@@ -213,11 +205,6 @@ export class Dispatcher implements CallSink {
   /** An effectful tool started before a crash may or may not have taken effect. */
   #isUncertain(tool: Tool, call: CallState): boolean {
     return call.attempts > 0 && tool.effect !== "pure" && tool.effect !== "idempotent" && tool.resumable !== true;
-  }
-
-  /** The wire changed a call that had been started: the old call's end is written before the new one's start. */
-  #isChanged({ call }: Entry): boolean {
-    return this.#entries.some((entry) => entry.state === "running" && entry.call.call === call.call);
   }
 
   #hasRoom({ tool, call }: Entry): boolean {

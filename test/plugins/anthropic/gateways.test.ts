@@ -93,16 +93,39 @@ describe("Anthropic's wire as gateways bend it", () => {
     assert.equal(decoded.quirks.index_mismatch, 3);
   });
 
-  it("does not write into a call that is closed and has its arguments", () => {
-    const json = (index: number, partial_json: string) =>
-      event({ type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } });
-    const call = { type: "tool_use", id: "t", name: "berth", input: {}, toolset_name: "harbour" };
-    const start = event({ type: "content_block_start", index: 0, content_block: call });
-    const close = event({ type: "content_block_stop", index: 0 });
-    const decoded = decode(wire, begin, start, json(0, "{}"), close, json(3, '{"pier":1}'), stop("tool_use"), end);
-    assert.deepEqual(callsOf(decoded), [["berth", {}]]);
-    assert.equal(decoded.quirks.stray_json, 1);
-    assert.equal(decoded.transcript.calls[0]?.signature, '{"toolset_name":"harbour"}');
+  const json = (index: number, partial_json: string) =>
+    event({ type: "content_block_delta", index, delta: { type: "input_json_delta", partial_json } });
+  const call = (index: number, more: object = {}) =>
+    event({
+      type: "content_block_start",
+      index,
+      content_block: { type: "tool_use", name: "berth", input: {}, ...more },
+    });
+  const harbour = { id: "t", toolset_name: "harbour" };
+  const close = (index: number) => event({ type: "content_block_stop", index });
+
+  it("takes arguments under a wrong index where only one call can be meant", () => {
+    for (const reads of [
+      [call(0, harbour), json(3, '{"pier":1}'), close(0)],
+      [call(0, harbour), close(0), json(3, '{"pier":1}')],
+      [call(0, { id: "s", name: "look" }), close(0), call(1, harbour), json(3, '{"pier":1}'), close(1)],
+    ]) {
+      const decoded = decode(wire, begin, ...reads, stop("tool_use"), end);
+      assert.deepEqual(callsOf(decoded).at(-1), ["berth", { pier: 1 }]);
+      assert.equal(decoded.transcript.calls.at(-1)?.signature, '{"toolset_name":"harbour"}');
+    }
+  });
+
+  it("fails where arguments could be another call's, or come for one that has its own", () => {
+    for (const reads of [
+      [call(0, { id: "s" }), call(1, { id: "t" }), json(3, '{"pier":1}'), close(0), close(1)],
+      [call(0, harbour), json(0, "{}"), close(0), json(3, '{"pier":1}')],
+    ]) {
+      const decoded = decode(wire, begin, ...reads, stop("tool_use"), end);
+      assert.equal(decoded.transcript.error?.code, "stream_error");
+      assert.equal(decoded.quirks.stray_json, 1);
+      assert.isUndefined(decoded.transcript.done);
+    }
   });
 
   it("counts blocks and deltas that it does not know, and keeps such blocks", () => {
