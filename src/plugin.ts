@@ -76,6 +76,7 @@ export * from "./provider/wire-json.ts";
 export * from "./serve/channel-options.ts";
 export { exactTexts } from "./serve/exact-body.ts";
 export * from "./serve/http-error.ts";
+export * from "./serve/paragraphs.ts";
 export * from "./serve/reader.ts";
 export * from "./serve/sentences.ts";
 export * from "./serve/serve-run.ts";

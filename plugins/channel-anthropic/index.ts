@@ -36,15 +36,24 @@ export default definePlugin({
   options: Options,
   create: (options): Channel<FastifyInstance> => ({
     async mount(host) {
-      await host.server.register(
-        async (server) => {
-          replyWithErrors(server);
-          mountMessages({ ...host, server }, options);
-          mountCount({ ...host, server });
-          mountModels({ ...host, server });
-        },
-        { prefix: options.prefix },
-      );
+      // Some clients take the base URL with its /v1 and append the rest: both forms of it are served.
+      for (const [prefix, hide] of [
+        [options.prefix, true],
+        [`${options.prefix}/v1`, false],
+      ] as const) {
+        await host.server.register(
+          async (server) => {
+            replyWithErrors(server);
+            server.addHook("onRoute", (route) => {
+              if (hide) route.schema = { ...route.schema, hide };
+            });
+            mountMessages({ ...host, server }, options);
+            mountCount({ ...host, server });
+            mountModels({ ...host, server });
+          },
+          { prefix },
+        );
+      }
     },
   }),
 });
@@ -55,7 +64,7 @@ const inputs = ["messages", "*", "content", "*", "input"];
 function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compat }: Options): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Messages; model is an agent", tags: ["anthropic"], body: MessagesRequest };
-  server.post("/v1/messages", { schema, config: { exact: inputs } }, async (request, reply) => {
+  server.post("/messages", { schema, config: { exact: inputs } }, async (request, reply) => {
     const { body } = request;
     const thread = await threadOf(host.runsFor(request), body);
     const around = { beta: betaOf(request.headers), exact: exactTexts(request) };
@@ -86,7 +95,7 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
 function mountCount(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Tokens of a message that is not sent", tags: ["anthropic"], body: Prompt };
-  server.post("/v1/messages/count_tokens", { schema }, async (request, reply) => {
+  server.post("/messages/count_tokens", { schema }, async (request, reply) => {
     const asked = toRunRequest(request.body, { beta: betaOf(request.headers) });
     const counted = await host.runsFor(request).countInput(asked, { signal: readerGone(reply.raw) });
     reply.header("venturi-tokens", counted.source);
@@ -102,30 +111,33 @@ const betaOf = (headers: IncomingHttpHeaders): string | undefined => {
 function mountModels(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "The agents, as models", tags: ["anthropic"] };
-  server.get("/v1/models", { schema }, async (request) => {
-    const data = host.runsFor(request).agents().map(modelOf);
+  server.get("/models", { schema }, async (request) => {
+    const data = host
+      .runsFor(request)
+      .agents()
+      .flatMap((agent) => [agent.name, ...agent.aliases].map((id) => modelOf(agent, id)));
     return { data, has_more: false, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null };
   });
   const params = z.object({ "*": z.string() });
   // Agent names may contain slashes.
   server.get(
-    "/v1/models/*",
+    "/models/*",
     { schema: { summary: "One agent, as a model", tags: ["anthropic"], params } },
     async (request) => {
       const name = request.params["*"];
       const agent = host
         .runsFor(request)
         .agents()
-        .find((each) => each.name === name);
-      if (agent !== undefined) return modelOf(agent);
+        .find((each) => each.name === name || each.aliases.includes(name));
+      if (agent !== undefined) return modelOf(agent, name);
       throw new VenturiError("request.model", "not_found", `there is no model "${name}"`);
     },
   );
 }
 
-const modelOf = ({ name, description }: AgentInfo) => ({
+const modelOf = ({ name, description }: AgentInfo, id: string) => ({
   type: "model",
-  id: name,
+  id,
   display_name: description ?? name,
   created_at: "1970-01-01T00:00:00Z",
 });

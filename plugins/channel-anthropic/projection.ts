@@ -1,4 +1,4 @@
-import { argumentsText, type EventOf, type RunEvent, record } from "venturi/plugin";
+import { argumentsText, type EventOf, Paragraphs, type RunEvent, record } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { errorFrame } from "./errors.ts";
 import { type MessageRun, messageBody, messageEnd, usageOf } from "./message.ts";
@@ -28,6 +28,7 @@ export class MessageProjection {
   /** The reasoning part whose block is open. */
   #part: number | undefined;
   #refusal = "";
+  readonly #paragraphs = new Paragraphs();
   #raw: string | undefined;
 
   constructor(message: MessageRun) {
@@ -54,6 +55,9 @@ export class MessageProjection {
       case "refusal.delta":
         this.#refusal += event.text;
         return "";
+      case "round.finished":
+        this.#paragraphs.note(event);
+        return "";
       case "generation.finished":
         this.#raw = event.raw;
         return "";
@@ -67,7 +71,11 @@ export class MessageProjection {
   };
 
   #say(event: RunEvent): string {
-    if (event.type === "text.delta") return this.#delta("text", { type: "text_delta", text: event.text });
+    if (event.type === "text.delta") {
+      const { round } = event;
+      const text = round === this.#paragraphs.round ? event.text : this.#paragraphs.begin(round) + event.text;
+      return this.#delta("text", { type: "text_delta", text });
+    }
     if (event.type === "provider.activity") return this.#activity(event);
     return event.type === "reasoning.delta" ? this.#reasoning(event) : "";
   }

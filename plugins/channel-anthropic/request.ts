@@ -77,7 +77,7 @@ export function toRunRequest(body: Prompt & Partial<MessagesRequest>, around: Ar
     input: { messages: [...systemOf(body.system), ...toMessages(body.messages, around)] },
     options: generationOptions(body),
     ...(body.metadata ? { metadata: body.metadata } : {}),
-    ...(body.tools?.length ? { clientTools: body.tools.map(toolSpec) } : {}),
+    clientTools: (body.tools ?? []).map(toolSpec),
     ...chosen(body.tool_choice),
     ...(output === undefined ? {} : { output }),
     ...(native === undefined ? {} : { native }),

@@ -1,4 +1,12 @@
-import { argumentsObject, type EventOf, objectIn, type PendingCall, type RunEvent, record } from "venturi/plugin";
+import {
+  argumentsObject,
+  type EventOf,
+  objectIn,
+  Paragraphs,
+  type PendingCall,
+  type RunEvent,
+  record,
+} from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { type MessageRun, messageBody, messageEnd } from "./message.ts";
 
@@ -10,6 +18,7 @@ export class MessageBlocks {
   #roundStart = 0;
   #part: number | undefined;
   #refusal = "";
+  readonly #paragraphs = new Paragraphs();
   #raw: string | undefined;
   #container: unknown = null;
 
@@ -22,7 +31,10 @@ export class MessageBlocks {
         this.#blocks.length = Math.min(this.#blocks.length, this.#roundStart);
         return;
       case "text.delta":
+        if (event.round !== this.#paragraphs.round) this.#text(this.#paragraphs.begin(event.round));
         return this.#text(event.text);
+      case "round.finished":
+        return this.#paragraphs.note(event);
       case "refusal.delta":
         this.#refusal += event.text;
         return;
@@ -57,6 +69,7 @@ export class MessageBlocks {
   }
 
   #text(text: string): void {
+    if (text === "") return;
     const last = this.#blocks.at(-1);
     if (last?.type === "text") last.text = `${last.text}${text}`;
     else this.#blocks.push(textBlock(text));

@@ -1,4 +1,12 @@
-import { argumentsText, type EventOf, type PendingCall, type RunEvent, record, type Usage } from "venturi/plugin";
+import {
+  argumentsText,
+  type EventOf,
+  type PendingCall,
+  RoundTexts,
+  type RunEvent,
+  record,
+  type Usage,
+} from "venturi/plugin";
 import { chatWire } from "./chat-content.ts";
 
 export interface ChatRun {
@@ -19,7 +27,10 @@ export class ChatExtras {
   readonly #logprobs: unknown[] = [];
   #fields: Record<string, unknown> = {};
 
+  readonly #texts = new RoundTexts();
+
   readonly add = (event: RunEvent): void => {
+    this.#texts.add(event);
     if (event.type === "reasoning.delta") this.#reasoning += event.text;
     else if (event.type === "refusal.delta") this.#refusal += event.text;
     else if (event.type === "round.retracted") this.#reset();
@@ -36,8 +47,8 @@ export class ChatExtras {
     };
   }
 
-  get refusal(): string {
-    return this.#refusal;
+  get said(): string {
+    return this.#texts.text;
   }
 
   get logprobs(): unknown {
@@ -66,8 +77,8 @@ export function chatCompletion(
   event: EventOf<"run.finished">,
   extras: ChatExtras,
 ): Record<string, unknown> {
-  const said = extras.refusal === "" ? event.output : event.output.replace(extras.refusal, "");
-  const content = said === "" && (event.calls?.length || extras.refusal !== "") ? null : said;
+  const { said, message } = extras;
+  const content = said === "" && (event.calls?.length || message.refusal !== null) ? null : said;
   return {
     id: `chatcmpl-${chat.run}`,
     object: "chat.completion",
@@ -76,7 +87,7 @@ export function chatCompletion(
     choices: [
       {
         index: 0,
-        message: { role: "assistant", content, ...extras.message, ...callsOf(event.calls ?? [], chat) },
+        message: { role: "assistant", content, ...message, ...callsOf(event.calls ?? [], chat) },
         logprobs: extras.logprobs,
         finish_reason: finishReason(event, chat),
       },

@@ -1,4 +1,4 @@
-import { dataFrame, type EventOf, type PendingCall, type RunEvent } from "venturi/plugin";
+import { dataFrame, type EventOf, Paragraphs, type PendingCall, type RunEvent } from "venturi/plugin";
 import { type ChatRun, chatUsage, finishReason, functionOf, ownWords, seconds, toolCall } from "./chat-completion.ts";
 import { errorFrame } from "./errors.ts";
 
@@ -14,12 +14,18 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
   const before = frame({ content: "" }).slice(0, -'""},"logprobs":null,"finish_reason":null}]}\n\n'.length);
   const after = '},"logprobs":null,"finish_reason":null}]}\n\n';
   const calls = new CallDeltas(chat);
+  const paragraphs = new Paragraphs();
   return (event) => {
     switch (event.type) {
       case "run.started":
         return frame({ role: "assistant", content: "" });
-      case "text.delta":
-        return before + JSON.stringify(event.text) + after;
+      case "text.delta": {
+        const text = event.round === paragraphs.round ? event.text : paragraphs.begin(event.round) + event.text;
+        return before + JSON.stringify(text) + after;
+      }
+      case "round.finished":
+        paragraphs.note(event);
+        return "";
       case "refusal.delta":
         return frame({ refusal: event.text });
       case "reasoning.delta":

@@ -97,7 +97,7 @@ export function toRunRequest(body: ChatRequest): RunRequest {
     input: { messages: toMessages(body.messages) },
     options: generationOptions(body),
     ...(body.metadata ? { metadata: body.metadata } : {}),
-    ...(tools.length > 0 ? { clientTools: tools } : {}),
+    clientTools: tools,
     ...(legacyChoice ? { toolChoice: { name: (body.function_call as { name: string }).name } } : chosen(choice)),
     ...format,
     ...nativeOf(chatWire, format.output === undefined ? body : { ...body, response_format: undefined }, known(body)),

@@ -1,9 +1,11 @@
 import { awaitRun, type ChannelHost, type FastifyInstance, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
 import { ChatExtras, type ChatRun, chatCompletion } from "./chat-completion.ts";
+import { chatWire } from "./chat-content.ts";
 import { chatHeartbeat, chatProjection } from "./chat-projection.ts";
 import { ChatRequest, isLegacy, toRunRequest } from "./chat-request.ts";
 import { customNames } from "./chat-tools.ts";
 import { failures, replyToFailure } from "./errors.ts";
+import { withHeaders } from "./headers.ts";
 import type { Options } from "./options.ts";
 
 /** `POST /chat/completions`. */
@@ -14,7 +16,7 @@ export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, co
     const { body } = request;
     const served = await startRun(
       { host, request, reply, channel: "openai", onDisconnect, compat },
-      toRunRequest(body),
+      withHeaders(toRunRequest(body), chatWire, request.headers),
     );
     const chat: ChatRun = {
       run: served.run,

@@ -5,6 +5,8 @@ import {
   type EventOf,
   type FastifyInstance,
   nativeOf,
+  Paragraphs,
+  RoundTexts,
   type RunEvent,
   type RunRequest,
   startRun,
@@ -45,10 +47,11 @@ export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconn
       await streamRun(served, projection(head, body.stream_options), failures);
       return reply;
     }
-    const last = await awaitRun(served);
+    const texts = new RoundTexts();
+    const last = await awaitRun(served, texts.add);
     if (last === undefined) return reply;
     if (last.type === "run.failed") return replyToFailure(reply, last.error);
-    return reply.send({ ...head, choices: [choice(last.output, finishOf(last))], usage: chatUsage(last.usage) });
+    return reply.send({ ...head, choices: [choice(texts.text, finishOf(last))], usage: chatUsage(last.usage) });
   });
 }
 
@@ -72,8 +75,13 @@ function projection(
   head: Record<string, unknown>,
   options: CompletionRequest["stream_options"],
 ): (event: RunEvent) => string {
+  const paragraphs = new Paragraphs();
   return (event) => {
-    if (event.type === "text.delta") return dataFrame({ ...head, choices: [choice(event.text, null)] });
+    if (event.type === "text.delta") {
+      const text = event.round === paragraphs.round ? event.text : paragraphs.begin(event.round) + event.text;
+      return dataFrame({ ...head, choices: [choice(text, null)] });
+    }
+    paragraphs.note(event);
     if (event.type === "run.failed") return errorFrame(event.error);
     if (event.type !== "run.finished") return "";
     const usage =

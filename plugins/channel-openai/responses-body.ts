@@ -63,7 +63,10 @@ function usageOf(usage: Usage): Record<string, unknown> {
   const output = usage.outputTokens ?? 0;
   return {
     input_tokens: input,
-    input_tokens_details: { cached_tokens: usage.cacheReadTokens ?? 0 },
+    input_tokens_details: {
+      cached_tokens: usage.cacheReadTokens ?? 0,
+      cache_write_tokens: usage.cacheWriteTokens ?? 0,
+    },
     output_tokens: output,
     output_tokens_details: { reasoning_tokens: usage.reasoningTokens ?? 0 },
     total_tokens: input + output,

@@ -75,7 +75,7 @@ export function toRunRequest(body: ResponsesRequest, items: readonly Item[]): Ru
     options: generationOptions(body),
     ...(body.instructions ? { instructions: instructionsOf(body.instructions) } : {}),
     ...(body.metadata ? { metadata: body.metadata } : {}),
-    ...(tools.length > 0 ? { clientTools: tools } : {}),
+    clientTools: tools,
     ...chosen(body.tool_choice),
     ...outputOf(body.text?.format),
     ...nativeOf(responsesWire, body, known(body)),

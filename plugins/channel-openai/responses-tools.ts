@@ -16,8 +16,8 @@ const CustomTool = z.looseObject({
 });
 const NamespaceTool = z.looseObject({
   type: z.literal("namespace"),
-  name: z.string(),
-  tools: z.array(z.looseObject({ type: z.string() })),
+  name: z.string().nullish(),
+  tools: z.array(z.looseObject({ type: z.string() })).nullish(),
 });
 const known: ReadonlySet<string> = new Set(["function", "custom", "namespace"]);
 const OtherTool = z.looseObject({ type: z.string().refine((type) => !known.has(type), { abort: true }) });
@@ -87,10 +87,15 @@ function customSpec(tool: CustomTool): ToolSpec {
 /** Functions in a namespace; on other wires separate tools. The first of them carries the original definition. */
 function namespaceSpecs(tool: NamespaceTool, taken: ReadonlySet<string>): ToolSpec[] {
   const whole: Native = { wire: responsesWire, fields: tool, translated: Object.keys(tool) };
-  const functions = tool.tools.filter(isFunction).filter(({ name }) => !taken.has(name));
+  const functions = (tool.tools ?? []).filter(isFunction).filter(({ name }) => !taken.has(name));
   if (functions.length === 0) {
     return [
-      { name: free(tool.name, taken), description: "", parameters: {}, native: { wire: responsesWire, fields: tool } },
+      {
+        name: free(tool.name ?? tool.type, taken),
+        description: "",
+        parameters: {},
+        native: { wire: responsesWire, fields: tool },
+      },
     ];
   }
   return functions.map((each, index) => ({

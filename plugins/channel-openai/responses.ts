@@ -13,8 +13,10 @@ import {
 } from "venturi/plugin";
 import { invalid } from "./content.ts";
 import { failures, replyToFailure } from "./errors.ts";
+import { withHeaders } from "./headers.ts";
 import type { Options } from "./options.ts";
 import { conversationId } from "./responses-body.ts";
+import { responsesWire } from "./responses-content.ts";
 import { answered } from "./responses-items.ts";
 import { ResponseProjection } from "./responses-projection.ts";
 import { inputItems, ResponsesRequest, toRunRequest } from "./responses-request.ts";
@@ -31,7 +33,11 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     const items = await resolved(runs, inputItems(body));
     const session = before?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
     const asked = {
-      ...toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]),
+      ...withHeaders(
+        toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]),
+        responsesWire,
+        request.headers,
+      ),
       ...(session === undefined ? {} : { session }),
     };
     // A background response continues without its client.

@@ -28,7 +28,7 @@ export default definePlugin({
       options,
       request: (request, mode) => ({
         url,
-        headers: { ...headers, ...request.native?.headers },
+        headers: { ...request.native?.headers, ...headers },
         body: bodyOf(request, options, mode),
       }),
       ignores: ({ options: { stop, seed } }) => [
@@ -38,7 +38,7 @@ export default definePlugin({
       counting: {
         request: (request) => ({
           url: url.replace(/\/responses(?=\?|$)/, "/responses/input_tokens"),
-          headers: { ...headers, ...request.native?.headers },
+          headers: { ...request.native?.headers, ...headers },
           body: countedBody(bodyOf(request, options, "whole")),
         }),
         read: (json) => count(record(json).input_tokens) ?? notCounted(),

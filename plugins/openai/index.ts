@@ -33,7 +33,7 @@ export default definePlugin({
       ...(dialect.firstChunk === undefined ? {} : { firstChunk: dialect.firstChunk }),
       request: (request, mode) => ({
         url,
-        headers: { ...headers, ...request.native?.headers },
+        headers: { ...request.native?.headers, ...headers },
         body: bodyOf(request, { options, dialect, mode }),
       }),
       collect: (json, text) => collectWith(new ChatDecoder(), json, text),

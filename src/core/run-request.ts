@@ -18,7 +18,7 @@ export interface RunRequest {
   /** Overrides the agent's model; a name from the config. */
   readonly model?: string;
   readonly options?: GenerationOptions;
-  /** Client tools: offered to the model, never executed here, returned as calls. */
+  /** Client tools: offered to the model, never executed here, returned as calls. Empty for a client that would take calls. */
   readonly clientTools?: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
   readonly output?: OutputFormat;

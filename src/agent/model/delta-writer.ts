@@ -9,7 +9,7 @@ import { excessOf } from "../../core/value-limits.ts";
 import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
-import type { ToolTable } from "../tools/tool-table.ts";
+import { nameless, type ToolTable } from "../tools/tool-table.ts";
 import { OutputCap, perEvent } from "./output-cap.ts";
 
 /** Receiver of the tool calls in a generation's stream. */
@@ -283,6 +283,3 @@ const changedArguments = (name: string): VenturiError =>
     "stream_error",
     `the provider changed the arguments of "${name}" after it had sent them`,
   );
-
-/** Placeholder name for a call whose name never arrived: it is rejected like an unknown tool and reported to the model. */
-const nameless = "unnamed";

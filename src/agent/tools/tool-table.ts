@@ -10,6 +10,9 @@ export type Checked =
   | { readonly ok: true; readonly input: Record<string, unknown> }
   | { readonly ok: false; readonly error: VenturiError };
 
+/** Placeholder name for a call whose name never arrived: it is rejected like an unknown tool and reported to the model. */
+export const nameless = "unnamed";
+
 /** The tools a generation may call: looked up by name, with arguments validated against their schemas. */
 export class ToolTable {
   readonly specs: readonly ToolSpec[];
@@ -18,16 +21,20 @@ export class ToolTable {
   /** Tools by vendor alias; undefined when several claim it. */
   readonly #aliases = new Map<string, Tool | undefined>();
 
-  constructor(tools: readonly Tool[], clientTools: readonly ToolSpec[] = []) {
+  readonly #unknownToClient: boolean;
+
+  /** `clientTools`: absent for a run whose caller takes no calls. */
+  constructor(tools: readonly Tool[], clientTools?: readonly ToolSpec[]) {
+    this.#unknownToClient = clientTools !== undefined && (clientTools.length > 0 || tools.length === 0);
     for (const tool of tools) this.#tools.set(tool.name, tool);
-    for (const spec of clientTools) {
+    for (const spec of clientTools ?? []) {
       this.#client.set(spec.name, spec);
       this.#tools.delete(spec.name);
     }
     for (const tool of this.#tools.values()) {
       for (const alias of tool.aliases ?? []) this.#aliases.set(alias, this.#aliases.has(alias) ? undefined : tool);
     }
-    this.specs = [...[...this.#tools.values()].map(specOf), ...clientTools];
+    this.specs = [...[...this.#tools.values()].map(specOf), ...(clientTools ?? [])];
     keepOne(this);
   }
 
@@ -41,14 +48,18 @@ export class ToolTable {
     return this.#aliases.get(called)?.name ?? called;
   }
 
-  /** A client tool: never executed here. */
+  /**
+   * A call for the client: never executed here. So is one of an unknown tool when the client brought tools, or speaks for an
+   * agent without any: it gets what the model said, as from the vendor.
+   */
   isClient(name: string): boolean {
-    return this.#client.has(name);
+    if (this.#client.has(name)) return true;
+    return this.#unknownToClient && name !== nameless && !this.#tools.has(this.nameOf(name));
   }
 
   /** The validated input for the tool. Never repaired, never guessed. */
   check(name: string, input: Record<string, unknown>): Checked {
-    if (this.#client.has(name)) return { ok: true, input };
+    if (this.isClient(name)) return { ok: true, input };
     const tool = this.#tools.get(name);
     if (tool === undefined) {
       const known = [...this.#tools.keys(), ...this.#client.keys()].join(", ");

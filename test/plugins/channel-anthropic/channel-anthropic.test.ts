@@ -45,7 +45,7 @@ describe("channel-anthropic with the official client", () => {
       said += delta;
     });
     const message = await stream.finalMessage();
-    expect(said).to.equal("Let me look. It is noon.");
+    expect(said).to.equal("Let me look. \n\nIt is noon.");
     expect(message.content.map((block) => block.type)).to.deep.equal(["thinking", "text"]);
     expect(message.usage).to.include({ input_tokens: 6, output_tokens: 7, cache_read_input_tokens: 4 });
   });

@@ -46,7 +46,7 @@ describe("channel-openai with the official client: chat completions", () => {
     const { data, response } = await client.chat.completions
       .create({ model: "clockwork", messages: [user("hi")] })
       .withResponse();
-    expect(data.choices[0]?.message.content).to.equal("Let me look. It is noon.");
+    expect(data.choices[0]?.message.content).to.equal("Let me look. \n\nIt is noon.");
     expect(data.choices[0]?.message.tool_calls).to.equal(undefined);
     expect(data.usage?.completion_tokens_details?.reasoning_tokens).to.equal(2);
     expect(data.id).to.equal(`chatcmpl-${response.headers.get("x-venturi-run")}`);
@@ -55,7 +55,7 @@ describe("channel-openai with the official client: chat completions", () => {
   it("does not show the agent's own tools as calls for the client", async () => {
     const runner = client.chat.completions.stream({ model: "clockwork", messages: [user("hi")] });
     const completion = await runner.finalChatCompletion();
-    expect(completion.choices[0]?.message.content).to.equal("Let me look. It is noon.");
+    expect(completion.choices[0]?.message.content).to.equal("Let me look. \n\nIt is noon.");
     expect(completion.choices[0]?.finish_reason).to.equal("stop");
   });
 

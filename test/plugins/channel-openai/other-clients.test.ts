@@ -31,7 +31,7 @@ describe("channel-openai", () => {
       const result = streamText({ model: model("clockwork"), prompt: "hi" });
       let said = "";
       for await (const part of result.textStream) said += part;
-      expect(said).to.equal("Let me look. It is noon.");
+      expect(said).to.equal("Let me look. \n\nIt is noon.");
       expect(await result.reasoningText).to.equal("Need the time.");
       expect((await result.usage).totalTokens).to.equal(17);
     });
