@@ -3,6 +3,7 @@
 //   npm test             all but the slowest, in under four minutes on two cores
 //   npm run test:slow    those: whole services under kills, attacks and load, the packed package, the example programs, and every case of the sweeps of
 //                        which npm test tries a sample (test/sweep.ts)
+//   npm run test:random  npm test with other cases of the property tests each time (test/seed.ts)
 const { globSync } = require("node:fs");
 
 const file = (name) => `dist/test/${name}.test.js`;
@@ -41,6 +42,7 @@ const all = globSync("dist/test/**/*.test.js").sort().filter(wanted);
 
 module.exports = {
   spec: [...long.filter((one) => all.includes(one)), ...all.filter((one) => !long.includes(one))],
+  require: ["./dist/test/seed.js"],
   parallel: true,
   jobs: 2,
   timeout: 30_000,

@@ -53,7 +53,8 @@ const { schema: anySchema } = fc.letrec<{ schema: Schema }>((tie) => ({
     fc.record({ properties: fc.constant({ a: {} }), additionalProperties: fc.oneof(fc.boolean(), tie("schema")) }),
     fc.record({ items: tie("schema") }),
     fc.record({ items: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }), additionalItems: fc.boolean() }),
-    fc.record({ contains: tie("schema") }),
+    // Not nested: Ajv never resets the variable of an inner one.
+    fc.record({ contains: leaf as fc.Arbitrary<Schema> }),
     fc.record({ propertyNames: tie("schema") }),
     fc.record({ allOf: fc.array(tie("schema"), { minLength: 1, maxLength: 2 }) }),
     fc.record({ anyOf: fc.array(tie("schema"), { minLength: 1, maxLength: 3 }) }),
@@ -72,7 +73,9 @@ const anyValue = fc.oneof(
 
 describe("a JSON Schema", () => {
   it("judges as Ajv does", () => {
-    const property = fc.property(anySchema, anyValue, (schema, value) => {
+    // As JSON is parsed: Ajv's equality fails on objects without a prototype.
+    const parsed = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+    const property = fc.property(anySchema.map(parsed), anyValue.map(parsed), (schema, value) => {
       const wanted = new Ajv({ strict: false, validateSchema: false, logger: false }).validate(schema, value);
       expect(fits(schema, value)).to.equal(wanted);
     });
