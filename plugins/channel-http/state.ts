@@ -86,6 +86,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   server.get("/v1/runs/:run/content/:hash", { schema: schemas.content }, async (request, reply) => {
     const { run, hash } = request.params;
     const bytes = await host.runsFor(request).content(run, hash);
+    reply.header("x-venturi-run", run);
     // Must never render as a page of this origin, whatever a client or tool put in.
     return reply
       .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })

@@ -34,6 +34,7 @@ export function mountWires(host: ChannelHost<FastifyInstance>): void {
         "content-disposition": "attachment",
         "x-content-type-options": "nosniff",
         "x-venturi-wire": kept.wire,
+        "x-venturi-run": run,
       })
       .type("application/octet-stream")
       .send(Buffer.from(host.inspect.mask(kept).bytes));

@@ -31,6 +31,7 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
   server.get("/responses/:id", { schema: get }, async (request, reply) => {
     const runs = host.runsFor(request);
     const row = await responseRow(runs, request.params.id);
+    reply.header("x-venturi-run", row.run);
     if (request.query.stream !== "true") return (await readResponse(runs, row)).body;
     const after = request.query.starting_after ?? -1;
     const projection = new ResponseProjection({ run: row.run, request: row.request, after });
@@ -43,9 +44,10 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
     return reply;
   });
   const cancel = { summary: "Cancels an active response", tags, params: Id };
-  server.post("/responses/:id/cancel", { schema: cancel }, async (request) => {
+  server.post("/responses/:id/cancel", { schema: cancel }, async (request, reply) => {
     const runs = host.runsFor(request);
     const row = await responseRow(runs, request.params.id);
+    reply.header("x-venturi-run", row.run);
     await runs.cancel(row.run, "the response was cancelled");
     return (await readResponse(runs, await runs.get(row.run))).body;
   });
@@ -57,8 +59,9 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
     return { id: request.params.id, object: "response", deleted: true };
   });
   const items = { summary: "What a response was asked", tags, params: Id, querystring: Page };
-  server.get("/responses/:id/input_items", { schema: items }, async (request) => {
+  server.get("/responses/:id/input_items", { schema: items }, async (request, reply) => {
     const row = await responseRow(host.runsFor(request), request.params.id);
+    reply.header("x-venturi-run", row.run);
     return itemPage(itemsOfMessages(row.request.input.messages ?? [], row.run), request.query);
   });
 }

@@ -37,7 +37,7 @@ export class Projection {
     const { run, seq } = event;
     switch (event.type) {
       case "run.started":
-        return [json({ type: "stream_start", run, seq, agent: event.agent, session: event.session, ...this.#id })];
+        return [json({ type: "stream_start", run, seq, ...startOf(event), ...this.#id })];
       case "text.delta":
         return this.#text(event);
       case "reasoning.delta":
@@ -102,5 +102,7 @@ const ofCall = (type: string, { run, seq, call }: { run: string; seq: number; ca
   seq,
   call,
 });
+
+const startOf = ({ agent, session, trace }: EventOf<"run.started">) => ({ agent, session, traceparent: trace });
 
 const json = (message: Record<string, unknown>): string => JSON.stringify(message);

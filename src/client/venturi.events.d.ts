@@ -388,6 +388,7 @@ export type RunResumed = {
   seq: number;
   at: number;
   epoch: number;
+  trace?: string;
 };
 
 export type RunStarted = {

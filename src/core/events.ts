@@ -202,7 +202,7 @@ export const RunEvent = z.discriminatedUnion("type", [
   /** Older turns were replaced by a summary to fit the model's context. */
   event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
   /** A worker resumed the run after another one died or released it. */
-  event("run.resumed", { ...base, epoch: z.number().int() }),
+  event("run.resumed", { ...base, epoch: z.number().int(), trace: z.string().exactOptional() }),
   /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */
   event("generation.failed", {
     ...inRound,

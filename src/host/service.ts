@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/channel.ts";
+import { noTelemetry } from "../core/telemetry.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { loadHttp } from "./http/packages.ts";
 import { Readiness } from "./http/readiness.ts";
@@ -50,6 +51,7 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
     eventLoop: () => host.eventLoop(),
     channels: channels.map(({ name, channel }) => ({ name, channel: channel as Channel<FastifyInstance> })), // a channel takes the server it is given
     version: ownVersion(),
+    traced: telemetry !== noTelemetry,
     inspect: host.inspect(siblings),
   };
 }

@@ -1,12 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { ChannelHost } from "../core/channel.ts";
-import { type ErrorJson, type VenturiError, wrap } from "../core/errors.ts";
+import { type ErrorJson, messageOf, type VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent, TerminalEvent } from "../core/events.ts";
 import { PolledStream, polled } from "../core/polled-stream.ts";
 import type { RunRequest } from "../core/run-request.ts";
 import type { Compat, Runs } from "../core/runs.ts";
 import { traceHeadersOf } from "../core/trace-context.ts";
 import { readerGone, terminalOf } from "./reader.ts";
+import { runTrace } from "./run-trace.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
@@ -18,6 +19,7 @@ export interface HttpRequest {
 }
 export interface HttpReply extends SseReply {
   header(name: string, value: string): unknown;
+  removeHeader(name: string): unknown;
 }
 
 /** A run started by a request, to be served to the client. */
@@ -33,6 +35,8 @@ export interface ServedRun {
   readonly after?: number;
   /** Ends the stream after this event although the run continues. */
   readonly until?: (event: RunEvent) => boolean;
+  /** False: it was started by this request, so its first event is still to come. */
+  readonly existing?: boolean;
 }
 
 export interface Opening {
@@ -55,11 +59,17 @@ export async function startRun(opening: Opening, request: RunRequest): Promise<S
     { ...request, onDisconnect, ...traceHeadersOf(headers) },
     { ...(typeof key === "string" && key !== "" ? { key } : {}), ...(compat === undefined ? {} : { compat }) },
   );
-  reply.header("x-venturi-run", run);
+  nameRun(reply, run);
   // A stream's headers do not wait for `round.started`, which has the complete list; what the channel itself drops is known now.
   if (request.unsent !== undefined && request.unsent.length > 0)
     reply.header(warningsHeader, warningsText(request.unsent));
   return { host, runs, run, reply, channel, onDisconnect, existing };
+}
+
+/** The reply is about this run. Its `traceparent` is the run's, once known, and not that of the request. */
+export function nameRun(reply: Pick<HttpReply, "header" | "removeHeader">, run: string): void {
+  reply.header("x-venturi-run", run);
+  reply.removeHeader("traceparent");
 }
 
 /** Frames of the channel's wire that correspond to no event. */
@@ -82,6 +92,7 @@ export async function streamRun(
   { failed, refused, heartbeat }: StreamFrames = {},
 ): Promise<void> {
   const { host, runs, run, reply, channel } = served;
+  if (served.existing !== false) await traceExisting(served);
   const writer = new SseWriter(reply, host.limits, {
     ...(refused === undefined ? {} : { hold: host.limits.firstOutput }),
     ...(heartbeat === undefined ? {} : { heartbeat }),
@@ -93,7 +104,12 @@ export async function streamRun(
     const followed = runs.follow(run, { after, signal: writer.gone, channel });
     const batches = polled(until === undefined ? followed : ending(followed, until));
     const refuse = (error: ErrorJson, events: Batch) => refused !== undefined && writer.refuse(refused(error), events);
-    await writeBatches(refused === undefined ? batches : new FromFirstOutput(batches, refuse), writer, project);
+    const note = (event: RunEvent) => writer.note(event);
+    await writeBatches(
+      refused === undefined ? batches : new FromFirstOutput(batches, { refuse, note }),
+      writer,
+      project,
+    );
     writer.end();
   } catch (thrown) {
     const error = wrap("run.follow", thrown, "stream_error");
@@ -122,18 +138,25 @@ const preliminary: ReadonlySet<RunEvent["type"]> = new Set([
 class FromFirstOutput extends PolledStream<Batch> {
   readonly #batches: PolledStream<Batch>;
   readonly #refuse: (error: ErrorJson, events: Batch) => boolean;
+  /** Sees the events at once: the headers may be sent before the first output. */
+  readonly #note: (event: RunEvent) => void;
   #held: Batch | undefined = [];
 
-  constructor(batches: PolledStream<Batch>, refuse: (error: ErrorJson, events: Batch) => boolean) {
+  constructor(
+    batches: PolledStream<Batch>,
+    on: { readonly refuse: (error: ErrorJson, events: Batch) => boolean; readonly note: (event: RunEvent) => void },
+  ) {
     super();
     this.#batches = batches;
-    this.#refuse = refuse;
+    this.#refuse = on.refuse;
+    this.#note = on.note;
   }
 
   poll(): IteratorResult<Batch, undefined> | undefined {
     for (;;) {
       const step = this.#batches.poll();
       if (step === undefined || this.#held === undefined) return step;
+      if (!step.done) step.value.forEach(this.#note);
       const held: Batch = step.done ? this.#held : [...this.#held, ...step.value];
       const output = held.find((event) => !preliminary.has(event.type));
       this.#held = output === undefined && !step.done ? held : undefined;
@@ -175,7 +198,7 @@ export async function awaitRun(
   return last;
 }
 
-/** Passes the run through and lists the fields its models did not receive in the response header. */
+/** Passes the run through; the response's headers name its trace and the fields its models did not receive. */
 async function* noted(
   batches: AsyncIterable<readonly RunEvent[]>,
   reply: HttpReply,
@@ -185,12 +208,22 @@ async function* noted(
   for await (const batch of batches) {
     for (const event of batch) {
       watch?.(event);
+      if (event.type === "run.started" && event.trace !== undefined) reply.header("traceparent", event.trace);
       if (event.type !== "round.started" || event.warnings === undefined) continue;
       for (const field of event.warnings) fields.add(field);
       reply.header(warningsHeader, warningsText(fields));
     }
     yield batch;
   }
+}
+
+/** Whoever resumes, or reads a fork, may not see the event that has the trace. */
+async function traceExisting({ runs, run, reply, host }: ServedRun): Promise<void> {
+  nameRun(reply, run);
+  const trace = await runTrace(runs, run).catch((thrown: unknown) => {
+    host.log.warn("the trace of a run could not be read", { run, error: messageOf(thrown) });
+  });
+  if (trace !== undefined) reply.header("traceparent", trace);
 }
 
 async function clientLeft({ runs, run, onDisconnect }: ServedRun): Promise<void> {

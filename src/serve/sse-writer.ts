@@ -36,7 +36,7 @@ export interface PlainResponse {
 }
 
 /** How long headers wait for the first event, which has the run's trace id; then they are sent without it. */
-const headerPatience = 100;
+const headerPatience = 500;
 
 /**
  * A server-sent event stream on a hijacked reply. Buffers at most `slowReader` bytes: `write` returns a promise when the caller

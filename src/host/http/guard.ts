@@ -4,6 +4,7 @@ import type { AuditEntry } from "../../core/audit.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
 import { defaultTenant } from "../../core/run-request.ts";
 import { traceparentOf } from "../../core/trace-context.ts";
+import { runTrace } from "../../serve/run-trace.ts";
 import { Keyring } from "./auth.ts";
 import { FailedLogins } from "./failed-logins.ts";
 import { tokenCheck } from "./jwt.ts";
@@ -33,6 +34,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
   app.addHook("onClose", async () => failures.flush());
   const checkOrigin = originCheck(settings);
   const holders = new WeakMap<object, KeyHolder>();
+  const requestTraces = new WeakMap<object, string>();
   const count = app.createRateLimit({
     timeWindow: 60_000,
     max: (request) => holders.get(request)?.requestsPerMinute ?? Number.MAX_SAFE_INTEGER,
@@ -53,7 +55,9 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
   app.addHook("onRequest", async (request, reply) => {
     reply.headers(securityHeaders);
     reply.header("x-request-id", requestIdOf(request.headers["x-request-id"]));
-    reply.header("traceparent", traceparentOf(request.headers.traceparent) ?? freshTraceparent());
+    const trace = traceparentOf(request.headers.traceparent) ?? freshTraceparent();
+    requestTraces.set(request, trace);
+    reply.header("traceparent", trace);
     checkOrigin(request.headers, request.raw.rawHeaders);
     if (request.routeOptions.config.open === true) return;
     try {
@@ -63,6 +67,17 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
       throw error.code === "unauthorized" ? failures.note(request.ip, error) : error;
     }
     await charge(request);
+  });
+  // A reply that names a run has the run's trace. Streams write their own headers, and a run that was awaited has told it.
+  app.addHook("onSend", async (request, reply) => {
+    const run = reply.getHeader("x-venturi-run");
+    const said = reply.getHeader("traceparent");
+    if (typeof run !== "string" || (said !== undefined && said !== requestTraces.get(request))) return;
+    reply.removeHeader("traceparent");
+    // A failure may be that the run is somebody else's.
+    const isKnown = reply.statusCode < 400 && parts.traced === true;
+    const trace = isKnown ? await runTrace(parts.runs, run).catch(() => undefined) : undefined; // a removed run has none
+    if (trace !== undefined) reply.header("traceparent", trace);
   });
   return {
     of: (request) => {

@@ -26,5 +26,7 @@ export interface ServerParts extends ReadyParts {
   /** Authenticates in place of `settings.auth`: a program that mounts the service knows its own users. */
   readonly identify?: (request: FastifyRequest) => Promise<KeyHolder>;
   readonly version: string;
+  /** Runs have spans. */
+  readonly traced?: boolean;
   readonly inspect?: Inspect;
 }

@@ -91,6 +91,8 @@ export class MeasuredLog implements RunLog {
       case "run.started":
         this.#open({ agent: body.agent, config: body.config, earlier: undefined, resumed: false });
         return this.#trace === undefined ? body : { ...body, trace: this.#trace.traceparent };
+      case "run.resumed":
+        return this.#trace === undefined ? body : { ...body, trace: this.#trace.traceparent };
       case "round.started":
         this.#trace?.roundStarted(body);
         return body;

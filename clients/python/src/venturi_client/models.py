@@ -530,6 +530,7 @@ class RunResumed(Model):
     seq: int
     at: float
     epoch: int
+    trace: str | None = None
 
 
 class GenerationFailed(Model):

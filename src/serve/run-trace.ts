@@ -1,0 +1,36 @@
+import { type Clock, systemClock } from "../core/clock.ts";
+import type { RunEvent } from "../core/events.ts";
+import type { Runs } from "../core/runs.ts";
+
+/** How long a run that is about to start is waited for, ms, and how often it is looked at. */
+const patience = 250;
+const interval = 10;
+
+/**
+ * The trace context of the run's root span, from its events. Undefined for a run that was not traced, or that waits in the queue:
+ * its trace begins when a worker takes it.
+ */
+export async function runTrace(
+  runs: Pick<Runs, "get" | "events">,
+  run: string,
+  clock: Clock = systemClock,
+): Promise<string | undefined> {
+  const until = clock.monotonic() + patience;
+  for (;;) {
+    const started = await eventAfter(runs, run, 0);
+    if (started?.type === "run.started") {
+      if (started.trace !== undefined || started.fork === undefined) return started.trace;
+      // A fork's beginning is the original's; its own trace starts with its first step.
+      const own = await eventAfter(runs, run, started.fork.after);
+      if (own !== undefined) return own.type === "run.resumed" ? own.trace : undefined;
+    }
+    const { state, request } = await runs.get(run);
+    const isComing = state === "running" || (state === "ready" && request.fork !== undefined);
+    if (!isComing || clock.monotonic() >= until) return undefined;
+    await new Promise<void>((resolve) => clock.after(interval, resolve));
+  }
+}
+
+async function eventAfter(runs: Pick<Runs, "events">, run: string, after: number): Promise<RunEvent | undefined> {
+  return (await runs.events(run, { after, limit: 1 })).events[0];
+}
