@@ -1,4 +1,12 @@
-import { type ChannelHost, type FastifyInstance, named, type RunRow, type Runs, type ZodRoutes } from "venturi/plugin";
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  named,
+  pageBytes,
+  type RunRow,
+  type Runs,
+  type ZodRoutes,
+} from "venturi/plugin";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, PendingView } from "./view.ts";
@@ -9,15 +17,26 @@ export function mountApprovals(host: ChannelHost<FastifyInstance>): void {
   server.get("/v1/approvals", { schema }, async (request) => {
     const { agent, cursor, limit } = request.query;
     const runs = host.runsFor(request);
-    const page = await runs.list({
+    const query = {
       waiting: true,
       oldestFirst: true,
-      limit,
       ...(agent === undefined ? {} : { agent }),
       ...(cursor === undefined ? {} : { cursor }),
-    });
-    const approvals = await Promise.all(page.runs.map((row) => questionsOf(runs, row)));
-    return { approvals: once(approvals.flat()), cursor: page.cursor };
+    };
+    const page = await runs.list({ ...query, limit });
+    const approvals: Entry[] = [];
+    let read = 0;
+    let bytes = 0;
+    // One after the other, and no more than a page: each may have read a long history for large arguments.
+    for (const row of page.runs) {
+      const questions = await questionsOf(runs, row);
+      bytes += JSON.stringify(questions).length;
+      if (read > 0 && bytes > pageBytes) break;
+      approvals.push(...questions);
+      read += 1;
+    }
+    const { cursor: next } = read === page.runs.length ? page : await runs.list({ ...query, limit: read });
+    return { approvals: once(approvals), cursor: next };
   });
 }
 

@@ -28,6 +28,8 @@ export interface ChannelHost<Server = unknown> {
     readonly firstOutput: number;
     /** A reader that consumes nothing for this long is disconnected; it can resume. */
     readonly stalled: number;
+    /** What a single piece beyond `slowReader` is charged to, by Node's request. */
+    account?(request: unknown): Account;
   };
   /** Authenticates a request. Throws `unauthorized`, `forbidden` or `rate_limited`. */
   caller(request: unknown): Caller;

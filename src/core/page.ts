@@ -2,7 +2,7 @@ import type { RunEvent } from "./events.ts";
 import { excessOf } from "./value-limits.ts";
 
 /** Approximate bytes of requests, events or answers per page, whatever the item limit; a page has at least one item. */
-export const pageBytes = 4 * 1024 * 1024;
+export const pageBytes = 512 * 1024;
 
 /** JSON may be several times larger than the text it holds, and only the text is counted here. */
 const suspicious = { depth: Number.POSITIVE_INFINITY, nodes: Number.POSITIVE_INFINITY, size: pageBytes / 8 };

@@ -1,9 +1,10 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
+import { eventSize } from "../core/event-size.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
-import { mayBeCut } from "../core/page.ts";
+import { mayBeCut, pageBytes } from "../core/page.ts";
 import { PolledStream } from "../core/polled-stream.ts";
 import { retry } from "./retry.ts";
 
@@ -39,6 +40,8 @@ export class Follower extends PolledStream<Batch> {
   #next: number;
   #queue: Batch[] = none;
   #queued = 0;
+  /** Of the queue, when there is more than one batch in it. */
+  #bytes = 0;
   /** The store may have events that were not handed over. */
   #behind: boolean;
   #reading = false;
@@ -113,7 +116,7 @@ export class Follower extends PolledStream<Batch> {
     const fresh = first > position ? events : events.slice(position + 1 - first);
     // During a read, a batch may be ahead of what is still being read; otherwise a gap means a batch was lost.
     const gap = first > position + 1 && (this.#queue.length > 0 || !this.#reading);
-    if (gap || this.#queued + fresh.length > this.#options.maxQueued) {
+    if (gap || this.#queued + fresh.length > this.#options.maxQueued || this.#isFull(fresh)) {
       this.miss();
       return;
     }
@@ -121,6 +124,14 @@ export class Follower extends PolledStream<Batch> {
     else this.#queue.push(fresh);
     this.#queued += fresh.length;
     if (!this.#reading) this.#arrived();
+  }
+
+  /** A reader that keeps up has nothing queued, so that nothing is measured for it. */
+  #isFull(fresh: Batch): boolean {
+    if (this.#queue.length === 0) return false;
+    if (this.#queue.length === 1) this.#bytes = sizeOf(this.#queue[0] ?? []);
+    this.#bytes += sizeOf(fresh);
+    return this.#bytes > pageBytes;
   }
 
   /** The store may have more than was handed over. */
@@ -229,4 +240,10 @@ export class Follower extends PolledStream<Batch> {
     this.#options.left(this);
     this.#closing?.abort();
   }
+}
+
+function sizeOf(events: Batch): number {
+  let bytes = 0;
+  for (const event of events) bytes += eventSize(event);
+  return bytes;
 }

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../core/clock.ts";
 import { encodeEvent } from "../core/encode-event.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
+import type { Account, Charge } from "../core/held.ts";
 import { polled } from "../core/polled-stream.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
@@ -25,6 +26,8 @@ export interface ReaderLimits {
   readonly slowReader: number;
   readonly keepAlive: number;
   readonly stalled: number;
+  /** What a single piece beyond `slowReader` is charged to, by Node's request. */
+  account?(request: unknown): Account;
 }
 
 /** A plain response in place of a stream. */
@@ -34,6 +37,9 @@ export interface PlainResponse {
   /** Sent as JSON. */
   readonly body: unknown;
 }
+
+/** A reader with this many bytes waiting is behind. */
+const slow = 16 * 1024;
 
 /** How long headers wait for the first event, which has the run's trace id; then they are sent without it. */
 const headerPatience = 500;
@@ -58,6 +64,9 @@ export class SseWriter {
   readonly #heartbeat: () => string;
   readonly #stall: StallWatch;
   #stopTimer: () => void;
+  /** Half of what may wait: a page of events that was read for the reader waits too. */
+  readonly #highWaterMark: number;
+  #overdraft: Charge | undefined;
   #lastWrite = 0;
   #drained: { promise: Promise<void>; resolve: () => void } | undefined;
 
@@ -69,6 +78,7 @@ export class SseWriter {
   ) {
     this.#response = reply.raw;
     this.#limits = limits;
+    this.#highWaterMark = limits.slowReader / 2;
     this.#clock = clock;
     this.#heartbeat = heartbeat;
     this.#framed = reply.raw.useChunkedEncodingByDefault;
@@ -96,10 +106,25 @@ export class SseWriter {
     if (this.#gone.signal.aborted) return undefined;
     if (!this.#response.headersSent) this.#open();
     this.#lastWrite = this.#clock.monotonic();
-    this.#response.write(this.#framed ? chunk(text) : text);
-    if (this.#response.writableLength <= this.#limits.slowReader) return undefined;
+    const piece = this.#framed ? chunk(text) : text;
+    // A text that waits is copied once more when its turn comes; bytes are not, and are not in the heap.
+    const taken = this.#response.write(this.#response.writableLength < slow ? piece : Buffer.from(piece));
+    // No drain follows a write that was taken.
+    if (taken || this.#response.writableLength <= this.#highWaterMark) return undefined;
+    if (this.#response.writableLength > this.#limits.slowReader) this.#overdraw();
     this.#drained ??= Promise.withResolvers<void>();
     return this.#drained.promise;
+  }
+
+  /** One piece is larger than all that may wait: it counts as what its reader's tenant holds, or the reader is cut. */
+  #overdraw(): void {
+    if (this.#overdraft !== undefined) return;
+    try {
+      const account = this.#limits.account?.(this.#response.req);
+      this.#overdraft = account?.charge(this.#response.writableLength, "reply");
+    } catch {
+      this.destroy(); // it can resume when there is room
+    }
   }
 
   end(text = ""): void {
@@ -107,7 +132,10 @@ export class SseWriter {
     this.#open();
     this.#stopTimer();
     this.#response.removeListener("close", this.#onClose);
-    this.#response.once("close", () => this.#stall.stop());
+    this.#response.once("close", () => {
+      this.#stall.stop();
+      this.#onDrain();
+    });
     this.#response.end(this.#framed ? `${text === "" ? "" : chunk(text)}0\r\n\r\n` : text);
   }
 
@@ -159,6 +187,8 @@ export class SseWriter {
   };
 
   readonly #onDrain = (): void => {
+    this.#overdraft?.release();
+    this.#overdraft = undefined;
     this.#drained?.resolve();
     this.#drained = undefined;
   };

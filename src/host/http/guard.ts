@@ -61,7 +61,9 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     checkOrigin(request.headers, request.raw.rawHeaders);
     if (request.routeOptions.config.open === true) return;
     try {
-      holders.set(request, await identify(request));
+      const holder = await identify(request);
+      holders.set(request, holder);
+      holders.set(request.raw, holder); // a writer of events knows only Node's request
     } catch (thrown) {
       const error = wrap("auth.check", thrown);
       throw error.code === "unauthorized" ? failures.note(request.ip, error) : error;

@@ -4,6 +4,7 @@ import type { Channel, ChannelHost } from "../../core/channel.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { Account } from "../../core/held.ts";
 import type { Inspect } from "../../core/inspect.ts";
+import { Turns } from "../memory/turns.ts";
 import { keepFairShare } from "../processes/fair-share.ts";
 import { CallerRuns } from "../runs/caller-runs.ts";
 import { backlog, cannotListen, urlOf } from "./address.ts";
@@ -13,6 +14,7 @@ import { Connections } from "./connections.ts";
 import { replyWithErrors } from "./error-reply.ts";
 import { type Callers, guard } from "./guard.ts";
 import { type Bodies, readJsonBodies } from "./json-body.ts";
+import { sendLargeReplies } from "./large-replies.ts";
 import { createHttp } from "./listener.ts";
 import { refuseQuery, serializerCompiler, validatorCompiler } from "./openapi.ts";
 import { registerPlugins } from "./packages.ts";
@@ -73,10 +75,12 @@ export async function buildServer(
   await registerPlugins(app, parts);
   const callers = await guard(app, parts);
   const account = (request: unknown) => parts.memory.of(callers.tenantOf(request));
+  sendLargeReplies(app, { limits: parts.limits, account });
   const bodies = readJsonBodies(app, { limits: parts.limits, account });
   const status = () => (draining() ? Promise.resolve(stopping()) : ownReadiness(parts));
   await app.register(async (scope) => operations(scope, { parts, callers, status }));
-  for (const { name, channel } of parts.channels) await mount(app, { parts, callers, bodies, account, name, channel });
+  const shared = { parts, callers, bodies, account, turns: new Turns() };
+  for (const each of parts.channels) await mount(app, { ...shared, ...each });
   return { app, status };
 }
 
@@ -128,13 +132,14 @@ interface MountParts {
   readonly callers: Callers;
   readonly bodies: Bodies;
   readonly account: (request: unknown) => Account;
+  readonly turns: Turns;
   readonly name: string;
   readonly channel: Channel<FastifyInstance>;
 }
 
 async function mount(
   app: FastifyInstance,
-  { parts, callers, bodies, account, name, channel }: MountParts,
+  { parts, callers, bodies, account, turns, name, channel }: MountParts,
 ): Promise<void> {
   const { slowReader, keepAlive, firstOutput, stalled } = parts.limits;
   try {
@@ -142,7 +147,7 @@ async function mount(
       const host: ChannelHost<FastifyInstance> = {
         server: scope,
         log: parts.log,
-        limits: { slowReader, keepAlive, firstOutput, stalled },
+        limits: { slowReader, keepAlive, firstOutput, stalled, account },
         caller: (request) => callers.of(request),
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
@@ -158,6 +163,7 @@ async function mount(
           return new CallerRuns(parts.runs, callers.of(request), {
             admission: parts.admission,
             held: () => bodies.of(request),
+            turns,
             charge,
             audit: (entry) => callers.audit(entry),
           });

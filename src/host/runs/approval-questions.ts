@@ -6,6 +6,8 @@ import type { RunRow } from "../../core/run-row.ts";
 import type { PendingApproval } from "../../core/runs.ts";
 
 const page = 1_000;
+/** The questions of a run that waits are nearly always among its last few events. */
+const firstWindow = 16;
 
 /** What a run's events say about one call. */
 export interface AskedAbout {
@@ -73,8 +75,9 @@ export async function openQuestions(journal: Journal, row: RunRow): Promise<Pend
   if (row.state === "done" || row.asking <= 0) return [];
   const answered = new Map<string, number>();
   const open: EventOf<"approval.requested">[] = [];
-  for (let end = row.head; end > 0 && open.length < row.asking; ) {
-    const start = Math.max(0, end - page);
+  let window = firstWindow;
+  for (let end = row.head; end > 0 && open.length < row.asking; window = Math.min(page, window * 4)) {
+    const start = Math.max(0, end - window);
     for (const event of (await readRange(journal, row.run, { start, end })).reverse()) {
       if (event.type === "approval.resolved") answered.set(event.call, (answered.get(event.call) ?? 0) + 1);
       if (event.type !== "approval.requested") continue;

@@ -21,6 +21,7 @@ import type { Scope } from "../../core/scopes.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import { demand, permit } from "../http/auth.ts";
 import type { KeyHolder } from "../http/key-holder.ts";
+import type { Turns } from "../memory/turns.ts";
 import type { Admission } from "./admission.ts";
 
 /** Runs remembered as started by one socket. */
@@ -30,6 +31,7 @@ const mostStarted = 10_000;
 interface Admit {
   readonly admission: Admission;
   charge(): Promise<void>;
+  readonly turns: Turns;
   /** What the request's body holds in memory. */
   held(): Charge | undefined;
   audit(entry: AuditEntry): Promise<void>;
@@ -78,7 +80,9 @@ export class CallerRuns implements Runs {
     if (request.instructions !== undefined) demand(this.#caller, "inspect");
     // Into the original's tenant, so reading it is not enough.
     if ((await this.#own(run, "see")).tenant !== tenant) throw noRun(run);
-    const forked = await this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by }));
+    const forked = await this.#inTurn(() =>
+      this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by })),
+    );
     const details = { from: run, after: request.after };
     await this.#admit.audit({ action: "run.forked", by: id, tenant, run: forked.run, details });
     return forked;
@@ -91,7 +95,7 @@ export class CallerRuns implements Runs {
 
   async events(run: string, query?: EventQuery): ReturnType<Runs["events"]> {
     await this.#own(run, "see");
-    return await this.#runs.events(run, query);
+    return await this.#inTurn(() => this.#runs.events(run, query));
   }
 
   feed(query: FeedQuery = {}): ReturnType<Runs["feed"]> {
@@ -150,17 +154,17 @@ export class CallerRuns implements Runs {
   async wires(run: string): ReturnType<Runs["wires"]> {
     demand(this.#caller, "inspect");
     await this.#own(run, "see");
-    return await this.#runs.wires(run);
+    return await this.#inTurn(() => this.#runs.wires(run));
   }
 
   async content(run: string, hash: string): Promise<Uint8Array> {
     await this.#own(run, "see");
-    return await this.#runs.content(run, hash);
+    return await this.#inTurn(() => this.#runs.content(run, hash));
   }
 
   async pending(run: string): ReturnType<Runs["pending"]> {
     await this.#own(run, "see");
-    return await this.#runs.pending(run);
+    return await this.#inTurn(() => this.#runs.pending(run));
   }
 
   async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {
@@ -176,6 +180,10 @@ export class CallerRuns implements Runs {
   get #by(): NonNullable<RunRequest["caller"]> {
     const { id, concurrentRuns } = this.#caller;
     return { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#admit.turns.take(this.#caller.tenant, work);
   }
 
   #mayStart(agent: string): void {

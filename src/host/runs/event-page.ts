@@ -1,7 +1,9 @@
 import { isStep, type RunEvent } from "../../core/events.ts";
 import type { Journal } from "../../core/journal.ts";
+import { pageBytes } from "../../core/page.ts";
 import type { RunRow } from "../../core/run-row.ts";
 import type { EventPage, EventQuery } from "../../core/runs.ts";
+import { valueSize } from "../../core/value-size.ts";
 
 const usual = 500;
 const scan = 1_000;
@@ -9,20 +11,26 @@ const scan = 1_000;
 /** Events read for one page of steps; a long run's page is then short and has a `next`. */
 const mostScanned = 20_000;
 
-/** One page of a run's committed events, as of the given row. */
-export async function eventPage(journal: Journal, { run, head }: RunRow, query: EventQuery): Promise<EventPage> {
+/** One page of a run's committed events, as of the given row: about `pageBytes` of them, at least one. */
+export async function eventPage(
+  journal: Journal,
+  { run, head }: Pick<RunRow, "run" | "head">,
+  query: EventQuery,
+): Promise<EventPage> {
   const { after = 0, limit = usual, steps = false } = query;
   const events: RunEvent[] = [];
   let position = after;
-  while (events.length < limit && position < head && position - after < mostScanned) {
-    const read = await journal.read(run, position, steps ? scan : limit);
+  let bytes = 0;
+  while (events.length < limit && position < head && position - after < mostScanned && bytes < pageBytes) {
+    const read = await journal.read(run, position, steps ? scan : limit - events.length);
     if (read.length === 0) break;
     for (const event of read) {
-      if (events.length === limit) break;
+      const wanted = !steps || isStep(event);
+      if (wanted) bytes += valueSize(event);
+      if (events.length === limit || (wanted && events.length > 0 && bytes > pageBytes)) break;
       position = event.seq;
-      if (!steps || isStep(event)) events.push(event);
+      if (wanted) events.push(event);
     }
-    if (!steps) break; // the engine has cut it by size
   }
   return { events, ...(position < head ? { next: position } : {}) };
 }

@@ -52,6 +52,31 @@ describe("questions of a run", () => {
   });
 });
 
+describe("a run that waits", () => {
+  it("has its questions read from its last events, not from its history", async () => {
+    const journal = memory();
+    const { ownership } = await claimed(journal);
+    const log = new Committer({ journal }).openLog(ownership);
+    for (let n = 0; n < 1_000; n++) log.write({ type: "text.delta", round: 1, text: "x" });
+    log.write(ask("a"));
+    await log.flush();
+    let read = 0;
+    const counting = new Proxy(journal, {
+      get: (target, name) =>
+        name !== "read"
+          ? Reflect.get(target, name, target)
+          : async (run: string, after: number, limit: number) => {
+              const events = await target.read(run, after, limit);
+              read += events.length;
+              return events;
+            },
+    });
+    const row = await journal.get(ownership.run);
+    expect((await openQuestions(counting, row ?? expect.fail())).map(({ call }) => call)).to.deep.equal(["a"]);
+    expect(read).to.be.below(20);
+  });
+});
+
 describe("signals", () => {
   for (const [what, kind, body, says] of [
     [

@@ -1,0 +1,37 @@
+/** Reads that a tenant may have under way: each may bring a page, an event or a blob of any size into memory. */
+const mostAtOnce = 4;
+
+interface Line {
+  under: number;
+  readonly waiting: (() => void)[];
+}
+
+/** Lets each tenant do a few things at once; its others wait for their turn, in order. */
+export class Turns {
+  readonly #lines = new Map<string, Line>();
+
+  async take<T>(tenant: string, work: () => Promise<T>): Promise<T> {
+    const line = this.#lineOf(tenant);
+    if (line.under >= mostAtOnce) await new Promise<void>((resolve) => line.waiting.push(resolve));
+    else line.under += 1;
+    try {
+      return await work();
+    } finally {
+      const next = line.waiting.shift();
+      if (next !== undefined) next();
+      else if (--line.under === 0) this.#lines.delete(tenant);
+    }
+  }
+
+  get size(): number {
+    return this.#lines.size;
+  }
+
+  #lineOf(tenant: string): Line {
+    const known = this.#lines.get(tenant);
+    if (known !== undefined) return known;
+    const line = { under: 0, waiting: [] };
+    this.#lines.set(tenant, line);
+    return line;
+  }
+}
