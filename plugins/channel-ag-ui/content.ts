@@ -1,4 +1,4 @@
-import { type FilePart, type ImagePart, type TextPart, VenturiError } from "venturi/plugin";
+import { type FilePart, type ImagePart, parseDataUrl, type TextPart, VenturiError } from "venturi/plugin";
 import { z } from "zod";
 
 const Source = z.looseObject({ type: z.string(), value: z.string().optional(), mimeType: z.string().optional() });
@@ -70,8 +70,8 @@ function media(part: ContentPart): ImagePart | FilePart {
 
 function sourceOf({ source, data, url, mimeType }: ContentPart) {
   const given = source === undefined ? { data, url } : { [source.type === "data" ? "data" : "url"]: source.value };
-  const inline = /^data:([^;,]*)[^,]*;base64,(.*)$/s.exec(given.url ?? "");
-  if (inline !== null) return { data: inline[2], mimeType: source?.mimeType ?? mimeType ?? inline[1] };
+  const inline = parseDataUrl(given.url ?? "");
+  if (inline?.isBase64) return { data: inline.data, mimeType: source?.mimeType ?? mimeType ?? inline.mediaType };
   return { data: given.data ?? undefined, url: given.url ?? undefined, mimeType: source?.mimeType ?? mimeType };
 }
 

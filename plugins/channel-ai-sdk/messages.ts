@@ -1,4 +1,11 @@
-import { type Message, type Part, type ToolCallPart, type ToolResultPart, VenturiError } from "venturi/plugin";
+import {
+  type Message,
+  type Part,
+  parseDataUrl,
+  type ToolCallPart,
+  type ToolResultPart,
+  VenturiError,
+} from "venturi/plugin";
 import { z } from "zod";
 
 const UiPart = z.looseObject({
@@ -70,22 +77,33 @@ function steps(parts: readonly UiPart[]): UiPart[][] {
 function simplePart(part: UiPart): Part[] {
   if (part.type === "text" && part.text) return [{ type: "text", text: part.text }];
   if (part.type !== "file" || part.url === undefined) return [];
-  const inline = /^data:([^;,]*)[^,]*?(;base64)?,(.*)$/s.exec(part.url);
-  const mediaType = part.mediaType ?? (inline?.[1] || "application/octet-stream");
+  const inline = parseDataUrl(part.url);
+  const mediaType = part.mediaType ?? (inline?.mediaType || "application/octet-stream");
   const kind = mediaType.startsWith("image/") ? ("image" as const) : ("file" as const);
   const name = kind === "file" && part.filename !== undefined ? { name: part.filename } : {};
-  if (inline !== null) {
-    const text = inline[3] ?? "";
-    const data = inline[2] === undefined ? Buffer.from(decodeURIComponent(text)).toString("base64") : text;
+  if (inline !== undefined) {
+    const data = inline.isBase64 ? inline.data : Buffer.from(decoded(inline.data)).toString("base64");
     return [{ type: kind, mediaType, data, ...name }];
   }
   if (/^https?:\/\//.test(part.url)) return [{ type: kind, mediaType, url: part.url, ...name }];
   throw new VenturiError("request.parse", "invalid_input", "a file part's url is a data: or https: URL");
 }
 
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    const message = "a file part's data: URL is not percent-encoded as it should be";
+    throw new VenturiError("request.parse", "invalid_input", message, { cause });
+  }
+}
+
+const toolNameOf = (type: string): string | undefined =>
+  type.length > 5 && type.startsWith("tool-") ? type.slice(5) : undefined;
+
 /** Calls without a result are left out: vendors reject them. */
 function toolParts(part: UiPart): [ToolCallPart, ToolResultPart][] {
-  const name = part.type === "dynamic-tool" ? part.toolName : /^tool-(.+)$/.exec(part.type)?.[1];
+  const name = part.type === "dynamic-tool" ? part.toolName : toolNameOf(part.type);
   const { toolCallId: call, state } = part;
   if (name === undefined || call === undefined) return [];
   if (state !== "output-available" && state !== "output-error") return [];

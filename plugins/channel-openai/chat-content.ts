@@ -1,4 +1,13 @@
-import { type FilePart, type ImagePart, joinNative, nativeOf, type Part, record, type TextPart } from "venturi/plugin";
+import {
+  dataUrl,
+  type FilePart,
+  type ImagePart,
+  joinNative,
+  nativeOf,
+  type Part,
+  record,
+  type TextPart,
+} from "venturi/plugin";
 import { z } from "zod";
 import { audioPart, filePart, imagePart } from "./content.ts";
 
@@ -76,7 +85,7 @@ const audioBodyFields = { carried: new Set(["data"]), translated: new Set(["form
 function file(item: z.output<typeof FileItem>): FilePart {
   const part = filePart(item.file.file_data, item.file.filename);
   // Anything but a data URL with media type and base64 is kept verbatim.
-  const usual = item.file.file_data === `data:${part.mediaType};base64,${part.data}`;
+  const usual = item.file.file_data === dataUrl(part);
   const data = usual ? {} : { native: whole({ "file.file_data": item.file.file_data }) };
   const own = joinNative(nativeOf(chatWire, item, fileFields), nativeOf(chatWire, item.file, fileBodyFields), data);
   return { ...part, native: own.native ?? { wire: chatWire, fields: {} } };

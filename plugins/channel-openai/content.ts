@@ -3,8 +3,10 @@ import {
   efforts,
   type FilePart,
   type ImagePart,
+  isMediaType,
   objectIn,
   type Part,
+  parseDataUrl,
   type ToolCallPart,
   textUnlessSame,
   VenturiError,
@@ -14,17 +16,22 @@ export const invalid = (message: string): VenturiError => new VenturiError("requ
 
 /** An image in OpenAI's format: a data URL, or a URL that the provider fetches, never this service. */
 export function imagePart(url: string): ImagePart {
-  const inline = /^data:([\w.+-]+\/[\w.+-]+);base64,(.*)$/s.exec(url);
-  if (inline !== null) return { type: "image", mediaType: inline[1] ?? "", data: inline[2] ?? "" };
+  const inline = inlineOf(url);
+  if (inline?.parameters === "") return { type: "image", mediaType: inline.mediaType, data: inline.data };
   if (!/^https?:\/\//.test(url)) throw invalid("an image is a data: or https: URL");
   return { type: "image", mediaType: "image/*", url };
+}
+
+function inlineOf(url: string): ReturnType<typeof parseDataUrl> {
+  const inline = parseDataUrl(url);
+  return inline?.isBase64 && isMediaType(inline.mediaType) ? inline : undefined;
 }
 
 /** A file in OpenAI's format: a data URL, or bare base64, which means a PDF. */
 export function filePart(data: string, name: string | null | undefined): FilePart {
   const named = name ? { name } : {};
-  const inline = /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=-]+)*;base64,(.*)$/s.exec(data);
-  if (inline !== null) return { type: "file", mediaType: inline[1] ?? "", data: inline[2] ?? "", ...named };
+  const inline = inlineOf(data);
+  if (inline !== undefined) return { type: "file", mediaType: inline.mediaType, data: inline.data, ...named };
   if (data.startsWith("data:")) throw invalid("file_data is base64, or a data: URL with base64");
   return { type: "file", mediaType: typeByName(name) ?? "application/pdf", data, ...named };
 }

@@ -1,4 +1,4 @@
-import { type FilePart, joinNative, nativeOf, type Part } from "venturi/plugin";
+import { dataUrl, type FilePart, joinNative, nativeOf, type Part } from "venturi/plugin";
 import { z } from "zod";
 import { audioPart, filePart, filePartAt, imagePart, invalid } from "./content.ts";
 
@@ -86,7 +86,7 @@ function file(item: z.output<typeof FileItem>): FilePart {
   if (!item.file_data) throw invalid("an input_file has file_data, file_url or file_id");
   const part = filePart(item.file_data, item.filename);
   // Anything but a data URL with media type and base64 is kept verbatim.
-  const usual = item.file_data === `data:${part.mediaType};base64,${part.data}`;
+  const usual = item.file_data === dataUrl(part);
   const data = { native: { wire: responsesWire, fields: { file_data: item.file_data }, translated: ["file_data"] } };
   return { ...part, ...joinNative(own, usual ? {} : data) };
 }

@@ -1,5 +1,6 @@
 import {
   argumentsText,
+  dataUrl,
   type FilePart,
   type ImagePart,
   type Message,
@@ -43,8 +44,7 @@ function contentItem(part: Part): Item[] {
   return part.type === "opaque" && part.wire === responsesWire ? [record(part.data)] : [];
 }
 
-const urlOf = ({ url, mediaType, data }: ImagePart | FilePart): string =>
-  url ?? `data:${mediaType};base64,${data ?? ""}`;
+const urlOf = (part: ImagePart | FilePart): string => part.url ?? dataUrl(part);
 
 function saidItem(part: Part): Item[] {
   switch (part.type) {

@@ -1,4 +1,12 @@
-import { type FilePart, fileAsText, type ImagePart, VenturiError, withNative } from "venturi/plugin";
+import {
+  audioFormat,
+  dataUrl,
+  type FilePart,
+  fileAsText,
+  type ImagePart,
+  VenturiError,
+  withNative,
+} from "venturi/plugin";
 
 type Body = Record<string, unknown>;
 
@@ -24,11 +32,3 @@ export function fileOf(part: FilePart): Body {
 /** The API requires a name; a client of this wire that omitted it is not overruled. */
 const nameOf = ({ name, native }: FilePart): Body =>
   name === undefined && native !== undefined ? {} : { filename: name ?? "file" };
-
-const dataUrl = ({ mediaType, data }: ImagePart | FilePart): string => `data:${mediaType};base64,${data ?? ""}`;
-
-/** `audio/mpeg` is MP3; for others the subtype is the format. */
-const audioFormat = (mediaType: string): string => {
-  const name = mediaType.slice("audio/".length).replace(/^x-|;.*$/g, "");
-  return name === "mpeg" ? "mp3" : name === "wave" || name === "vnd.wave" ? "wav" : name;
-};

@@ -96,12 +96,15 @@ export function inputTokens(prompt: Prompt): number {
   return tokens(characters);
 }
 
+const mostTries = 100;
 const anyObject = { type: "object", properties: { answer: { type: "string" } }, required: ["answer"] };
 
 /** JSON mode without a schema: such clients often put their schema into the prompt. */
 export function schemaInWords(messages: readonly PromptMessage[]): Readonly<Record<string, unknown>> {
   for (const { text } of messages) {
-    for (let start = text.indexOf("{"); start >= 0; start = text.indexOf("{", start + 1)) {
+    // Each try reads the text once, so their number is bounded.
+    let tries = 0;
+    for (let start = text.indexOf("{"); start >= 0 && ++tries <= mostTries; start = text.indexOf("{", start + 1)) {
       const found = schemaAt(text, start);
       if (found !== undefined) return found;
     }
@@ -110,14 +113,29 @@ export function schemaInWords(messages: readonly PromptMessage[]): Readonly<Reco
 }
 
 function schemaAt(text: string, start: number): Readonly<Record<string, unknown>> | undefined {
-  for (let end = text.lastIndexOf("}"); end > start; end = text.lastIndexOf("}", end - 1)) {
-    try {
-      const value: unknown = JSON.parse(text.slice(start, end + 1));
-      if (typeof value === "object" && value !== null && "properties" in value) return value as Record<string, unknown>; // an object
-      return undefined;
-    } catch {
-      // Not JSON up to here; try an earlier brace.
-    }
+  const end = endOfObject(text, start);
+  if (end < 0) return undefined;
+  try {
+    const value: unknown = JSON.parse(text.slice(start, end));
+    if (typeof value === "object" && value !== null && "properties" in value) return value as Record<string, unknown>; // an object
+  } catch {
+    // Not JSON; a later brace may begin some.
   }
   return undefined;
+}
+
+/** Behind the brace that closes the one at `start`, or -1. */
+function endOfObject(text: string, start: number): number {
+  let depth = 0;
+  let isQuoted = false;
+  for (let at = start; at < text.length; at++) {
+    const sign = text[at];
+    if (isQuoted) {
+      if (sign === "\\") at++;
+      else if (sign === '"') isQuoted = false;
+    } else if (sign === '"') isQuoted = true;
+    else if (sign === "{") depth++;
+    else if (sign === "}" && --depth === 0) return at + 1;
+  }
+  return -1;
 }

@@ -46,14 +46,21 @@ export class Scenarios {
   }
 }
 
+/** Patterns are the author's, who has not thought of a text of megabytes. */
+const longestMatched = 4_096;
+const longestName = 256;
+
 function fits({ name, match }: Scenario, prompt: Prompt): boolean {
   if (prompt.model === name) return true;
   if (match === undefined || (match.model === undefined && match.text === undefined)) return false;
   if (match.model !== undefined && !globFits(match.model, prompt.model)) return false;
-  return match.text === undefined || new RegExp(match.text, "iu").test(exchangeOf(prompt).text);
+  return (
+    match.text === undefined || new RegExp(match.text, "iu").test(exchangeOf(prompt).text.slice(0, longestMatched))
+  );
 }
 
 function globFits(glob: string, name: string): boolean {
+  if (name.length > longestName) return false;
   const parts = glob.split("*").map((part) => part.replaceAll(/[^\p{L}\p{N}]/gu, "\\$&"));
   return new RegExp(`^${parts.join(".*")}$`, "s").test(name);
 }

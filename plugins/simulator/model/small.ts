@@ -11,7 +11,8 @@ import { type Wanted, wantedCalls } from "./wanted.ts";
  * The built-in model. It understands next to nothing and says so, but calls the tools that the words ask for and reports their
  * results, so that everything around a model can be exercised without one.
  */
-export function smallModel(prompt: Prompt, random: Random, id: string): Turn {
+export function smallModel(given: Prompt, random: Random, id: string): Turn {
+  const prompt = withShortTexts(given);
   const exchange = exchangeOf(prompt);
   if (exchange.results.length > 0)
     return said(prompt, tellResults(exchange.results), "The tools have answered. I tell what they said.");
@@ -35,6 +36,15 @@ export function smallModel(prompt: Prompt, random: Random, id: string): Turn {
     ),
   ];
   return { pieces, finish: "tool_calls" };
+}
+
+/** Its rules are regular expressions, some of which take the square of the text's length. It understands no more of a longer one. */
+const longestText = 4_096;
+
+function withShortTexts(prompt: Prompt): Prompt {
+  if (prompt.messages.every(({ text }) => text.length <= longestText)) return prompt;
+  const messages = prompt.messages.map((entry) => ({ ...entry, text: entry.text.slice(0, longestText) }));
+  return { ...prompt, messages };
 }
 
 function said(prompt: Prompt, text: string, thought: string): Turn {

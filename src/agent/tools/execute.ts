@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { keepOne } from "../../core/keep-one.ts";
+import { isMediaType } from "../../core/media-type.ts";
 import {
   type Question,
   RichOutput,
@@ -259,7 +260,14 @@ function succeeded(value: unknown): Outcome {
 }
 
 /** Images and files go into the journal and into every later request of the run. */
-function checked<Item extends { readonly data: string }>(items: readonly Item[]): readonly Item[] {
+function checked<Item extends { readonly data: string; readonly mediaType: string }>(
+  items: readonly Item[],
+): readonly Item[] {
+  const odd = items.find(({ mediaType }) => !isMediaType(mediaType));
+  if (odd !== undefined) {
+    const message = `the tool gave content of the type ${JSON.stringify(odd.mediaType.slice(0, 64))}, which is none`;
+    throw new VenturiError("tool.call", "tool_failed", message);
+  }
   const size = items.reduce((sum, item) => sum + item.data.length, 0);
   if (items.length <= mostItems && size <= largestItems) return items;
   const message = `the tool gave ${items.length} images or files of ${size} characters; at most ${mostItems} of ${largestItems} are taken`;

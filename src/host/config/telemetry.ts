@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { redactPattern } from "../../telemetry/wrappers/redact-pattern.ts";
 
 const Otlp = z.union(
   [
@@ -29,9 +30,11 @@ const Settings = z.strictObject({
     .prefault("off")
     .describe("Whether prompts, outputs, tool arguments and results go into spans."),
   redact: z
-    .array(z.string().refine(isPattern, "expected a regular expression"))
+    .array(z.string().refine(isPattern, "expected a regular expression without lookaround and backreferences"))
     .prefault([])
-    .describe("Regular expressions; what matches is removed from content before it is recorded."),
+    .describe(
+      "Regular expressions, matched by RE2 in linear time; what matches is removed from content before it is recorded.",
+    ),
   otlp: Otlp.prefault("")
     .transform((otlp) => (typeof otlp === "string" ? { endpoint: otlp, headers: {} } : otlp))
     .describe("Where traces and metrics are sent; nowhere when empty."),
@@ -67,7 +70,7 @@ export type TelemetrySettings = z.output<typeof TelemetrySettings>;
 
 function isPattern(text: string): boolean {
   try {
-    new RegExp(text, "u");
+    redactPattern(text);
     return true;
   } catch {
     return false;

@@ -1,4 +1,5 @@
 import type { KeptWire } from "../../core/kept-wire.ts";
+import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/secret-forms.ts";
 import type { Config } from "../config/load.ts";
 import { isSecretName } from "../config/secrets.ts";
 import { scalars } from "../config/tree.ts";
@@ -8,18 +9,16 @@ const shortestSecret = 8;
 /** Values of at least this length are masked anywhere; shorter ones only as a whole word. */
 const unmistakable = 16;
 
-/** Credentials by their form, whoever they belong to. The first group is kept. */
-const forms: readonly RegExp[] = [
-  /(\b(?:bearer|basic)\s+)[a-z0-9._~+/=-]{8,}/gi,
-  /((?:x-)?(?:api[-_]?key|apikey|authorization|client[-_]?secret|access[-_]?token|refresh[-_]?token|password)\\?"?\s*[:=]\s*\\?"?)[^\s"'\\,;}]{6,}/gi,
-  /(\b)(?:sk|pk|rk)[-_][a-z0-9_-]{16,}/gi,
-  /(\b)(?:gh[pousr]|github_pat)_[a-z0-9_]{20,}/gi,
-  /(\b)xox[abprs]-[a-z0-9-]{10,}/gi,
-  /(\b)AIza[\w-]{30,}/g,
-  /(\b)(?:AKIA|ASIA)[A-Z0-9]{16}\b/g,
-  /(\b)hf_[a-z0-9]{20,}/gi,
-  /(\b)glpat-[\w-]{20,}/g,
-  /(\b)eyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g,
+const ends = new Set("\"'\\,;} \t\r\n\v\f\xa0".split("").map((sign) => sign.charCodeAt(0)));
+
+/** Credentials by their form, whoever they belong to. */
+const forms: readonly SecretForm[] = [
+  ...keyForms,
+  {
+    start:
+      /((?:x-)?(?:api[-_]?key|apikey|authorization|client[-_]?secret|access[-_]?token|refresh[-_]?token|password)\\?"?\s{0,8}[:=]\s{0,8}\\?"?)[^\s"'\\,;}]{6}/gi,
+    rest: (unit) => !ends.has(unit),
+  },
 ];
 
 /**
@@ -32,15 +31,14 @@ export function wireMask(config: Config): (kept: KeptWire) => KeptWire {
   return (kept) => {
     // One character per byte, whatever the bytes are.
     const text = Buffer.from(kept.bytes).toString("latin1");
-    const clean = [...patterns, ...forms].reduce((masked, pattern) => masked.replace(pattern, stars), text);
+    let clean = patterns.reduce((masked, pattern) => masked.replace(pattern, (found) => stars(found, 0)), text);
+    for (const form of forms) clean = maskForm(clean, form, stars);
+    clean = maskJwts(clean, stars);
     return clean === text ? kept : { ...kept, bytes: Buffer.from(clean, "latin1") };
   };
 }
 
-const stars = (found: string, kept: unknown): string => {
-  const shown = typeof kept === "string" ? kept : "";
-  return shown + "*".repeat(found.length - shown.length);
-};
+const stars: Mask = (found, shown) => found.slice(0, shown) + "*".repeat(found.length - shown);
 
 /** Values that came from elsewhere (variables, files), have the name of a secret, or stand where any value may be one. */
 function* secretsOf({ tree }: Config): Generator<string> {

@@ -1,6 +1,8 @@
 import { readSchema, schemaLimits } from "../../agent/schema/json-schema.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import type { Signal } from "../../core/journal.ts";
+import { isMediaType } from "../../core/media-type.ts";
+import type { Part } from "../../core/messages.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import { excessOf, recordLimits, valueLimits } from "../../core/value-limits.ts";
 
@@ -18,8 +20,19 @@ export function checkBounds(request: RunRequest, { metadata }: { readonly metada
     throw new VenturiError(op, "too_large", `the metadata ${excess}; limits.metadata sets its size`);
   }
   checkSchemas(request);
+  for (const { parts } of request.input.messages ?? []) checkMediaTypes(parts);
   const whole = excessOf(request, { ...valueLimits, size: recordLimits.size });
   if (whole !== undefined) throw new VenturiError(op, "invalid_input", `the request ${whole}`);
+}
+
+function checkMediaTypes(parts: readonly Part[]): void {
+  for (const part of parts) {
+    if (part.type === "tool_result") checkMediaTypes([...(part.images ?? []), ...(part.files ?? [])]);
+    if (part.type !== "image" && part.type !== "file") continue;
+    if (isMediaType(part.mediaType)) continue;
+    const given = JSON.stringify(part.mediaType.slice(0, 64));
+    throw new VenturiError(op, "invalid_input", `the ${part.type}'s media type ${given} is none; one is "image/png"`);
+  }
 }
 
 /** The caller's schemas: the answer's is used for validation here, those of tools only go to the model. */

@@ -39,7 +39,8 @@ const privates = rangesOf(privateRanges);
 const forbidden = rangesOf(forbiddenRanges);
 
 export function placeOf(address: string): Place {
-  const plain = address.replace(/%.*$/, "").toLowerCase();
+  const zone = address.indexOf("%");
+  const plain = (zone < 0 ? address : address.slice(0, zone)).toLowerCase();
   const mapped = /^::ffff:(?:0:)?(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1];
   if (mapped !== undefined) return placeOf(mapped);
   const family = isIP(plain);

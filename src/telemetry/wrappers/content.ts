@@ -2,10 +2,9 @@ import type { Delta } from "../../core/deltas.ts";
 import type { RunInput } from "../../core/events.ts";
 import type { Message, Part } from "../../core/messages.ts";
 import type { TelemetrySettings } from "../settings.ts";
-import { Redactor } from "./redact.ts";
+import { type RedactLimits, Redactor } from "./redact.ts";
 
-const longestText = 512;
-const mostItems = 32;
+const short: RedactLimits = { text: 512, items: 32, nodes: 10_000 };
 const mostCharacters = 16_384;
 
 /**
@@ -26,11 +25,10 @@ export class Content {
   }
 
   json(value: unknown): string {
-    const clean = this.#redactor.value(value);
-    if (this.#mode === "full") return stringify(clean);
-    const short = stringify(cut(clean));
-    if (short.length <= mostCharacters) return short;
-    return stringify({ truncated: true, start: short.slice(0, mostCharacters / 2) });
+    if (this.#mode === "full") return stringify(this.#redactor.value(value));
+    const text = stringify(this.#redactor.value(value, short));
+    if (text.length <= mostCharacters) return text;
+    return stringify({ truncated: true, start: text.slice(0, mostCharacters / 2) });
   }
 
   /** The conversation without system messages. */
@@ -51,8 +49,7 @@ export class Content {
 
   /** Plain text, for backends that list it (OpenInference's `input.value` and `output.value`). */
   text(text: string): string {
-    const clean = this.#redactor.text(text);
-    return this.#mode === "full" ? clean : String(cut(clean));
+    return this.#redactor.text(text, this.#mode === "full" ? undefined : short.text);
   }
 
   system(messages: readonly Message[]): string | undefined {
@@ -130,24 +127,5 @@ function spelledPart(part: Part): unknown {
       return { type: "opaque", wire: part.wire };
   }
 }
-
-function cut(value: unknown): unknown {
-  if (typeof value === "string")
-    return value.length > longestText ? `${cleanEnd(value.slice(0, longestText))}…` : value;
-  if (Array.isArray(value)) {
-    if (value.length <= mostItems) return value.map(cut);
-    // The newest items are the most informative.
-    return [`${value.length - mostItems} left out`, ...value.slice(-mostItems).map(cut)];
-  }
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .slice(0, mostItems)
-      .map(([key, item]) => [key, cut(item)]),
-  );
-}
-
-/** Drops a dangling half of a surrogate pair. */
-const cleanEnd = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
 
 const stringify = (value: unknown): string => JSON.stringify(value) ?? "null";

@@ -2,7 +2,7 @@ import { type Logger, SeverityNumber } from "@opentelemetry/api";
 import type { Log } from "../../core/log.ts";
 import { contextOf } from "../sdk/traceparent.ts";
 import type { LogLevel } from "../settings.ts";
-import { Redactor } from "./redact.ts";
+import { type RedactLimits, Redactor } from "./redact.ts";
 import type { Tracing } from "./traces.ts";
 
 type Level = keyof Log;
@@ -16,6 +16,9 @@ const severities = {
   error: SeverityNumber.ERROR,
 } as const;
 
+/** Of one field, and of all of them: a line is for reading, whatever a model, a tool or a caller put into it. */
+const limits: RedactLimits = { text: 4_096, items: 100, nodes: 1_000 };
+
 /** Wraps the log: adds trace and span ids to lines that name a run, and exports each line. */
 export function measuredLog(measure: Tracing, log: Log): Log {
   const redactor = new Redactor(measure.settings.redact);
@@ -26,8 +29,8 @@ export function measuredLog(measure: Tracing, log: Log): Log {
     const run = fields?.run;
     const span = typeof run === "string" ? measure.traces.spanContext(run) : undefined;
     const ids = span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
-    const clean = fields === undefined ? {} : (redactor.value(plain(fields)) as Fields); // an object maps to an object
-    const text = redactor.text(message);
+    const clean = fields === undefined ? {} : (redactor.value(plain(fields), limits) as Fields); // an object maps to an object
+    const text = redactor.text(message, limits.text);
     log[level](text, { ...clean, ...ids });
     if (logger !== undefined) emit(logger, { level, text, fields: clean, span });
   };

@@ -40,7 +40,7 @@ export function mark(span: Span, outcome: Outcome): void {
     return;
   }
   span.setAttribute(attributes.errorType, outcome.code);
-  const message = redactor.text(outcome.reason).slice(0, longestReason);
+  const message = redactor.text(outcome.reason, longestReason);
   // Backends list failed spans with this text, so it says where and why.
   const status = [outcome.ops, message].filter((text) => text !== "").join(": ");
   span.setStatus({ code: SpanStatusCode.ERROR, message: status });

@@ -1,40 +1,77 @@
+import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/secret-forms.ts";
+import { cardLike, isCardNumber, maskEmails, maskPrivateKeys } from "./personal-data.ts";
+import { type RedactPattern, redactPattern } from "./redact-pattern.ts";
+
+/** How much of a value is kept. What is dropped is never searched. */
+export interface RedactLimits {
+  /** Characters of one text or key. */
+  readonly text: number;
+  /** Of an array the newest, of an object the first. */
+  readonly items: number;
+  /** Values in all. */
+  readonly nodes: number;
+}
+
+const noLimits: RedactLimits = { text: Infinity, items: Infinity, nodes: Infinity };
+
 /** Redacts secrets and personal data in values before serialisation, so that the result is valid JSON. */
 export class Redactor {
-  readonly #patterns: readonly RegExp[];
+  readonly #patterns: readonly RedactPattern[];
   /** Keys that no pattern matched: log lines repeat them. Not for values, which may be parts of long strings and keep them alive. */
   readonly #cleanKeys = new Set<string>();
 
   constructor(userPatterns: readonly string[]) {
-    this.#patterns = [...knownPatterns, ...userPatterns.map((pattern) => new RegExp(pattern, "gu"))];
+    this.#patterns = userPatterns.map(redactPattern);
   }
 
-  text(text: string): string {
-    let clean = text;
-    for (const pattern of this.#patterns) clean = clean.replace(pattern, replacement);
-    return clean.replace(cardLike, (digits) => (isCardNumber(digits) ? replacement : digits));
+  /** Cuts before it searches: what is not kept costs nothing. A key that begins before the cut is still found as one. */
+  text(text: string, longest = Infinity): string {
+    const isCut = text.length > longest + margin;
+    const clean = this.#clean(isCut ? text.slice(0, longest + margin) : text, isCut);
+    return clean.length > longest ? `${wellFormedEnd(clean.slice(0, longest))}…` : clean;
   }
 
   /** A copy with every string redacted, keys included, and values under secret-looking keys removed. */
-  value(value: unknown): unknown {
-    return this.#walk(value, 0);
+  value(value: unknown, limits: RedactLimits = noLimits): unknown {
+    return this.#walk(value, 0, { limits, nodes: 0 });
   }
 
-  #walk(value: unknown, depth: number): unknown {
-    if (typeof value === "string") return this.text(value);
+  #clean(text: string, isCut: boolean): string {
+    let clean = text;
+    for (const form of forms) clean = maskForm(clean, form, hide);
+    clean = maskEmails(maskPrivateKeys(maskJwts(clean, hide, isCut), hide), hide);
+    for (const pattern of this.#patterns) clean = pattern(clean, replacement);
+    return clean.replace(cardLike, (digits) => (isCardNumber(digits) ? replacement : digits));
+  }
+
+  #walk(value: unknown, depth: number, walk: Walk): unknown {
+    const { limits } = walk;
+    walk.nodes += 1;
+    if (typeof value === "string") return this.text(value, limits.text);
     if (typeof value === "number") return isCardNumber(String(value)) ? replacement : value;
     if (typeof value !== "object" || value === null) return typeof value === "bigint" ? String(value) : value;
     if (depth >= deepest) return "[too deep]";
-    if (Array.isArray(value)) return value.map((item) => this.#walk(item, depth + 1));
+    if (walk.nodes > limits.nodes) return "[left out]";
+    if (Array.isArray(value)) {
+      const left = Math.max(0, value.length - limits.items);
+      const kept = (left === 0 ? value : value.slice(left)).map((item) => this.#walk(item, depth + 1, walk));
+      return left === 0 ? kept : [`${left} left out`, ...kept];
+    }
     const clean: Record<string, unknown> = {};
-    for (const [key, item] of Object.entries(value)) {
-      clean[this.#key(key)] = secretKey.test(key) && item !== null ? replacement : this.#walk(item, depth + 1);
+    let items = 0;
+    for (const key in value) {
+      if (!Object.hasOwn(value, key)) continue;
+      if (++items > limits.items || walk.nodes > limits.nodes) break;
+      const item = (value as Record<string, unknown>)[key]; // an own key
+      const isSecret = key.length <= longestKey && secretKey.test(key) && item !== null;
+      clean[this.#key(key, limits.text)] = isSecret ? replacement : this.#walk(item, depth + 1, walk);
     }
     return clean;
   }
 
-  #key(key: string): string {
+  #key(key: string, longest: number): string {
     if (this.#cleanKeys.has(key)) return key;
-    const clean = this.text(key);
+    const clean = this.text(key, longest);
     if (clean === key && key.length <= longestKey) {
       if (this.#cleanKeys.size >= mostKeys) this.#cleanKeys.clear();
       this.#cleanKeys.add(key);
@@ -43,7 +80,15 @@ export class Redactor {
   }
 }
 
+interface Walk {
+  readonly limits: RedactLimits;
+  nodes: number;
+}
+
 export const replacement = "[redacted]";
+const hide: Mask = () => replacement;
+/** Searched past the cut, so that a key there is recognised. */
+const margin = 256;
 const deepest = 64;
 const longestKey = 64;
 const mostKeys = 1_000;
@@ -51,35 +96,22 @@ const mostKeys = 1_000;
 const secretKey =
   /^(?:x[-_])?(?:api[-_]?key|apikey|authorization|proxy[-_]authorization|password|passwd|pwd|secret|client[-_]?secret|access[-_]?token|refresh[-_]?token|id[-_]?token|auth[-_]?token|private[-_]?key|cookie|set[-_]cookie)$/i;
 
-const knownPatterns: readonly RegExp[] = [
-  /\b(?:bearer|basic)\s+[a-z0-9._~+/=-]{8,}/giu,
-  // Vendor key prefixes: OpenAI, Anthropic, GitHub, Slack, Google, AWS, Stripe, Hugging Face, GitLab.
-  /\b(?:sk|pk|rk)[-_][a-z0-9_-]{16,}/giu,
-  /\b(?:gh[pousr]|github_pat)_[a-z0-9_]{20,}/giu,
-  /\bxox[abprs]-[a-z0-9-]{10,}/giu,
-  /\bAIza[\w-]{30,}/gu,
-  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b/gu,
-  /\bhf_[a-z0-9]{20,}/giu,
-  /\bglpat-[\w-]{20,}/gu,
-  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/gu,
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gu,
-  /\b(?:api[-_ ]?key|password|secret|token)\b(\s*[:=]\s*)["']?[^\s"',;]{6,}/giu,
-  // Bounded on both sides: an unbounded local part makes matching quadratic in long words.
-  /[\p{L}\p{N}._%+-]{1,64}@[\p{L}\p{N}-]{1,63}(?:\.[\p{L}\p{N}-]{1,63}){1,8}/gu,
-];
+const ends = new Set(['"', "'", ",", ";"].map((sign) => sign.charCodeAt(0)));
 
-const cardLike = /(?<![\d.])\d(?:[ -]?\d){12,18}(?![\d])/gu;
+/** A secret by its name: `password: …`. */
+const named: SecretForm = {
+  start: /\b(?:api[-_ ]?key|password|secret|token)\b\s{0,8}[:=]\s{0,8}["']?[^\s"',;]{6}/gi,
+  rest: (unit) => !ends.has(unit) && !isSpace(unit),
+};
 
-/** 13 to 19 digits with a valid Luhn check digit; order numbers and timestamps rarely have one. */
-function isCardNumber(text: string): boolean {
-  let sum = 0;
-  let count = 0;
-  for (let index = text.length - 1; index >= 0; index--) {
-    const digit = text.charCodeAt(index) - 48;
-    if (digit < 0 || digit > 9) continue;
-    const doubled = count % 2 === 1 ? digit * 2 : digit;
-    sum += doubled > 9 ? doubled - 9 : doubled;
-    count++;
-  }
-  return count >= 13 && count <= 19 && sum % 10 === 0 && sum > 0;
-}
+/** As `\s` has it. */
+const isSpace = (unit: number): boolean =>
+  unit <= 0x20 ? unit === 0x20 || (unit >= 0x09 && unit <= 0x0d) : unit >= 0xa0 && /\s/.test(String.fromCharCode(unit));
+
+const forms: readonly SecretForm[] = [...keyForms, named];
+
+/** Drops a dangling half of a surrogate pair. */
+const wellFormedEnd = (text: string): string => {
+  const last = text.charCodeAt(text.length - 1);
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+};
