@@ -7,7 +7,7 @@ import { build } from "esbuild";
 
 const target = "dist/bundle";
 /** Modules that are imported from outside of the bundle, and hence keep a name: "src/cli/main.js" is src.cli.main.js. */
-const entries = ["src/cli/main.js", "src/cli/serve-member.js", "src/index.js", "src/plugin.js"];
+const entries = ["src/cli/main.js", "src/cli/serve-member.js", "src/doors/venturi.js", "src/doors/plugin.js"];
 // Shared with plugins of others, who decorate classes for our container; or rarely needed.
 const external = [
   "tsyringe",

@@ -1,13 +1,15 @@
-// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the clients' types and the public types. With --check: fails when one is stale.
+// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the clients' types, the public types and the doors. With --check: fails when one is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { PluginLoader } from "../dist/src/host/build/plugin-loader.js";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
 import { configPage } from "./config-page.mjs";
+import { doors } from "./doors.mjs";
 import { pluginOptions } from "./plugin-options.mjs";
 import { publicTypes } from "./public-types.mjs";
 import { serviceTypes } from "./service-types.mjs";
 
+const root = new URL("../", import.meta.url);
 const types = await serviceTypes();
 const schema = await configSchema(new PluginLoader());
 const files = {
@@ -15,9 +17,9 @@ const files = {
   "docs/config.md": configPage(schema),
   ...types,
   "src/library/plugin-options.ts": await pluginOptions(new PluginLoader()),
-  ...publicTypes(fileURLToPath(new URL("../", import.meta.url))),
+  ...publicTypes(fileURLToPath(root)),
+  ...(await doors(fileURLToPath(root))),
 };
-const root = new URL("../", import.meta.url);
 for (const [name, text] of Object.entries(files)) {
   const path = new URL(name, root);
   const isFresh = existsSync(path) && readFileSync(path, "utf8") === text;

@@ -44,6 +44,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   "src/library/": ["src/library/", "src/host/", "src/telemetry/", "src/agent/", "src/serve/", "src/core/"],
   "src/client/": ["src/client/"],
   "src/react/": ["src/react/", "src/client/"],
+  "src/doors/": ["src/", "plugins/simulator/server.ts"],
   "src/cli/": ["src/cli/", "src/library/", "src/host/", "src/serve/", "src/provider/", "src/core/"],
 };
 

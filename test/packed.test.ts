@@ -123,7 +123,7 @@ export default definePlugin({ name: "where", kind: "tool", options: z.strictObje
     });
     afterEach(() => rmSync(stamp(), { force: true }));
 
-    it("share one core", () => expect(where()).to.equal("dist/bundle/src.plugin.js"));
+    it("share one core", () => expect(where()).to.equal("dist/bundle/src.doors.plugin.js"));
 
     it("which names the licenses of what is in it", () => {
       const text = readFileSync(join(home, "node_modules/venturi/dist/bundle/LICENSES.txt"), "utf8");
@@ -133,19 +133,19 @@ export default definePlugin({ name: "where", kind: "tool", options: z.strictObje
     });
 
     it("do without it where something is preloaded, which may patch packages by name", () => {
-      expect(where(["--import", "data:text/javascript,"])).to.equal("dist/src/plugin.js");
-      expect(where([], { NODE_OPTIONS: "--require=node:path" })).to.equal("dist/src/plugin.js");
+      expect(where(["--import", "data:text/javascript,"])).to.equal("dist/src/doors/plugin.js");
+      expect(where([], { NODE_OPTIONS: "--require=node:path" })).to.equal("dist/src/doors/plugin.js");
     });
 
     it("do without it where coverage is measured or sources are wanted", () => {
-      expect(where(["--enable-source-maps"])).to.equal("dist/src/plugin.js");
-      expect(where(["--inspect=127.0.0.1:0"])).to.equal("dist/src/plugin.js");
-      expect(where([], { NODE_V8_COVERAGE: join(home, "coverage") })).to.equal("dist/src/plugin.js");
+      expect(where(["--enable-source-maps"])).to.equal("dist/src/doors/plugin.js");
+      expect(where(["--inspect=127.0.0.1:0"])).to.equal("dist/src/doors/plugin.js");
+      expect(where([], { NODE_V8_COVERAGE: join(home, "coverage") })).to.equal("dist/src/doors/plugin.js");
     });
 
     it("do without it when it is older than what was compiled", () => {
       writeFileSync(stamp(), "");
-      expect(where()).to.equal("dist/src/plugin.js");
+      expect(where()).to.equal("dist/src/doors/plugin.js");
     });
   });
 

@@ -30,6 +30,8 @@ const retryable: readonly string[] = [
   "shutting_down",
 ] satisfies Code[];
 
+const unknownError: ErrorBody = { op: "client.call", code: "internal", err: "an unknown error" };
+
 /** What every call of the client rejects with, except for an aborted signal, which rejects with its own reason. */
 export class ClientError extends Error {
   override readonly name = "ClientError";
@@ -40,12 +42,17 @@ export class ClientError extends Error {
   readonly retryAfter: number | undefined;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
-  constructor({ op, code, err, details }: ErrorBody, facts: ErrorFacts = {}) {
-    super(err, facts.cause === undefined ? undefined : { cause: facts.cause });
-    this.op = op;
+  constructor(body: ErrorBody, facts: ErrorFacts = {}) {
+    // An error that cannot be made would hide the one it is about.
+    const { op, code, err, details } = typeof body === "object" && body !== null ? body : unknownError;
+    super(
+      typeof err === "string" ? err : unknownError.err,
+      facts?.cause === undefined ? undefined : { cause: facts.cause },
+    );
+    this.op = typeof op === "string" ? op : unknownError.op;
     this.code = code as Code;
-    this.status = facts.status ?? 0;
-    this.retryAfter = facts.retryAfter;
+    this.status = facts?.status ?? 0;
+    this.retryAfter = facts?.retryAfter;
     this.details = details;
   }
 

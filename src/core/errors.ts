@@ -38,10 +38,13 @@ export class VenturiError extends Error {
   readonly details: Readonly<Record<string, unknown>> | undefined;
 
   constructor(op: string, code: Code, message: string, context: ErrorContext = {}) {
-    super(message, context.cause === undefined ? undefined : { cause: context.cause });
+    super(
+      typeof message === "string" ? message : messageOf(message),
+      context?.cause === undefined ? undefined : { cause: context.cause },
+    );
     this.op = op;
-    this.code = code;
-    this.details = context.details;
+    this.code = isCode(code) ? code : "internal";
+    this.details = context?.details;
   }
 
   get [brand](): true {

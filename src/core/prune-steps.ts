@@ -7,7 +7,7 @@ export async function pruneInSteps({ signal, rest = 0 }: PruneOptions, step: () 
   while (!signal?.aborted) {
     const start = performance.now();
     const gone = await step();
-    if (gone === 0) break;
+    if (!(gone > 0)) break; // also what is no number, or it would never end
     count += gone;
     const ms = rest * (performance.now() - start);
     if (ms > 0) await sleep(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {}); // aborted

@@ -1,8 +1,17 @@
+import { existsSync } from "node:fs";
+import { VenturiError } from "../core/errors.ts";
 import type { AnyPlugin } from "../core/plugin.ts";
 
 /** A built-in plugin, for tests of plugins that build on one. */
 export async function boxPlugin(name: string): Promise<AnyPlugin> {
-  const { href } = new URL(`../../plugins/${name}/index.js`, import.meta.url);
-  const module = (await import(href)) as { default: AnyPlugin }; // built-in modules export plugins
+  const place = new URL(`../../plugins/${name}/index.js`, import.meta.url);
+  if (!existsSync(place)) {
+    throw new VenturiError(
+      "test.plugin",
+      "not_found",
+      `no plugin "${name}" is built in; \`venturi plugins\` lists them`,
+    );
+  }
+  const module = (await import(place.href)) as { default: AnyPlugin }; // built-in modules export plugins
   return module.default;
 }

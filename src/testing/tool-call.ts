@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { systemClock } from "../core/clock.ts";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
 import { silentLog } from "../core/log.ts";
 import type { PluginContext } from "../core/plugin.ts";
 import { isSchema, type Schema } from "../core/schema.ts";
@@ -90,10 +90,14 @@ async function checkedInput(tool: Tool, input: Readonly<Record<string, unknown>>
   throw new VenturiError("tool.check", "tool_invalid_arguments", message, { details: { issues: result.issues } });
 }
 
-export const schemaOf = (tool: Tool): Schema<unknown, Record<string, unknown>> =>
-  isSchema(tool.parameters)
-    ? (tool.parameters as Schema<unknown, Record<string, unknown>>)
-    : (z.fromJSONSchema(tool.parameters as never) as unknown as Schema<unknown, Record<string, unknown>>); // a JSON Schema enters here
+export function schemaOf(tool: Tool): Schema<unknown, Record<string, unknown>> {
+  if (isSchema(tool.parameters)) return tool.parameters as Schema<unknown, Record<string, unknown>>;
+  try {
+    return z.fromJSONSchema(tool.parameters as never) as unknown as Schema<unknown, Record<string, unknown>>; // a JSON Schema enters here
+  } catch (thrown) {
+    throw wrap("tool.define", thrown, "config_invalid");
+  }
+}
 
 export const jsonSchemaOf = (tool: Tool): Readonly<Record<string, unknown>> =>
   isSchema(tool.parameters)

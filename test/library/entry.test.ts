@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 
-const entry = new URL("../../src/index.js", import.meta.url).href;
+const entry = new URL("../../src/doors/venturi.js", import.meta.url).href;
 const here = fileURLToPath(new URL(".", import.meta.url));
 
 const loaded = `

@@ -1,0 +1,226 @@
+// Written by npm run generate.
+import { VenturiError } from "../core/errors.ts";
+import * as face from "../plugin.ts";
+import { makeDoors } from "./door.ts";
+
+export * from "../plugin.ts";
+
+const { door, doorOfClass } = makeDoors(
+  (op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }),
+  {},
+);
+export const Accumulator = doorOfClass("plugin.Accumulator", face.Accumulator, "settings: object|undefined", {
+  push: "delta: object",
+  finish: "finish: string",
+});
+export const DigestFold = doorOfClass(
+  "plugin.DigestFold",
+  face.DigestFold,
+  "run: string, request: object, prices: object|undefined",
+  { add: "event: object", end: "last: object" },
+);
+export const Egress = doorOfClass("plugin.Egress", face.Egress, "options: object", {
+  check: "url: object",
+  mayBePrivate: "url: object",
+  lookup: "allowed: array",
+});
+export const JsonScanner = doorOfClass("plugin.JsonScanner", face.JsonScanner, "", { push: "text: string" });
+export const Pipeline = doorOfClass(
+  "plugin.Pipeline",
+  face.Pipeline,
+  "op: string, wire: object, settings: object|undefined",
+  { push: "read: array|object, out: array", end: "out: array" },
+);
+export const Quirks = doorOfClass("plugin.Quirks", face.Quirks, "entries: array|null|undefined", {
+  count: "name: string",
+  clear: "",
+  delete: "key: string",
+  forEach: "callbackfn: function, thisArg: any",
+  get: "key: string",
+  has: "key: string",
+  set: "key: string, value: number",
+  entries: "",
+  keys: "",
+  values: "",
+});
+export const RepeatedJson = doorOfClass(
+  "plugin.RepeatedJson",
+  face.RepeatedJson,
+  "varying: array, shared: object|undefined",
+  { parse: "text: string" },
+);
+export const RichOutput = doorOfClass(
+  "plugin.RichOutput",
+  face.RichOutput,
+  "text: string, images: array|undefined, files: array|undefined",
+  {},
+);
+export const Sentences = doorOfClass("plugin.Sentences", face.Sentences, "locale: string|undefined", {
+  push: "text: string",
+  flush: "",
+});
+export const SharedForms = doorOfClass("plugin.SharedForms", face.SharedForms, "", {
+  find: "text: string",
+  add: "template: object",
+});
+export const SseWriter = doorOfClass(
+  "plugin.SseWriter",
+  face.SseWriter,
+  "reply: object, limits: object, argument 3: object|undefined",
+  {
+    header: "name: string, value: string",
+    write: "text: string",
+    end: "text: string|undefined",
+    refuse: "argument 1: object, events: array",
+    note: "event: object",
+    destroy: "",
+    open: "",
+  },
+);
+export const StallWatch = doorOfClass(
+  "plugin.StallWatch",
+  face.StallWatch,
+  "socket: array|object, limit: number, stalled: function",
+  { stop: "" },
+);
+export const Transcript = doorOfClass("plugin.Transcript", face.Transcript, "", { push: "deltas: array" });
+export const addUsage = door("plugin.addUsage", face.addUsage, "left: object, right: object");
+export const argumentsObject = door("plugin.argumentsObject", face.argumentsObject, "part: object");
+export const argumentsText = door("plugin.argumentsText", face.argumentsText, "part: object");
+export const asksDigests = door("plugin.asksDigests", face.asksDigests, "argument 1: object");
+export const atPointer = door("plugin.atPointer", face.atPointer, "value: any, pointer: string");
+export const awaitRun = door("plugin.awaitRun", face.awaitRun, "served: object, watch: function|undefined => promise");
+export const beginning = door("plugin.beginning", face.beginning, "text: string, length: number");
+export const callRequest = door("plugin.callRequest", face.callRequest, "settings: object");
+export const callerTrace = door("plugin.callerTrace", face.callerTrace, "argument 1: object");
+export const channelOptions = door("plugin.channelOptions", face.channelOptions, "argument 1: object");
+export const claimedRequest = door("plugin.claimedRequest", face.claimedRequest, "json: string, agent: string");
+export const codeInBody = door("plugin.codeInBody", face.codeInBody, "body: any");
+export const codeOfStatus = door("plugin.codeOfStatus", face.codeOfStatus, "status: number");
+export const collectWith = door("plugin.collectWith", face.collectWith, "decoder: object, json: any");
+export const complaintsOf = door(
+  "plugin.complaintsOf",
+  face.complaintsOf,
+  "schema: function|object, value: any, error: object",
+);
+export const costOf = door("plugin.costOf", face.costOf, "spent: array, prices: object");
+export const count = door("plugin.count", face.count, "value: any");
+export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
+export const definePlugin = door("plugin.definePlugin", face.definePlugin, "definition: object");
+export const defineTool = door("plugin.defineTool", face.defineTool, "tool: object");
+export const deltasOf = door("plugin.deltasOf", face.deltasOf, "generation: object");
+export const didYouMean = door("plugin.didYouMean", face.didYouMean, "word: string, candidates: array|object|string");
+export const durationOf = door("plugin.durationOf", face.durationOf, "bytes: number, argument 2: object");
+export const egressFetch = door("plugin.egressFetch", face.egressFetch, "egress: object");
+export const encodeEvent = door("plugin.encodeEvent", face.encodeEvent, "event: object");
+export const encodedSize = door("plugin.encodedSize", face.encodedSize, "event: object");
+export const endOfRun = door("plugin.endOfRun", face.endOfRun, "recorded: object, events: array|object");
+export const errorCode = door("plugin.errorCode", face.errorCode, "body: any");
+export const errorText = door("plugin.errorText", face.errorText, "body: any");
+export const eventFrame = door("plugin.eventFrame", face.eventFrame, "event: object");
+export const excessOf = door("plugin.excessOf", face.excessOf, "value: any, limits: object|undefined");
+export const excessOfJson = door("plugin.excessOfJson", face.excessOfJson, "text: string, limits: object|undefined");
+export const explainRun = door(
+  "plugin.explainRun",
+  face.explainRun,
+  "source: object, run: string, depth: number|undefined => promise",
+);
+export const fileAsText = door("plugin.fileAsText", face.fileAsText, "file: object");
+export const fileText = door("plugin.fileText", face.fileText, "argument 1: object");
+export const fitPage = door("plugin.fitPage", face.fitPage, "items: array|object, sizeOf: function");
+export const forgetEncoding = door("plugin.forgetEncoding", face.forgetEncoding, "event: object");
+export const framesOf = door("plugin.framesOf", face.framesOf, "framing: string, limit: number|undefined");
+export const fromJson = door("plugin.fromJson", face.fromJson, "json: object");
+export const fromToolOptions = door("plugin.fromToolOptions", face.fromToolOptions, "options: object");
+export const generationOf = door("plugin.generationOf", face.generationOf, "deltas: array");
+export const header = door("plugin.header", face.header, "headers: object, name: string");
+export const heartbeatFrame = door("plugin.heartbeatFrame", face.heartbeatFrame, "run: string");
+export const httpError = door("plugin.httpError", face.httpError, "thrown: any");
+export const httpFailure = door("plugin.httpFailure", face.httpFailure, "op: string, failure: object");
+export const httpProvider = door("plugin.httpProvider", face.httpProvider, "provider: object");
+export const inputText = door("plugin.inputText", face.inputText, "argument 1: object");
+export const isCode = door("plugin.isCode", face.isCode, "value: any");
+export const isSchema = door("plugin.isSchema", face.isSchema, "value: any");
+export const isSignalKind = door("plugin.isSignalKind", face.isSignalKind, "kind: any");
+export const isStep = door("plugin.isStep", face.isStep, "event: object");
+export const isStrictSchema = door("plugin.isStrictSchema", face.isStrictSchema, "schema: any");
+export const isTerminal = door("plugin.isTerminal", face.isTerminal, "event: object");
+export const isText = door("plugin.isText", face.isText, "mediaType: string");
+export const isToolSource = door("plugin.isToolSource", face.isToolSource, "value: object");
+export const isWhole = door("plugin.isWhole", face.isWhole, "native: object");
+export const joinNative = door("plugin.joinNative", face.joinNative, "...all: any");
+export const joinWires = door("plugin.joinWires", face.joinWires, "pieces: array");
+export const list = door("plugin.list", face.list, "value: any");
+export const listedRequest = door("plugin.listedRequest", face.listedRequest, "json: string, agent: string");
+export const mayBeCut = door("plugin.mayBeCut", face.mayBeCut, "events: array");
+export const mergeUsage = door("plugin.mergeUsage", face.mergeUsage, "earlier: object|undefined, later: object");
+export const messageOf = door("plugin.messageOf", face.messageOf, "thrown: any");
+export const metadataText = door("plugin.metadataText", face.metadataText, "value: any");
+export const named = door("plugin.named", face.named, "name: string, schema: function|object");
+export const namesPrivate = door("plugin.namesPrivate", face.namesPrivate, "url: object");
+export const nativeOf = door("plugin.nativeOf", face.nativeOf, "wire: string, object: object, argument 3: object");
+export const noDigests = door("plugin.noDigests", face.noDigests, "why: string");
+export const notCounted = door("plugin.notCounted", face.notCounted, "");
+export const parseJson = door("plugin.parseJson", face.parseJson, "text: string");
+export const parseUntrusted = door(
+  "plugin.parseUntrusted",
+  face.parseUntrusted,
+  "text: string, limits: object|undefined",
+);
+export const portOf = door("plugin.portOf", face.portOf, "url: object");
+export const provide = door("plugin.provide", face.provide, "token: symbol, value: any");
+export const pruneInSteps = door(
+  "plugin.pruneInSteps",
+  face.pruneInSteps,
+  "argument 1: object, step: function => promise",
+);
+export const questionsOpened = door("plugin.questionsOpened", face.questionsOpened, "events: array");
+export const readerGone = door("plugin.readerGone", face.readerGone, "response: object");
+export const reasonsOf = door("plugin.reasonsOf", face.reasonsOf, "thrown: any");
+export const record = door("plugin.record", face.record, "value: any");
+export const redactor = door("plugin.redactor", face.redactor, "secrets: object");
+export const retryAfter = door("plugin.retryAfter", face.retryAfter, "error: object");
+export const retryHint = door("plugin.retryHint", face.retryHint, "error: object");
+export const retryHints = door("plugin.retryHints", face.retryHints, "status: number, headers: object, body: any");
+export const separated = door("plugin.separated", face.separated, "frame: object");
+export const sleep = door("plugin.sleep", face.sleep, "clock: object, ms: number, signal: object|undefined => promise");
+export const sortCursor = door("plugin.sortCursor", face.sortCursor, "cursor: string");
+export const sourceOf = door("plugin.sourceOf", face.sourceOf, "runs: object, spans: function");
+export const startRun = door("plugin.startRun", face.startRun, "opening: object, request: object => promise");
+export const statusInBody = door("plugin.statusInBody", face.statusInBody, "body: any");
+export const storedBody = door("plugin.storedBody", face.storedBody, "json: string");
+export const storedDigest = door("plugin.storedDigest", face.storedDigest, "json: null|string|undefined");
+export const storedEvents = door("plugin.storedEvents", face.storedEvents, "lines: array");
+export const streamRun = door(
+  "plugin.streamRun",
+  face.streamRun,
+  "served: object, project: function, argument 3: object|undefined => promise",
+);
+export const terminalOf = door("plugin.terminalOf", face.terminalOf, "batches: object => promise");
+export const textMessage = door("plugin.textMessage", face.textMessage, "role: string, text: string");
+export const textOf = door("plugin.textOf", face.textOf, "message: object");
+export const textOnly = door("plugin.textOnly", face.textOnly, "type: string");
+export const toAuditRecord = door("plugin.toAuditRecord", face.toAuditRecord, "argument 1: object");
+export const toClaim = door("plugin.toClaim", face.toClaim, "row: object, worker: string");
+export const toEvents = door("plugin.toEvents", face.toEvents, "records: array, after: number, limit: number");
+export const toOwnership = door("plugin.toOwnership", face.toOwnership, "row: object, worker: string");
+export const toRow = door("plugin.toRow", face.toRow, "row: object");
+export const toSignal = door("plugin.toSignal", face.toSignal, "row: object");
+export const tooManyRuns = door("plugin.tooManyRuns", face.tooManyRuns, "most: number");
+export const traceHeadersIn = door("plugin.traceHeadersIn", face.traceHeadersIn, "argument 1: object");
+export const traceHeadersOf = door("plugin.traceHeadersOf", face.traceHeadersOf, "headers: object");
+export const traceparentOf = door("plugin.traceparentOf", face.traceparentOf, "header: array|string|undefined");
+export const untranslated = door("plugin.untranslated", face.untranslated, "argument 1: object");
+export const varying = door("plugin.varying", face.varying, "read: array, skipped: array|undefined");
+export const vendorWords = door("plugin.vendorWords", face.vendorWords, "body: any");
+export const warningsText = door("plugin.warningsText", face.warningsText, "fields: array|object|string");
+export const withNative = door("plugin.withNative", face.withNative, "element: object, native: object|undefined");
+export const withoutGenerations = door("plugin.withoutGenerations", face.withoutGenerations, "provider: object");
+export const word = door("plugin.word", face.word, "value: any");
+export const wordsOf = door("plugin.wordsOf", face.wordsOf, "text: string");
+export const wrap = door("plugin.wrap", face.wrap, "op: string, thrown: any, fallback: string|undefined");
+export const writeBatches = door(
+  "plugin.writeBatches",
+  face.writeBatches,
+  "batches: object, writer: object, project: function => promise",
+);

@@ -1,0 +1,133 @@
+// Written by npm run generate.
+import { VenturiError } from "../core/errors.ts";
+import * as face from "../testing.ts";
+import { makeDoors } from "./door.ts";
+
+export * from "../testing.ts";
+
+const { door, doorOfClass } = makeDoors(
+  (op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }),
+  {
+    TestVenturi: {
+      assertUsed: "",
+      runs: "@Runs",
+      reload: "code: object|undefined => promise",
+      fetch: "request: object => promise",
+      node: "request: array|object, response: object",
+      run: "agent: object, input: array|object|string, options: object|undefined => promise",
+      start: "agent: object, input: array|object|string, options: object|undefined => promise Run",
+      session: "agent: object, id: string, options: object|undefined => Session",
+      get: "run: string, agent: object|undefined => promise Run",
+      agent: "name: string => NamedAgent",
+      config: " => promise",
+      at: "prefix: string => Mounted",
+      close: " => promise",
+    },
+    Runs: {
+      start: "request: object, options: object|undefined => promise",
+      fork: "run: string, request: object, options: object|undefined => promise",
+      follow: "run: string, options: object|undefined => stream",
+      events: "run: string, query: object|undefined => promise",
+      feed: "query: object|undefined => stream",
+      get: "run: string => promise",
+      list: "query: object => promise",
+      cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
+      signal: "run: string, kind: string, body: object, id: string|undefined => promise",
+      pending: "run: string => promise",
+      agents: "",
+      countInput: "request: object, options: object|undefined => promise",
+      embed: "request: object, signal: object|undefined => promise",
+      remove: "run: string => promise",
+      wires: "run: string => promise",
+      content: "run: string, hash: string => promise",
+    },
+    Run: {
+      result: " => promise",
+      outcome: " => promise",
+      events: "options: object|undefined => stream",
+      text: "options: object|undefined => stream",
+      objects: "options: object|undefined => stream",
+      pending: " => promise",
+      approve: "call: string, options: object|undefined => promise",
+      deny: "call: string, options: object|undefined => promise",
+      steer: "text: string => promise",
+      cancel: "reason: string|undefined => promise",
+      fork: "options: object|undefined => promise Run",
+      response: "options: object|undefined",
+    },
+    Session: {
+      run: "input: array|object|string, options: object|undefined => promise",
+      start: "input: array|object|string, options: object|undefined => promise Run",
+      messages: " => promise",
+      runs: " => stream",
+    },
+    NamedAgent: {
+      streamExecute: "inputs: object|string, options: object|undefined => stream",
+      streamPlan: "steps: array, inputs: object|string, options: object|undefined => stream",
+      execute: "inputs: object|string, options: object|undefined => promise",
+    },
+    Mounted: { fetch: "request: object => promise", node: "request: array|object, response: object" },
+  },
+);
+export const ScriptedModel = doorOfClass(
+  "testing.ScriptedModel",
+  face.ScriptedModel,
+  "script: array, argument 2: object|undefined",
+  { assertUsed: "" },
+);
+export const ScriptedRuns = doorOfClass(
+  "testing.ScriptedRuns",
+  face.ScriptedRuns,
+  "scripts: object, onEdge: object|undefined",
+  {
+    start: "request: object, options: object|undefined => promise",
+    fork: "run: string => promise",
+    follow: "run: string, options: object|undefined => stream",
+    events: "run: string, argument 2: object|undefined => promise",
+    feed: "argument 1: object|undefined => stream",
+    get: "run: string => promise",
+    list: "query: object => promise",
+    cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
+    signal: "run: string, kind: string, body: object, id: string|undefined => promise",
+    countInput: "argument 1: object => promise",
+    embed: "argument 1: object => promise",
+    remove: "run: string => promise",
+    wires: "run: string => promise",
+    content: "run: string => promise",
+    pending: "run: string => promise",
+    agents: "",
+  },
+);
+export const VirtualClock = doorOfClass("testing.VirtualClock", face.VirtualClock, "start: number|undefined", {
+  now: "",
+  monotonic: "",
+  after: "ms: number, callback: function",
+  advance: "ms: number => promise",
+  next: " => promise",
+});
+export const agentContract = door("testing.agentContract", face.agentContract, "name: string, subject: object");
+export const boxPlugin = door("testing.boxPlugin", face.boxPlugin, "name: string => promise");
+export const callTool = door(
+  "testing.callTool",
+  face.callTool,
+  "tool: object, input: object, given: object|undefined => promise",
+);
+export const channelContract = door(
+  "testing.channelContract",
+  face.channelContract,
+  "name: string, argument 2: object",
+);
+export const journalContract = door("testing.journalContract", face.journalContract, "name: string, subject: object");
+export const jsonSchemaOf = door("testing.jsonSchemaOf", face.jsonSchemaOf, "tool: object");
+export const providerContract = door(
+  "testing.providerContract",
+  face.providerContract,
+  "name: string, subject: object",
+);
+export const schemaOf = door("testing.schemaOf", face.schemaOf, "tool: object");
+export const silentToolContext = door("testing.silentToolContext", face.silentToolContext, "");
+export const testPluginContext = door("testing.testPluginContext", face.testPluginContext, "given: object|undefined");
+export const testVenturi = door("testing.testVenturi", face.testVenturi, "argument 1: object => promise TestVenturi");
+export const toolContext = door("testing.toolContext", face.toolContext, "context: any, more: object|undefined");
+export const toolContract = door("testing.toolContract", face.toolContract, "name: string, subject: object");
+export const toolNamed = door("testing.toolNamed", face.toolNamed, "source: object, name: string");

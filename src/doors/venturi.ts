@@ -1,0 +1,106 @@
+// Written by npm run generate.
+import { VenturiError } from "../core/errors.ts";
+import * as face from "../index.ts";
+import { makeDoors } from "./door.ts";
+
+export * from "../index.ts";
+
+const { door, doorOfClass } = makeDoors(
+  (op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }),
+  {
+    Agent: { asTool: "options: object|undefined" },
+    Venturi: {
+      run: "agent: object, input: array|object|string, options: object|undefined => promise",
+      start: "agent: object, input: array|object|string, options: object|undefined => promise Run",
+      session: "agent: object, id: string, options: object|undefined => Session",
+      get: "run: string, agent: object|undefined => promise Run",
+      agent: "name: string => NamedAgent",
+      config: " => promise",
+      at: "prefix: string => Mounted",
+      close: " => promise",
+      runs: "@Runs",
+      reload: "code: object|undefined => promise",
+      fetch: "request: object => promise",
+      node: "request: array|object, response: object",
+    },
+    Run: {
+      result: " => promise",
+      outcome: " => promise",
+      events: "options: object|undefined => stream",
+      text: "options: object|undefined => stream",
+      objects: "options: object|undefined => stream",
+      pending: " => promise",
+      approve: "call: string, options: object|undefined => promise",
+      deny: "call: string, options: object|undefined => promise",
+      steer: "text: string => promise",
+      cancel: "reason: string|undefined => promise",
+      fork: "options: object|undefined => promise Run",
+      response: "options: object|undefined",
+    },
+    Session: {
+      run: "input: array|object|string, options: object|undefined => promise",
+      start: "input: array|object|string, options: object|undefined => promise Run",
+      messages: " => promise",
+      runs: " => stream",
+    },
+    NamedAgent: {
+      streamExecute: "inputs: object|string, options: object|undefined => stream",
+      streamPlan: "steps: array, inputs: object|string, options: object|undefined => stream",
+      execute: "inputs: object|string, options: object|undefined => promise",
+    },
+    Mounted: { fetch: "request: object => promise", node: "request: array|object, response: object" },
+    Runs: {
+      start: "request: object, options: object|undefined => promise",
+      fork: "run: string, request: object, options: object|undefined => promise",
+      follow: "run: string, options: object|undefined => stream",
+      events: "run: string, query: object|undefined => promise",
+      feed: "query: object|undefined => stream",
+      get: "run: string => promise",
+      list: "query: object => promise",
+      cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
+      signal: "run: string, kind: string, body: object, id: string|undefined => promise",
+      pending: "run: string => promise",
+      agents: "",
+      countInput: "request: object, options: object|undefined => promise",
+      embed: "request: object, signal: object|undefined => promise",
+      remove: "run: string => promise",
+      wires: "run: string => promise",
+      content: "run: string, hash: string => promise",
+    },
+  },
+);
+export const Chunks = doorOfClass("venturi.Chunks", face.Chunks, "", { of: "event: object" });
+export const agent = door("venturi.agent", face.agent, "options: object => Agent");
+export const anthropic = door("venturi.anthropic", face.anthropic, "given: object|undefined");
+export const calculator = door("venturi.calculator", face.calculator, "given: object|undefined");
+export const chain = door("venturi.chain", face.chain, "models: array, settings: object|undefined");
+export const clock = door("venturi.clock", face.clock, "given: object|undefined");
+export const context = door("venturi.context", face.context, "argument 1: object");
+export const createTelemetry = door(
+  "venturi.createTelemetry",
+  face.createTelemetry,
+  "settings: object, parts: object => promise",
+);
+export const files = door("venturi.files", face.files, "given: object");
+export const gemini = door("venturi.gemini", face.gemini, "given: object|undefined");
+export const http = door("venturi.http", face.http, "given: object");
+export const isWhole = door("venturi.isWhole", face.isWhole, "call: object");
+export const jsonSchema = door("venturi.jsonSchema", face.jsonSchema, "schema: object");
+export const mcp = door("venturi.mcp", face.mcp, "given: object");
+export const memory = door("venturi.memory", face.memory, "given: object|undefined");
+export const nats = door("venturi.nats", face.nats, "options: object");
+export const ollama = door("venturi.ollama", face.ollama, "given: object|undefined");
+export const openVenturi = door("venturi.openVenturi", face.openVenturi, "app: object => promise Venturi");
+export const openai = door("venturi.openai", face.openai, "given: object|undefined");
+export const openaiResponses = door("venturi.openaiResponses", face.openaiResponses, "given: object|undefined");
+export const postgres = door("venturi.postgres", face.postgres, "options: object");
+export const providerPlugin = door(
+  "venturi.providerPlugin",
+  face.providerPlugin,
+  "plugin: string, given: object|undefined",
+);
+export const shell = door("venturi.shell", face.shell, "given: object");
+export const simulator = door("venturi.simulator", face.simulator, "given: object|undefined");
+export const sqlite = door("venturi.sqlite", face.sqlite, "path: object|string|undefined");
+export const tool = door("venturi.tool", face.tool, "options: object");
+export const toolPlugin = door("venturi.toolPlugin", face.toolPlugin, "plugin: string, given: object|undefined");
