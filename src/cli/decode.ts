@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import type { Command } from "commander";
 import type { Delta } from "../core/deltas.ts";
-import { wrap } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors.ts";
 import type { Wire } from "../core/plugin.ts";
 import { PluginLoader } from "../host/build/plugin-loader.ts";
 import { wireNamed } from "../host/inspect/wires.ts";
@@ -9,6 +9,7 @@ import type { OpenCall } from "../provider/accumulate.ts";
 import { Pipeline } from "../provider/decode.ts";
 import { Transcript } from "../provider/transcript.ts";
 import { example } from "./globals.ts";
+import { unreadable } from "./system-error.ts";
 import { showJson } from "./screen.ts";
 
 const op = "cli.decode";
@@ -24,7 +25,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** The decoded file as one object. A failed stream is reported in `error`, beside what came before. */
+/** The decoded file as one object. A failed stream is reported in `error`, beside what came before; a file that cannot be read is thrown. */
 async function decodeFile(file: string, wire: Wire): Promise<Record<string, unknown>> {
   const pipeline = new Pipeline("provider.stream", wire);
   const transcript = new Transcript();
@@ -38,7 +39,8 @@ async function decodeFile(file: string, wire: Wire): Promise<Record<string, unkn
     pipeline.end(last);
     transcript.push(last);
   } catch (thrown) {
-    transcript.error ??= wrap(op, thrown, "not_found");
+    if (!VenturiError.isInstance(thrown)) throw unreadable(op, file, thrown);
+    transcript.error ??= wrap(op, thrown);
   }
   return describe(file, transcript, pipeline.quirks);
 }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { messageOf, VenturiError } from "../core/errors.ts";
 import { withRecordings } from "../host/recordings/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
+import { unreadable } from "./system-error.ts";
 import { readInput } from "./terminal.ts";
 
 /** `venturi import FILE`: imports what `venturi export` wrote. */
@@ -29,6 +29,6 @@ async function read(file: string): Promise<string> {
   try {
     return file === "-" ? await readInput() : await readFile(file, "utf8");
   } catch (cause) {
-    throw new VenturiError("cli.import", "invalid_input", `${file} cannot be read: ${messageOf(cause)}`, { cause });
+    throw unreadable("cli.import", file, cause);
   }
 }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from "commander";
 import { VenturiError, wrap } from "../core/errors.ts";
 import { addGlobals, example } from "./globals.ts";
 import { show } from "./screen.ts";
+import { codeOf } from "./system-error.ts";
 import { printVersion } from "./version.ts";
 
 /** A command. Its module is loaded only when it is called. */
@@ -145,7 +146,7 @@ function calledName(words: readonly string[]): string | undefined {
 function report(thrown: unknown): number {
   // Commander has already reported it; asking for help is not an error.
   if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? 0 : usage;
-  const error = wrap("cli.run", thrown);
+  const error = wrap("cli.run", thrown, codeOf(thrown));
   const isConfig = error.code === "config_invalid";
   show(process.stderr, isConfig ? `${error.message}\n` : `${error}\n`);
   if (!VenturiError.isInstance(thrown) && thrown instanceof Error && process.env.VENTURI_DEBUG !== undefined) {

@@ -68,9 +68,4 @@ describe("venturi decode", () => {
     assert.propertyVal(failed, "code", 2);
     assert.match((failed as { stderr: string }).stderr, /no plugin speaks the wire "morse".*openai-chat/);
   });
-
-  it("tells of a file that is not there in its line", async () => {
-    const [missing] = await decode("openai-chat", join(folder, "nowhere"));
-    assert.propertyVal(missing?.error, "code", "not_found");
-  });
 });
