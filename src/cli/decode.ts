@@ -9,8 +9,8 @@ import type { OpenCall } from "../provider/accumulate.ts";
 import { Pipeline } from "../provider/decode.ts";
 import { Transcript } from "../provider/transcript.ts";
 import { example } from "./globals.ts";
-import { unreadable } from "./system-error.ts";
 import { showJson } from "./screen.ts";
+import { unreadable } from "./system-error.ts";
 
 const op = "cli.decode";
 

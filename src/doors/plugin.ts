@@ -24,7 +24,12 @@ export const Egress = doorOfClass("plugin.Egress", face.Egress, "options: object
   mayBePrivate: "url: object",
   lookup: "allowed: array",
 });
+export const ExactJson = doorOfClass("plugin.ExactJson", face.ExactJson, "text: string", { toJSON: "" });
 export const JsonScanner = doorOfClass("plugin.JsonScanner", face.JsonScanner, "", { push: "text: string" });
+export const Paragraphs = doorOfClass("plugin.Paragraphs", face.Paragraphs, "", {
+  begin: "round: number",
+  note: "event: object",
+});
 export const Pipeline = doorOfClass(
   "plugin.Pipeline",
   face.Pipeline,
@@ -55,6 +60,7 @@ export const RichOutput = doorOfClass(
   "text: string, images: array|undefined, files: array|undefined",
   {},
 );
+export const RoundTexts = doorOfClass("plugin.RoundTexts", face.RoundTexts, "", { add: "event: object" });
 export const Sentences = doorOfClass("plugin.Sentences", face.Sentences, "locale: string|undefined", {
   push: "text: string",
   flush: "",
@@ -85,19 +91,25 @@ export const StallWatch = doorOfClass(
 );
 export const Transcript = doorOfClass("plugin.Transcript", face.Transcript, "", { push: "deltas: array" });
 export const addUsage = door("plugin.addUsage", face.addUsage, "left: object, right: object");
-export const argumentsObject = door("plugin.argumentsObject", face.argumentsObject, "part: object");
-export const argumentsText = door("plugin.argumentsText", face.argumentsText, "part: object");
+export const argumentsObject = door("plugin.argumentsObject", face.argumentsObject, "call: object");
+export const argumentsText = door("plugin.argumentsText", face.argumentsText, "call: object");
 export const asksDigests = door("plugin.asksDigests", face.asksDigests, "argument 1: object");
 export const atPointer = door("plugin.atPointer", face.atPointer, "value: any, pointer: string");
+export const audioFormat = door("plugin.audioFormat", face.audioFormat, "mediaType: string");
 export const awaitRun = door("plugin.awaitRun", face.awaitRun, "served: object, watch: function|undefined => promise");
 export const beginning = door("plugin.beginning", face.beginning, "text: string, length: number");
 export const callRequest = door("plugin.callRequest", face.callRequest, "settings: object");
 export const callerTrace = door("plugin.callerTrace", face.callerTrace, "argument 1: object");
 export const channelOptions = door("plugin.channelOptions", face.channelOptions, "argument 1: object");
+export const chunkKind = door("plugin.chunkKind", face.chunkKind, "out: array, from: number|undefined");
 export const claimedRequest = door("plugin.claimedRequest", face.claimedRequest, "json: string, agent: string");
 export const codeInBody = door("plugin.codeInBody", face.codeInBody, "body: any");
 export const codeOfStatus = door("plugin.codeOfStatus", face.codeOfStatus, "status: number");
-export const collectWith = door("plugin.collectWith", face.collectWith, "decoder: object, json: any");
+export const collectWith = door(
+  "plugin.collectWith",
+  face.collectWith,
+  "decoder: object, json: any, text: string|undefined",
+);
 export const complaintsOf = door(
   "plugin.complaintsOf",
   face.complaintsOf,
@@ -106,6 +118,7 @@ export const complaintsOf = door(
 export const costOf = door("plugin.costOf", face.costOf, "spent: array, prices: object");
 export const count = door("plugin.count", face.count, "value: any");
 export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
+export const dataUrl = door("plugin.dataUrl", face.dataUrl, "argument 1: object");
 export const definePlugin = door("plugin.definePlugin", face.definePlugin, "definition: object");
 export const defineTool = door("plugin.defineTool", face.defineTool, "tool: object");
 export const deltasOf = door("plugin.deltasOf", face.deltasOf, "generation: object");
@@ -118,6 +131,8 @@ export const endOfRun = door("plugin.endOfRun", face.endOfRun, "recorded: object
 export const errorCode = door("plugin.errorCode", face.errorCode, "body: any");
 export const errorText = door("plugin.errorText", face.errorText, "body: any");
 export const eventFrame = door("plugin.eventFrame", face.eventFrame, "event: object");
+export const exactJson = door("plugin.exactJson", face.exactJson, "value: any");
+export const exactTexts = door("plugin.exactTexts", face.exactTexts, "request: array|function|object");
 export const excessOf = door("plugin.excessOf", face.excessOf, "value: any, limits: object|undefined");
 export const excessOfJson = door("plugin.excessOfJson", face.excessOfJson, "text: string, limits: object|undefined");
 export const explainRun = door(
@@ -133,6 +148,11 @@ export const framesOf = door("plugin.framesOf", face.framesOf, "framing: string,
 export const fromJson = door("plugin.fromJson", face.fromJson, "json: object");
 export const fromToolOptions = door("plugin.fromToolOptions", face.fromToolOptions, "options: object");
 export const generationOf = door("plugin.generationOf", face.generationOf, "deltas: array");
+export const hasLateSystem = door(
+  "plugin.hasLateSystem",
+  face.hasLateSystem,
+  "messages: array, keeps: function|undefined",
+);
 export const header = door("plugin.header", face.header, "headers: object, name: string");
 export const heartbeatFrame = door("plugin.heartbeatFrame", face.heartbeatFrame, "run: string");
 export const httpError = door("plugin.httpError", face.httpError, "thrown: any");
@@ -140,6 +160,7 @@ export const httpFailure = door("plugin.httpFailure", face.httpFailure, "op: str
 export const httpProvider = door("plugin.httpProvider", face.httpProvider, "provider: object");
 export const inputText = door("plugin.inputText", face.inputText, "argument 1: object");
 export const isCode = door("plugin.isCode", face.isCode, "value: any");
+export const isMediaType = door("plugin.isMediaType", face.isMediaType, "text: string");
 export const isSchema = door("plugin.isSchema", face.isSchema, "value: any");
 export const isSignalKind = door("plugin.isSignalKind", face.isSignalKind, "kind: any");
 export const isStep = door("plugin.isStep", face.isStep, "event: object");
@@ -156,11 +177,14 @@ export const mayBeCut = door("plugin.mayBeCut", face.mayBeCut, "events: array");
 export const mergeUsage = door("plugin.mergeUsage", face.mergeUsage, "earlier: object|undefined, later: object");
 export const messageOf = door("plugin.messageOf", face.messageOf, "thrown: any");
 export const metadataText = door("plugin.metadataText", face.metadataText, "value: any");
+export const nameRun = door("plugin.nameRun", face.nameRun, "reply: object, run: string");
 export const named = door("plugin.named", face.named, "name: string, schema: function|object");
 export const namesPrivate = door("plugin.namesPrivate", face.namesPrivate, "url: object");
 export const nativeOf = door("plugin.nativeOf", face.nativeOf, "wire: string, object: object, argument 3: object");
 export const noDigests = door("plugin.noDigests", face.noDigests, "why: string");
 export const notCounted = door("plugin.notCounted", face.notCounted, "");
+export const objectIn = door("plugin.objectIn", face.objectIn, "text: string");
+export const parseDataUrl = door("plugin.parseDataUrl", face.parseDataUrl, "url: string");
 export const parseJson = door("plugin.parseJson", face.parseJson, "text: string");
 export const parseUntrusted = door(
   "plugin.parseUntrusted",
@@ -168,6 +192,7 @@ export const parseUntrusted = door(
   "text: string, limits: object|undefined",
 );
 export const portOf = door("plugin.portOf", face.portOf, "url: object");
+export const prefaced = door("plugin.prefaced", face.prefaced, "messages: array, keeps: function|undefined");
 export const provide = door("plugin.provide", face.provide, "token: symbol, value: any");
 export const pruneInSteps = door(
   "plugin.pruneInSteps",
@@ -180,6 +205,7 @@ export const reasonsOf = door("plugin.reasonsOf", face.reasonsOf, "thrown: any")
 export const record = door("plugin.record", face.record, "value: any");
 export const redactor = door("plugin.redactor", face.redactor, "secrets: object");
 export const retryAfter = door("plugin.retryAfter", face.retryAfter, "error: object");
+export const retryField = door("plugin.retryField", face.retryField, "error: object");
 export const retryHint = door("plugin.retryHint", face.retryHint, "error: object");
 export const retryHints = door("plugin.retryHints", face.retryHints, "status: number, headers: object, body: any");
 export const separated = door("plugin.separated", face.separated, "frame: object");
@@ -197,9 +223,12 @@ export const streamRun = door(
   "served: object, project: function, argument 3: object|undefined => promise",
 );
 export const terminalOf = door("plugin.terminalOf", face.terminalOf, "batches: object => promise");
+export const textAt = door("plugin.textAt", face.textAt, "text: string, place: array");
 export const textMessage = door("plugin.textMessage", face.textMessage, "role: string, text: string");
 export const textOf = door("plugin.textOf", face.textOf, "message: object");
 export const textOnly = door("plugin.textOnly", face.textOnly, "type: string");
+export const textUnlessSame = door("plugin.textUnlessSame", face.textUnlessSame, "text: string, value: object");
+export const textsAt = door("plugin.textsAt", face.textsAt, "text: string, place: array");
 export const toAuditRecord = door("plugin.toAuditRecord", face.toAuditRecord, "argument 1: object");
 export const toClaim = door("plugin.toClaim", face.toClaim, "row: object, worker: string");
 export const toEvents = door("plugin.toEvents", face.toEvents, "records: array, after: number, limit: number");
