@@ -26,6 +26,7 @@ export * from "./core/log.ts";
 export * from "./core/media-type.ts";
 export * from "./core/messages.ts";
 export * from "./core/native.ts";
+export type { NativeRules } from "./core/native-rules.ts";
 export * from "./core/page.ts";
 export * from "./core/pipeline.ts";
 export * from "./core/plugin.ts";

@@ -12,6 +12,7 @@ import {
 import { z } from "zod";
 import { wireName } from "./blocks.ts";
 import { AnthropicDecoder } from "./decoder.ts";
+import { nativeRules } from "./native.ts";
 import { bodyOf, countedBody, headersOf, ignoredBy } from "./request.ts";
 
 const wire: Wire = { framing: "sse", decoder: () => new AnthropicDecoder() };
@@ -43,6 +44,7 @@ export default definePlugin({
       capabilities: { streaming: true, tools: true, vision: true, reasoning: true, files: ["application/pdf"] },
       wire,
       wireName,
+      nativeRules,
       options,
       request: (request, mode) => ({
         url: urlOf(options.baseUrl),

@@ -6,6 +6,7 @@ import {
   record,
   type ToolChoice,
   type ToolSpec,
+  withFields,
   withNative,
 } from "venturi/plugin";
 import { withBreakpoints } from "./cache.ts";
@@ -80,7 +81,7 @@ export function bodyOf(request: GenerationRequest, { version, baseUrl }: Api): B
     ...(tools.length === 0 ? {} : { tools }),
     ...(Object.keys(output).length === 0 ? {} : { output_config: output }),
   };
-  return withBreakpoints(withNative(withNative(whole, request.native), request.nativeChoice), request);
+  return withBreakpoints(withFields(withFields(whole, request.native), request.nativeChoice), request);
 }
 
 /** With thinking, only the default temperature is accepted. A client of this wire that sends both is not overruled. */

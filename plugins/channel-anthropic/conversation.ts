@@ -134,7 +134,7 @@ function resultPart(block: z.output<typeof ToolResult>, names: ReadonlyMap<strin
     output: content.map((part) => (part.type === "text" ? part.text : "")).join(""),
     ...(images.length > 0 ? { images: images.map(bare) } : {}),
     ...(files.length > 0 ? { files: files.map(bare) } : {}),
-    native: { wire: messagesWire, fields, translated },
+    native: { ...native, fields, translated },
   };
 }
 

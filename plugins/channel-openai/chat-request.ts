@@ -62,7 +62,7 @@ const carried: ReadonlySet<string> = new Set([
   "max_completion_tokens",
   "seed",
 ]);
-const translated: ReadonlySet<string> = new Set(["stop", "metadata"]);
+const translated: ReadonlySet<string> = new Set(["stop", "metadata", "prompt_cache_key"]);
 
 /** The API's defaults. */
 const defaults = {

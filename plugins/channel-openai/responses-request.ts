@@ -109,7 +109,7 @@ function echoOf(body: ResponsesRequest): Record<string, unknown> {
 
 /** Only the format of `text` and the effort of `reasoning` are translated; the rest is native to the wire. */
 function known({ text, reasoning, include }: ResponsesRequest): KnownFields {
-  const translated = new Set(["metadata"]);
+  const translated = new Set(["metadata", "prompt_cache_key"]);
   const { format, verbosity, ...styles } = text ?? {};
   const formatKnown = format == null || ["text", "json_object", "json_schema"].includes(format.type);
   const plainStyle = verbosity == null || verbosity === "medium";

@@ -1,5 +1,6 @@
 import { collectWith, count, definePlugin, httpProvider, notCounted, record, type Wire } from "venturi/plugin";
 import { ResponsesDecoder, wireName } from "./decoder.ts";
+import { nativeRules } from "./native.ts";
 import { ResponsesOptions } from "./options.ts";
 import { bodyOf, countedBody } from "./request.ts";
 
@@ -25,6 +26,7 @@ export default definePlugin({
       },
       wire,
       wireName,
+      nativeRules,
       options,
       request: (request, mode) => ({
         url,

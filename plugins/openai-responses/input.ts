@@ -1,4 +1,13 @@
-import { argumentsText, type Message, type Part, parseJson, record, textOf, withNative } from "venturi/plugin";
+import {
+  argumentsText,
+  type Message,
+  type Part,
+  parseJson,
+  record,
+  textOf,
+  withFields,
+  withNative,
+} from "venturi/plugin";
 import { fileOf, imageOf } from "./attachments.ts";
 import { wireName } from "./decoder.ts";
 import { outputItem } from "./vendor-outputs.ts";
@@ -26,7 +35,7 @@ export function inputOf(messages: readonly Message[], { store }: { readonly stor
     if (message === instructions) return [];
     if (message.role === "assistant") return message.parts.flatMap((part) => assistantItem(part, context));
     if (message.role === "tool") return message.parts.flatMap((part) => resultItem(part, context.called));
-    return [withNative({ role: message.role, content: contentOf(message) }, message.native)];
+    return [withFields({ role: message.role, content: contentOf(message) }, message.native)];
   });
   return { input, ...(instructions === undefined ? {} : { instructions: textOf(instructions) }) };
 }

@@ -6,6 +6,7 @@ import {
   record,
   type ToolChoice,
   type ToolSpec,
+  withFields,
   withNative,
   word,
 } from "venturi/plugin";
@@ -48,7 +49,7 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   const key = cacheKeyOf(request, options);
   if (key !== undefined) body.prompt_cache_key = key;
   const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
-  const asked = withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
+  const asked = withFields(withFields(Object.assign(body, rest), request.native), request.nativeChoice);
   const include = new Set([...list(asked.include), ...proofs]);
   return include.size === 0 ? asked : { ...asked, include: [...include] };
 }
@@ -82,7 +83,7 @@ const openAi = /(^|\.)openai\.com$|\.azure\.com$/;
 function formatOf({ name, schema, native }: OutputFormat): Body {
   if (schema === undefined) return { type: "json_object" };
   const strict = native === undefined ? { strict: isStrictSchema(schema) } : {};
-  return withNative({ type: "json_schema", name, schema, ...strict }, native);
+  return withFields({ type: "json_schema", name, schema, ...strict }, native);
 }
 
 const toolOf = ({ name, description, parameters, native }: ToolSpec): Body =>

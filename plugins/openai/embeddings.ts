@@ -1,9 +1,9 @@
-import { type Embeddings, type EmbedRequest, list, record, VenturiError, withNative } from "venturi/plugin";
+import { type Embeddings, type EmbedRequest, list, record, VenturiError, withFields } from "venturi/plugin";
 
 /** Vectors as numbers: half the compatible servers support no other encoding. */
 export function embeddingsBody({ model, input, dimensions, native }: EmbedRequest): Record<string, unknown> {
   const body = { model, input, ...(dimensions === undefined ? {} : { dimensions }) };
-  return { ...withNative(body, native), encoding_format: "float" };
+  return { ...withFields(body, native), encoding_format: "float" };
 }
 
 export function embeddingsOf(json: unknown): Embeddings {

@@ -3,6 +3,7 @@ import { ChatDecoder, wireName } from "./decoder.ts";
 import { dialectOf } from "./dialects.ts";
 import { embeddingsBody, embeddingsOf } from "./embeddings.ts";
 import { failureOf } from "./errors.ts";
+import { nativeRules } from "./native.ts";
 import { OpenAiOptions } from "./options.ts";
 import { bodyOf } from "./request.ts";
 
@@ -29,6 +30,7 @@ export default definePlugin({
       },
       wire,
       wireName,
+      nativeRules,
       options,
       ...(dialect.firstChunk === undefined ? {} : { firstChunk: dialect.firstChunk }),
       request: (request, mode) => ({

@@ -1,4 +1,13 @@
-import { argumentsText, type Message, type OpaquePart, type Part, record, textOf, withNative } from "venturi/plugin";
+import {
+  argumentsText,
+  type Message,
+  type OpaquePart,
+  type Part,
+  record,
+  textOf,
+  withFields,
+  withNative,
+} from "venturi/plugin";
 import { fileOf, imageOf } from "./attachments.ts";
 import { callIds, type IdOf } from "./call-ids.ts";
 import { wireName } from "./decoder.ts";
@@ -16,7 +25,7 @@ export function messagesOf(messages: readonly Message[], options: OpenAiOptions,
       message.role === "assistant"
         ? assistant(message, options.sendReasoning, idOf)
         : { role: message.role, content: contentOf(message.parts) };
-    return withNative(body, message.native);
+    return withFields(body, message.native);
   });
 }
 

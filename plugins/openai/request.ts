@@ -5,6 +5,7 @@ import {
   type OutputFormat,
   type ToolChoice,
   type ToolSpec,
+  withFields,
   withNative,
 } from "venturi/plugin";
 import type { Dialect } from "./dialects.ts";
@@ -21,7 +22,7 @@ export interface Asking {
 
 /**
  * The body of /chat/completions. Unknown keys are added unchanged and override ours; `tools` among them (the vendor's own) come
- * after the agent's. A client's native fields override everything.
+ * after the agent's. A client's native fields that may pass override ours.
  */
 export function bodyOf(request: GenerationRequest, { options, dialect, mode }: Asking): Body {
   const { temperature, topP, maxTokens, stop, seed, reasoning, tools: more, ...rest } = request.options;
@@ -40,7 +41,7 @@ export function bodyOf(request: GenerationRequest, { options, dialect, mode }: A
   if (reasoning?.effort !== undefined) body.reasoning_effort = reasoning.effort;
   const key = cacheKeyOf(request, dialect);
   if (key !== undefined) body.prompt_cache_key = key;
-  return withNative(withNative(Object.assign(body, rest), request.native), request.nativeChoice);
+  return withFields(withFields(Object.assign(body, rest), request.native), request.nativeChoice);
 }
 
 /** An operator who enabled caching knows that the server supports it. */
@@ -51,7 +52,7 @@ const cacheKeyOf = ({ cache }: GenerationRequest, { cacheKey }: Dialect): string
 function formatOf({ name, schema, native }: OutputFormat): Body {
   if (schema === undefined) return { type: "json_object" };
   const format = { name, schema, ...(native === undefined && { strict: isStrictSchema(schema) }) };
-  return withNative({ type: "json_schema", json_schema: format }, native);
+  return withFields({ type: "json_schema", json_schema: format }, native);
 }
 
 const toolOf = ({ name, description, parameters, native }: ToolSpec): Body =>

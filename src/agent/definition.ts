@@ -1,4 +1,5 @@
 import type { Hooks } from "../core/hooks.ts";
+import type { NativeGrants } from "../core/native-rules.ts";
 import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../core/provider.ts";
 import type { Schema } from "../core/schema.ts";
 import type { Tool } from "../core/tool.ts";
@@ -60,7 +61,7 @@ export interface ToolPolicy {
   readonly onUncertain: "ask" | "fail";
 }
 
-export interface Overrides {
+export interface Overrides extends NativeGrants {
   /** Models a call may select, by config name. */
   readonly models: ReadonlyMap<string, ModelChain>;
   /** Keys allowed in the vendor's request body, beyond the named options. */

@@ -62,12 +62,26 @@ function checkOptions(agent: AgentDefinition, { options }: RunRequest): void {
       `options.${issue?.path.join(".") ?? ""}: ${issue?.message ?? "not valid"}`,
     );
   }
-  const allowed = [...Object.keys(generationOptions), ...agent.overrides.options];
+  const opened = [...agent.overrides.options].filter((key) => !counted.has(key.toLowerCase()));
+  const allowed = [...Object.keys(generationOptions), ...opened];
   const unknown = Object.keys(options).find((key) => !allowed.includes(key));
   if (unknown === undefined) return;
   const message = `options.${unknown}: ${agent.name} does not let a call set it; it allows: ${allowed.join(", ")}`;
   throw new VenturiError(op, "invalid_input", message, { details: { option: unknown } });
 }
+
+/** What decides how much is used and whether that is reported, on any wire. No agent opens it. */
+const counted: ReadonlySet<string> = new Set([
+  "background",
+  "max_completion_tokens",
+  "max_output_tokens",
+  "max_tokens",
+  "model",
+  "n",
+  "stream",
+  "stream_options",
+  "usage",
+]);
 
 function checkChoice({ toolChoice }: RunRequest, offered: readonly string[]): void {
   if (toolChoice === undefined || toolChoice === "auto" || toolChoice === "none") return;

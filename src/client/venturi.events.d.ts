@@ -186,6 +186,7 @@ export type FilePart = {
     wire: string;
     fields: Record<string, unknown>;
     translated?: Array<string>;
+    unsent?: Array<string>;
     within?: true;
   };
   name?: string;
@@ -229,6 +230,7 @@ export type ImagePart = {
     wire: string;
     fields: Record<string, unknown>;
     translated?: Array<string>;
+    unsent?: Array<string>;
     within?: true;
   };
 };
@@ -241,6 +243,7 @@ export type Message = {
     wire: string;
     fields: Record<string, unknown>;
     translated?: Array<string>;
+    unsent?: Array<string>;
     within?: true;
   };
 };
@@ -440,6 +443,7 @@ export type TextPart = {
     wire: string;
     fields: Record<string, unknown>;
     translated?: Array<string>;
+    unsent?: Array<string>;
     within?: true;
   };
 };
@@ -477,6 +481,7 @@ export type ToolCallPart = {
     wire: string;
     fields: Record<string, unknown>;
     translated?: Array<string>;
+    unsent?: Array<string>;
     within?: true;
   };
 };
@@ -571,6 +576,7 @@ export type ToolResultPart = {
     wire: string;
     fields: Record<string, unknown>;
     translated?: Array<string>;
+    unsent?: Array<string>;
     within?: true;
   };
 };

@@ -10,6 +10,8 @@ export const Native = z.strictObject({
   fields: z.record(z.string(), z.unknown()),
   /** Names among `fields` whose meaning reaches other wires too: translated, or the default everywhere. */
   translated: z.array(z.string()).exactOptional(),
+  /** Names the client sent that are passed on to nobody; reported. */
+  unsent: z.array(z.string()).exactOptional(),
   /** On its own wire the element is part of another one and not written separately; on other wires it stands alone. */
   within: z.literal(true).exactOptional(),
 });
@@ -33,7 +35,10 @@ export interface KnownFields {
   readonly at?: string;
 }
 
-/** The fields of a client's object that nothing else carries, to be spread into the translated element. */
+/**
+ * The fields of a client's object that nothing else carries, to be spread into the translated element. A `type` among them never
+ * replaces the element: where the client's own definition is to be sent, the channel says so.
+ */
 export function nativeOf(
   wire: string,
   object: Readonly<Record<string, unknown>>,
@@ -41,38 +46,62 @@ export function nativeOf(
 ): { native?: Native } {
   const fields: Record<string, unknown> = {};
   const harmless: string[] = [];
+  const unsent: string[] = [];
   for (const [name, value] of Object.entries(object)) {
     if (value === undefined || carried.has(name)) continue;
+    const replaces = name === "type" && at === "";
+    if (isMisleading(name) || replaces || carried.has(name.toLowerCase())) {
+      if (!isEmpty(value)) unsent.push(at + name);
+      continue;
+    }
     fields[at + name] = value;
-    if (translated?.has(name) || isEmpty(value) || value === defaults[name]) harmless.push(at + name);
+    const isDefault = Object.hasOwn(defaults, name) && value === defaults[name];
+    if (translated?.has(name) || isEmpty(value) || isDefault) harmless.push(at + name);
   }
-  if (Object.keys(fields).length === 0) return {};
-  return { native: { wire, fields, ...(harmless.length === 0 ? {} : { translated: harmless }) } };
+  if (Object.keys(fields).length + unsent.length === 0) return {};
+  return {
+    native: {
+      wire,
+      fields,
+      ...(harmless.length === 0 ? {} : { translated: harmless }),
+      ...(unsent.length === 0 ? {} : { unsent }),
+    },
+  };
 }
+
+/** A client's name that would be a path, as only channels write them, or part of every object. */
+const isMisleading = (name: string): boolean => name.includes(".") || name in Object.prototype;
 
 /** Null, an empty list and an empty object request nothing. */
 const isEmpty = (value: unknown): boolean =>
   value === null || (typeof value === "object" && Object.keys(value as object).length === 0);
 
-/** The element as sent: the provider's encoding, overlaid with the client's native fields. */
+/** A part or a tool as sent: the provider's encoding, overlaid with the client's native fields or replaced by them. */
 export function withNative(element: Record<string, unknown>, native: Native | undefined): Record<string, unknown> {
+  return native !== undefined && isWhole(native) ? native.fields : withFields(element, native);
+}
+
+/** A body, a message or a choice as sent: overlaid with the client's native fields, never replaced. */
+export function withFields(element: Record<string, unknown>, native: Native | undefined): Record<string, unknown> {
   if (native === undefined) return element;
-  if (isWhole(native)) return native.fields;
   const merged = { ...element };
-  for (const [name, value] of Object.entries(native.fields)) setField(merged, name, value);
+  for (const [name, value] of Object.entries(native.fields)) {
+    if (name !== "__proto__" && name !== "type") setField(merged, name, value);
+  }
   return merged;
 }
 
 /** `function.strict` addresses a nested object if the element has one; otherwise it is an ordinary name. */
 function setField(element: Record<string, unknown>, name: string, value: unknown): void {
   const dot = name.indexOf(".");
-  const inner = dot > 0 ? element[name.slice(0, dot)] : undefined;
+  const outer = name.slice(0, Math.max(0, dot));
+  const inner = Object.hasOwn(element, outer) ? element[outer] : undefined;
   if (typeof inner !== "object" || inner === null) element[name] = value;
-  else element[name.slice(0, dot)] = { ...inner, [name.slice(dot + 1)]: value };
+  else element[outer] = { ...inner, [name.slice(dot + 1)]: value };
 }
 
 /** Whether the fields replace the element instead of extending it. */
-export const isWhole = (native: Native): boolean => native.fields.type !== undefined;
+export const isWhole = ({ fields }: Native): boolean => Object.hasOwn(fields, "type") && fields.type !== undefined;
 
 /** Merges native fields of an element and of its inner objects. */
 export function joinNative(...all: readonly { native?: Native }[]): { native?: Native } {
@@ -80,10 +109,20 @@ export function joinNative(...all: readonly { native?: Native }[]): { native?: N
   const [first] = known;
   if (first === undefined) return {};
   const translated = known.flatMap((native) => native.translated ?? []);
+  const unsent = known.flatMap((native) => native.unsent ?? []);
   const fields = Object.assign({}, ...known.map((native) => native.fields)) as Native["fields"]; // each is a record
-  return { native: { wire: first.wire, fields, ...(translated.length === 0 ? {} : { translated }) } };
+  return {
+    native: {
+      wire: first.wire,
+      fields,
+      ...(translated.length === 0 ? {} : { translated }),
+      ...(unsent.length === 0 ? {} : { unsent }),
+    },
+  };
 }
 
-/** The fields that only this wire understands. */
-export const untranslated = ({ fields, translated = [] }: Native): string[] =>
-  Object.keys(fields).filter((name) => !translated.includes(name));
+/** The fields that only this wire understands, and those it does not get either. */
+export const untranslated = ({ fields, translated = [], unsent = [] }: Native): string[] => [
+  ...Object.keys(fields).filter((name) => !translated.includes(name)),
+  ...unsent,
+];

@@ -1,6 +1,7 @@
 import type { ChunkKind, Delta, FinishReason } from "./deltas.ts";
 import type { Message, Part } from "./messages.ts";
 import type { Native, NativeRequest } from "./native.ts";
+import type { NativeRules } from "./native-rules.ts";
 import type { Usage } from "./usage.ts";
 
 export interface Capabilities {
@@ -64,7 +65,7 @@ export interface GenerationRequest {
   readonly options: GenerationOptions;
   /** Whether and how long the vendor may cache the prompt, and a key shared by all requests of a conversation. */
   readonly cache?: { readonly mode: CacheMode; readonly key?: string };
-  /** The client's native fields, always in this provider's wire; they override everything else. */
+  /** The client's native fields that may pass, always in this provider's wire. */
   readonly native?: NativeRequest;
   /** The client's native tool choice, used while `toolChoice` applies. */
   readonly nativeChoice?: Native;
@@ -139,8 +140,10 @@ export interface Provider {
   readonly capabilities: Capabilities;
   /** Base URL, for telemetry. */
   readonly endpoint?: string;
-  /** The wire it speaks, as `venturi decode` names it: native fields of clients on that wire pass unchanged. */
+  /** The wire it speaks, as `venturi decode` names it: native fields of clients on that wire may pass unchanged. */
   readonly wire?: string;
+  /** Which of those fields callers may set; none when absent. */
+  readonly nativeRules?: NativeRules;
   /** Default first-chunk timeout, ms, when the config sets none. */
   readonly firstChunk?: number;
   /** Fields of the client's request that this wire cannot express, in the client's terms; the run reports them. */
@@ -154,11 +157,12 @@ export interface Provider {
 
 /** A provider without its generation methods, for wrappers that replace those. */
 export function withoutGenerations(provider: Provider): Omit<Provider, "stream" | "generate"> {
-  const { capabilities, endpoint, wire, firstChunk, ignores, embed, countTokens } = provider;
+  const { capabilities, endpoint, wire, nativeRules, firstChunk, ignores, embed, countTokens } = provider;
   return {
     capabilities,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(wire === undefined ? {} : { wire }),
+    ...(nativeRules === undefined ? {} : { nativeRules }),
     ...(firstChunk === undefined ? {} : { firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
     ...(embed === undefined ? {} : { embed: embed.bind(provider) }),

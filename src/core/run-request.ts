@@ -1,6 +1,7 @@
 import type { RunInput } from "./events.ts";
 import type { Message } from "./messages.ts";
 import type { Native, NativeRequest } from "./native.ts";
+import type { NativeGrants } from "./native-rules.ts";
 import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "./provider.ts";
 
 /** Tenant of runs without an authenticated caller: no `server.auth`, the command line, the library. */
@@ -40,8 +41,11 @@ export interface RunRequest {
   readonly fork?: ForkOrigin;
   /** What happens to the run when the client that started it disconnects. */
   readonly onDisconnect?: "continue" | "cancel";
-  /** Caller of the run, or of its root run. `concurrentRuns` limits the caller's running and queued runs. */
-  readonly caller?: { readonly id: string; readonly concurrentRuns?: number };
+  /**
+   * Caller of the run, or of its root run. `concurrentRuns` limits its running and queued runs; `overrides` is what its key opens
+   * beyond the agent's.
+   */
+  readonly caller?: { readonly id: string; readonly concurrentRuns?: number; readonly overrides?: NativeGrants };
   /** What the run brings for its agent's tools and hooks. Never shown to the model. */
   readonly context?: unknown;
   /** Revision of the agent that accepted the request; `claim` can filter by revision. */

@@ -61,6 +61,7 @@ export interface StartOptions {
 export interface EmbedInput extends Omit<EmbedRequest, "model"> {
   readonly agent: string;
   readonly compat?: Compat;
+  readonly caller?: RunRequest["caller"];
 }
 
 export interface Embedded extends Embeddings {

@@ -110,7 +110,14 @@ export interface AgentOptions<
   readonly options?: Readonly<Record<string, unknown>>;
   /** Other names that clients may call it by. */
   readonly aliases?: readonly string[];
-  readonly overrides?: { readonly models?: readonly string[]; readonly options?: readonly string[] };
+  readonly overrides?: {
+    readonly models?: readonly string[];
+    readonly options?: readonly string[];
+    /** Names, or `all`: further fields of the vendor's own request that clients of the same wire may set. */
+    readonly native?: "all" | readonly string[];
+    /** Names, or `all`: tools executed by the vendor that clients may offer. */
+    readonly vendorTools?: "all" | readonly string[];
+  };
   /** A second run on a busy session waits its turn (the default), or is refused. */
   readonly whenBusy?: "wait" | "conflict";
   readonly hooks?: Hooks<CallsOf<Tools>, LiveOf<C>>;

@@ -344,7 +344,8 @@ describe("a request with fields of a vendor's wire", () => {
   const request = (more: object): GenerationRequest =>
     ({ model: "m", messages: [], tools: [], options: {}, ...more }) as GenerationRequest;
   const [ours, theirs] = [{ wire: "a" }, { wire: "b" }];
-  const bothWays = (more: object) => [fitTo(ours, request(more)), fitTo(theirs, request(more))] as const;
+  const open = { native: "all", vendorTools: "all" } as const;
+  const bothWays = (more: object) => [fitTo(ours, request(more), open), fitTo(theirs, request(more), open)] as const;
 
   it("is the same for its own wire and stripped for another, with a list of what is lost", () => {
     const text = (extra: object): Part => ({ type: "text", text: "t", ...extra }) as Part;
@@ -354,7 +355,7 @@ describe("a request with fields of a vendor's wire", () => {
     const spec = (extra: object) => ({ name: "n", description: "d", parameters: {}, ...extra });
     const cases: readonly (readonly [object, object, readonly string[]])[] = [
       [native("a", { seed: 1, user: 2 }, { translated: ["user"] }), {}, ["seed"]],
-      [{ nativeChoice: { wire: "a", fields: { mode: 1 } } }, {}, ["mode"]],
+      [{ nativeChoice: { wire: "a", fields: { tool_choice: 1 } } }, {}, ["tool_choice"]],
       [
         { messages: [parts(text(native("a", { cite: 1 })))] },
         { messages: [parts(text({}))] },
@@ -425,14 +426,14 @@ describe("a request with fields of a vendor's wire", () => {
 
   it("is not copied when nothing has to go, and keeps each part that need not", () => {
     const plain = request({ messages: [parts({ type: "reasoning", text: "r" })], output: { type: "json" } });
-    expect(fitTo(theirs, plain).request).to.equal(plain);
+    expect(fitTo(theirs, plain, open).request).to.equal(plain);
     const mixed = request({
       messages: [says("user", "a"), parts({ type: "opaque", wire: "a", data: {} })],
       native: { wire: "b", fields: { seed: 1 } },
-      nativeChoice: { wire: "b", fields: { mode: 1 } },
+      nativeChoice: { wire: "b", fields: { tool_choice: 1 } },
       output: { type: "json" },
     });
-    const { request: fitted } = fitTo(theirs, mixed);
+    const { request: fitted } = fitTo(theirs, mixed, open);
     expect(fitted.messages[0]).to.equal(mixed.messages[0]);
     expect(fitted).to.deep.include({ native: mixed.native, nativeChoice: mixed.nativeChoice, output: mixed.output });
   });
@@ -440,23 +441,24 @@ describe("a request with fields of a vendor's wire", () => {
   it("sends a provider's own parts back to it whatever its wire is called", () => {
     const message: Message = { role: "assistant", provider: "p", parts: [{ type: "opaque", wire: "x", data: {} }] };
     const own = request({ messages: [message] });
-    expect(fitTo(theirs, own).request).to.equal(own);
+    expect(fitTo(theirs, own, open).request).to.equal(own);
   });
 
   it("tells everything that does not arrive: the channel's, the wire's and what the provider ignores, each once", () => {
-    const asked = { agent: "a", input: {} };
+    const agent = agentOf({ model: new ScriptedModel([]) });
+    const asked = (more = {}) => ({ agent, request: { agent: "a", input: {}, ...more } });
     const foreign = request(native("a", { seed: 1 }));
-    expect(fitFor(theirs, foreign, asked).unsent).to.deep.equal(["seed"]);
+    expect(fitFor(theirs, foreign, asked()).unsent).to.deep.equal(["seed"]);
     const seen: unknown[] = [];
     const ignores = (one: GenerationRequest) => {
       seen.push(one.options);
       return ["top_k", "seed"];
     };
     expect(
-      fitFor({ ...theirs, ignores }, { ...foreign, options: { own: 1 } as never }, { ...asked, unsent: ["logprobs"] })
+      fitFor({ ...theirs, ignores }, { ...foreign, options: { own: 1 } as never }, asked({ unsent: ["logprobs"] }))
         .unsent,
     ).to.deep.equal(["logprobs", "seed", "top_k"]);
-    fitFor({ ...theirs, ignores }, foreign, { ...asked, options: { temperature: 1 } });
+    fitFor({ ...theirs, ignores }, foreign, asked({ options: { temperature: 1 } }));
     expect(seen).to.deep.equal([{}, { temperature: 1 }]);
   });
 

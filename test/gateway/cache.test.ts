@@ -149,17 +149,20 @@ describe("prompt caching", () => {
     assert.equal(system, "s");
   });
 
-  it("gives OpenAI one key per session, and a client's own key its way", async () => {
+  it("gives OpenAI one key per session, and one per key of a client", async () => {
     open = await gateway({ provider: "openai", answer: chatText, settings: ", dialect: openai" });
     for (const session of ["a", "a", "b"])
       await (await open.post("/v1/runs", { agent: "agent", input: "hi", session })).text();
-    const chat = { model: "agent", messages: [{ role: "user", content: "hi" }], prompt_cache_key: "mine" };
-    await (await open.post("/openai/v1/chat/completions", chat)).text();
+    const chat = { model: "agent", messages: [{ role: "user", content: "hi" }] };
+    for (const key of ["mine", "mine", "other"])
+      await (await open.post("/openai/v1/chat/completions", { ...chat, prompt_cache_key: key })).text();
     const keys = open.bodies().map((body) => body.prompt_cache_key);
     assert.match(String(keys[0]), /^[\w-]{32}$/);
     assert.equal(keys[0], keys[1]);
     assert.notEqual(keys[0], keys[2]);
-    assert.equal(keys[3], "mine");
+    assert.match(String(keys[3]), /^[\w-]{32}$/);
+    assert.equal(keys[3], keys[4]);
+    assert.lengthOf(new Set(keys), 4);
   });
 
   it("tells cached reads and writes in the run's usage and in the metrics", async () => {

@@ -15,7 +15,7 @@ import {
   tier,
   words,
 } from "./arbitraries.ts";
-import { type Gateway, gateway } from "./gateway.ts";
+import { type Gateway, gateway, opened } from "./gateway.ts";
 
 type Body = Record<string, unknown>;
 
@@ -174,7 +174,7 @@ describe("every field of a chat completion", function () {
   this.timeout(60_000);
   let open: Gateway;
   before(async () => {
-    open = await gateway({ provider: "openai", settings: ", dialect: openai", answer: chat.text });
+    open = await gateway({ provider: "openai", settings: ", dialect: openai", agent: opened, answer: chat.text });
   });
   after(() => open.close());
 

@@ -2,7 +2,7 @@ import { assert } from "chai";
 import * as chat from "../plugins/openai/streams.ts";
 import * as responses from "../plugins/openai-responses/streams.ts";
 import { allSse } from "../sse.ts";
-import { type Gateway, gateway } from "./gateway.ts";
+import { type Gateway, gateway, opened } from "./gateway.ts";
 
 const path = "/openai/v1/chat/completions";
 const asked = {
@@ -22,8 +22,8 @@ describe("a field of a request", () => {
   let open: Gateway;
   afterEach(() => open.close());
 
-  it("goes on unchanged to a provider of the same wire, wherever it stands", async () => {
-    open = await gateway({ provider: "openai", answer: chat.text });
+  it("goes on unchanged to a provider of the same wire, wherever it stands, if it may", async () => {
+    open = await gateway({ provider: "openai", agent: opened, answer: chat.text });
     const response = await open.post(path, asked);
     assert.equal(response.status, 200);
     assert.isNull(response.headers.get("venturi-warnings"));

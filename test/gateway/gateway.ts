@@ -21,6 +21,9 @@ export interface Gateway {
 /** A body of server-sent events, or whatever a test writes itself. */
 export type Answer = string | ((response: ServerResponse, request: IncomingMessage) => void);
 
+/** Of an agent whose callers may set everything that can be opened to them. */
+export const opened = ", overrides: { native: all, vendorTools: all }";
+
 /** A service between a client and a vendor on loopback; the agent is called `agent` and has nothing of its own. */
 export async function gateway(options: {
   /** The provider's plugin, and its options beyond the address. */
@@ -30,6 +33,8 @@ export async function gateway(options: {
   agent?: string;
   /** The whole section, in place of the one agent. */
   agents?: string;
+  /** Further settings of the server. */
+  server?: string;
   /** Further sections of the configuration. */
   more?: string;
   answer: Answer;
@@ -50,7 +55,7 @@ providers: { up: { type: ${options.provider}, apiKey: key-1234, baseUrl: "${vend
 ${options.agents ?? `agents: { agent: { model: up/m${options.agent ?? ""} } }`}
 journal: { type: memory }
 channels: { http: {}, openai: {}, anthropic: {}${options.channels ?? ""} }
-server: { listen: 0 }
+server: { listen: 0${options.server ?? ""} }
 telemetry: { logs: { level: silent } }
 ${options.more ?? ""}
 `,

@@ -3,7 +3,7 @@ import { assert } from "chai";
 import fc from "fast-check";
 import { begin, end, stop } from "../plugins/anthropic/events.ts";
 import * as chat from "../plugins/openai/streams.ts";
-import { type Gateway, gateway } from "./gateway.ts";
+import { type Gateway, gateway, opened } from "./gateway.ts";
 import { messagesRequest } from "./messages-requests.ts";
 
 type Body = Record<string, unknown>;
@@ -19,7 +19,12 @@ describe("a request of Anthropic's clients", () => {
   it("reaches Anthropic's API as it was, whatever of its schema it uses", async () => {
     // Breakpoints that Venturi sets by itself are tested with the cache.
     const more = "models: { plain: { chain: [up/m], cache: off } }";
-    open = await gateway({ provider: "anthropic", answer, more, agents: "agents: { agent: { model: plain } }" });
+    open = await gateway({
+      provider: "anthropic",
+      answer,
+      more,
+      agents: `agents: { agent: { model: plain${opened} } }`,
+    });
     await fc.assert(
       fc.asyncProperty(messagesRequest, async (request) => {
         const before = open.vendor.requests.length;

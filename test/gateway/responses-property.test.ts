@@ -14,7 +14,7 @@ import {
   tier,
   words,
 } from "./arbitraries.ts";
-import { type Gateway, gateway } from "./gateway.ts";
+import { type Gateway, gateway, opened } from "./gateway.ts";
 
 type Body = Record<string, unknown>;
 
@@ -191,7 +191,7 @@ describe("every field of a response's request", function () {
   this.timeout(60_000);
   let open: Gateway;
   before(async () => {
-    open = await gateway({ provider: "openai-responses", answer: wire.text });
+    open = await gateway({ provider: "openai-responses", agent: opened, answer: wire.text });
   });
   after(() => open.close());
 

@@ -3,7 +3,7 @@ import OpenAI from "openai";
 import * as chat from "../plugins/openai/streams.ts";
 import * as wire from "../plugins/openai-responses/streams.ts";
 import { allSse } from "../sse.ts";
-import { type Gateway, gateway } from "./gateway.ts";
+import { type Gateway, gateway, opened } from "./gateway.ts";
 
 const path = "/openai/v1/responses";
 // biome-ignore lint/suspicious/noExplicitAny: a vendor's objects, read by path
@@ -13,7 +13,7 @@ describe("Responses before a Responses provider", () => {
   let open: Gateway;
   let client: OpenAI;
   beforeEach(async () => {
-    open = await gateway({ provider: "openai-responses", answer: wire.text });
+    open = await gateway({ provider: "openai-responses", agent: opened, answer: wire.text });
     client = new OpenAI({ apiKey: "none", baseURL: `${open.url}/openai/v1`, maxRetries: 0 });
   });
   afterEach(() => open.close());

@@ -4,7 +4,7 @@ import { begin, end, stop } from "../plugins/anthropic/events.ts";
 import * as chat from "../plugins/openai/streams.ts";
 import * as responses from "../plugins/openai-responses/streams.ts";
 import { base64, fileData, imageUrl, name, schema, words } from "./arbitraries.ts";
-import { type Gateway, gateway } from "./gateway.ts";
+import { type Gateway, gateway, opened } from "./gateway.ts";
 import { VendorTypes } from "./vendor-types.ts";
 
 type Body = Record<string, unknown>;
@@ -85,7 +85,7 @@ describe("whatever the vendor's own library can send", function () {
       .array(make("ChatCompletionTool"), { minLength: 1, maxLength: 2 })
       .filter((list) => unique(list.map((tool) => nameOf(tool as Body))));
     const request = types.arbitrary("ChatCompletionCreateParamsBase", { instead: { ...instead, messages, tools } });
-    open = await gateway({ provider: "openai", settings: ", dialect: openai", answer: chat.text });
+    open = await gateway({ provider: "openai", settings: ", dialect: openai", agent: opened, answer: chat.text });
     await fc.assert(
       fc.asyncProperty(request, async (given) => {
         const sent = chosen(
@@ -101,7 +101,7 @@ describe("whatever the vendor's own library can send", function () {
 
   it("as a response's request reaches a provider of the same wire", async () => {
     const types = new VendorTypes("openai", ["resources/responses/responses.d.ts", "resources/shared.d.ts"]);
-    open = await gateway({ provider: "openai-responses", answer: responses.text });
+    open = await gateway({ provider: "openai-responses", agent: opened, answer: responses.text });
     const instead = {
       ...{ model: undefined, stream: undefined, stream_options: undefined },
       // Responses are stored here.
@@ -149,7 +149,12 @@ describe("whatever the vendor's own library can send", function () {
     const types = new VendorTypes("@anthropic-ai/sdk", ["resources/messages/messages.d.ts"]);
     const more = "models: { plain: { chain: [up/m], cache: off } }";
     const answer = begin + stop("end_turn") + end;
-    open = await gateway({ provider: "anthropic", answer, more, agents: "agents: { agent: { model: plain } }" });
+    open = await gateway({
+      provider: "anthropic",
+      answer,
+      more,
+      agents: `agents: { agent: { model: plain${opened} } }`,
+    });
     const instead = {
       ...{ model: undefined, stream: undefined },
       ...{ url: address, data: base64, name, input_schema: schema, schema, id: name, tool_use_id: name },

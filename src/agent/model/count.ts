@@ -4,7 +4,7 @@ import type { TokenCount } from "../../core/runs.ts";
 import { type AgentDefinition, defaultTimeouts } from "../definition.ts";
 import { estimateMessage, estimateTokens } from "./estimate.ts";
 import { firstRequest } from "./first-request.ts";
-import { fitTo } from "./fit.ts";
+import { fitTo, grantsFor } from "./fit.ts";
 
 export interface Around {
   readonly signal: AbortSignal;
@@ -21,7 +21,10 @@ export async function countInput(agent: AgentDefinition, asked: RunRequest, arou
   if (count !== undefined && target !== undefined) {
     const context = { run: "", round: 0, attempt: 1, agent: agent.name, signal, timeouts: timeoutsOf(agent) };
     try {
-      return { tokens: await count(fitTo(target.port, request).request, context), source: "reported" };
+      return {
+        tokens: await count(fitTo(target.port, request, grantsFor(agent, asked)).request, context),
+        source: "reported",
+      };
     } catch {
       // Gateways that speak a vendor's wire often lack the counting endpoint; an estimate is better than an error.
       signal.throwIfAborted();

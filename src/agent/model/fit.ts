@@ -1,6 +1,15 @@
 import { VenturiError } from "../../core/errors.ts";
+import { generationOptions } from "../../core/generation-options.ts";
 import type { Message, Part, ToolResultPart } from "../../core/messages.ts";
-import { isWhole, type Native, untranslated } from "../../core/native.ts";
+import { isWhole, type Native, type NativeRequest, untranslated } from "../../core/native.ts";
+import {
+  bothGrants,
+  closedTool,
+  isNativeOpen,
+  type NativeGrants,
+  type NativeRules,
+  permittedNative,
+} from "../../core/native-rules.ts";
 import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { AgentDefinition } from "../definition.ts";
@@ -15,34 +24,43 @@ export interface Fitted {
 
 const nothing: readonly string[] = [];
 
-type Port = Pick<Provider, "wire" | "ignores">;
+type Port = Pick<Provider, "wire" | "ignores" | "nativeRules">;
 
-/** The request as a provider may see it. Copies only if something must be removed. */
-export function fitTo(port: Port, request: GenerationRequest): Fitted {
-  const fit = new Fit(port.wire);
-  const own = fit.keeps(request.native, "");
-  const choice = fit.keeps(request.nativeChoice, "");
+/** What the configuration opens to the caller of a run. */
+export const grantsFor = ({ overrides }: AgentDefinition, { caller }: RunRequest): NativeGrants =>
+  bothGrants(overrides, caller?.overrides);
+
+/** The request as a provider may see it: without what this wire does not have and what the caller may not set. */
+export function fitTo(port: Port, request: GenerationRequest, grants: NativeGrants): Fitted {
+  const fit = new Fit(port, grants);
+  const native = fit.native(request);
   const messages = fit.each(request.messages, fit.message);
   const tools = fit.each(request.tools, fit.tool);
+  const choice = fit.choice(request);
   const output = request.output && fit.element(request.output, "response_format.");
-  if (fit.intact) return { request, unsent: nothing };
-  const { native, nativeChoice, ...rest } = request;
+  const unsent = fit.unsent === undefined ? nothing : [...fit.unsent];
+  if (fit.intact) return { request, unsent };
+  const { native: _, nativeChoice: _choice, toolChoice: _tool, ...rest } = request;
   return {
     request: {
       ...rest,
       messages,
       tools,
+      ...choice,
       ...(output === undefined ? {} : { output }),
-      ...(own && native !== undefined ? { native } : {}),
-      ...(choice && nativeChoice !== undefined ? { nativeChoice } : {}),
+      ...(native === undefined ? {} : { native }),
     },
-    unsent: [...(fit.unsent ?? nothing)],
+    unsent,
   };
 }
 
 /** The fitted request, with the fields requested by the run's client that this provider cannot express in `unsent`; the agent's own settings do not count. */
-export function fitFor(port: Port, request: GenerationRequest, asked: RunRequest): Fitted {
-  const fitted = fitTo(port, request);
+export function fitFor(
+  port: Port,
+  request: GenerationRequest,
+  { agent, request: asked }: { readonly agent: AgentDefinition; readonly request: RunRequest },
+): Fitted {
+  const fitted = fitTo(port, request, grantsFor(agent, asked));
   const ignored = port.ignores?.({ ...request, options: asked.options ?? {} }) ?? nothing;
   const own = asked.unsent ?? nothing;
   if (own.length + ignored.length === 0) return fitted;
@@ -53,7 +71,7 @@ export function fitFor(port: Port, request: GenerationRequest, asked: RunRequest
 export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
   const request = firstRequest(agent, asked, { model: agent.model.name });
   for (const target of agent.model.targets) {
-    const fields = fitFor(target.port, request, asked).unsent;
+    const fields = fitFor(target.port, request, { agent, request: asked }).unsent;
     if (fields.length === 0) continue;
     const message = `${target.name} does not support ${fields.join(", ")}; leave it out, or set compat: report on the channel`;
     throw new VenturiError("run.start", "invalid_input", message, { details: { fields, param: fields[0] } });
@@ -63,17 +81,48 @@ export function checkFields(agent: AgentDefinition, asked: RunRequest): void {
 /** Runs for every generation over the whole conversation, so it allocates only what changes. */
 class Fit {
   readonly #wire: string | undefined;
+  readonly #rights: { readonly rules: NativeRules | undefined; readonly grants: NativeGrants };
   unsent: Set<string> | undefined;
   /** Nothing was removed so far. */
   intact = true;
+  #closedTools = false;
 
-  constructor(wire: string | undefined) {
+  constructor({ wire, nativeRules: rules }: Port, grants: NativeGrants) {
     this.#wire = wire;
+    this.#rights = { rules, grants };
+  }
+
+  /** The client's fields of the body. What the configuration sets in the vendor's words is not theirs to change. */
+  native({ native, options }: GenerationRequest): NativeRequest | undefined {
+    if (native === undefined || !this.keeps(native, "")) return undefined;
+    const set = Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(generationOptions, name)));
+    const { native: permitted, lost } = permittedNative(native, { ...this.#rights, set });
+    if (permitted !== native) this.intact = false;
+    for (const name of lost) this.#lost(name);
+    return permitted;
+  }
+
+  /** After the tools: a choice of one that is not offered would be refused. */
+  choice({ toolChoice, nativeChoice }: GenerationRequest): Pick<GenerationRequest, "toolChoice" | "nativeChoice"> {
+    const kept = toolChoice === undefined ? {} : { toolChoice };
+    if (nativeChoice === undefined) return kept;
+    const names = Object.keys(nativeChoice.fields);
+    const closed = this.#closedTools && untranslated(nativeChoice).length > 0;
+    if (!closed && names.every((name) => name === "tool_choice" || name.startsWith("tool_choice."))) {
+      return this.keeps(nativeChoice, "") ? { ...kept, nativeChoice } : kept;
+    }
+    this.intact = false;
+    this.#lost("tool_choice");
+    return closed ? {} : kept;
   }
 
   /** Whether the fields are in the provider's wire; if not, records what is lost. */
   keeps(native: Native | undefined, at: string): boolean {
-    if (native === undefined || native.wire === this.#wire) return true;
+    if (native === undefined) return true;
+    if (native.wire === this.#wire) {
+      for (const name of native.unsent ?? nothing) this.#lost(at + name);
+      return true;
+    }
     this.intact = false;
     for (const name of untranslated(native)) this.#lost(at + name);
     return false;
@@ -92,10 +141,17 @@ class Fit {
     return parts === message.parts ? fitted : { ...fitted, parts };
   };
 
-  /** A vendor-only tool cannot be offered on other wires. */
+  /** A vendor-only tool cannot be offered on other wires, and one the vendor executes only where that is open to the caller. */
   readonly tool = (tool: ToolSpec): ToolSpec | undefined => {
     const { native } = tool;
-    if (native === undefined || native.wire === this.#wire) return tool;
+    if (native === undefined) return tool;
+    if (native.wire === this.#wire) {
+      if (closedTool(native, this.#rights) === undefined) return this.element(tool, "tools.");
+      this.intact = false;
+      this.#closedTools = true;
+      this.#lost(`tools.${native.fields.type}`);
+      return undefined;
+    }
     if (!isWhole(native) || native.translated?.includes("type")) return this.element(tool, "tools.");
     this.intact = false;
     this.#lost(`tools.${native.fields.type}`);
@@ -106,7 +162,7 @@ class Fit {
 
   readonly #part = (part: Part): Part | undefined => {
     if (part.type === "opaque") {
-      if (part.wire === this.#wire) return part;
+      if (part.wire === this.#wire && this.#mayRefer(typeOf(part.data))) return part;
       this.intact = false;
       this.#lost(`messages.content.${typeOf(part.data)}`);
       return undefined;
@@ -115,6 +171,10 @@ class Fit {
     const fitted = this.element(part, "messages.content.");
     return fitted.type === "tool_result" ? this.#result(fitted) : fitted;
   };
+
+  #mayRefer(type: string): boolean {
+    return !referring.has(type) || isNativeOpen(this.#rights.grants, type);
+  }
 
   #result(part: ToolResultPart): ToolResultPart {
     const at = "messages.content.";
@@ -142,6 +202,9 @@ class Fit {
     return changed ?? (items as Item[]); // safe: the request is read-only
   }
 }
+
+/** They stand for something stored at the vendor, which may be another caller's. The model's own are not judged. */
+const referring: ReadonlySet<string> = new Set(["container", "item_reference"]);
 
 const typeOf = (data: unknown): string => {
   const type = typeof data === "object" && data !== null && "type" in data ? data.type : undefined;

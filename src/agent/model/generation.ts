@@ -88,7 +88,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
 
 /** Announces the generation, with the request fields the model cannot receive. */
 function begin(run: RunContext, { target, round, attempt, skipped, request: asked }: Attempt): GenerationRequest {
-  const { request, unsent: warnings } = fitFor(target.port, asked, run.parts.request);
+  const { request, unsent: warnings } = fitFor(target.port, asked, { agent: run.agent, request: run.parts.request });
   const { name: model, provider } = target;
   run.emit({
     type: "round.started",

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Message } from "../../core/messages.ts";
 import type { GenerationRequest, ToolChoice } from "../../core/provider.ts";
+import { defaultTenant } from "../../core/run-request.ts";
 import type { Tool } from "../../core/tool.ts";
 import type { ModelTarget } from "../definition.ts";
 import { instructionsFor } from "../inputs.ts";
@@ -66,12 +67,17 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
 const ownInstructions = ({ state, parts }: RunContext): string | undefined =>
   parts.request.fork?.instructions === undefined ? state.started?.instructions : undefined;
 
-/** One key per session: short, and a hash because the session's name may identify a person. */
+/**
+ * One key per session, or per key of the client where it sent one: short, and a hash because a session's name may identify a
+ * person. With the tenant, so that nobody chooses a key in use elsewhere.
+ */
 function cacheOf({ agent, parts }: RunContext): Pick<GenerationRequest, "cache"> {
   const { cache: mode = "auto" } = agent.model;
-  const { session } = parts.request;
-  if (session === undefined) return { cache: { mode } };
-  const key = createHash("sha256").update(`${agent.name}\n${session}`).digest("base64url").slice(0, 32);
+  const { session, native } = parts.request;
+  const asked = native?.fields.prompt_cache_key;
+  const shared = typeof asked === "string" && asked !== "" ? `${parts.tenant ?? defaultTenant}\n${asked}` : session;
+  if (shared === undefined) return { cache: { mode } };
+  const key = createHash("sha256").update(`${agent.name}\n${shared}`).digest("base64url").slice(0, 32);
   return { cache: { mode, key } };
 }
 

@@ -45,6 +45,7 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     defaults: parts.config.defaults.options as GenerationOptions, // see `buildChain`
     options: settings.options as GenerationOptions,
     overrides: {
+      ...settings.overrides,
       models: new Map(settings.overrides.models.map((model) => [model, buildChain(model, parts)])),
       options: new Set(settings.overrides.options),
     },

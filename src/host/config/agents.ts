@@ -2,6 +2,7 @@ import { z } from "zod";
 import { defaultTimeouts } from "../../agent/definition.ts";
 import { generationOptions } from "../../core/generation-options.ts";
 import { Duration, Size } from "../../core/units.ts";
+import { nativeGrants } from "./native-grants.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown());
 const count = () => z.number().int().nonnegative();
@@ -107,6 +108,7 @@ const Overrides = z.strictObject({
     .array(z.string())
     .prefault([])
     .describe("Keys of the vendor's own request body that a call may set in its `options`, beside the named ones."),
+  ...nativeGrants,
 });
 
 export const DefaultSettings = z.strictObject({

@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { z } from "zod";
 import { type Scope, scopes } from "../../core/scopes.ts";
 import { Duration, Size } from "../../core/units.ts";
+import { KeyOverrides } from "./native-grants.ts";
 
 export interface Listen {
   readonly host: string;
@@ -40,6 +41,7 @@ export const JwtSettings = z.strictObject({
     .positive()
     .optional()
     .describe("Runs of each subject at the same time, counted like a key's."),
+  overrides: KeyOverrides.prefault({}).describe("What tokens open beyond the agents' own `overrides`."),
 });
 
 export const Key = z.strictObject({
@@ -74,6 +76,7 @@ export const Key = z.strictObject({
     .positive()
     .optional()
     .describe("Runs at the same time: those queued in a session and sub-runs count, parked ones do not."),
+  overrides: KeyOverrides.prefault({}).describe("What the key opens beyond the agents' own `overrides`."),
 });
 
 /** Ids and keys must both be unique, or callers could not be distinguished. */

@@ -36,6 +36,7 @@ export class Keyring {
         may: new Set(key.may),
         requestsPerMinute: key.requestsPerMinute,
         concurrentRuns: key.concurrentRuns,
+        overrides: key.overrides,
       },
     }));
   }

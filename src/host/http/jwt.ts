@@ -61,6 +61,7 @@ function holderOf(claims: JWTPayload, settings: z.output<typeof JwtSettings>): K
     may: settings.may === undefined ? new Set(settings.mayAlways) : scopesIn(claims, settings.may),
     requestsPerMinute: settings.requestsPerMinute,
     concurrentRuns: settings.concurrentRuns,
+    overrides: settings.overrides,
     expiresAt: (claims.exp ?? 0) * 1000,
   };
 }

@@ -1,4 +1,5 @@
 import type { Caller } from "../../core/channel.ts";
+import type { NativeGrants } from "../../core/native-rules.ts";
 import type { Scope } from "../../core/scopes.ts";
 
 /** A caller with its key's limits. */
@@ -6,6 +7,8 @@ export interface KeyHolder extends Caller {
   readonly may: ReadonlySet<Scope>;
   readonly requestsPerMinute: number | undefined;
   readonly concurrentRuns: number | undefined;
+  /** What its calls may set beyond what the agents allow. */
+  readonly overrides?: NativeGrants;
   /** Expiry of its token, ms since the epoch. */
   readonly expiresAt?: number;
   /** Of the runs it starts, for agents that take one. */

@@ -142,7 +142,7 @@ export class CallerRuns implements Runs {
   async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
     this.#mayStart(request.agent);
     await this.#admit.charge();
-    return await this.#runs.embed(request, signal);
+    return await this.#runs.embed({ ...request, caller: this.#by }, signal);
   }
 
   async remove(run: string): Promise<void> {
@@ -170,7 +170,7 @@ export class CallerRuns implements Runs {
   async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {
     this.#mayStart(request.agent);
     await this.#admit.charge();
-    return await this.#runs.countInput(request, { ...options, tenant: this.#caller.tenant });
+    return await this.#runs.countInput({ ...request, caller: this.#by }, { ...options, tenant: this.#caller.tenant });
   }
 
   agents(): readonly AgentInfo[] {
@@ -178,8 +178,12 @@ export class CallerRuns implements Runs {
   }
 
   get #by(): NonNullable<RunRequest["caller"]> {
-    const { id, concurrentRuns } = this.#caller;
-    return { id, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) };
+    const { id, concurrentRuns, overrides = {} } = this.#caller;
+    return {
+      id,
+      ...(concurrentRuns === undefined ? {} : { concurrentRuns }),
+      ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+    };
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

@@ -1,12 +1,13 @@
 import type { AgentDefinition } from "../../agent/definition.ts";
 import { VenturiError } from "../../core/errors.ts";
 import { untranslated } from "../../core/native.ts";
+import { bothGrants, permittedNative } from "../../core/native-rules.ts";
 import type { Embedded, EmbedInput } from "../../core/runs.ts";
 
 /** Embeds with the agent's first capable model. No fallback, because vectors of different models are not comparable. */
 export async function embed(
   agent: AgentDefinition,
-  { agent: _, native, compat, ...asked }: EmbedInput,
+  { agent: _, native, compat, caller, ...asked }: EmbedInput,
   signal: AbortSignal,
 ): Promise<Embedded> {
   const op = "provider.embed";
@@ -15,13 +16,16 @@ export async function embed(
     const message = `${agent.model.name} makes no embeddings; choose an agent whose provider does: openai, gemini, ollama`;
     throw new VenturiError(op, "invalid_input", message);
   }
-  const isOwn = native?.wire === target.port.wire;
-  const warnings = native === undefined || isOwn ? [] : untranslated(native);
+  const { wire, nativeRules: rules } = target.port;
+  const grants = bothGrants(agent.overrides, caller?.overrides);
+  const own = native?.wire === wire ? native && permittedNative(native, { rules, grants, set: {} }) : undefined;
+  const warnings =
+    native === undefined ? [] : own === undefined ? untranslated(native) : [...own.lost, ...(native.unsent ?? [])];
   if (warnings.length > 0 && compat === "strict") {
     const message = `${target.name} does not support ${warnings.join(", ")}`;
     throw new VenturiError(op, "invalid_input", message, { details: { fields: warnings, param: warnings[0] } });
   }
-  const request = { ...asked, model: target.model, ...(isOwn && native !== undefined ? { native } : {}) };
+  const request = { ...asked, model: target.model, ...(own?.native === undefined ? {} : { native: own.native }) };
   const { timeout } = agent.model;
   const timeouts = { ...timeout, firstChunk: timeout.firstChunk ?? timeout.idle };
   const context = { run: "", round: 0, attempt: 1, agent: agent.name, signal, timeouts };

@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import type { Delta } from "../../core/deltas.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
+import type { NativeRules } from "../../core/native-rules.ts";
 import type { Instance, Wire } from "../../core/plugin.ts";
 import type {
   Capabilities,
@@ -31,6 +32,8 @@ export interface HttpProvider {
   readonly wire: Wire;
   /** The wire's name in `wires`; the vendor's name when absent. */
   readonly wireName?: string;
+  /** Which native fields callers of the same wire may set; none when absent. */
+  readonly nativeRules?: NativeRules;
   readonly options: HttpOptions;
   /** Default first-chunk timeout, ms, when the config sets none. */
   readonly firstChunk?: number;
@@ -73,10 +76,11 @@ export function httpProvider(provider: HttpProvider): Instance<Provider> {
   const client = new Client(provider);
   const close = () => client.close();
   const generate = (request: GenerationRequest, context: GenerationContext) => client.generate(request, context);
-  const { capabilities, ignores } = provider;
+  const { capabilities, ignores, nativeRules } = provider;
   const about = {
     endpoint: provider.options.baseUrl,
     wire: provider.wireName ?? provider.name,
+    ...(nativeRules === undefined ? {} : { nativeRules }),
     ...(provider.firstChunk === undefined ? {} : { firstChunk: provider.firstChunk }),
     ...(ignores === undefined ? {} : { ignores: ignores.bind(provider) }),
     ...countingOf(client, provider),

@@ -181,6 +181,7 @@ class TextPartNative(Model):
     wire: str
     fields: dict[str, Any]
     translated: list[str] | None = None
+    unsent: list[str] | None = None
     within: Literal[True] | None = None
 
 
@@ -195,6 +196,7 @@ class ImagePartNative(Model):
     wire: str
     fields: dict[str, Any]
     translated: list[str] | None = None
+    unsent: list[str] | None = None
     within: Literal[True] | None = None
 
 
@@ -212,6 +214,7 @@ class FilePartNative(Model):
     wire: str
     fields: dict[str, Any]
     translated: list[str] | None = None
+    unsent: list[str] | None = None
     within: Literal[True] | None = None
 
 
@@ -238,6 +241,7 @@ class ToolCallPartNative(Model):
     wire: str
     fields: dict[str, Any]
     translated: list[str] | None = None
+    unsent: list[str] | None = None
     within: Literal[True] | None = None
 
 
@@ -256,6 +260,7 @@ class ToolResultPartNative(Model):
     wire: str
     fields: dict[str, Any]
     translated: list[str] | None = None
+    unsent: list[str] | None = None
     within: Literal[True] | None = None
 
 
@@ -309,6 +314,7 @@ class MessageNative(Model):
     wire: str
     fields: dict[str, Any]
     translated: list[str] | None = None
+    unsent: list[str] | None = None
     within: Literal[True] | None = None
 
 

@@ -1,0 +1,41 @@
+import { list, type NativeRules, record, word } from "venturi/plugin";
+
+/** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
+export const nativeRules: NativeRules = {
+  fields: {
+    cache_control: true,
+    context_management: (value) => list(record(value).edits).every((edit) => isClearing(record(edit).type)),
+    output_config: true,
+    output_format: true,
+    thinking: true,
+    top_k: true,
+  },
+  reserved: new Set([
+    "max_tokens",
+    "messages",
+    "model",
+    "stop_sequences",
+    "stream",
+    "system",
+    "temperature",
+    "thread",
+    "tool_choice",
+    "tools",
+    "top_p",
+    "usage",
+  ]),
+  acting: { mcp_servers: "mcp", container: "code_execution" },
+  headers: { "anthropic-beta": (beta) => betas.test(beta) },
+  vendorTool: ({ type }) =>
+    type === "custom" || clients.test(word(type) ?? "") ? undefined : (word(type) ?? "unknown"),
+};
+
+/** Removes old content from the prompt; the other edits generate. */
+const isClearing = (type: unknown): boolean => word(type)?.startsWith("clear_") === true;
+
+/** Betas of features that callers may use anyway. Others cost more, or need a vendor tool. */
+const betas =
+  /^(?:advanced-tool-use|claude-code|computer-use|context-management|effort|extended-cache-ttl|fine-grained-tool-streaming|interleaved-thinking|output-128k|pdfs|prompt-caching|prompt-caching-scope|redact-thinking|structured-outputs|token-counting|token-efficient-tools|tool-examples|tool-search-tool)-\d{4}-?\d\d-?\d\d$/;
+
+/** The client executes their calls, or they only choose among the request's own tools. */
+const clients = /^(?:bash|text_editor|memory|computer)_\d{8}$|^tool_search_tool_(?:regex|bm25)(?:_\d{8})?$/;

@@ -1,0 +1,48 @@
+import { type NativeRules, word } from "venturi/plugin";
+
+/** What a caller of the same wire may set itself; docs/providers.md has the reasons. */
+export const nativeRules: NativeRules = {
+  fields: {
+    audio: true,
+    frequency_penalty: true,
+    function_call: true,
+    logit_bias: true,
+    logprobs: true,
+    min_p: true,
+    modalities: true,
+    parallel_tool_calls: true,
+    prediction: true,
+    presence_penalty: true,
+    reasoning: true,
+    reasoning_effort: true,
+    repetition_penalty: true,
+    response_format: true,
+    stop: true,
+    thinking: true,
+    top_k: true,
+    top_logprobs: true,
+    verbosity: true,
+    // Embeddings.
+    input_type: true,
+    truncate: true,
+  },
+  reserved: new Set([
+    "functions",
+    "input",
+    "max_completion_tokens",
+    "max_tokens",
+    "messages",
+    "model",
+    "models",
+    "n",
+    "stream",
+    "stream_options",
+    "tool_choice",
+    "tools",
+    "usage",
+  ]),
+  acting: { web_search_options: "web_search", plugins: "plugins" },
+  // Only where the provider's own settings say nothing.
+  headers: { "openai-beta": () => true, "openai-organization": () => true, "openai-project": () => true },
+  vendorTool: ({ type }) => (type === "function" || type === "custom" ? undefined : (word(type) ?? "unknown")),
+};

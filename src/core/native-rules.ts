@@ -1,0 +1,110 @@
+import type { Native, NativeRequest } from "./native.ts";
+
+/** What a provider's wire lets callers put into its request themselves. Without rules, nothing. */
+export interface NativeRules {
+  /** Fields of the body that any caller may set, some only with certain values. */
+  readonly fields: Readonly<Record<string, true | ((value: unknown) => boolean)>>;
+  /**
+   * Fields of the body that no configuration opens to callers: what the run writes itself, and what decides how much is used and
+   * whether that is reported. In lower case.
+   */
+  readonly reserved: ReadonlySet<string>;
+  /** Fields that make the vendor do something beyond answering, each with the vendor tool that stands for it. */
+  readonly acting?: Readonly<Record<string, string>>;
+  /** Headers that hold lists, with the values any caller may send. */
+  readonly headers?: Readonly<Record<string, (value: string) => boolean>>;
+  /** Name of the vendor's tool, if the vendor executes it; undefined if the client does. */
+  vendorTool?(tool: Readonly<Record<string, unknown>>): string | undefined;
+}
+
+/** What the configuration opens to a caller beyond the rules: names of fields and header values, and of vendor tools. */
+export interface NativeGrants {
+  readonly native?: "all" | readonly string[];
+  readonly vendorTools?: "all" | readonly string[];
+}
+
+type Names = "all" | readonly string[] | undefined;
+
+/** What both open. */
+export const bothGrants = (left: NativeGrants = {}, right: NativeGrants = {}): NativeGrants => ({
+  native: bothNames(left.native, right.native),
+  vendorTools: bothNames(left.vendorTools, right.vendorTools),
+});
+
+const bothNames = (left: Names = [], right: Names = []): "all" | readonly string[] =>
+  left === "all" || right === "all" ? "all" : [...left, ...right];
+
+/** Whether the configuration opens a field, or a kind of content, by this name. */
+export const isNativeOpen = ({ native }: NativeGrants, name: string): boolean =>
+  native === "all" || native?.includes(name) === true;
+
+/** `web_search` stands for `web_search_20250305` and `web_search_preview` too. */
+export const isToolOpen = ({ vendorTools }: NativeGrants, tool: string): boolean =>
+  vendorTools === "all" || vendorTools?.some((name) => tool === name || tool.startsWith(`${name}_`)) === true;
+
+interface Setting {
+  readonly rules: NativeRules | undefined;
+  readonly grants: NativeGrants;
+  /** Fields the configuration sets, or a call where it may. */
+  readonly set: Readonly<Record<string, unknown>>;
+}
+
+export interface PermittedNative {
+  readonly native: NativeRequest | undefined;
+  /** Names that are not passed on. */
+  readonly lost: readonly string[];
+}
+
+/** The part of a caller's native fields and headers that reaches the provider. */
+export function permittedNative(asked: NativeRequest, setting: Setting): PermittedNative {
+  const fields: Record<string, unknown> = {};
+  const lost: string[] = [];
+  const set = new Map(Object.entries(setting.set).map(([name, value]) => [name.toLowerCase(), value]));
+  for (const [name, value] of Object.entries(asked.fields)) {
+    const lower = name.toLowerCase();
+    if (set.has(lower)) {
+      if (lower !== name || JSON.stringify(set.get(lower)) !== JSON.stringify(value)) lost.push(name);
+    } else if (isPermitted(name, value, setting)) fields[name] = value;
+    else if (!asked.translated?.includes(name)) lost.push(name);
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(asked.headers ?? {})) {
+    const values = value.split(",").map((each) => each.trim());
+    const kept = values.filter((each) => each !== "" && isHeaderPermitted(name, each, setting));
+    if (kept.length > 0) headers[name] = kept.join(",");
+    lost.push(...values.filter((each) => each !== "" && !kept.includes(each)).map((each) => `${name}.${each}`));
+  }
+  if (lost.length === 0 && Object.keys(fields).length === Object.keys(asked.fields).length) {
+    return { native: asked, lost };
+  }
+  const { headers: _, ...rest } = asked;
+  const empty = Object.keys(fields).length + Object.keys(headers).length === 0;
+  const native = { ...rest, fields, ...(Object.keys(headers).length === 0 ? {} : { headers }) };
+  return { native: empty ? undefined : native, lost };
+}
+
+function isPermitted(name: string, value: unknown, { rules, grants }: Setting): boolean {
+  if (name.includes(".") || name in Object.prototype || name.toLowerCase() === "type") return false;
+  if (rules?.reserved.has(name.toLowerCase())) return false;
+  const tool = rules?.acting !== undefined && Object.hasOwn(rules.acting, name) ? rules.acting[name] : undefined;
+  if (tool !== undefined) return isToolOpen(grants, tool);
+  if (isNativeOpen(grants, name)) return true;
+  const rule = rules !== undefined && Object.hasOwn(rules.fields, name) ? rules.fields[name] : undefined;
+  return rule === true || (typeof rule === "function" && rule(value));
+}
+
+/** A header name goes out as it is, so only those the wire has rules for do. */
+function isHeaderPermitted(name: string, value: string, { rules, grants }: Setting): boolean {
+  const rule = rules?.headers !== undefined && Object.hasOwn(rules.headers, name) ? rules.headers[name] : undefined;
+  if (rule === undefined || !/^[\x21-\x7e]+$/.test(value)) return false;
+  return rule(value) || isNativeOpen(grants, value);
+}
+
+/** The vendor's name of a client's tool that the vendor would execute and this caller may not offer. */
+export function closedTool(native: Native, { rules, grants }: Omit<Setting, "set">): string | undefined {
+  const { type } = native.fields;
+  if (type === undefined) return undefined;
+  // A wire without rules: nobody knows who executes it.
+  const tool = rules?.vendorTool === undefined ? String(type) : rules.vendorTool(native.fields);
+  return tool === undefined || isToolOpen(grants, tool) ? undefined : tool;
+}
