@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import {
   type Append,
   type AuditEntry,
@@ -286,8 +287,17 @@ export class PostgresJournal implements Journal {
     return joinWires(await this.#database.query<KeptWire>("journal.wire", this.#sql.wire, [run]));
   }
 
-  ping(): Promise<void> {
-    return this.#database.ping("journal.ping");
+  async ping(bytes?: number): Promise<void> {
+    const op = "journal.ping";
+    await this.#database.ping(op);
+    if (bytes === undefined) return;
+    await this.#database.transaction(op, async (ask) => {
+      // Random, since what is compressed to nothing needs no room.
+      const trial = randomBytes(bytes);
+      const name = `trial-${trial.toString("hex", 0, 16)}`;
+      await ask(this.#sql.insertTrial, [name, trial]);
+      await ask(this.#sql.deleteTrial, [name]);
+    });
   }
 
   async close(): Promise<void> {

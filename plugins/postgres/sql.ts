@@ -202,6 +202,8 @@ export const statements = (schema: string) => ({
   putBlob: `WITH put AS (INSERT INTO ${schema}.blobs (hash, put_at, bytes) VALUES ($2, ${now}, $3)
       ON CONFLICT (hash) DO UPDATE SET put_at = excluded.put_at
     ) INSERT INTO ${schema}.blob_uses (run, hash) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+  insertTrial: `INSERT INTO ${schema}.blobs (hash, put_at, bytes) VALUES ($1, ${now}, $2)`,
+  deleteTrial: `DELETE FROM ${schema}.blobs WHERE hash = $1`,
   blob: `SELECT bytes FROM ${schema}.blobs WHERE hash = $1`,
   blobsOf: `SELECT hash FROM ${schema}.blob_uses WHERE run = $1 ORDER BY hash`,
   /** An hour, to protect content just put for a run that is about to be enqueued. */

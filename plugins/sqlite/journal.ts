@@ -249,8 +249,8 @@ export class SqliteJournal implements Journal {
     return joinWires(await this.#thread.ask("wire", run));
   }
 
-  async ping(): Promise<void> {
-    await this.#thread.ask("ping");
+  async ping(bytes?: number): Promise<void> {
+    await this.#thread.ask("ping", bytes);
   }
 
   async close(): Promise<void> {

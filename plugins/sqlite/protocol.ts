@@ -146,7 +146,7 @@ export interface Operations {
   putBlob(run: string, hash: string, bytes: Uint8Array): void;
   blob(hash: string): Uint8Array | undefined;
   blobsOf(run: string): string[];
-  ping(): void;
+  ping(bytes?: number): void;
   /** Whether changes name the runs with new events. */
   watchEvents(events: "watch" | "ignore"): void;
   close(): void;

@@ -218,6 +218,9 @@ export const readWire = `SELECT round, attempt, wire, bytes FROM wires WHERE run
 
 export const touchBlob = `UPDATE blobs SET put_at = ${now} WHERE hash = ? RETURNING id`;
 export const insertBlob = `INSERT INTO blobs (hash, put_at, bytes) VALUES (?, ${now}, coalesce(?, x''))`;
+/** Nobody uses it: one left behind is pruned. */
+export const insertTrial = `INSERT INTO blobs (hash, put_at, bytes) VALUES ('trial', ${now}, zeroblob(?)) ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes`;
+export const deleteTrial = "DELETE FROM blobs WHERE hash = 'trial'";
 export const useBlob = "INSERT OR IGNORE INTO blob_uses (run, hash) VALUES (?, ?)";
 export const readBlob = "SELECT bytes FROM blobs WHERE hash = ?";
 export const listBlobs = "SELECT hash FROM blob_uses WHERE run = :run ORDER BY hash";

@@ -248,8 +248,11 @@ export class Store implements Omit<Operations, "close"> {
   }
 
   /** A write transaction: a file locked by another process can still be read. */
-  ping(): void {
-    this.#write(() => {});
+  ping(bytes?: number): void {
+    if (bytes === undefined) return this.#write(() => {});
+    // New pages, as a run takes them; an empty transaction writes none, and one row again and again takes no room.
+    this.#write(() => this.#ask.run(sql.insertTrial, bytes));
+    this.#write(() => this.#ask.run(sql.deleteTrial));
   }
 
   watchEvents(events: "watch" | "ignore"): void {

@@ -216,8 +216,11 @@ export interface Journal {
   wire?(run: string): Promise<KeptWire[]>;
   /** Content referred to by hash. Without it, content stays inline in requests and events. */
   readonly blobs?: BlobStore;
-  /** Rejects with `journal_failed` when the engine is unavailable. */
-  ping(): Promise<void>;
+  /**
+   * Rejects with `journal_failed` when the engine is unavailable; with `bytes`, also when it cannot store so many now. An empty
+   * transaction succeeds on a full disk.
+   */
+  ping(bytes?: number): Promise<void>;
   close(): Promise<void>;
 }
 export const Journal = token<Journal>("Journal");

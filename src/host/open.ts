@@ -13,6 +13,7 @@ import { noStalls } from "../core/stalls.ts";
 import { noTelemetry, Telemetry } from "../core/telemetry.ts";
 import type { Provided, Token } from "../core/token.ts";
 import { freeRunsOf } from "../journal/take-over.ts";
+import { WriteWatch } from "../journal/write-watch.ts";
 import { hostContainer, provideJournal, replaceable } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
 import { checkReplacements } from "./build/replacements.ts";
@@ -68,6 +69,8 @@ export interface Host {
   readonly telemetry: Telemetry;
   readonly log: Log;
   readonly clock: Clock;
+  /** Whether the journal takes writes. */
+  readonly writes: WriteWatch;
   /** Decides whether a run may start now. */
   readonly admission: Admission;
   /** What this process holds for its callers. */
@@ -123,7 +126,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     const clock = container.resolve<Clock>(Clock);
     const instances = container.resolve(Instances);
     undo.push(() => instances.close());
-    const open = async () => telemetry.journal(await instances.make("journal", config.journal));
+    const writes = container.resolve(WriteWatch);
+    const open = async () => writes.watch(telemetry.journal(await instances.make("journal", config.journal)));
     const [journal] = await Promise.all([provideJournal(container, open), options.meanwhile?.()]);
     const revisions = container.resolve(Revisions);
     await revisions.start(config);
@@ -161,6 +165,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       telemetry,
       log,
       clock,
+      writes,
       admission,
       memory: container.resolve<Memory>(Memory),
       eventLoop: () => eventLoop.recent(),

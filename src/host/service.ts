@@ -33,9 +33,9 @@ export interface ServiceOptions extends OpenOptions {
 
 /** What the server of a host is built from. */
 export async function serverParts(host: Host, siblings?: Siblings): Promise<ServerParts> {
-  const { config, runs, admission, memory, telemetry, journal, log, clock } = host;
+  const { config, runs, admission, memory, telemetry, journal, log, clock, writes } = host;
   const channels = await host.openChannels();
-  const readiness = new Readiness(() => journal.ping());
+  const readiness = new Readiness({ ask: (bytes) => journal.ping(bytes), writes, clock });
   return {
     settings: config.server,
     limits: serviceLimits(config.limits),

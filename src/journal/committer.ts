@@ -6,6 +6,7 @@ import { type Log, silentLog } from "../core/log.ts";
 import { endInstead } from "./last-words.ts";
 import { retry } from "./retry.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
+import type { WriteWatch } from "./write-watch.ts";
 
 /** Receives this process's events once they are durable. */
 export interface CommitListener {
@@ -19,6 +20,8 @@ export interface CommitterOptions {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly listener?: CommitListener;
+  /** Is told of appends that fail, and that they work again. */
+  readonly writes?: WriteWatch;
   /** Called with runs that ended, once that is durable. */
   readonly ended?: (digest: Digest) => void;
   /** Called with a run and the bytes of its events since the last call, in steps of some size. */
@@ -60,6 +63,7 @@ export class Committer implements LogOwner {
   readonly #journal: Journal;
   readonly #log: Log;
   readonly #listener: CommitListener | undefined;
+  readonly #writes: WriteWatch | undefined;
   readonly #ended: CommitterOptions["ended"];
   readonly #grew: CommitterOptions["grew"];
   /** Commits since somebody took the figures; fields, because they change with every commit. */
@@ -88,6 +92,7 @@ export class Committer implements LogOwner {
     this.clock = options.clock ?? systemClock;
     this.#log = options.log ?? silentLog;
     this.#listener = options.listener;
+    this.#writes = options.writes;
     this.#ended = options.ended;
     this.#grew = options.grew;
     this.#pace = options.pace ?? 8;
@@ -199,6 +204,7 @@ export class Committer implements LogOwner {
     commits.count += 1;
     commits.ms += took;
     if (took > commits.longestMs) commits.longestMs = took;
+    if (this.#writes?.failing !== undefined) this.#writes.worked();
     this.#settle(this.#logs, this.#batch, fenced);
     this.#next();
   };
@@ -269,6 +275,7 @@ export class Committer implements LogOwner {
       if (tries === 0 && failure !== undefined) throw failure;
       const fenced = await this.#journal.append(batch);
       if (tries > 0) this.#log.info("journal append succeeded again", { tries });
+      this.#writes?.worked();
       return fenced;
     };
     return retry(append, {
@@ -278,7 +285,9 @@ export class Committer implements LogOwner {
       clock: this.clock,
       patience: this.#patience,
       signal: () => this.#closing.signal,
-      onFailure: ({ code, message }, tries) => {
+      onFailure: (error, tries) => {
+        this.#writes?.failed("append", error);
+        const { code, message } = error;
         if (tries === 0) this.#log.warn("journal append failed; retrying", { code, error: message });
       },
     });

@@ -1,3 +1,4 @@
+import { WriteWatch } from "../../journal/write-watch.ts";
 import "reflect-metadata";
 import { container, type DependencyContainer, type InjectionToken } from "tsyringe";
 import { ContentStore } from "../../agent/content.ts";
@@ -47,6 +48,17 @@ export const bindings: readonly Binding[] = [
   { token: Instances, lifetime: "singleton", use: Instances },
   // A plugin: available once its instance exists.
   { token: Journal, lifetime: "singleton" },
+  {
+    token: WriteWatch,
+    lifetime: "singleton",
+    needs: [Clock, Log, Telemetry],
+    make: (clock: Clock, log: Log, telemetry: Telemetry) =>
+      new WriteWatch({
+        clock,
+        log,
+        onFailure: (operation) => telemetry.count("journal.write.failures", { operation }),
+      }),
+  },
   { token: ChannelRegistry, lifetime: "singleton", use: Channels },
   { token: Revisions, lifetime: "singleton", use: Revisions },
   { token: Sessions, lifetime: "singleton", needs: [Journal], make: (journal: Journal) => new Sessions(journal) },

@@ -12,6 +12,7 @@ import { valueSize } from "../../core/value-size.ts";
 import { Committer } from "../../journal/committer.ts";
 import type { Followers } from "../../journal/followers.ts";
 import { type Work, Worker } from "../../journal/worker.ts";
+import type { WriteWatch } from "../../journal/write-watch.ts";
 import type { Revisions } from "../build/revisions.ts";
 import type { LimitSettings } from "../config/server.ts";
 import { Figures } from "../inspect/figures.ts";
@@ -41,6 +42,7 @@ interface ExecutorParts {
   readonly takeUp: TakeUp;
   readonly concurrency: number;
   readonly memory: Memory;
+  readonly writes: WriteWatch;
   /** Largest body of a request. */
   readonly body: number;
 }
@@ -74,6 +76,7 @@ export class Executor {
       clock,
       log,
       listener: followers,
+      writes: parts.writes,
       ended: (digest) => this.figures.ended(digest),
       grew: (run, bytes) => this.#held.get(run)?.add(bytes),
     });

@@ -1,3 +1,4 @@
+import { WriteWatch } from "../../journal/write-watch.ts";
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { z } from "zod";
@@ -95,6 +96,7 @@ export class HostRuns implements Runs {
     @inject(WorkerName) name: string,
     @inject(TakeUp) takeUp: TakeUp,
     @inject(Memory) memory: Memory,
+    @inject(WriteWatch) writes: WriteWatch,
   ) {
     this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
     this.#content = content;
@@ -104,7 +106,7 @@ export class HostRuns implements Runs {
     const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
     this.#followers = followers;
     this.#feed = feed;
-    this.#executor = new Executor({ ...parts, memory, concurrency: limits.activeRuns, body: limits.body });
+    this.#executor = new Executor({ ...parts, memory, writes, concurrency: limits.activeRuns, body: limits.body });
     this.#signals = new RunSignals({ journal, log, agent: (agent) => revisions.current.agents.get(agent) });
   }
 

@@ -45,7 +45,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     prune: (options) => journal.prune(options),
     audit: (entry) => journal.audit(entry),
     audits: (query) => journal.audits(query),
-    ping: () => journal.ping(),
+    ping: (bytes) => journal.ping(bytes),
     close: () => journal.close(),
     ...(keepWire === undefined ? {} : { keepWire: keepWire.bind(journal) }),
     ...(keepDigest === undefined ? {} : { keepDigest: keepDigest.bind(journal) }),
