@@ -1,9 +1,7 @@
 import { reasonsOf, type VenturiError } from "../core/errors.ts";
 import type { PendingCall } from "../core/events.ts";
-import type { Spent } from "../core/usage.ts";
 import { limitIn } from "./limit-reached.ts";
 import type { RunContext } from "./run-context.ts";
-import type { RunState } from "./state/run-state.ts";
 
 /** A successful end of a run. */
 export interface Ending {
@@ -20,8 +18,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
     output: state.output,
     ...(ending.object === undefined ? {} : { object: ending.object }),
     ...(ending.calls === undefined ? {} : { calls: ending.calls }),
-    usage: state.usage,
-    ...spent(state),
+    ...state.spending.bill,
     rounds: state.roundNumber,
     timing: time.total(),
   });
@@ -61,8 +58,6 @@ function callerOf({ parts: { request, tenant } }: RunContext): Record<string, un
   };
 }
 
-const spent = ({ spending: { parts } }: RunState): { spent?: Spent } => (parts === undefined ? {} : { spent: parts });
-
 /** Writes the terminal event of a stopped run. A limit may be a normal end, by `onLimit`; anything else is a failure. */
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
   const { state, time, hooks } = run;
@@ -76,8 +71,7 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     type: "run.failed",
     error: error.toJSON(),
     output: state.output,
-    usage: state.usage,
-    ...spent(state),
+    ...state.spending.bill,
     rounds: state.roundNumber,
     timing: time.total(),
   });

@@ -37,6 +37,7 @@ export function render({ a, b, calls, outputDiffersAt }: Comparison): string {
     ...partRows(a.timing, b.timing),
     countRow("input tokens", a.usage.inputTokens, b.usage.inputTokens),
     countRow("output tokens", a.usage.outputTokens, b.usage.outputTokens),
+    ...inheritedRows(a.inherited, b.inherited),
     countRow("rounds", a.rounds, b.rounds),
     countRow("tool calls", a.calls.length, b.calls.length),
   ];
@@ -44,6 +45,14 @@ export function render({ a, b, calls, outputDiffersAt }: Comparison): string {
   lines.push(outputDiffersAt === undefined ? "the answers are the same" : answersDiffer(a, b, outputDiffersAt));
   return `${lines.join("\n")}\n`;
 }
+
+const inheritedRows = (a: ComparedRun["inherited"], b: ComparedRun["inherited"]): Row[] =>
+  a === undefined && b === undefined
+    ? []
+    : [
+        countRow("inherited input", a?.inputTokens, b?.inputTokens),
+        countRow("inherited output", a?.outputTokens, b?.outputTokens),
+      ];
 
 const statusOf = ({ status, finish }: ComparedRun): string => (finish === "" ? status : `${status} (${finish})`);
 

@@ -74,6 +74,10 @@ export type Digest = {
   ms: number;
   timing: Timing;
   usage: Usage;
+  inherited?: {
+    usage: Usage;
+    cost?: number;
+  };
   cost?: number;
   rounds: number;
   calls: number;
@@ -360,6 +364,10 @@ export type RunFailed = {
   output: string;
   usage: Usage;
   spent?: Spent;
+  inherited?: {
+    usage: Usage;
+    spent: Spent;
+  };
   rounds: number;
   timing: Timing;
 };
@@ -375,6 +383,10 @@ export type RunFinished = {
   calls?: Array<PendingCall>;
   usage: Usage;
   spent?: Spent;
+  inherited?: {
+    usage: Usage;
+    spent: Spent;
+  };
   rounds: number;
   timing: Timing;
 };

@@ -3,7 +3,8 @@ import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing 
 import { LazySet } from "./lazy-collections.ts";
 import { costOf, type Prices } from "./prices.ts";
 import { named } from "./schema-names.ts";
-import { type Spent, Usage } from "./usage.ts";
+import { Spending } from "./spending.ts";
+import { type Inherited, type Spent, Usage } from "./usage.ts";
 
 /** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
 export const Digest = z.strictObject({
@@ -20,6 +21,8 @@ export const Digest = z.strictObject({
   ms: z.number(),
   timing: Timing,
   usage: Usage,
+  /** What a fork took over; in neither figure of its own. */
+  inherited: z.strictObject({ usage: Usage, cost: z.number().exactOptional() }).exactOptional(),
   /** USD, of its own generations, at the prices of the configuration when it ended; absent when one was not known. */
   cost: z.number().exactOptional(),
   rounds: z.number().int(),
@@ -71,6 +74,8 @@ export class DigestFold {
   #model: string | undefined;
   #calls = 0;
   #started: EventOf<"run.started"> | undefined;
+  /** Of a fork: terminal events of earlier releases have what it took over in their sums. */
+  #spending: Spending | undefined;
 
   constructor(run: string, request: Asked, prices: Prices = {}) {
     this.#prices = prices;
@@ -79,6 +84,8 @@ export class DigestFold {
   }
 
   add(event: RunEvent): void {
+    if (event.type === "run.started" && event.fork !== undefined) this.#spending = new Spending();
+    this.#spending?.apply(event);
     switch (event.type) {
       case "run.started":
         this.#started = event;
@@ -99,7 +106,8 @@ export class DigestFold {
     const input = inputText(this.#started?.input ?? this.#request.input);
     const startedAt = this.#started?.at ?? last.at;
     const { config, fork } = this.#started ?? {};
-    const cost = costOf(last.spent ?? this.#onlyModel(last), this.#prices);
+    const { usage, spent, inherited } = this.#spending?.bill ?? last;
+    const cost = costOf(spent ?? this.#onlyModel(usage), this.#prices);
     const digest: Digest = {
       run: this.#run,
       agent,
@@ -111,7 +119,8 @@ export class DigestFold {
       endedAt: last.at,
       ms: Math.max(0, last.at - startedAt),
       timing: last.timing,
-      usage: last.usage,
+      usage,
+      ...(inherited === undefined ? {} : { inherited: this.#takenOver(inherited) }),
       ...(cost === undefined ? {} : { cost }),
       rounds: last.rounds,
       calls: this.#calls,
@@ -127,8 +136,13 @@ export class DigestFold {
     return { digest, text: `${beginning(input, searched)}\n${beginning(last.output, searched)}` };
   }
 
+  #takenOver({ usage, spent }: Inherited): NonNullable<Digest["inherited"]> {
+    const cost = costOf(spent, this.#prices);
+    return { usage, ...(cost === undefined ? {} : { cost }) };
+  }
+
   /** Without `spent`, all that was used is the successful generations of one model: the last that was asked. */
-  #onlyModel({ usage }: TerminalEvent): Spent {
+  #onlyModel(usage: Usage): Spent {
     return this.#model === undefined ? [] : [{ by: "generation", name: this.#model, count: 1, usage }];
   }
 }

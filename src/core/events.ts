@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Code, codes } from "./codes.ts";
 import { Message } from "./messages.ts";
-import { Spent, Usage } from "./usage.ts";
+import { Inherited, Spent, Usage } from "./usage.ts";
 
 /**
  * A run is a list of these. `seq` counts 1, 2, 3 … without gaps within a run; exactly one terminal event comes last. Deltas are
@@ -236,6 +236,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     calls: z.array(PendingCall).exactOptional(),
     usage: Usage,
     spent: Spent.exactOptional(),
+    inherited: Inherited.exactOptional(),
     rounds: z.number().int(),
     timing: Timing,
   }),
@@ -245,6 +246,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     output: z.string(),
     usage: Usage,
     spent: Spent.exactOptional(),
+    inherited: Inherited.exactOptional(),
     rounds: z.number().int(),
     timing: Timing,
   }),

@@ -25,6 +25,10 @@ export const Spent = z.array(
 );
 export type Spent = z.output<typeof Spent>;
 
+/** What a fork took over with its first events. The original spent it; it is in no sum of the fork's. */
+export const Inherited = z.strictObject({ usage: Usage, spent: Spent });
+export type Inherited = z.output<typeof Inherited>;
+
 const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
 
 /** Providers repeat growing totals, so later values overwrite earlier ones, field by field. */

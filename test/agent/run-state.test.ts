@@ -322,7 +322,9 @@ describe("the state of a run, folded from its events", () => {
       { outputTokens: 3 },
       ["x"],
     ]);
-    expect(state.spending.parts).to.deep.equal([{ by: "failed", name: "p/m", count: 1, usage: { outputTokens: 3 } }]);
+    expect(state.spending.bill.spent).to.deep.equal([
+      { by: "failed", name: "p/m", count: 1, usage: { outputTokens: 3 } },
+    ]);
     const spent = after(
       start,
       round(),
@@ -330,7 +332,7 @@ describe("the state of a run, folded from its events", () => {
       toolFinished("c", { usage: { inputTokens: 5 } }),
     );
     expect(spent.usage).to.deep.equal({ inputTokens: 6 });
-    expect(spent.spending.parts?.map(({ by, name }) => [by, name])).to.deep.equal([
+    expect(spent.spending.bill.spent?.map(({ by, name }) => [by, name])).to.deep.equal([
       ["generation", "p/m"],
       ["tool", "look"],
     ]);

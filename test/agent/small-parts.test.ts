@@ -7,7 +7,6 @@ import { LimitReached, limitIn } from "../../src/agent/limit-reached.ts";
 import { checkContext, LiveContext } from "../../src/agent/live-context.ts";
 import { lowerLimits } from "../../src/agent/request-limits.ts";
 import { Asking } from "../../src/agent/state/asking.ts";
-import { Spending } from "../../src/agent/state/spending.ts";
 import { TimeKeeper } from "../../src/agent/timing.ts";
 import { ToolTable } from "../../src/agent/tools/tool-table.ts";
 import { VenturiError } from "../../src/core/errors.ts";
@@ -542,25 +541,6 @@ describe("a run's time", () => {
     expect([asking.total(150), asking.total(205)]).to.deep.equal([20, 25]);
     asking.end(190);
     expect(asking.total(300)).to.equal(20);
-  });
-});
-
-describe("a run's spending", () => {
-  it("is told by purpose only when that says more than the total", () => {
-    const spending = new Spending();
-    expect(spending.parts).to.equal(undefined);
-    spending.add("generation", "m", { inputTokens: 1, outputTokens: 2 });
-    spending.add("generation", "m", { inputTokens: 3 });
-    expect(spending.parts).to.equal(undefined);
-    expect(spending.total).to.deep.equal({ inputTokens: 4, outputTokens: 2 });
-    spending.add("tool", "m", { outputTokens: 5 });
-    expect(spending.parts).to.deep.equal([
-      { by: "generation", name: "m", count: 2, usage: { inputTokens: 4, outputTokens: 2 } },
-      { by: "tool", name: "m", count: 1, usage: { outputTokens: 5 } },
-    ]);
-    const failed = new Spending();
-    failed.add("failed", "m", {});
-    expect(failed.parts).to.have.length(1);
   });
 });
 

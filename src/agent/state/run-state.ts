@@ -2,11 +2,11 @@ import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "..
 import { flatten } from "../../core/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/lazy-collections.ts";
 import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
+import { Spending } from "../../core/spending.ts";
 import type { Verdict } from "../../core/tool.ts";
 import type { Usage } from "../../core/usage.ts";
 import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
-import { Spending } from "./spending.ts";
 
 interface Handover {
   readonly agent: string;
@@ -76,8 +76,9 @@ export class RunState {
     return state;
   }
 
+  /** Of its own; what a fork took over is not in it. */
   get usage(): Usage {
-    return this.spending.total;
+    return this.spending.own.total;
   }
 
   /** All output shown and not retracted. */
@@ -95,11 +96,13 @@ export class RunState {
     switch (event.type) {
       case "run.started":
         this.started = event;
+        this.spending.apply(event);
         this.messages.push(...inputMessages(event.input));
         this.useIds(this.messages);
         return;
       case "round.started":
         this.settled = undefined;
+        this.spending.apply(event);
         this.round = new RoundState(event.round, event.attempt, event.provider);
         this.roundNumber = event.round;
         this.model = event.model;
@@ -131,7 +134,7 @@ export class RunState {
           call.approval = undefined;
         });
       case "tool.finished":
-        if (event.usage) this.spending.add("tool", event.name, event.usage);
+        this.spending.apply(event);
         return this.#ofCall(event.call, (call) => this.#finish(call, event));
       case "approval.requested":
         if (!this.round?.calls.has(event.call)) return this.#ask(event);
@@ -168,11 +171,10 @@ export class RunState {
         return;
       case "generation.finished":
         if (this.round) this.round.generated = event;
-        this.spending.add("generation", this.model ?? "", event.usage);
+        this.spending.apply(event);
         return;
       case "generation.failed":
-        if (event.usage) this.spending.add("failed", event.model, event.usage);
-        return;
+        return this.spending.apply(event);
       case "round.finished":
         return this.#settle();
       case "run.finished":

@@ -1,5 +1,6 @@
 import { inputText } from "../../core/digest.ts";
-import { type EventOf, isTerminal, type RunEvent, type Timing } from "../../core/events.ts";
+import { type EventOf, isTerminal, type RunEvent, type TerminalEvent, type Timing } from "../../core/events.ts";
+import { Spending } from "../../core/spending.ts";
 import type { Usage } from "../../core/usage.ts";
 
 /** One run as far as a comparison looks at it. */
@@ -15,6 +16,8 @@ export interface ComparedRun {
   readonly ms: number;
   readonly timing: Timing | undefined;
   readonly usage: Usage;
+  /** What a fork took over; not in `usage`. */
+  readonly inherited: Usage | undefined;
   readonly rounds: number;
   readonly calls: readonly ComparedCall[];
 }
@@ -72,10 +75,23 @@ function comparedRun(events: readonly RunEvent[]): ComparedRun {
     output: end?.output ?? "",
     ms: (last?.at ?? 0) - (first?.at ?? 0),
     timing: end?.timing,
-    usage: end?.usage ?? {},
+    ...usageOf(events, end),
     rounds: end?.rounds ?? 0,
     calls: callsOf(events),
   };
+}
+
+/** Terminal events of earlier releases have what a fork took over in their sums, so a fork's are made from its events. */
+function usageOf(
+  events: readonly RunEvent[],
+  end: TerminalEvent | undefined,
+): Pick<ComparedRun, "usage" | "inherited"> {
+  const [first] = events;
+  if (first?.type !== "run.started" || first.fork === undefined)
+    return { usage: end?.usage ?? {}, inherited: undefined };
+  const spending = new Spending();
+  for (const event of events) spending.apply(event);
+  return { usage: spending.own.total, inherited: spending.inherited?.total };
 }
 
 function callsOf(events: readonly RunEvent[]): ComparedCall[] {

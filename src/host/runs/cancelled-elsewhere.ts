@@ -16,7 +16,7 @@ export async function endIfCancelled({ claim, log, history, signals }: PipelineW
   if (cancel === undefined) return;
   const { agent, input } = claim.request;
   if (history.length === 0) log.write({ type: "run.started", agent, input });
-  const { output, usage, roundNumber } = RunState.of(history);
+  const { output, spending, roundNumber: rounds } = RunState.of(history);
   const error = cancelled(cancel.body);
-  await log.step({ type: "run.failed", error: error.toJSON(), output, usage, rounds: roundNumber, timing: noTiming });
+  await log.step({ type: "run.failed", error: error.toJSON(), output, ...spending.bill, rounds, timing: noTiming });
 }

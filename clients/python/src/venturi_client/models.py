@@ -140,6 +140,11 @@ class Usage(Model):
     source: Literal["reported", "partial", "estimated"] | str | None = None
 
 
+class DigestInherited(Model):
+    usage: Usage
+    cost: float | None = None
+
+
 class DigestFork(Model):
     run: str
     after: int
@@ -157,6 +162,7 @@ class Digest(Model):
     ms: float
     timing: Timing
     usage: Usage
+    inherited: DigestInherited | None = None
     cost: float | None = None
     rounds: int
     calls: int
@@ -604,6 +610,11 @@ class SpentItem(Model):
 Spent = list[SpentItem]
 
 
+class RunFinishedInherited(Model):
+    usage: Usage
+    spent: Spent
+
+
 class RunFinished(Model):
     type: Literal["run.finished"] = "run.finished"
     run: str
@@ -615,8 +626,14 @@ class RunFinished(Model):
     calls: list[PendingCall] | None = None
     usage: Usage
     spent: Spent | None = None
+    inherited: RunFinishedInherited | None = None
     rounds: int
     timing: Timing
+
+
+class RunFailedInherited(Model):
+    usage: Usage
+    spent: Spent
 
 
 class RunFailed(Model):
@@ -628,6 +645,7 @@ class RunFailed(Model):
     output: str
     usage: Usage
     spent: Spent | None = None
+    inherited: RunFailedInherited | None = None
     rounds: int
     timing: Timing
 

@@ -23,6 +23,7 @@ export function emptyView(run: string): RunView {
     calls: new Map(),
     ribbon: new Ribbon(),
     usage: undefined,
+    inherited: undefined,
     timing: undefined,
     finish: undefined,
     error: undefined,
@@ -342,6 +343,7 @@ function end(view: RunView, event: EventOf<"run.finished" | "run.failed">): void
   if (round !== undefined) round.endedAt ??= event.at;
   view.endedAt = event.at;
   view.usage = event.usage;
+  view.inherited = event.inherited?.usage;
   view.timing = event.timing;
   view.output = event.output;
   if (event.type === "run.finished") {

@@ -24,6 +24,8 @@ export interface RunView {
   calls: Map<string, Call>;
   ribbon: Ribbon;
   usage: Usage | undefined;
+  /** What a fork took over; not in `usage`. */
+  inherited: Usage | undefined;
   timing: Timing | undefined;
   finish: string | undefined;
   error: ErrorBody | undefined;
