@@ -28,11 +28,12 @@ const usages: readonly Usage[] = [
   { inputTokens: 1300, outputTokens: 40 },
   { inputTokens: 1700, outputTokens: 80 },
 ];
-const script: readonly Generation[] = usages.map((usage, index) =>
-  index === 0
-    ? [say.call(0, "calculator", { expression: "6*7" }), say.usage(usage), say.done("tool_calls")]
-    : [`Answer ${index}.`, say.usage(usage), say.done()],
-);
+const scriptOf = (reported: readonly Usage[]): Generation[] =>
+  reported.map((usage, index) =>
+    index === 0
+      ? [say.call(0, "calculator", { expression: "6*7" }), say.usage(usage), say.done("tool_calls")]
+      : [`Answer ${index}.`, say.usage(usage), say.done()],
+  );
 const costOf = (usage: Usage) => ((usage.inputTokens ?? 0) * 3 + (usage.outputTokens ?? 0) * 15) / 1e6;
 
 for (const journal of ["{ type: memory }", "{ type: sqlite, path: fork.db }"]) {
@@ -40,8 +41,8 @@ for (const journal of ["{ type: memory }", "{ type: sqlite, path: fork.db }"]) {
     const folder = testFolder();
     let host: Host;
     afterEach(() => host.close());
-    const open = async () => {
-      const model = new ScriptedModel(script);
+    const open = async (reported = usages) => {
+      const model = new ScriptedModel(scriptOf(reported));
       host = await openHost({
         configFile: folder.write({ "venturi.yaml": config(journal) }),
         env: {},
@@ -114,8 +115,11 @@ for (const journal of ["{ type: memory }", "{ type: sqlite, path: fork.db }"]) {
     });
 
     it("does not use up the fork's tokens", async () => {
-      await open();
-      const { run } = await host.runs.start({ agent: "assistant", input: { text: "go" }, limits: { tokens: 1005 } });
+      await open([
+        { inputTokens: 1600, outputTokens: 10 },
+        { inputTokens: 700, outputTokens: 10 },
+      ]);
+      const { run } = await host.runs.start({ agent: "assistant", input: { text: "go" }, limits: { tokens: 1500 } });
       const events = await read(run);
       expect(endOf(events)).to.include({ finish: "max_tokens" });
       const after = events.find(({ type }) => type === "generation.finished")?.seq ?? 0;
