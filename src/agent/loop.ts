@@ -66,8 +66,7 @@ export class Loop {
   interrupt(reason: VenturiError): void {
     const waits = reason.code === "shutting_down" && this.#dispatcher?.onlyAsking === true;
     if (!waits || this.#run.signal.aborted) return this.#run.abort(reason);
-    if (this.#run.parts.parkAfter === undefined) this.release(reason);
-    else this.#parking.park();
+    if (this.#run.parts.parkAfter === undefined || !this.#parking.park()) this.release(reason);
   }
 
   release(reason: VenturiError): void {

@@ -42,14 +42,15 @@ export class Parking {
     this.#stopTimer = undefined;
   }
 
-  /** Stops work on the run here; `leave` then parks it in the journal. */
-  park(): void {
+  /** Stops work on the run here; `leave` then parks it in the journal. False if it may not be parked now. */
+  park(): boolean {
     this.stop();
-    if (this.#run.signal.aborted || !this.#mayPark()) return;
+    if (this.#run.signal.aborted || !this.#mayPark()) return false;
     this.#parked = true;
     const reason = "the run is parked until a person answers";
     this.#run.abort(new VenturiError("agent.run", "unavailable", reason, { details: { parked: true } }));
     this.#run.fence();
+    return true;
   }
 
   /** `deadline`: when the first open question times out. */

@@ -27,8 +27,8 @@ interface Wait {
 /** Requests approvals and waits for the decision, which may arrive before the question, after a restart, or never. */
 export class Approvals {
   readonly #run: RunContext;
-  /** Decisions that arrived before their call asked. */
-  readonly #early = new LazyMap<string, SignalledVerdict>();
+  /** Decisions that have arrived and are not in the journal yet: their call is about to ask, or their question not acknowledged. */
+  readonly #held = new LazyMap<string, SignalledVerdict>();
   #answering = 0;
   readonly #waiting = new LazyMap<string, (verdict: Verdict) => void>();
 
@@ -36,9 +36,18 @@ export class Approvals {
     this.#run = run;
   }
 
-  /** An answer has arrived and is being stored: the waiting call is about to continue. */
+  /** An open question has its answer, which is not stored yet. Its signal counts as seen, so nobody else would deliver it. */
   get answering(): boolean {
-    return this.#answering > 0;
+    if (this.#answering > 0) return true;
+    for (const call of this.#held.keys()) if (this.#isOpen(call)) return true;
+    return false;
+  }
+
+  #isOpen(call: string): boolean {
+    const { round, questions } = this.#run.state;
+    const question = questions.get(call);
+    if (question !== undefined) return question.verdict === undefined;
+    return round?.calls.get(call)?.approval === "requested";
   }
 
   get waiting(): number {
@@ -58,9 +67,8 @@ export class Approvals {
   }
 
   resolve(call: string, verdict: SignalledVerdict): void {
-    const waiter = this.#waiting.get(call);
-    if (waiter) waiter(verdict);
-    else this.#early.set(call, verdict);
+    if (!this.#held.has(call)) this.#held.set(call, verdict); // the first answer counts
+    this.#waiting.get(call)?.(verdict);
   }
 
   /** Whether the call may run; requests approval where required. The person sees the tool's effective input and the reason. */
@@ -68,7 +76,7 @@ export class Approvals {
     const { input, reason } = shown;
     if (call.approval === undefined) {
       // An early decision from before the call's first start was not about this question.
-      if (call.attempts > 0) this.#early.delete(call.call);
+      if (call.attempts > 0) this.#held.delete(call.call);
       await this.#request(
         { call: call.call, name: call.name, arguments: input, ...(reason === undefined ? {} : { reason }) },
         round,
@@ -122,6 +130,7 @@ export class Approvals {
         ...facts,
         ...("signal" in rest ? { signal: rest.signal } : {}),
       });
+      this.#held.delete(call);
     } finally {
       this.#answering -= 1;
     }
@@ -146,8 +155,8 @@ export class Approvals {
   }
 
   #verdict(call: string, { left, settled }: Wait): Promise<Verdict | SignalledVerdict> {
-    const early = this.#early.get(call);
-    if (early) return Promise.resolve(early);
+    const held = this.#held.get(call);
+    if (held) return Promise.resolve(held);
     const { signal } = this.#run;
     return new Promise((resolve, reject) => {
       const settle = (verdict: Verdict) => {
