@@ -17,8 +17,11 @@ export interface Streams {
   /** Activity and timings (stderr). */
   readonly words: Show;
   readonly color: boolean;
-  /** Show tools, reasoning and a closing line. */
-  readonly verbose: boolean;
+  /**
+   * What is shown beside the answer: nothing; a line for each step of a call and for the end, as in a pipe; or reasoning, calls
+   * when they end, and the end, with calls under way drawn by `withLiveCalls`.
+   */
+  readonly beside: "nothing" | "lines" | "live";
 }
 
 /** A run as it happens, for people: the answer on stdout, tools and timings on stderr. */
@@ -34,6 +37,11 @@ export class TextPrinter implements Printer {
     this.#streams = streams;
   }
 
+  /** Whether something may be drawn on the line the cursor is on. */
+  get isAtLineStart(): boolean {
+    return this.#line === "start";
+  }
+
   print(event: RunEvent): void {
     switch (event.type) {
       case "round.started":
@@ -45,9 +53,15 @@ export class TextPrinter implements Printer {
         return;
       case "reasoning.delta":
         return this.#reasoning(event.text);
+      case "tool_call.started":
+        return this.#step(event, "called");
       case "tool_call.ready":
         this.#arguments.set(event.call, brief(JSON.stringify(event.arguments)));
-        return;
+        return this.#step(event, `arguments ${this.#arguments.get(event.call)}`);
+      case "tool.started":
+        return this.#step(event, event.attempt > 1 ? `started, attempt ${event.attempt}` : "started");
+      case "approval.requested":
+        return this.#step(event, "waits for approval");
       case "tool_call.rejected":
         return this.#note(this.#red("✗"), ` ${brief(event.name)} `, this.#dim(brief(event.error.err)));
       case "tool.output":
@@ -74,8 +88,14 @@ export class TextPrinter implements Printer {
     }
   }
 
+  /** A step of a call on its way. On a terminal it is drawn instead, below the last whole line. */
+  #step({ name, call }: { readonly name: string; readonly call: string }, what: string): void {
+    if (this.#streams.beside === "lines") this.#note(`${brief(name)} `, this.#dim(brief(call)), `: ${what}`);
+    else if (this.#streams.beside === "live") this.#endLine();
+  }
+
   #reasoning(text: string): void {
-    if (!this.#streams.verbose || text === "") return;
+    if (this.#streams.beside !== "live" || text === "") return;
     if (this.#line === "answer") this.#endLine();
     this.#streams.words(this.#dim(text));
     this.#line = "reasoning";
@@ -119,7 +139,7 @@ export class TextPrinter implements Printer {
   }
 
   #note(...parts: readonly Shown[]): void {
-    if (!this.#streams.verbose) return;
+    if (this.#streams.beside === "nothing") return;
     this.#endLine();
     this.#streams.words(...parts, "\n");
   }

@@ -35,8 +35,12 @@ export const styled = (style: Style, text: string): Styled =>
 /** Our own drawing, whose labels have been sanitised. */
 export const drawn = (ansi: string): Styled => new Styled(ansi);
 
-/** Carriage return and clear line. */
-export const emptyLine = new Styled("\r\u001b[K");
+/** Lines drawn below the last whole one, each cut at the terminal's edge (DECAWM off), with the cursor left behind the last. */
+export const block = (lines: readonly string[]): Styled =>
+  new Styled(`\u001b[?7l${lines.map(forOneLine).join("\n")}\u001b[?7h`);
+
+/** Takes such a block of so many lines away. */
+export const noBlock = (lines: number): Styled => new Styled(`\r${lines > 1 ? `\u001b[${lines - 1}A` : ""}\u001b[J`);
 
 /** Keeps earlier output from affecting what follows: colours off, text visible. */
 export const reset = new Styled("\u001b[0m");

@@ -1,15 +1,15 @@
+import { withLiveCalls } from "./live-calls.ts";
 import { jsonPrinter, type Printer, TextPrinter } from "./printer.ts";
 import { type Show, show, showJson, wantsColor } from "./screen.ts";
-import { withSpinner } from "./spinner.ts";
 
-/** How a run is shown: JSON lines, or text without styling in a pipe. */
+/** How a run is shown: JSON lines; on a terminal as it happens; or text without styling in a pipe, a line for each step of a call. */
 export function openPrinter(options: { readonly json: boolean; readonly quiet?: boolean }): Printer {
   if (options.json) return jsonPrinter((json) => showJson(process.stdout, json));
   const out: Show = (...parts) => show(process.stdout, ...parts);
   const words: Show = (...parts) => show(process.stderr, ...parts);
-  const verbose = options.quiet !== true && process.stderr.isTTY === true;
-  const printer = new TextPrinter({ out, words, color: wantsColor(process.stderr), verbose });
-  return verbose && process.stdout.isTTY === true ? withSpinner(printer, words) : printer;
+  const beside = options.quiet === true ? "nothing" : process.stderr.isTTY === true ? "live" : "lines";
+  const printer = new TextPrinter({ out, words, color: wantsColor(process.stderr), beside });
+  return beside === "live" ? withLiveCalls(printer, words, () => process.stderr.columns ?? 80) : printer;
 }
 
 /** Reads stdin to its end, for `venturi run AGENT -`. */

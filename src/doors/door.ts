@@ -100,6 +100,10 @@ export function makeDoors(errorOf: ErrorOf, handles: Readonly<Record<string, Tab
           } catch (thrown) {
             throw convert(op, args, thrown);
           }
+          for (const [name, text] of Object.entries(methods)) {
+            const own = Object.hasOwn(this, name) ? (Reflect.get(this, name) as unknown) : undefined;
+            if (typeof own === "function") Reflect.set(this, name, guard(`${op}.${name}`, own as AnyFunction, text));
+          }
         }
       };
       for (const [name, text] of Object.entries(methods)) {

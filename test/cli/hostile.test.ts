@@ -80,7 +80,7 @@ describe("hostile text at the terminal", () => {
         const keep = (...parts: readonly Shown[]) => {
           shown += parts.map(ansiOf).join("");
         };
-        const printer = new TextPrinter({ out: keep, words: keep, color, verbose: true });
+        const printer = new TextPrinter({ out: keep, words: keep, color, beside: "live" });
         for (const before of events.slice(0, 7)) if (event.seq > 7) printer.print(before);
         printer.print(event);
         expect(plain(shown), event.type).not.to.match(unsafe);

@@ -117,11 +117,35 @@ describe("the command line with a service behind it", function () {
     await stream.text().catch(() => {});
   });
 
-  it("runs an agent: the answer on stdout and nothing else, plain in a pipe", async () => {
-    const { exit, out, err } = await venturi(["--config", write(), "run", "assistant", "What is 17 * 23?"]);
-    expect(exit).to.equal(0);
-    expect(out).to.match(/391\.?\n$/);
-    expect(err).to.equal("");
+  for (const words of [
+    ["run", "assistant", "What is 17 * 23?"],
+    ["chat", "assistant"],
+  ]) {
+    it(`${words[0]}: the answer on stdout and nothing else, and in a pipe a plain line for each step of a call beside it`, async () => {
+      const { exit, out, err } = await venturi(["--config", write(), ...words], {}, undefined, "What is 17 * 23?\n");
+      expect(exit).to.equal(0);
+      expect(out)
+        .to.match(/391\.?\n$/)
+        .and.not.to.include("called");
+      expect(
+        err
+          .replaceAll(/call_\w+/g, "ID")
+          .split("\n")
+          .slice(0, 3),
+      ).to.deep.equal([
+        "calculator ID: called",
+        'calculator ID: arguments {"expression":"17 * 23"}',
+        "calculator ID: started",
+      ]);
+      expect(err.split("\n").slice(3).join("\n")).to.match(
+        /^⚙ calculator .* → .*391.* \(\d+ ms\)\n[^\n]* · 2 rounds · [^\n]*\n$/,
+      );
+    });
+  }
+
+  it("run --quiet: the answer and nothing else", async () => {
+    const { out, err } = await venturi(["--config", write(), "run", "-q", "assistant", "What is 17 * 23?"]);
+    expect([/391\.?\n$/.test(out), err]).to.deep.equal([true, ""]);
   });
 
   it("runs with --json as one event a line", async () => {

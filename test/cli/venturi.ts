@@ -14,6 +14,7 @@ export function venturi(
   words: readonly string[],
   env: Record<string, string> = {},
   cwd = process.cwd(),
+  input = "",
 ): Promise<Outcome> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...words], { cwd, env: { ...process.env, NO_COLOR: "1", ...env } });
@@ -27,6 +28,7 @@ export function venturi(
     });
     child.on("error", reject);
     child.on("close", (exit) => resolve({ exit, out, err }));
-    child.stdin.end();
+    child.stdin.on("error", () => {}); // it may end before it has read
+    child.stdin.end(input);
   });
 }

@@ -151,7 +151,7 @@ describe("an approval inside a called agent", function () {
       out: () => {},
       words: (...parts) => words.push(parts.join("")),
       color: false,
-      verbose: true,
+      beside: "live",
     });
     const questions: string[] = [];
     const approve: typeof askApproval = async (event) => {
