@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { constants, existsSync } from "node:fs";
 import { type FileHandle, lstat, open, readlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Log } from "venturi/plugin";
 import { findProgram } from "./commands.ts";
@@ -66,7 +66,8 @@ interface Setting {
 
 const wrapper = (program: string, mounts: readonly string[], { options, jail, shell }: Setting): Sandbox => ({
   async wrap(inner, argv, directory) {
-    const own = inner.startsWith("/usr/") ? [] : readOnly(dirname(inner));
+    // Alone: what lies beside it is for `mounts`.
+    const own = ["/usr", ...systemFolders].some((folder) => inner.startsWith(`${folder}/`)) ? [] : readOnly(inner);
     const handles = await openAll(options.readOnly.map((name) => join(jail.root, name)));
     // By descriptor, so that a link put there meanwhile is not followed.
     const shielded = [...handles.keys()].flatMap((path, index) => ["--ro-bind", `/proc/self/fd/${4 + index}`, path]);

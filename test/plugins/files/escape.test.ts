@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
@@ -118,6 +118,30 @@ describe("files against escapes", () => {
     outsideIsUntouched();
   });
 
+  it("a file swapped for a link while it is used leads nowhere, in 600 tries", async () => {
+    writeFileSync(join(workspace.root, "flip"), "harmless");
+    const swapper = await startSwapper(workspace, "../outside/secret.txt");
+    let inside = 0;
+    try {
+      for (let attempt = 0; attempt < 200; attempt++) {
+        const read = await outcome("read", { path: "flip" });
+        expect(read).not.to.contain(secret);
+        if (read.includes("harmless")) inside++;
+        await outcome("edit", { path: "flip", find: "SECRET", replace: "escaped" });
+        const found = await outcome("search", { path: "", text: "SECRET" });
+        expect(found).not.to.contain(secret);
+      }
+    } finally {
+      const gone = once(swapper, "exit");
+      swapper.kill("SIGKILL");
+      await gone;
+    }
+    expect(swapper.signalCode, "the swapper must have swapped to the end").to.equal("SIGKILL");
+    expect(inside, "the race must also be won by the real file now and then").to.be.above(0);
+    expect(readFileSync(join(workspace.outside, "secret.txt"), "utf8")).to.equal(`${secret}\n`);
+    for (const name of ["flip", "flip-link", "flip-real"]) rmSync(join(workspace.root, name), { force: true });
+  });
+
   it("a folder swapped for a link while it is used leads nowhere, in 600 tries", async () => {
     mkdirSync(join(workspace.root, "flip"));
     writeFileSync(join(workspace.root, "flip/secret.txt"), "harmless");
@@ -144,11 +168,11 @@ describe("files against escapes", () => {
 /** Full-width dots, percent signs and the like are plain names: a file of that name in the root is no escape. */
 const isInside = (workspace: Workspace, attempt: string): boolean => existsSync(join(workspace.root, attempt));
 
-async function startSwapper(workspace: Workspace): Promise<ChildProcess> {
+async function startSwapper(workspace: Workspace, target = "../outside"): Promise<ChildProcess> {
   const script = `
     const fs = require("fs");
     process.chdir(${JSON.stringify(workspace.root)});
-    fs.symlinkSync("../outside", "flip-link");
+    fs.symlinkSync(${JSON.stringify(target)}, "flip-link");
     console.log("swapping");
     const swap = fs.renameSync;
     for (;;) {

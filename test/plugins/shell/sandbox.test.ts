@@ -92,6 +92,16 @@ describe(`shell in bubblewrap (${withoutBubblewrap ?? "which is here"})`, () => 
     expect(free.stdout).to.match(/two\n.*inner/);
   });
 
+  it("shows a program that lies elsewhere, and nothing beside it", async () => {
+    const program = join(workspace.base, "outside/show.sh");
+    writeFileSync(program, "#!/bin/sh\ncat $(dirname $0)/*\n", { mode: 0o755 });
+    const tool = await createShell(workspace, { commands: [{ name: "show", argv: [program] }] });
+    const { output } = await callTool(tool, { command: "show" });
+    rmSync(program);
+    expect(output).to.have.property("exit", 0);
+    expect(JSON.stringify(output)).to.contain("dirname").and.not.to.contain(secret);
+  });
+
   it("does not follow a link put in the place of what it protects", async () => {
     symlinkSync("../outside", join(workspace.root, "shield"));
     const told = await run("cat shield/secret.txt; ls shield/", { readOnly: ["shield"] });
