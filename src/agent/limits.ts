@@ -35,7 +35,7 @@ export function tokenLimit(run: RunContext): LimitReached | undefined {
 }
 
 /** By the run, its tools, and the calls still running. */
-function tokensUsed(run: RunContext): number {
+export function tokensUsed(run: RunContext): number {
   let used = tokensIn(run.state.usage);
   for (const usage of run.spentBy.values()) used += tokensIn(usage);
   return used;

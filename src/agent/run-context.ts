@@ -61,6 +61,8 @@ export class RunContext {
   readonly waited: number;
   /** Characters produced by its generations. */
   produced: number;
+  /** Characters the next answer may have, by the tokens that are left. */
+  answerCharacters = Number.POSITIVE_INFINITY;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
   readonly spentBy = new LazyMap<string, Usage>();

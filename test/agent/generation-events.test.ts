@@ -336,7 +336,7 @@ describe("a tool's run", () => {
       [undefined, [undefined, undefined]],
     ] as const) {
       const model = calling();
-      const nativeChoice = { wire: "w", fields: { a: 1 } };
+      const nativeChoice = { wire: "w", fields: { tool_choice: 1 } };
       await run({
         model: Object.assign(model, { wire: "w" }),
         tools: [tool("look", () => "")],

@@ -132,7 +132,7 @@ describe("limits", () => {
     }
   });
 
-  it("counts tokens over the run", async () => {
+  it("counts tokens over the run, and does not ask for more than are left", async () => {
     const spend = say.usage({ inputTokens: 60, outputTokens: 1 });
     const model = new ScriptedModel([
       [spend, say.call(0, "look", { n: 1 })],
@@ -141,7 +141,8 @@ describe("limits", () => {
     const bench = await run({ model, tools: [look], limits: { tokens: 100, onLimit: "error" } });
     expect(bench.terminal).to.have.nested.property("error.code", "budget_exceeded");
     expect(bench.terminal).to.have.nested.property("error.details.limit", "max_tokens");
-    expect(bench.terminal.usage).to.deep.equal({ inputTokens: 120, outputTokens: 2 });
+    expect(bench.terminal.usage).to.deep.equal({ inputTokens: 60, outputTokens: 1 });
+    expect(model.requests).to.have.length(1);
   });
 
   it("ends a silent provider when the run's time is over, with the text so far", async () => {

@@ -236,16 +236,19 @@ describe("the end of a run", () => {
     expect(error.of("tool.started")).to.deep.equal([]);
     const spent = (outputTokens: number) =>
       run({
-        model: new ScriptedModel([[say.usage({ inputTokens: 1, outputTokens: 5 }), say.call(0, "look", {})], ["end"]]),
+        model: new ScriptedModel([[say.usage({ inputTokens: 1, outputTokens: 45 }), say.call(0, "look", {})], ["end"]]),
         tools: [look],
         limits: { outputTokens },
       });
-    expect((await spent(4)).terminal).to.include({ finish: "max_output" });
-    expect((await spent(6)).terminal).to.include({ finish: "stop" });
+    expect((await spent(44)).terminal).to.include({ finish: "max_output" });
+    expect((await spent(65)).terminal).to.include({ finish: "stop" });
     const used = (tokens: number) =>
-      run({ model: new ScriptedModel([[say.usage({ inputTokens: 3, outputTokens: 2 }), "x"]]), limits: { tokens } });
-    expect((await used(4)).terminal).to.include({ finish: "max_tokens" });
-    expect((await used(5)).terminal).to.include({ finish: "stop" });
+      run({
+        model: new ScriptedModel([[say.usage({ inputTokens: 300, outputTokens: 200 }), "x"]]),
+        limits: { tokens },
+      });
+    expect((await used(499)).terminal).to.include({ finish: "max_tokens" });
+    expect((await used(500)).terminal).to.include({ finish: "stop" });
   });
 
   it("by the sixth same call in a row is told before, from the third on", async () => {

@@ -112,7 +112,7 @@ describe("a conversation longer than the context", () => {
     expect(messages.slice(2)).to.deep.equal(turns.slice(2));
   });
 
-  it("of one turn shortens older results as far as needed, never the newest", () => {
+  it("of one turn shortens older results first, and the newest only if it would not fit otherwise", () => {
     const output = "y".repeat(4_000);
     const only = [long("user"), answered(output), answered(output), answered("short"), answered(output)];
     const outputs = (context: number) => compact(only, context).messages.slice(1).map(outputIn);
@@ -122,9 +122,13 @@ describe("a conversation longer than the context", () => {
     expect(outputs(3_000 / 0.8)).to.deep.equal([cut, output, "short", output]);
     expect(outputs(2_300 / 0.8)).to.deep.equal([cut, output, "short", output]);
     expect(outputs(2_000 / 0.8)).to.deep.equal([cut, cut, "short", output]);
-    expect(outputs(1)).to.deep.equal([cut, cut, "short", output]);
+    const [, , , newest] = outputs(1_000);
+    expect(newest)
+      .to.have.length.within(1_000, 2_700)
+      .and.match(/y\n\[the rest was left out to fit the context\]$/);
+    expect(outputs(1)).to.deep.equal([cut, cut, "short", cut]);
     expect(compact(only, 1).dropped).to.equal(0);
-    const kept = [long("user"), answered("y".repeat(400)), answered(output)];
+    const kept = [long("user"), answered("y".repeat(400)), answered("y".repeat(400))];
     expect(compact(kept, 1).messages).to.deep.equal(kept);
   });
 

@@ -155,12 +155,12 @@ describe("a run taken up after a crash", () => {
   for (const [limit, limits] of [
     ["max_rounds", { maxToolRounds: 0 }],
     ["max_tool_calls", { maxToolCalls: 0 }],
-    ["max_tokens", { tokens: 1 }],
+    ["max_tokens", { tokens: 500 }],
   ] as const) {
     it(`reports ${limit} as what it is when the crash came between the round and the end`, async () => {
       const tools = [tool("look", () => "")];
       const model = () =>
-        new ScriptedModel([[say.call(0, "look", {}), say.usage({ inputTokens: 5, outputTokens: 5 })]]);
+        new ScriptedModel([[say.call(0, "look", {}), say.usage({ inputTokens: 300, outputTokens: 300 })]]);
       const { events } = await killedAfter("round.finished", { model: model(), tools, limits });
       const resumed = await new Bench({ model: model(), tools, limits, history: events.slice() }).run();
       expect(resumed.terminal).to.include({ finish: limit });

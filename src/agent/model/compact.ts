@@ -3,6 +3,8 @@ import { estimateMessage } from "./estimate.ts";
 
 /** Share of the context window the conversation may fill. */
 const share = 0.8;
+/** The same for what the model has not read yet, which is shortened only if it would not fit otherwise. */
+const spare = 0.95;
 const keptOutput = 400;
 
 export interface Compacted {
@@ -14,7 +16,7 @@ export interface Compacted {
 /**
  * Makes a conversation fit the context. Drops whole old turns first (a user message and everything that answers it, so that
  * calls keep their results and answers the reasoning their vendor requires); if the last turn alone is too long, shortens its
- * older tool results. System messages stay. `reserved`: tokens taken by instructions and tools.
+ * tool results, the newest last. System messages stay. `reserved`: tokens taken by instructions and tools.
  */
 export function compact(messages: readonly Message[], contextTokens: number | undefined, reserved = 0): Compacted {
   if (contextTokens === undefined) return { messages, dropped: 0 };
@@ -30,7 +32,8 @@ export function compact(messages: readonly Message[], contextTokens: number | un
   }
   const rules = messages.slice(0, start).filter(({ role }) => role === "system");
   const kept = messages.slice(start);
-  const shortened = total <= budget ? kept : shortenOutputs(kept, total - budget);
+  const excess = { older: total - budget, newest: total - budget - contextTokens * (spare - share) };
+  const shortened = total <= budget ? kept : shortenOutputs(kept, excess);
   if (start === 0) return { messages: shortened, dropped: 0 };
   const dropped = start - rules.length;
   return { messages: dropped === 0 ? [...rules, ...shortened] : [...rules, notice(dropped), ...shortened], dropped };
@@ -41,20 +44,26 @@ const turnStarts = (messages: readonly Message[]): number[] =>
     message.role === "user" && messages[index - 1]?.role !== "user" ? [index] : [],
   );
 
-/** Oldest results first; the newest tool message stays intact because the model has not read it yet. */
-function shortenOutputs(messages: readonly Message[], excess: number): Message[] {
+/** Oldest results first, and of the newest no more than must be. In tokens. */
+function shortenOutputs(messages: readonly Message[], excess: { older: number; newest: number }): Message[] {
   const last = messages.findLastIndex((message) => message.role === "tool");
-  let left = excess * 4;
+  let removed = 0;
   return messages.map((message, index) => {
-    if (message.role !== "tool" || index === last || left <= 0) return message;
+    if (message.role !== "tool") return message;
+    const wanted = 4 * (index === last ? excess.newest : excess.older);
+    if (removed >= wanted) return message;
     const parts = message.parts.map((part) => {
-      if (part.type !== "tool_result" || part.output.length <= keptOutput || left <= 0) return part;
-      left -= part.output.length - keptOutput;
-      return { ...part, output: `${part.output.slice(0, keptOutput)}\n[the rest was left out to fit the context]` };
+      if (part.type !== "tool_result" || part.output.length <= keptOutput || removed >= wanted) return part;
+      const most = part.output.length - Math.ceil(wanted - removed) - restNotice.length;
+      const kept = index === last ? Math.max(keptOutput, most) : keptOutput;
+      removed += part.output.length - kept;
+      return { ...part, output: part.output.slice(0, kept) + restNotice };
     });
     return { ...message, parts };
   });
 }
+
+const restNotice = "\n[the rest was left out to fit the context]";
 
 const notice = (dropped: number): Message => ({
   role: "user",

@@ -2,9 +2,9 @@ import type { Message } from "../../core/messages.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { TokenCount } from "../../core/runs.ts";
 import { type AgentDefinition, defaultTimeouts } from "../definition.ts";
-import { estimateMessage, estimateTokens } from "./estimate.ts";
 import { firstRequest } from "./first-request.ts";
 import { fitTo, grantsFor } from "./fit.ts";
+import { estimateRequest } from "./token-room.ts";
 
 export interface Around {
   readonly signal: AbortSignal;
@@ -30,9 +30,7 @@ export async function countInput(agent: AgentDefinition, asked: RunRequest, arou
       signal.throwIfAborted();
     }
   }
-  const tools = request.tools.length === 0 ? 0 : estimateTokens(JSON.stringify(request.tools));
-  const tokens = request.messages.reduce((sum, message) => sum + estimateMessage(message), tools);
-  return { tokens, source: "estimated" };
+  return { tokens: estimateRequest(request), source: "estimated" };
 }
 
 /** Short timeouts: counting is quick and a caller is waiting. */

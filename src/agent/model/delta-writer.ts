@@ -59,6 +59,7 @@ export class DeltaWriter {
     this.#flush();
     // Once per network read.
     if (this.#cap.size > this.#cap.most) this.#cap.exceeded();
+    if (this.outputCharacters > this.#run.answerCharacters) this.#cap.outOfTokens();
   }
 
   /** End of input, whatever the reason. */

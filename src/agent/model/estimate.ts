@@ -3,18 +3,23 @@ import type { Usage } from "../../core/usage.ts";
 
 const charactersPerToken = 4;
 
-/** Within a factor of about 1.3 for English; used only where the provider reports nothing. */
-export const estimateTokens = (text: string): number => Math.ceil(text.length / charactersPerToken);
+/**
+ * Within a factor of about 1.3 for English. In bytes, because other scripts have fewer characters per token: a Chinese one has
+ * three bytes and is most of a token.
+ */
+export const estimateTokens = (text: string): number => Math.ceil(sizeOf(text) / charactersPerToken);
+
+const sizeOf = (text: string): number => Buffer.byteLength(text);
 
 export function estimateMessage(message: Message): number {
   let characters = 8;
   for (const part of message.parts) {
-    if (part.type === "text" || part.type === "reasoning") characters += part.text.length;
-    else if (part.type === "tool_call") characters += part.name.length + argumentsText(part).length;
-    else if (part.type === "tool_result") characters += part.output.length;
+    if (part.type === "text" || part.type === "reasoning") characters += sizeOf(part.text);
+    else if (part.type === "tool_call") characters += part.name.length + sizeOf(argumentsText(part));
+    else if (part.type === "tool_result") characters += sizeOf(part.output);
     else if (part.type === "image") characters += 1_000 * charactersPerToken;
     else if (part.type === "file") characters += fileCharacters(part);
-    else characters += JSON.stringify(part.data).length;
+    else characters += sizeOf(JSON.stringify(part.data) ?? "");
   }
   return Math.ceil(characters / charactersPerToken);
 }

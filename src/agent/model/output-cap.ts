@@ -35,7 +35,16 @@ export class OutputCap {
 
   /** Ends the run; nothing more is read from the provider afterwards. */
   exceeded(): void {
-    this.#run.abort(new LimitReached("max_output", this.#message));
+    this.#end(new LimitReached("max_output", this.#message));
+  }
+
+  /** The answer is longer than the tokens that were left for it. */
+  outOfTokens(): void {
+    this.#end(new LimitReached("max_tokens", "the answer is longer than the tokens that the run may still use"));
+  }
+
+  #end(limit: LimitReached): void {
+    this.#run.abort(limit);
     this.#run.throwIfAborted();
   }
 

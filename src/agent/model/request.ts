@@ -9,9 +9,10 @@ import type { RunContext } from "../run-context.ts";
 import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { compact } from "./compact.ts";
-import { estimateTokens } from "./estimate.ts";
+import { estimateMessage } from "./estimate.ts";
 import { optionsFor } from "./options.ts";
 import { takeableBy } from "./takeable.ts";
+import { estimateTools, withinLimits } from "./token-room.ts";
 import { withoutForeignSignatures } from "./vendor-proofs.ts";
 
 /** The tools of one round: the agent's, the client's, and `read_result` once an output was truncated. */
@@ -40,7 +41,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
   if (request.instructions !== undefined) system.push(request.instructions);
   const { contextTokens } = agent.model;
-  const reserved = contextTokens === undefined ? 0 : estimateTokens(instructions + JSON.stringify(tools.specs));
+  const reserved = contextTokens === undefined ? 0 : sum(system.map(estimateMessage)) + estimateTools(tools.specs);
   const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);
   if (dropped !== state.compacted) run.emit({ type: "context.compacted", dropped });
   const conversation = await run.content.load(
@@ -60,8 +61,11 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
     ...(output === undefined ? {} : { output }),
     ...cacheOf(run),
   };
-  return run.hooks.empty ? asked : run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
+  const hooked = run.hooks.empty ? asked : await run.hooks.beforeGeneration(asked, state.roundsFinished + 1);
+  return withinLimits(run, hooked);
 }
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((left, right) => left + right, 0);
 
 /** What the agent's function wrote for this run; a fork may have been given others. */
 const ownInstructions = ({ state, parts }: RunContext): string | undefined =>
