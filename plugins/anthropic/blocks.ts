@@ -1,7 +1,9 @@
 import {
+  answerOf,
   type Delta,
   type JsonPlace,
   list,
+  otherFields,
   parseJson,
   type Quirks,
   record,
@@ -61,6 +63,8 @@ export class Blocks {
   #thinking: Thinking | undefined;
   #calls = 0;
   #thoughts = 0;
+  /** The last block was one of text. */
+  #afterText = false;
   /** Arguments arrived that belong to no call that can be told: some call is not what it seems. */
   stray = false;
 
@@ -79,6 +83,7 @@ export class Blocks {
       this.#close(key, out);
     }
     const opened = this.#begin(block, source, out);
+    this.#afterText = block.type === "text";
     if (opened !== undefined) this.#open.set(key, opened);
   }
 
@@ -130,7 +135,7 @@ export class Blocks {
   #begin(block: Wire, source: Source["source"], out: Delta[]): Block | undefined {
     switch (block.type) {
       case "text":
-        if (typeof block.text === "string" && block.text !== "") out.push({ type: "text", text: block.text });
+        this.#beginText(block, out);
         for (const data of list(block.citations)) {
           out.push({ type: "activity", kind: "citation", wire: wireName, data });
         }
@@ -138,7 +143,13 @@ export class Blocks {
       case "thinking":
         return this.#beginThinking(block, out);
       case "redacted_thinking":
-        out.push({ type: "reasoning", text: "", part: this.#thoughts++, encrypted: word(block.data) ?? "" });
+        out.push({
+          type: "reasoning",
+          text: "",
+          part: this.#thoughts++,
+          encrypted: word(block.data) ?? "",
+          ...answerOf(wireName, otherFields(block, known.redacted)),
+        });
         return { kind: "settled" };
       case "tool_use":
         return this.#beginCall(block, wholeInput(block.input, source), out);
@@ -149,10 +160,19 @@ export class Blocks {
     }
   }
 
+  /** Where a text follows another the boundary counts: each has its own citations. */
+  #beginText(block: Wire, out: Delta[]): void {
+    const text = typeof block.text === "string" ? block.text : "";
+    const fields = otherFields(block, known.text) ?? (this.#afterText ? {} : undefined);
+    if (fields !== undefined) out.push({ type: "text", text, ...answerOf(wireName, fields) });
+    else if (text !== "") out.push({ type: "text", text });
+  }
+
   #beginThinking(block: Wire, out: Delta[]): Block {
     this.#thinking = { kind: "thinking", part: this.#thoughts++, signature: word(block.signature) ?? "", open: true };
     // Thinking without text still opens its part: its signature must be sent back.
-    out.push({ type: "reasoning", text: word(block.thinking) ?? "", part: this.#thinking.part });
+    const native = answerOf(wireName, otherFields(block, known.thinking));
+    out.push({ type: "reasoning", text: word(block.thinking) ?? "", part: this.#thinking.part, ...native });
     return this.#thinking;
   }
 
@@ -174,7 +194,7 @@ export class Blocks {
     if (typeof block.name === "string") delta.name = block.name;
     const signature = origin(block);
     if (signature !== undefined) delta.signature = signature;
-    out.push(delta);
+    out.push({ ...delta, ...answerOf(wireName, otherFields(block, known.call)) });
     this.#json = { kind: "call", call: delta.index, input, written: false, open: true };
     return this.#json;
   }
@@ -257,6 +277,14 @@ export class Blocks {
     out.push({ type: "tool_call", index: block.call, arguments: text, sealed: true });
   }
 }
+
+/** What each block has that is read here. */
+const known = {
+  text: new Set(["type", "text", "citations"]),
+  thinking: new Set(["type", "thinking", "signature"]),
+  redacted: new Set(["type", "data"]),
+  call: new Set(["type", "id", "name", "input"]),
+};
 
 const knownBlock = /_tool_use$|_tool_result$|^(mcp_tool_listing|container_upload|compaction|fallback)$/;
 

@@ -1,10 +1,12 @@
 import {
+  answerOf,
   type Decoder,
   type Delta,
   type FinishReason,
   type Frame,
   type JsonPlace,
   list,
+  otherFields,
   Quirks,
   RepeatedJson,
   record,
@@ -61,7 +63,8 @@ export class AnthropicDecoder implements Decoder {
         return this.#start(record(event.message), ["message"], out);
       case "message_delta":
         this.#reason(record(event.delta), out);
-        if (event.usage !== undefined) out.push({ type: "usage", usage: this.#usage.update(event.usage, "reported") });
+        this.#tell(otherFields(record(event.delta), known.end), otherFields(event, known.delta, "message_delta."), out);
+        if (event.usage !== undefined) this.#count(event.usage, "reported", out);
         return;
       case "message_stop":
         return this.#finish(out);
@@ -115,14 +118,24 @@ export class AnthropicDecoder implements Decoder {
     const id = word(message.id);
     const model = word(message.model);
     out.push({ type: "response", ...(id === undefined ? {} : { id }), ...(model === undefined ? {} : { model }) });
-    if (message.usage !== undefined) {
-      const source = message.stop_reason ? "reported" : "partial";
-      out.push({ type: "usage", usage: this.#usage.update(message.usage, source) });
-    }
+    // With the figures: they are all that a client knows of the input until the end.
+    this.#tell(otherFields(message, known.message), otherFields({ usage: message.usage }, new Set()), out);
+    if (message.usage !== undefined) this.#count(message.usage, message.stop_reason ? "reported" : "partial", out);
     for (const [at, block] of list(message.content).entries()) {
       this.#blocks.whole(this.#block(block, [...place, "content", at]), out);
     }
     this.#reason(message, out);
+  }
+
+  /** Fields of the message; those that stand beside `delta` in its last event under the event's name. */
+  #tell(fields: Fields, others: Fields, out: Delta[]): void {
+    if (fields === undefined && others === undefined) return;
+    out.push({ type: "response", ...answerOf(wireName, { ...fields, ...others }) });
+  }
+
+  #count(usage: unknown, source: "reported" | "partial", out: Delta[]): void {
+    const native = answerOf(wireName, otherFields(record(usage), new Set()));
+    out.push({ type: "usage", usage: this.#usage.update(usage, source), ...native });
   }
 
   #reason(from: Wire, out: Delta[]): void {
@@ -148,6 +161,15 @@ export class AnthropicDecoder implements Decoder {
     out.push(raw === undefined ? { type: "done", finish } : { type: "done", finish, raw });
   }
 }
+
+type Fields = Record<string, unknown> | undefined;
+
+const known = {
+  message: new Set(["id", "type", "role", "model", "content", "stop_reason", "usage"]),
+  /** Of the event that ends a message, and of its `delta`. */
+  delta: new Set(["type", "delta", "usage"]),
+  end: new Set(["stop_reason"]),
+};
 
 function finishOf(raw: string | undefined, calls: number): FinishReason {
   const finish = raw === undefined ? "stop" : (finishes.get(raw) ?? "other");

@@ -77,11 +77,8 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
     reply.header("request-id", served.run);
     const message = { run: served.run, model: body.model };
     if (body.stream) {
-      await streamRun(served, new MessageProjection(message).project, {
-        failed: failureFrame,
-        refused: failureResponse,
-        heartbeat: () => 'event: ping\ndata: {"type":"ping"}\n\n',
-      });
+      const { project, heartbeat } = new MessageProjection(message);
+      await streamRun(served, project, { failed: failureFrame, refused: failureResponse, heartbeat });
       return reply;
     }
     const blocks = new MessageBlocks();

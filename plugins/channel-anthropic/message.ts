@@ -1,4 +1,5 @@
-import type { EventOf, Usage } from "venturi/plugin";
+import type { EventOf, NativeAnswer, Usage, VendorAnswer } from "venturi/plugin";
+import { messagesWire } from "./blocks.ts";
 import { idOf } from "./threads.ts";
 
 export interface MessageRun {
@@ -6,7 +7,7 @@ export interface MessageRun {
   readonly model: string;
 }
 
-export const messageBody = ({ run, model }: MessageRun): Record<string, unknown> => ({
+const messageBody = ({ run, model }: MessageRun): Record<string, unknown> => ({
   id: idOf(run),
   type: "message",
   role: "assistant",
@@ -18,9 +19,43 @@ export const messageBody = ({ run, model }: MessageRun): Record<string, unknown>
   stop_details: null,
 });
 
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields of the vendor that stand in a message's last event, whenever they are known; the others of its first. */
+const atTheEnd: ReadonlySet<string> = new Set(["stop_sequence", "stop_details", "container", "context_management"]);
+/** Fields beside the last event's `delta`, and the prefix of those that a vendor put there. */
+const besideDelta: ReadonlySet<string> = new Set(["context_management"]);
+const beside = "message_delta.";
+
+/** The message as it begins: what its vendor has said of it so far. */
+export function messageStart(message: MessageRun, { usage = usageOf({}), ...fields }: Fields): Fields {
+  const first = Object.entries(fields).filter(([name]) => !atTheEnd.has(name) && !name.startsWith(beside));
+  return { ...messageBody(message), ...Object.fromEntries(first), usage };
+}
+
+/** The fields of an element that a vendor of this wire wrote. */
+export const ownFields = (native: NativeAnswer | undefined): Fields | undefined =>
+  native?.wire === messagesWire ? native.fields : undefined;
+
+/** The vendor's fields of a whole message. */
+export const messageFields = ({ usage: _, ...fields }: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name.replace(beside, ""), value]));
+
+/** The vendor's fields of the last event that the first one has not told: in its `delta`, and beside it. */
+export function endFields({ usage: _, ...fields }: Fields, told: Fields): { delta: Fields; event: Fields } {
+  const delta: Record<string, unknown> = {};
+  const event: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (name.startsWith(beside)) event[name.slice(beside.length)] = value;
+    else if (besideDelta.has(name)) event[name] = value;
+    else if (told[name] !== value) delta[name] = value;
+  }
+  return { delta, event };
+}
+
 export interface MessageEnd {
   readonly delta: Record<string, unknown>;
-  readonly usage: Record<string, unknown>;
+  readonly usage: Fields;
   /** Refusal text, which has no other place in the API. */
   readonly said: string;
 }
@@ -28,14 +63,14 @@ export interface MessageEnd {
 /** How a message ends. `raw` is the vendor's stop reason, `refusal` the model's text in place of an answer. */
 export function messageEnd(
   event: EventOf<"run.finished">,
-  { raw, refusal }: { raw: string | undefined; refusal: string },
+  { raw, refusal, vendor }: { raw: string | undefined; refusal: string; vendor: VendorAnswer },
 ): MessageEnd {
   const stop_reason = stopReason(event, raw);
-  const explained = stop_reason === "refusal" && refusal !== "";
+  const explained = refusal !== "" && (stop_reason === "refusal" || vendor.fields.stop_details !== undefined);
   const stop_details = explained ? { type: "refusal", category: null, explanation: refusal } : null;
   return {
     delta: { stop_reason, stop_sequence: null, stop_details },
-    usage: usageOf(event.usage),
+    usage: vendor.usage(usageOf(event.usage), event.usage),
     said: explained ? "" : refusal,
   };
 }

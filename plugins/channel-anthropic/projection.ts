@@ -1,12 +1,14 @@
-import { argumentsText, type EventOf, Paragraphs, type RunEvent, record } from "venturi/plugin";
+import { argumentsText, type EventOf, Paragraphs, type RunEvent, record, VendorAnswer } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { errorFrame } from "./errors.ts";
-import { type MessageRun, messageBody, messageEnd, usageOf } from "./message.ts";
+import { endFields, type MessageRun, messageEnd, messageStart, ownFields } from "./message.ts";
 
 /** A call of a client tool. Blocks are sequential, so a second call waits for the end of the first. */
 interface Call {
   readonly call: string;
   readonly name: string;
+  /** The vendor's other fields of it. */
+  readonly fields: Fields | undefined;
   /** Argument fragments not yet emitted. */
   waiting: string;
   done: boolean;
@@ -30,23 +32,46 @@ export class MessageProjection {
   #refusal = "";
   readonly #paragraphs = new Paragraphs();
   #raw: string | undefined;
+  readonly #vendor = new VendorAnswer(messagesWire);
+  /** The message as it began; undefined until it has. */
+  #told: Readonly<Record<string, unknown>> | undefined;
 
   constructor(message: MessageRun) {
     this.#message = message;
   }
 
   readonly project = (event: RunEvent): string => {
+    const frames = this.#frames(event);
+    return this.#told !== undefined || frames === "" || event.type === "run.failed" ? frames : this.#start() + frames;
+  };
+
+  readonly heartbeat = (): string =>
+    `${this.#told === undefined ? this.#start() : ""}event: ping\ndata: {"type":"ping"}\n\n`;
+
+  /** The beginning waits for what the vendor says of its message: the figures of the input, for one. */
+  #start(): string {
+    const message = messageStart(this.#message, this.#vendor.fields);
+    this.#told = message;
+    return frame("message_start", { message });
+  }
+
+  #frames(event: RunEvent): string {
     switch (event.type) {
-      case "run.started":
-        return frame("message_start", { message: { ...messageBody(this.#message), usage: usageOf({}) } });
+      case "round.started":
+        this.#vendor.add(event);
+        return "";
+      case "provider.activity":
+        if (this.#vendor.add(event)) return "";
+        if (this.#calls.length === 0) return this.#say(event);
+        this.#said.push(event);
+        return "";
       case "text.delta":
       case "reasoning.delta":
-      case "provider.activity":
         if (this.#calls.length === 0) return this.#say(event);
         this.#said.push(event);
         return "";
       case "tool_call.started":
-        return event.client ? this.#beginCall({ call: event.call, name: event.name, waiting: "", done: false }) : "";
+        return event.client ? this.#beginCall(callOf(event)) : "";
       case "tool_call.delta":
         return this.#extendCall(event.call, event.arguments);
       case "tool_call.ready":
@@ -59,6 +84,7 @@ export class MessageProjection {
         this.#paragraphs.note(event);
         return "";
       case "generation.finished":
+        this.#vendor.add(event);
         this.#raw = event.raw;
         return "";
       case "run.finished":
@@ -68,13 +94,17 @@ export class MessageProjection {
       default:
         return "";
     }
-  };
+  }
 
   #say(event: RunEvent): string {
     if (event.type === "text.delta") {
       const { round } = event;
       const text = round === this.#paragraphs.round ? event.text : this.#paragraphs.begin(round) + event.text;
-      return this.#delta("text", { type: "text_delta", text });
+      const fields = ownFields(event.native);
+      if (fields === undefined) return this.#delta("text", { type: "text_delta", text });
+      // A block of its own, as the vendor began it.
+      const begun = this.#close() + this.#begin("text", fields);
+      return text === "" ? begun : begun + this.#delta("text", { type: "text_delta", text });
     }
     if (event.type === "provider.activity") return this.#activity(event);
     return event.type === "reasoning.delta" ? this.#reasoning(event) : "";
@@ -86,8 +116,8 @@ export class MessageProjection {
     return this.#calls.length === 1 ? this.#openCall(call) : "";
   }
 
-  #openCall({ call, name }: Call): string {
-    const block = { type: "tool_use", id: call, name, input: {} };
+  #openCall({ call, name, fields }: Call): string {
+    const block = { type: "tool_use", id: call, name, input: {}, ...fields };
     return this.#close() + frame("content_block_start", { index: ++this.#index, content_block: block });
   }
 
@@ -122,20 +152,29 @@ export class MessageProjection {
     return frames + said.map((event) => this.#say(event)).join("");
   }
 
-  #reasoning({ text, part, signature, encrypted }: EventOf<"reasoning.delta">): string {
-    const sealed = encrypted === undefined ? "" : this.#whole({ type: "redacted_thinking", data: encrypted });
-    if (text === "" && signature === undefined) return sealed;
+  #reasoning({ text, part, signature, encrypted, native }: EventOf<"reasoning.delta">): string {
+    const fields = ownFields(native);
+    const redacted = { type: "redacted_thinking", data: encrypted, ...fields };
+    const sealed = encrypted === undefined ? "" : this.#whole(redacted);
+    if (text === "" && signature === undefined && (fields === undefined || encrypted !== undefined)) return sealed;
     // Each reasoning part gets its own block, with its own signature.
     const before = this.#open === "thinking" && part !== undefined && part !== this.#part ? this.#close() : "";
     this.#part = part;
+    if (fields !== undefined)
+      return before + this.#close() + this.#begin("thinking", fields) + this.#thought(text, signature);
+    return sealed + before + this.#thought(text, signature);
+  }
+
+  #thought(text: string, signature: string | undefined): string {
     const said = text === "" ? "" : this.#delta("thinking", { type: "thinking_delta", thinking: text });
     const signed = signature === undefined ? "" : this.#delta("thinking", { type: "signature_delta", signature });
-    return sealed + before + said + signed;
+    return said + signed;
   }
 
   /** Server-side activity in blocks of this wire; other wires' blocks cannot be expressed. */
   #activity({ wire, kind, data }: EventOf<"provider.activity">): string {
     if (wire !== messagesWire) return "";
+    if (kind === "fields") return "";
     if (kind === "citation") return this.#delta("text", { type: "citations_delta", citation: data });
     const block = record(data);
     return block.type === "container" ? "" : this.#whole(block);
@@ -162,11 +201,11 @@ export class MessageProjection {
     return opening + frame("content_block_delta", { index: this.#index, delta });
   }
 
-  #begin(kind: "text" | "thinking"): string {
+  #begin(kind: "text" | "thinking", fields?: Fields): string {
     this.#open = kind;
     this.#index++;
     const block = kind === "text" ? { type: kind, text: "" } : { type: kind, thinking: "", signature: "" };
-    return frame("content_block_start", { index: this.#index, content_block: block });
+    return frame("content_block_start", { index: this.#index, content_block: { ...block, ...fields } });
   }
 
   #close(): string {
@@ -180,14 +219,30 @@ export class MessageProjection {
     for (const left of event.calls ?? []) {
       const { call, name } = left;
       if (this.#sent.has(call)) continue;
-      frames += this.#beginCall({ call, name, waiting: "", done: false });
+      frames += this.#beginCall({ call, name, fields: undefined, waiting: "", done: false });
       frames += this.#extendCall(call, argumentsText(left)) + this.#endCall(call);
     }
-    const { delta, usage, said } = messageEnd(event, { raw: this.#raw, refusal: this.#refusal });
+    const vendor = this.#vendor;
+    const { delta, usage, said } = messageEnd(event, { raw: this.#raw, refusal: this.#refusal, vendor });
+    const fields = endFields(vendor.fields, this.#told ?? {});
     if (said !== "") frames += this.#delta("text", { type: "text_delta", text: said }) + this.#close();
-    return frames + frame("message_delta", { delta, usage }) + frame("message_stop", {});
+    return (
+      frames +
+      frame("message_delta", { delta: { ...delta, ...fields.delta }, usage, ...fields.event }) +
+      frame("message_stop", {})
+    );
   }
 }
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const callOf = ({ call, name, native }: EventOf<"tool_call.started">): Call => ({
+  call,
+  name,
+  fields: ownFields(native),
+  waiting: "",
+  done: false,
+});
 
 const frame = (type: string, fields: Record<string, unknown>): string =>
   `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;

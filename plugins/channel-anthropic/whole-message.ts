@@ -6,9 +6,10 @@ import {
   type PendingCall,
   type RunEvent,
   record,
+  VendorAnswer,
 } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
-import { type MessageRun, messageBody, messageEnd } from "./message.ts";
+import { type MessageRun, messageEnd, messageFields, messageStart, ownFields } from "./message.ts";
 
 type Block = Record<string, unknown>;
 
@@ -22,7 +23,10 @@ export class MessageBlocks {
   #raw: string | undefined;
   #container: unknown = null;
 
+  readonly #vendor = new VendorAnswer(messagesWire);
+
   readonly add = (event: RunEvent): void => {
+    this.#vendor.add(event);
     switch (event.type) {
       case "round.started":
         this.#roundStart = this.#blocks.length;
@@ -31,8 +35,7 @@ export class MessageBlocks {
         this.#blocks.length = Math.min(this.#blocks.length, this.#roundStart);
         return;
       case "text.delta":
-        if (event.round !== this.#paragraphs.round) this.#text(this.#paragraphs.begin(event.round));
-        return this.#text(event.text);
+        return this.#text(event);
       case "round.finished":
         return this.#paragraphs.note(event);
       case "refusal.delta":
@@ -41,7 +44,10 @@ export class MessageBlocks {
       case "reasoning.delta":
         return this.#reasoning(event);
       case "tool_call.started":
-        if (event.client) this.#blocks.push({ type: "tool_use", id: event.call, name: event.name, input: {} });
+        if (event.client) {
+          const call = { type: "tool_use", id: event.call, name: event.name, input: {} };
+          this.#blocks.push({ ...call, ...ownFields(event.native) });
+        }
         return;
       case "provider.activity":
         return this.#activity(event);
@@ -53,7 +59,8 @@ export class MessageBlocks {
   };
 
   message(message: MessageRun, event: EventOf<"run.finished">): Block {
-    const end = messageEnd(event, { raw: this.#raw, refusal: this.#refusal });
+    const vendor = this.#vendor;
+    const end = messageEnd(event, { raw: this.#raw, refusal: this.#refusal, vendor });
     const calls = new Map((event.calls ?? []).map((call) => [call.call, call]));
     const content = this.#blocks.flatMap((block): Block[] => {
       if (block.type !== "tool_use") return [block];
@@ -65,22 +72,28 @@ export class MessageBlocks {
       content.push({ type: "tool_use", id: call.call, name: call.name, input: inputOf(call) });
     }
     if (end.said !== "") content.push(textBlock(end.said));
-    return { ...messageBody(message), content, container: this.#container, ...end.delta, usage: end.usage };
+    const fields = { container: this.#container, ...end.delta, ...messageFields(vendor.fields) };
+    return { ...messageStart(message, {}), content, ...fields, usage: end.usage };
   }
 
-  #text(text: string): void {
-    if (text === "") return;
+  #text(event: EventOf<"text.delta">): void {
+    const { round } = event;
+    const text = round === this.#paragraphs.round ? event.text : this.#paragraphs.begin(round) + event.text;
+    const fields = ownFields(event.native);
+    if (text === "" && fields === undefined) return;
     const last = this.#blocks.at(-1);
-    if (last?.type === "text") last.text = `${last.text}${text}`;
-    else this.#blocks.push(textBlock(text));
+    if (last?.type === "text" && fields === undefined) last.text = `${last.text}${text}`;
+    else this.#blocks.push({ ...textBlock(text), ...fields });
   }
 
-  #reasoning({ text, part, signature, encrypted }: EventOf<"reasoning.delta">): void {
-    if (encrypted !== undefined) this.#blocks.push({ type: "redacted_thinking", data: encrypted });
-    if (text === "" && signature === undefined) return;
+  #reasoning({ text, part, signature, encrypted, native }: EventOf<"reasoning.delta">): void {
+    const fields = ownFields(native);
+    if (encrypted !== undefined) this.#blocks.push({ type: "redacted_thinking", data: encrypted, ...fields });
+    const thinks = text !== "" || signature !== undefined || (fields !== undefined && encrypted === undefined);
+    if (!thinks) return;
     let last = this.#blocks.at(-1);
     if (last?.type !== "thinking" || (part !== undefined && part !== this.#part)) {
-      last = { type: "thinking", thinking: "", signature: "" };
+      last = { type: "thinking", thinking: "", signature: "", ...fields };
       this.#blocks.push(last);
     }
     this.#part = part;
@@ -89,7 +102,7 @@ export class MessageBlocks {
   }
 
   #activity({ wire, kind, data }: EventOf<"provider.activity">): void {
-    if (wire !== messagesWire) return;
+    if (wire !== messagesWire || kind === "fields" || kind === "response") return;
     if (kind === "citation") return this.#cite(data);
     const block = record(data);
     if (block.type === "container") this.#container = { expires_at: null, ...block, type: undefined };

@@ -1,13 +1,5 @@
-import {
-  argumentsText,
-  type EventOf,
-  type PendingCall,
-  RoundTexts,
-  type RunEvent,
-  record,
-  type Usage,
-} from "venturi/plugin";
-import { chatWire } from "./chat-content.ts";
+import { argumentsText, type EventOf, type PendingCall, RoundTexts, type RunEvent, type Usage } from "venturi/plugin";
+import { ChatVendor, reasoningField, withFields } from "./chat-vendor.ts";
 
 export interface ChatRun {
   readonly run: string;
@@ -21,54 +13,36 @@ export interface ChatRun {
 
 /** What a non-streamed answer needs from the events besides the ending. */
 export class ChatExtras {
+  readonly vendor = new ChatVendor();
   #reasoning = "";
+  #reasoningField = "reasoning_content";
   #refusal = "";
-  readonly #annotations: unknown[] = [];
-  readonly #logprobs: unknown[] = [];
-  #fields: Record<string, unknown> = {};
-
   readonly #texts = new RoundTexts();
 
   readonly add = (event: RunEvent): void => {
     this.#texts.add(event);
-    if (event.type === "reasoning.delta") this.#reasoning += event.text;
-    else if (event.type === "refusal.delta") this.#refusal += event.text;
-    else if (event.type === "round.retracted") this.#reset();
-    else if (event.type === "provider.activity") this.#activity(event);
+    this.vendor.add(event);
+    if (event.type === "reasoning.delta") {
+      this.#reasoning += event.text;
+      this.#reasoningField = reasoningField(event) ?? this.#reasoningField;
+    } else if (event.type === "refusal.delta") this.#refusal += event.text;
+    else if (event.type === "round.retracted") {
+      this.#reasoning = "";
+      this.#refusal = "";
+    }
   };
 
   /** The fields of the message. */
   get message(): Record<string, unknown> {
     return {
       refusal: this.#refusal === "" ? null : this.#refusal,
-      ...(this.#reasoning === "" ? {} : { reasoning_content: this.#reasoning }),
-      ...(this.#annotations.length === 0 ? {} : { annotations: this.#annotations }),
-      ...this.#fields,
+      ...(this.#reasoning === "" ? {} : { [this.#reasoningField]: this.#reasoning }),
+      ...this.vendor.message,
     };
   }
 
   get said(): string {
     return this.#texts.text;
-  }
-
-  get logprobs(): unknown {
-    return this.#logprobs.length === 0 ? null : { content: this.#logprobs, refusal: null };
-  }
-
-  #activity(event: EventOf<"provider.activity">): void {
-    const { delta, logprobs } = ownWords(event);
-    if (logprobs !== undefined) this.#logprobs.push(...((record(logprobs).content as unknown[] | null) ?? [])); // a list, by the API
-    const { annotations, ...rest } = delta ?? {};
-    if (Array.isArray(annotations)) this.#annotations.push(...annotations);
-    this.#fields = { ...this.#fields, ...rest };
-  }
-
-  #reset(): void {
-    this.#reasoning = "";
-    this.#refusal = "";
-    this.#annotations.length = 0;
-    this.#logprobs.length = 0;
-    this.#fields = {};
   }
 }
 
@@ -77,29 +51,32 @@ export function chatCompletion(
   event: EventOf<"run.finished">,
   extras: ChatExtras,
 ): Record<string, unknown> {
-  const { said, message } = extras;
+  const { said, message, vendor } = extras;
   const content = said === "" && (event.calls?.length || message.refusal !== null) ? null : said;
   return {
     id: `chatcmpl-${chat.run}`,
     object: "chat.completion",
     created: seconds(),
     model: chat.model,
+    ...vendor.answer.fields,
     choices: [
       {
         index: 0,
-        message: { role: "assistant", content, ...message, ...callsOf(event.calls ?? [], chat) },
-        logprobs: extras.logprobs,
+        message: { role: "assistant", content, ...message, ...callsOf(event.calls ?? [], chat, vendor) },
+        logprobs: null,
+        ...vendor.choice,
         finish_reason: finishReason(event, chat),
       },
     ],
-    usage: chatUsage(event.usage),
+    usage: vendor.answer.usage(chatUsage(event.usage), event.usage),
   };
 }
 
-function callsOf(calls: readonly PendingCall[], chat: ChatRun): Record<string, unknown> {
+function callsOf(calls: readonly PendingCall[], chat: ChatRun, vendor: ChatVendor): Record<string, unknown> {
   const [first] = calls;
   if (first === undefined) return {};
-  return chat.legacy ? { function_call: functionOf(first) } : { tool_calls: calls.map((call) => toolCall(call, chat)) };
+  if (chat.legacy) return { function_call: functionOf(first) };
+  return { tool_calls: calls.map((call) => withFields(toolCall(call, chat), vendor.calls.get(call.call))) };
 }
 
 export function toolCall(call: PendingCall, { custom }: ChatRun): Record<string, unknown> {
@@ -131,15 +108,3 @@ export function chatUsage(usage: Usage): Record<string, unknown> {
 }
 
 export const seconds = (): number => Math.floor(Date.now() / 1000);
-
-/** Output of a same-wire provider beyond text and calls: sources, audio, log probabilities. */
-export function ownWords({ wire, kind, data }: EventOf<"provider.activity">): {
-  delta?: Record<string, unknown>;
-  logprobs?: unknown;
-} {
-  if (wire !== chatWire) return {};
-  const said = record(data);
-  if (kind === "citation") return said.type === undefined ? { delta: said } : { delta: { annotations: [said] } };
-  if (said.logprobs !== undefined) return { logprobs: said.logprobs };
-  return said.audio === undefined ? {} : { delta: said };
-}

@@ -1,5 +1,7 @@
-import { dataFrame, type EventOf, Paragraphs, type PendingCall, type RunEvent } from "venturi/plugin";
-import { type ChatRun, chatUsage, finishReason, functionOf, ownWords, seconds, toolCall } from "./chat-completion.ts";
+import { dataFrame, type EventOf, Paragraphs, type PendingCall, type RunEvent, VendorAnswer } from "venturi/plugin";
+import { type ChatRun, chatUsage, finishReason, functionOf, seconds, toolCall } from "./chat-completion.ts";
+import { chatWire } from "./chat-content.ts";
+import { reasoningField, vendorFields, withFields } from "./chat-vendor.ts";
 import { errorFrame } from "./errors.ts";
 
 /**
@@ -7,33 +9,60 @@ import { errorFrame } from "./errors.ts";
  * arguments of client tools are streamed as they arrive.
  */
 export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
-  const head = headOf(chat);
-  const frame = (delta: Record<string, unknown>, finish: string | null = null, logprobs: unknown = null): string =>
-    dataFrame({ ...head, choices: [{ index: 0, delta, logprobs, finish_reason: finish }] });
-  // Serialised once up to the text: a stream has thousands of this frame.
-  const before = frame({ content: "" }).slice(0, -'""},"logprobs":null,"finish_reason":null}]}\n\n'.length);
+  const own = headOf(chat);
+  const vendor = new VendorAnswer(chatWire);
+  let head: Record<string, unknown> = own;
+  const chunk = (delta: Record<string, unknown>, finish: string | null = null, choice = {}): string =>
+    dataFrame({ ...head, choices: [{ index: 0, delta, logprobs: null, ...choice, finish_reason: finish }] });
+  // Serialised up to the text: a stream has thousands of this frame.
+  const beforeText = () => chunk({ content: "" }).slice(0, -'""},"logprobs":null,"finish_reason":null}]}\n\n'.length);
+  let before = beforeText();
   const after = '},"logprobs":null,"finish_reason":null}]}\n\n';
   const calls = new CallDeltas(chat);
   const paragraphs = new Paragraphs();
+  let reasoning = "reasoning_content";
+  /** The role comes first; it waits for what the vendor says of its answer. */
+  let opening = true;
+  const frame: typeof chunk = (...of) => {
+    const first = opening ? chunk({ role: "assistant", content: "" }) : "";
+    opening = false;
+    return first + chunk(...of);
+  };
   return (event) => {
     switch (event.type) {
-      case "run.started":
-        return frame({ role: "assistant", content: "" });
+      case "round.started":
+        if (!vendor.add(event)) return "";
+        head = own;
+        before = beforeText();
+        return "";
       case "text.delta": {
         const text = event.round === paragraphs.round ? event.text : paragraphs.begin(event.round) + event.text;
-        return before + JSON.stringify(text) + after;
+        if (event.native === undefined && !opening) return before + JSON.stringify(text) + after;
+        const said = vendorFields(event);
+        return frame({ content: text, ...said?.message }, null, said?.choice);
       }
       case "round.finished":
         paragraphs.note(event);
         return "";
-      case "refusal.delta":
-        return frame({ refusal: event.text });
-      case "reasoning.delta":
-        return event.text === "" ? "" : frame({ reasoning_content: event.text });
-      case "provider.activity": {
-        const { delta, logprobs } = ownWords(event);
-        return delta === undefined && logprobs === undefined ? "" : frame(delta ?? {}, null, logprobs ?? null);
+      case "refusal.delta": {
+        const said = vendorFields(event);
+        return frame({ refusal: event.text, ...said?.message }, null, said?.choice);
       }
+      case "reasoning.delta":
+        reasoning = reasoningField(event) ?? reasoning;
+        return event.text === "" ? "" : frame({ [reasoning]: event.text });
+      case "provider.activity": {
+        if (vendor.add(event)) {
+          head = { ...own, ...vendor.fields };
+          before = beforeText();
+          return "";
+        }
+        const said = vendorFields(event);
+        return said === undefined ? "" : frame({ ...said.message }, null, said.choice);
+      }
+      case "generation.finished":
+        vendor.add(event);
+        return "";
       case "tool_call.started":
       case "tool_call.delta":
       case "tool_call.ready": {
@@ -42,7 +71,8 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
       }
       case "run.finished": {
         const rest = calls.rest(event.calls ?? []).map((delta) => frame(delta));
-        const usage = chat.includeUsage ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
+        const figures = vendor.usage(chatUsage(event.usage), event.usage);
+        const usage = chat.includeUsage ? dataFrame({ ...head, choices: [], usage: figures }) : "";
         return `${rest.join("")}${frame({}, finishReason(event, chat))}${usage}data: [DONE]\n\n`;
       }
       case "run.failed":
@@ -83,7 +113,9 @@ class CallDeltas {
       this.#bare.add(event.call);
       const body = { name: event.name, arguments: "" };
       if (this.#chat.legacy) return { function_call: body };
-      return { tool_calls: [{ index, id: event.call, type: "function", function: body }] };
+      const call = { id: event.call, type: "function", function: body };
+      const fields = event.native?.wire === chatWire ? event.native.fields : undefined;
+      return { tool_calls: [{ index, ...withFields(call, fields) }] };
     }
     const index = this.#indexes.get(event.call);
     if (index === undefined) return undefined;

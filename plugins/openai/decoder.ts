@@ -1,4 +1,5 @@
 import {
+  answerOf,
   type Decoder,
   type Delta,
   type Frame,
@@ -17,6 +18,7 @@ import {
 import { contentParts } from "./content.ts";
 import { broken, errorIn } from "./errors.ts";
 import { finishOf, strongerFinish } from "./finish.ts";
+import { OtherFields } from "./other-fields.ts";
 import { ReasoningDetails } from "./reasoning-details.ts";
 import { ToolCalls } from "./tool-calls.ts";
 import { usageOf } from "./usage.ts";
@@ -46,6 +48,10 @@ export class ChatDecoder implements Decoder {
   readonly #json = new RepeatedJson(changing, forms);
   readonly #calls = new ToolCalls(this.quirks);
   readonly #details = new ReasoningDetails();
+  /** The usage as the vendor wrote it. */
+  #figures: Record<string, unknown> | undefined;
+  readonly #others = new OtherFields(wireName);
+  #last: Json | undefined;
   /** Finish reasons by choice index; undefined while open. Only the first choice seen is decoded. */
   readonly #choices = new Map<number, string | undefined>();
   #choice: number | undefined;
@@ -102,6 +108,9 @@ export class ChatDecoder implements Decoder {
     const { choices, usage } = chunk;
     if (isError(chunk, event)) return this.#fail(out, errorIn(chunk));
     if (this.#id === "" || this.#model === "") this.#introduce(chunk, out);
+    // The same object differs from the last chunk in values that are read, and in nothing else.
+    if (chunk !== this.#last) this.#others.look(chunk, out);
+    this.#last = chunk;
     const from = out.length;
     if (usage !== undefined && usage !== null) this.#count(usage);
     if (Array.isArray(choices)) {
@@ -129,13 +138,14 @@ export class ChatDecoder implements Decoder {
   #count(usage: unknown): void {
     if (typeof usage !== "object" || usage === null) return;
     this.#usage = mergeUsage(this.#usage, usageOf(usage));
+    this.#figures = { ...this.#figures, ...usage };
     this.#usageNews = true;
   }
 
   #tellUsage(out: Delta[]): void {
     if (!this.#usageNews || this.#usage === undefined) return;
     this.#usageNews = false;
-    out.push({ type: "usage", usage: this.#usage });
+    out.push({ type: "usage", usage: this.#usage, ...answerOf(wireName, this.#figures) });
   }
 
   #pushChoice(choice: Json, out: Delta[]): void {
@@ -150,9 +160,9 @@ export class ChatDecoder implements Decoder {
     }
     if (index === this.#choice) this.#pushDelta(choice, out);
     else this.quirks.count("other_choice");
-    // Present only if requested.
-    if (choice.logprobs)
-      out.push({ type: "activity", kind: "part", wire: wireName, data: { logprobs: choice.logprobs } });
+    if (this.#others.extras !== undefined) {
+      out.push({ type: "activity", kind: "fields", wire: wireName, data: this.#others.take().native?.fields });
+    }
     const finish = choice.finish_reason;
     if (finish !== null && finish !== undefined) this.#note(index, finish, out);
   }
@@ -181,7 +191,8 @@ export class ChatDecoder implements Decoder {
 
   #text(text: string, out: Delta[]): void {
     this.#hasText = true;
-    out.push({ type: "text", text });
+    if (this.#others.extras === undefined) out.push({ type: "text", text });
+    else out.push({ type: "text", text, ...this.#others.take() });
   }
 
   #pushRest(delta: Json, out: Delta[]): void {
@@ -189,7 +200,7 @@ export class ChatDecoder implements Decoder {
     this.#reasoning(delta, out);
     if (typeof refusal === "string" && refusal !== "") {
       this.#hasRefusal = true;
-      out.push({ type: "refusal", text: refusal });
+      out.push({ type: "refusal", text: refusal, ...this.#others.take() });
     }
     if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out);
     if (typeof function_call === "object" && function_call !== null) this.#calls.pushFunctionCall(function_call, out);

@@ -1,4 +1,5 @@
-import { type Delta, JsonScanner, list, type Quirks, record, word } from "venturi/plugin";
+import { answerOf, type Delta, JsonScanner, list, type NativeAnswer, type Quirks, record, word } from "venturi/plugin";
+import { fieldsOfCall } from "./other-fields.ts";
 
 /** The wire's identification of a call: its index, the legacy `function_call`, or nothing. */
 type Key = number | "function_call" | undefined;
@@ -13,6 +14,7 @@ interface Fragment {
   readonly whole: boolean;
   readonly custom: boolean;
   readonly signature: string | undefined;
+  readonly native: { readonly native?: NativeAnswer };
 }
 
 interface Call {
@@ -71,7 +73,8 @@ export class ToolCalls {
   }
 
   #read(entry: unknown): Fragment {
-    const { index, id, extra_content, custom, ...flat } = record(entry);
+    const whole = record(entry);
+    const { index, id, extra_content, custom, ...flat } = whole;
     const isCustom = custom !== undefined && custom !== null;
     const body = isCustom ? record(custom) : record("function" in flat ? flat.function : this.#flat(flat));
     const content = isCustom ? body.input : body.arguments;
@@ -86,6 +89,7 @@ export class ToolCalls {
       whole: isObject,
       custom: isCustom,
       signature: word(record(record(extra_content).google).thought_signature),
+      native: name === undefined || body === flat ? {} : othersOf(whole, body, isCustom ? "custom" : "function"),
     };
   }
 
@@ -148,8 +152,10 @@ export class ToolCalls {
       delta.id = call.id = id;
       if (!this.#byId.has(id)) this.#byId.set(id, call);
     } else if (id !== undefined && id !== call.id) this.#quirks.count("id_rotated");
-    if (call.name === undefined && name !== undefined) delta.name = call.name = name;
-    else if (name !== undefined && !resent) this.#quirks.count("name_repeated");
+    if (call.name === undefined && name !== undefined) {
+      delta.name = call.name = name;
+      Object.assign(delta, fragment.native);
+    } else if (name !== undefined && !resent) this.#quirks.count("name_repeated");
     if (signature !== undefined) delta.signature = signature;
     if (fragment.piece !== "") {
       if (resent) {
@@ -180,6 +186,8 @@ export class ToolCalls {
     out.push({ type: "tool_call", index: call.index, arguments: piece, sealed: true });
   }
 }
+
+const othersOf = (...of: Parameters<typeof fieldsOfCall>) => answerOf("openai-chat", fieldsOfCall(...of));
 
 type ToolCall = Extract<Delta, { type: "tool_call" }>;
 

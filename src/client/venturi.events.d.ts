@@ -221,6 +221,11 @@ export type GenerationFinished = {
   usage: Usage;
   responseId?: string;
   responseModel?: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    omitted?: Array<string>;
+  };
 };
 
 export type ImagePart = {
@@ -284,7 +289,7 @@ export type ProviderActivity = {
   seq: number;
   at: number;
   round: number;
-  kind: "server_tool" | "citation" | "part";
+  kind: "server_tool" | "citation" | "part" | "response" | "fields";
   wire: string;
   data: unknown;
   keep?: boolean;
@@ -301,6 +306,11 @@ export type ReasoningDelta = {
   signature?: string;
   encrypted?: string;
   id?: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    omitted?: Array<string>;
+  };
 };
 
 export type ReasoningPart = {
@@ -318,6 +328,11 @@ export type RefusalDelta = {
   at: number;
   round: number;
   text: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    omitted?: Array<string>;
+  };
 };
 
 export type RoundFinished = {
@@ -445,6 +460,11 @@ export type TextDelta = {
   round: number;
   text: string;
   signature?: string;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    omitted?: Array<string>;
+  };
 };
 
 export type TextPart = {
@@ -534,6 +554,11 @@ export type ToolCallStarted = {
   name: string;
   index: number;
   client?: true;
+  native?: {
+    wire: string;
+    fields: Record<string, unknown>;
+    omitted?: Array<string>;
+  };
 };
 
 export type ToolFinished = {

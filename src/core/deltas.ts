@@ -1,4 +1,5 @@
 import type { VenturiError } from "./errors.ts";
+import type { NativeAnswer } from "./native.ts";
 import type { Usage } from "./usage.ts";
 
 /** Why a generation ended, normalised. `error` never appears here: a failed stream ends with an error delta. */
@@ -8,6 +9,7 @@ export interface TextDelta {
   readonly type: "text";
   readonly text: string;
   readonly signature?: string;
+  readonly native?: NativeAnswer;
 }
 
 export interface ReasoningDelta {
@@ -18,11 +20,13 @@ export interface ReasoningDelta {
   readonly signature?: string;
   readonly encrypted?: string;
   readonly id?: string;
+  readonly native?: NativeAnswer;
 }
 
 export interface RefusalDelta {
   readonly type: "refusal";
   readonly text: string;
+  readonly native?: NativeAnswer;
 }
 
 /**
@@ -43,14 +47,19 @@ export interface ToolCallDelta {
   readonly signature?: string;
   /** The vendor's type for a call that is not one of the request's functions (`custom_tool_call`, `shell_call`). */
   readonly kind?: string;
+  /** On the delta with the name: the call's other fields. */
+  readonly native?: NativeAnswer;
   /** Ordinal of the chunk it came in, so that accumulation can be attributed to its chunk. */
   readonly chunk?: number;
 }
 
-/** Activity of the vendor's servers: a server-side tool, a citation, or a part that must be sent back verbatim (`keep`). */
+/**
+ * Activity of the vendor's servers: a server-side tool, a citation, or a part that must be sent back verbatim (`keep`). `fields`
+ * are those of the open element, where no other delta has their place.
+ */
 export interface ActivityDelta {
   readonly type: "activity";
-  readonly kind: "server_tool" | "citation" | "part";
+  readonly kind: "server_tool" | "citation" | "part" | "fields";
   readonly wire: string;
   readonly data: unknown;
   readonly keep?: boolean;
@@ -59,13 +68,16 @@ export interface ActivityDelta {
 export interface UsageDelta {
   readonly type: "usage";
   readonly usage: Usage;
+  /** The figures as the vendor wrote them; later ones are laid over earlier ones. */
+  readonly native?: NativeAnswer;
 }
 
-/** Response metadata from the provider, once known. */
+/** Response metadata from the provider, once known; `native` whenever there is more or it has changed. */
 export interface ResponseDelta {
   readonly type: "response";
   readonly id?: string;
   readonly model?: string;
+  readonly native?: NativeAnswer;
 }
 
 /** The format's regular end. Sent at most once; only usage may follow. */

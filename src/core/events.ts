@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Code, codes } from "./codes.ts";
 import { Message } from "./messages.ts";
+import { NativeAnswer } from "./native.ts";
 import { Inherited, Spent, Usage } from "./usage.ts";
 
 /**
@@ -9,6 +10,7 @@ import { Inherited, Spent, Usage } from "./usage.ts";
  */
 const base = { run: z.string(), seq: z.number().int().positive(), at: z.number() };
 const inRound = { ...base, round: z.number().int().positive() };
+const native = NativeAnswer.exactOptional();
 const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({
@@ -105,8 +107,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** Models of the chain that were skipped because their provider's breaker is open. */
     skipped: z.array(z.string()).exactOptional(),
   }),
-  event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional() }),
-  event("refusal.delta", { ...inRound, text: z.string() }),
+  event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional(), native }),
+  event("refusal.delta", { ...inRound, text: z.string(), native }),
   event("reasoning.delta", {
     ...inRound,
     text: z.string(),
@@ -114,10 +116,12 @@ export const RunEvent = z.discriminatedUnion("type", [
     signature: z.string().exactOptional(),
     encrypted: z.string().exactOptional(),
     id: z.string().exactOptional(),
+    native,
   }),
   event("provider.activity", {
     ...inRound,
-    kind: z.enum(["server_tool", "citation", "part"]),
+    /** `response`: fields of the answer as a whole. `fields`: of the element that is open. */
+    kind: z.enum(["server_tool", "citation", "part", "response", "fields"]),
     wire: z.string(),
     data: z.unknown(),
     keep: z.boolean().exactOptional(),
@@ -128,6 +132,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     index: z.number().int(),
     /** A call of a client tool; not executed here. */
     client: z.literal(true).exactOptional(),
+    native,
   }),
   event("tool_call.delta", { ...ofCall, arguments: z.string() }),
   event("tool_call.ready", {
@@ -223,6 +228,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     usage: Usage,
     responseId: z.string().exactOptional(),
     responseModel: z.string().exactOptional(),
+    /** The usage as the vendor wrote it. */
+    native,
   }),
   /** The generation and all its tool calls have settled. */
   event("round.finished", { ...inRound, finish: z.string(), usage: Usage }),

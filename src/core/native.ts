@@ -24,6 +24,18 @@ export const NativeRequest = z.strictObject({
 });
 export type NativeRequest = z.output<typeof NativeRequest>;
 
+/**
+ * Fields of a vendor's answer that nothing else of the run carries, verbatim, on the event of the element they belong to. A
+ * channel of the same wire writes them back where they stood.
+ */
+export const NativeAnswer = z.strictObject({
+  wire: z.string(),
+  fields: z.record(z.string(), z.unknown()),
+  /** Names of fields that were too large to be kept. */
+  omitted: z.array(z.string()).exactOptional(),
+});
+export type NativeAnswer = z.output<typeof NativeAnswer>;
+
 export interface KnownFields {
   /** Fields fully represented by the run's own vocabulary; the provider reproduces them exactly. */
   readonly carried: ReadonlySet<string>;

@@ -14,6 +14,9 @@ export const valueLimits: ValueLimits = { depth: 64, nodes: 100_000, size: 8 * 1
 /** For one event of a provider's wire, including the vendor's envelope. Its size limit is `maxEvent`. */
 export const frameLimits: ValueLimits = { depth: 128, nodes: 200_000, size: Number.POSITIVE_INFINITY };
 
+/** For the fields of an answer that only its vendor's wire knows; larger ones are left out. */
+export const answerLimits: ValueLimits = { depth: 64, nodes: 200_000, size: 8 * 1024 * 1024 };
+
 /** For one stored event, which may hold several such values. */
 export const recordLimits: ValueLimits = { depth: 96, nodes: 1_000_000, size: 64 * 1024 * 1024 };
 

@@ -89,8 +89,14 @@ export const StallWatch = doorOfClass(
   "socket: array|object, limit: number, stalled: function",
   { stop: "" },
 );
+export const ToldFields = doorOfClass("plugin.ToldFields", face.ToldFields, "", { news: "fields: object|undefined" });
 export const Transcript = doorOfClass("plugin.Transcript", face.Transcript, "", { push: "deltas: array" });
+export const VendorAnswer = doorOfClass("plugin.VendorAnswer", face.VendorAnswer, "wire: string", {
+  add: "event: object",
+  usage: "own: object, total: object",
+});
 export const addUsage = door("plugin.addUsage", face.addUsage, "left: object, right: object");
+export const answerOf = door("plugin.answerOf", face.answerOf, "wire: string, fields: object|undefined");
 export const argumentsObject = door("plugin.argumentsObject", face.argumentsObject, "call: object");
 export const argumentsText = door("plugin.argumentsText", face.argumentsText, "call: object");
 export const asksDigests = door("plugin.asksDigests", face.asksDigests, "argument 1: object");
@@ -119,6 +125,7 @@ export const costOf = door("plugin.costOf", face.costOf, "spent: array, prices: 
 export const count = door("plugin.count", face.count, "value: any");
 export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
 export const dataUrl = door("plugin.dataUrl", face.dataUrl, "argument 1: object");
+export const decodedFrom = door("plugin.decodedFrom", face.decodedFrom, "generation: object");
 export const definePlugin = door("plugin.definePlugin", face.definePlugin, "definition: object");
 export const defineTool = door("plugin.defineTool", face.defineTool, "tool: object");
 export const deltasOf = door("plugin.deltasOf", face.deltasOf, "generation: object");
@@ -171,6 +178,7 @@ export const isToolSource = door("plugin.isToolSource", face.isToolSource, "valu
 export const isWhole = door("plugin.isWhole", face.isWhole, "argument 1: object");
 export const joinNative = door("plugin.joinNative", face.joinNative, "...all: any");
 export const joinWires = door("plugin.joinWires", face.joinWires, "pieces: array");
+export const joined = door("plugin.joined", face.joined, "one: object, other: object, how: string");
 export const list = door("plugin.list", face.list, "value: any");
 export const listedRequest = door("plugin.listedRequest", face.listedRequest, "json: string, agent: string");
 export const mayBeCut = door("plugin.mayBeCut", face.mayBeCut, "events: array");
@@ -184,6 +192,11 @@ export const nativeOf = door("plugin.nativeOf", face.nativeOf, "wire: string, ob
 export const noDigests = door("plugin.noDigests", face.noDigests, "why: string");
 export const notCounted = door("plugin.notCounted", face.notCounted, "");
 export const objectIn = door("plugin.objectIn", face.objectIn, "text: string");
+export const otherFields = door(
+  "plugin.otherFields",
+  face.otherFields,
+  "object: object, known: array|object, at: string|undefined",
+);
 export const parseDataUrl = door("plugin.parseDataUrl", face.parseDataUrl, "url: string");
 export const parseJson = door("plugin.parseJson", face.parseJson, "text: string");
 export const parseUntrusted = door(

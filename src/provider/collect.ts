@@ -13,8 +13,15 @@ export function collectWith(decoder: Decoder, json: unknown, text = JSON.stringi
   const deltas: Delta[] = [];
   decoder.push({ data: text, event: "" }, deltas);
   decoder.end(deltas);
-  return generationOf(deltas);
+  const generation = generationOf(deltas);
+  decoded.set(generation, deltas);
+  return generation;
 }
+
+const decoded = new WeakMap<Generation, readonly Delta[]>();
+
+/** What an answer was decoded from: it says more than the parts, to clients of the same wire. */
+export const decodedFrom = (generation: Generation): readonly Delta[] | undefined => decoded.get(generation);
 
 /** The generation that the deltas add up to, parts in order of appearance. Throws on an error delta. */
 export function generationOf(deltas: readonly Delta[]): Generation {
@@ -47,8 +54,8 @@ class Collected {
         this.#usage = mergeUsage(this.#usage, delta.usage);
         return;
       case "response": {
-        const { type: _, ...facts } = delta;
-        this.#facts = facts;
+        const { type: _, native: _native, ...facts } = delta;
+        this.#facts = { ...this.#facts, ...facts };
         return;
       }
       case "done": {
@@ -83,7 +90,7 @@ class Collected {
 
   #addThought(delta: ReasoningDelta): void {
     const open = this.#thought;
-    const { type: _, text, part, ...proofs } = delta;
+    const { type: _, text, part, native: _native, ...proofs } = delta;
     if (open !== undefined && (part === undefined || part === open.part)) {
       Object.assign(open.to, proofs, { text: open.to.text + text });
       return;

@@ -1,9 +1,12 @@
 import type { Delta } from "../core/deltas.ts";
 import { argumentsText, type Part } from "../core/messages.ts";
 import type { Generation } from "../core/provider.ts";
+import { decodedFrom } from "./collect.ts";
 
 /** A complete answer as the deltas it would have streamed. */
 export function deltasOf(generation: Generation): Delta[] {
+  const known = decodedFrom(generation);
+  if (known !== undefined) return [...known];
   const deltas: Delta[] = [];
   const { id, model } = generation;
   if (id !== undefined || model !== undefined) {

@@ -131,6 +131,9 @@ const preliminary: ReadonlySet<RunEvent["type"]> = new Set([
   "message.added",
 ]);
 
+const isPreliminary = (event: RunEvent): boolean =>
+  preliminary.has(event.type) || (event.type === "provider.activity" && event.kind === "response");
+
 /**
  * Holds preliminary events back until the first event with output. A run that failed before any is refused with a plain
  * response, which ends the stream.
@@ -158,7 +161,7 @@ class FromFirstOutput extends PolledStream<Batch> {
       if (step === undefined || this.#held === undefined) return step;
       if (!step.done) step.value.forEach(this.#note);
       const held: Batch = step.done ? this.#held : [...this.#held, ...step.value];
-      const output = held.find((event) => !preliminary.has(event.type));
+      const output = held.find((event) => !isPreliminary(event));
       this.#held = output === undefined && !step.done ? held : undefined;
       if (this.#held !== undefined) continue;
       if (held.length === 0) return step;

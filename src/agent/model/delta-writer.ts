@@ -1,8 +1,9 @@
-import type { Delta, DoneDelta, ReasoningDelta, ToolCallDelta } from "../../core/deltas.ts";
+import type { Delta, DoneDelta, ReasoningDelta, RefusalDelta, TextDelta, ToolCallDelta } from "../../core/deltas.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { keepOne } from "../../core/keep-one.ts";
 import { textUnlessSame } from "../../core/messages.ts";
+import type { NativeAnswer } from "../../core/native.ts";
 import type { StreamObserver } from "../../core/provider.ts";
 import { mergeUsage, type Usage } from "../../core/usage.ts";
 import { excessOf } from "../../core/value-limits.ts";
@@ -10,6 +11,7 @@ import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
 import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { nameless, type ToolTable } from "../tools/tool-table.ts";
+import { laidOver, storable } from "./native-answer.ts";
 import { OutputCap, perEvent } from "./output-cap.ts";
 
 /** Receiver of the tool calls in a generation's stream. */
@@ -24,6 +26,8 @@ export class DeltaWriter {
   done: DoneDelta | undefined;
   responseId: string | undefined;
   responseModel: string | undefined;
+  /** The usage as the vendor wrote it. */
+  native: NativeAnswer | undefined;
   /** Some output of this generation has reached clients. */
   shown = false;
   outputCharacters = 0;
@@ -88,9 +92,10 @@ export class DeltaWriter {
   #take(delta: Delta): void {
     switch (delta.type) {
       case "text":
-        if (delta.signature !== undefined) return this.#signedText(delta.text, delta.signature);
+        if (delta.signature !== undefined || delta.native !== undefined) return this.#alone(delta);
         return this.#append("text", delta.text);
       case "refusal":
+        if (delta.native !== undefined) return this.#alone(delta);
         return this.#append("refusal", delta.text);
       case "reasoning":
         return this.#reason(delta);
@@ -98,12 +103,17 @@ export class DeltaWriter {
         return this.#call(delta);
       case "usage":
         this.usage = mergeUsage(this.usage, delta.usage);
+        if (delta.native !== undefined)
+          this.native = laidOver(this.native, storable(delta.native, this.#cap, this.#run));
         return;
       case "response":
         this.responseId = delta.id ?? this.responseId;
         this.responseModel = delta.model ?? this.responseModel;
+        if (delta.native !== undefined) this.#tell("response", delta.native);
         return;
       case "activity":
+        if (delta.kind === "fields")
+          return this.#tell("fields", { wire: delta.wire, fields: { ...Object(delta.data) } });
         this.#flush();
         mustFit(delta.data);
         this.#cap.size += perEvent + (JSON.stringify(delta.data)?.length ?? 0);
@@ -133,16 +143,32 @@ export class DeltaWriter {
     this.#add(text);
   }
 
-  #signedText(text: string, signature: string): void {
+  /** Text that is signed, or has fields of its own, is one event. */
+  #alone({ native, ...delta }: TextDelta | RefusalDelta): void {
     this.#flush();
     this.shown = true;
-    this.outputCharacters += text.length;
-    this.#cap.size += perEvent + text.length + signature.length;
-    this.#run.emit({ type: "text.delta", round: this.#round, text, signature });
+    this.outputCharacters += delta.text.length;
+    const signature = "signature" in delta ? (delta.signature?.length ?? 0) : 0;
+    this.#cap.size += perEvent + delta.text.length + signature;
+    const type = delta.type === "text" ? "text.delta" : "refusal.delta";
+    const kept = native === undefined ? {} : { native: storable(native, this.#cap, this.#run) };
+    this.#run.emit({ ...delta, type, round: this.#round, ...kept });
+  }
+
+  /** Fields of the answer are not shown: a model that fails after them can still be replaced by another. */
+  #tell(kind: "response" | "fields", native: NativeAnswer): void {
+    this.#flush();
+    if (kind === "fields") this.shown = true;
+    const { wire, fields } = storable(native, this.#cap, this.#run);
+    this.#run.emit({ type: "provider.activity", round: this.#round, kind, wire, data: fields });
   }
 
   #reason(delta: ReasoningDelta): void {
-    const plain = delta.signature === undefined && delta.encrypted === undefined && delta.id === undefined;
+    const plain =
+      delta.signature === undefined &&
+      delta.encrypted === undefined &&
+      delta.id === undefined &&
+      delta.native === undefined;
     if (this.#kind !== "reasoning" || this.#part !== delta.part) this.#flush();
     this.#part = delta.part;
     if (plain) {
@@ -155,7 +181,8 @@ export class DeltaWriter {
     this.shown = true;
     this.outputCharacters += delta.text.length;
     this.#cap.size += perEvent + (delta.text.length + (delta.signature?.length ?? 0) + (delta.encrypted?.length ?? 0));
-    this.#run.emit({ ...delta, type: "reasoning.delta", round: this.#round });
+    const native = delta.native === undefined ? {} : { native: storable(delta.native, this.#cap, this.#run) };
+    this.#run.emit({ ...delta, ...native, type: "reasoning.delta", round: this.#round });
   }
 
   #call(delta: ToolCallDelta): void {
@@ -165,7 +192,7 @@ export class DeltaWriter {
     if (contradicted) throw changedArguments(call.name);
     // Counted as it arrives: text that is not written yet is held in memory.
     if (call.text.length > before) this.#cap.size += call.text.length - before;
-    if (opened) this.#open(call);
+    if (opened) this.#open(call, delta.native);
     // Arguments that arrive before the name are held by the accumulator until it does.
     if (call.name !== "") this.#extend(call, call.settled, delta.arguments);
     if (sealed) this.#seal(call);
@@ -181,7 +208,7 @@ export class DeltaWriter {
     this.#add(end - from === piece.length ? piece : call.text.slice(from, end));
   }
 
-  #open(call: OpenCall): void {
+  #open(call: OpenCall, native?: NativeAnswer): void {
     this.shown = true;
     const id = this.#idOf(call);
     this.#cap.size += perEvent + call.name.length + id.length;
@@ -192,6 +219,7 @@ export class DeltaWriter {
       name: this.#nameOf(call),
       index: call.index,
       ...(this.#tools.isClient(call.name) ? { client: true } : {}),
+      ...(native === undefined ? {} : { native: storable(native, this.#cap, this.#run) }),
     });
   }
 

@@ -113,6 +113,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
     finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
     usage: completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters),
     ...(done.raw === undefined ? {} : { raw: done.raw }),
+    ...(writer.native === undefined ? {} : { native: writer.native }),
     ...(writer.responseId === undefined ? {} : { responseId: writer.responseId }),
     ...(writer.responseModel === undefined ? {} : { responseModel: writer.responseModel }),
   });

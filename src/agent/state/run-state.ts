@@ -213,6 +213,7 @@ export class RunState {
     const { round } = this;
     if (round === undefined) return;
     round.shown = true;
+    if (text === "" && signature === undefined) return;
     const last = round.parts.at(-1);
     if (last?.type === "text" && last.signature === undefined && signature === undefined) {
       last.text += text;

@@ -16,10 +16,22 @@ describe("the Chat Completions decoder", () => {
       { type: "response", id: "cc-1", model: "m-1" },
       { type: "text", text: "Grüße " },
       { type: "text", text: "aus 東京 🌊" },
-      { type: "usage", usage: { inputTokens: 9, outputTokens: 4, cacheReadTokens: 3, reasoningTokens: 0 } },
+      {
+        type: "usage",
+        usage: { inputTokens: 9, outputTokens: 4, cacheReadTokens: 3, reasoningTokens: 0 },
+        native: { wire: "openai-chat", fields: figures },
+      },
       { type: "done", finish: "stop", raw: "stop" },
     ]);
   });
+
+  const figures = {
+    prompt_tokens: 9,
+    completion_tokens: 4,
+    total_tokens: 13,
+    prompt_tokens_details: { cached_tokens: 3 },
+    completion_tokens_details: { reasoning_tokens: 0 },
+  };
 
   it("gives each stream its own name, also one that a server tells late and after others like it", () => {
     const words = ["a", "b", "c", "d"].map((word) => event(`{"content":"${word}"}`)).join("");
@@ -400,7 +412,12 @@ describe("the Chat Completions decoder", () => {
 
     it("starts with a chunk without choices, id and model", () => {
       const first = 'data: {"id":"","model":"","choices":[],"prompt_filter_results":[]}\n\n';
-      assert.deepEqual(decode(first + text).deltas[0], { type: "response", id: "cc-1", model: "m-1" });
+      const [fields, named] = decode(first + text).deltas;
+      assert.deepEqual(fields, {
+        type: "response",
+        native: { wire: "openai-chat", fields: { prompt_filter_results: [] } },
+      });
+      assert.deepEqual(named, { type: "response", id: "cc-1", model: "m-1" });
     });
   });
 

@@ -378,6 +378,12 @@ class RoundStarted(Model):
     skipped: list[str] | None = None
 
 
+class TextDeltaNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    omitted: list[str] | None = None
+
+
 class TextDelta(Model):
     type: Literal["text.delta"] = "text.delta"
     run: str
@@ -386,6 +392,13 @@ class TextDelta(Model):
     round: int
     text: str
     signature: str | None = None
+    native: TextDeltaNative | None = None
+
+
+class RefusalDeltaNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    omitted: list[str] | None = None
 
 
 class RefusalDelta(Model):
@@ -395,6 +408,13 @@ class RefusalDelta(Model):
     at: float
     round: int
     text: str
+    native: RefusalDeltaNative | None = None
+
+
+class ReasoningDeltaNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    omitted: list[str] | None = None
 
 
 class ReasoningDelta(Model):
@@ -408,6 +428,7 @@ class ReasoningDelta(Model):
     signature: str | None = None
     encrypted: str | None = None
     id: str | None = None
+    native: ReasoningDeltaNative | None = None
 
 
 class ProviderActivity(Model):
@@ -416,10 +437,16 @@ class ProviderActivity(Model):
     seq: int
     at: float
     round: int
-    kind: Literal["server_tool", "citation", "part"] | str
+    kind: Literal["server_tool", "citation", "part", "response", "fields"] | str
     wire: str
     data: Any
     keep: bool | None = None
+
+
+class ToolCallStartedNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    omitted: list[str] | None = None
 
 
 class ToolCallStarted(Model):
@@ -432,6 +459,7 @@ class ToolCallStarted(Model):
     name: str
     index: int
     client: Literal[True] | None = None
+    native: ToolCallStartedNative | None = None
 
 
 class ToolCallDelta(Model):
@@ -568,6 +596,12 @@ class RoundRetracted(Model):
     reason: str
 
 
+class GenerationFinishedNative(Model):
+    wire: str
+    fields: dict[str, Any]
+    omitted: list[str] | None = None
+
+
 class GenerationFinished(Model):
     type: Literal["generation.finished"] = "generation.finished"
     run: str
@@ -580,6 +614,7 @@ class GenerationFinished(Model):
     usage: Usage
     response_id: str | None = Field(default=None, alias="responseId")
     response_model: str | None = Field(default=None, alias="responseModel")
+    native: GenerationFinishedNative | None = None
 
 
 class RoundFinished(Model):

@@ -1,0 +1,80 @@
+import { type EventOf, joined, type RunEvent, record, VendorAnswer, withNative } from "venturi/plugin";
+import { chatWire } from "./chat-content.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Fields of a choice, and of its message. */
+export interface VendorFields {
+  readonly choice: Fields;
+  readonly message: Fields;
+}
+
+const nothing: VendorFields = { choice: {}, message: {} };
+
+/** What a provider of the same wire says with an event beyond text and calls: log probabilities, sources, audio, unknown fields. */
+export function vendorFields(event: RunEvent): VendorFields | undefined {
+  if (event.type === "provider.activity") return event.wire === chatWire ? ofActivity(event) : undefined;
+  if (event.type !== "text.delta" && event.type !== "refusal.delta") return undefined;
+  return event.native?.wire === chatWire ? byPlace(event.native.fields) : undefined;
+}
+
+function ofActivity({ kind, data }: EventOf<"provider.activity">): VendorFields | undefined {
+  const said = record(data);
+  if (kind === "fields") return byPlace(said);
+  // Written by earlier releases.
+  if (said.logprobs !== undefined) return { choice: said, message: {} };
+  if (kind === "server_tool") return { choice: {}, message: { executed_tools: [said] } };
+  // Sources without a type are fields of the answer.
+  if (kind === "citation") return said.type === undefined ? undefined : ofMessage({ annotations: [said] });
+  if (kind !== "part") return undefined;
+  if (said.type === undefined) return ofMessage(said);
+  return said.type === "image_url" ? ofMessage({ images: [said] }) : undefined;
+}
+
+const ofMessage = (message: Fields): VendorFields => ({ ...nothing, message });
+
+function byPlace(fields: Fields): VendorFields {
+  const choice: Record<string, unknown> = {};
+  const message: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    if (name.startsWith("delta.")) message[name.slice("delta.".length)] = value;
+    else choice[name] = value;
+  }
+  return { choice, message };
+}
+
+/** The vendor's name for reasoning, told with its first piece. */
+export const reasoningField = ({ id }: EventOf<"reasoning.delta">): string | undefined =>
+  id !== undefined && reasoningFields.has(id) ? id : undefined;
+
+const reasoningFields: ReadonlySet<string> = new Set(["reasoning_content", "reasoning", "reasoning_text"]);
+
+/** A call with the vendor's fields of it and of its inner object. */
+export function withFields(call: Record<string, unknown>, fields: Fields | undefined): Record<string, unknown> {
+  const { type: _, ...others } = fields ?? {};
+  return fields === undefined ? call : withNative(call, { wire: chatWire, fields: others });
+}
+
+/** The vendor's part of a whole answer. */
+export class ChatVendor {
+  readonly answer = new VendorAnswer(chatWire);
+  choice: Fields = {};
+  message: Fields = {};
+  readonly calls = new Map<string, Fields>();
+
+  add(event: RunEvent): void {
+    this.answer.add(event);
+    const said = vendorFields(event);
+    if (said !== undefined) {
+      this.choice = joined(this.choice, said.choice, "last");
+      this.message = joined(this.message, said.message, "text");
+    }
+    if (event.type === "tool_call.started" && event.native?.wire === chatWire) {
+      this.calls.set(event.call, event.native.fields);
+    } else if (event.type === "round.retracted") {
+      this.choice = {};
+      this.message = {};
+      this.calls.clear();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { answerOf, type Delta, type NativeAnswer, otherFields, record, ToldFields } from "venturi/plugin";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What each element has that the decoder reads. */
+const response = new Set(["id", "object", "created", "model", "choices", "usage", "error", "obfuscation"]);
+const choice = new Set(["index", "delta", "message", "text", "finish_reason", "usage", "error"]);
+const message = new Set([
+  "role",
+  "content",
+  "refusal",
+  "tool_calls",
+  "function_call",
+  "reasoning_content",
+  "reasoning",
+  "reasoning_text",
+  "reasoning_details",
+  "reasoning_opaque",
+  "executed_tools",
+  "annotations",
+  "images",
+  "audio",
+]);
+const call = new Set(["index", "id", "type", "function", "custom"]);
+const callBody = new Set(["name", "arguments", "input"]);
+
+/** Fields that the decoder does not read, for clients of the same wire: `delta.name` for one of the message. */
+export class OtherFields {
+  readonly #wire: string;
+  readonly #told = new ToldFields();
+  readonly #toldOfChoice = new ToldFields();
+  /** Those of the choice under way that no delta has taken yet. */
+  extras: Record<string, unknown> | undefined;
+
+  constructor(wire: string) {
+    this.#wire = wire;
+  }
+
+  /** Tells those of the answer, which most servers repeat with every chunk. */
+  look(chunk: Json, out: Delta[]): void {
+    const news = this.#told.news(otherFields(chunk, response));
+    if (news !== undefined) out.push({ type: "response", ...answerOf(this.#wire, news) });
+    const { choices } = chunk;
+    const first = Array.isArray(choices) ? record(choices[0]) : undefined;
+    if (first !== undefined && !first.index) this.#find(first);
+  }
+
+  /** To be spread into the delta that they came with. */
+  take(): { native?: NativeAnswer } {
+    const { extras } = this;
+    this.extras = undefined;
+    return answerOf(this.#wire, extras);
+  }
+
+  /** A value that only repeats itself is told once; objects belong to their chunk. */
+  #find(first: Json): void {
+    const own = otherFields(first, choice);
+    const others = otherFields(record(first.delta ?? first.message), message, "delta.");
+    if (own === undefined && others === undefined) return;
+    const extras: Record<string, unknown> = { ...others };
+    const repeated: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(own ?? {})) {
+      if (typeof value === "object") extras[name] = value;
+      else repeated[name] = value;
+    }
+    Object.assign(extras, this.#toldOfChoice.news(repeated));
+    if (Object.keys(extras).length > 0) this.extras = extras;
+  }
+}
+
+/** Those of a call. `at`: the name of its inner object. */
+export function fieldsOfCall(whole: Json, body: Json, at: string): Record<string, unknown> | undefined {
+  const [outer, inner] = [otherFields(whole, call), otherFields(body, callBody, `${at}.`)];
+  return outer === undefined && inner === undefined ? undefined : { ...outer, ...inner };
+}

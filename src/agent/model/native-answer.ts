@@ -1,0 +1,29 @@
+import type { NativeAnswer } from "../../core/native.ts";
+import { answerLimits, excessOf } from "../../core/value-limits.ts";
+import type { RunContext } from "../run-context.ts";
+import { type OutputCap, perEvent } from "./output-cap.ts";
+
+/** One field may take an eighth of what all may. */
+const fieldLimits = { ...answerLimits, nodes: answerLimits.nodes / 8, size: answerLimits.size / 8 };
+
+/** A vendor's fields as the journal takes them: counted as output, without those that are too large, which are named and logged. */
+export function storable(native: NativeAnswer, cap: OutputCap, run: RunContext): NativeAnswer {
+  const { wire, fields } = native;
+  if (excessOf(fields, answerLimits) === undefined) {
+    cap.size += perEvent + JSON.stringify(fields).length;
+    return native;
+  }
+  const kept = Object.entries(fields).filter(([, value]) => excessOf(value, fieldLimits) === undefined);
+  const omitted = Object.keys(fields).filter((name) => !kept.some(([each]) => each === name));
+  run.parts.logger.warn("fields of the answer are too large to be kept", {
+    run: run.run,
+    fields: omitted.slice(0, 20),
+  });
+  const some = kept.slice(0, 8);
+  cap.size += perEvent + JSON.stringify(some).length;
+  return { wire, fields: Object.fromEntries(some), omitted: [...omitted, ...kept.slice(8).map(([name]) => name)] };
+}
+
+/** Vendors repeat growing figures: later ones count. */
+export const laidOver = (before: NativeAnswer | undefined, native: NativeAnswer): NativeAnswer =>
+  before === undefined ? native : { ...native, fields: { ...before.fields, ...native.fields } };

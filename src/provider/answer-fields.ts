@@ -1,0 +1,40 @@
+import type { NativeAnswer } from "../core/native.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields of a vendor's object that its decoder does not read, each under `at`; undefined when there are none. Null says nothing. */
+export function otherFields(object: Fields, known: ReadonlySet<string>, at = ""): Record<string, unknown> | undefined {
+  let others: Record<string, unknown> | undefined;
+  for (const name in object) {
+    if (known.has(name) || name === "__proto__") continue;
+    const value = object[name];
+    if (value === null || value === undefined) continue;
+    others ??= {};
+    others[at + name] = value;
+  }
+  return others;
+}
+
+/** Fields that a vendor repeats with every chunk: tells those that are new or have changed. */
+export class ToldFields {
+  readonly #told = new Map<string, unknown>();
+
+  news(fields: Record<string, unknown> | undefined): Record<string, unknown> | undefined {
+    if (fields === undefined) return undefined;
+    let news: Record<string, unknown> | undefined;
+    for (const [name, value] of Object.entries(fields)) {
+      if (this.#told.has(name) && isSame(this.#told.get(name), value)) continue;
+      this.#told.set(name, value);
+      news ??= {};
+      news[name] = value;
+    }
+    return news;
+  }
+}
+
+const isSame = (one: unknown, other: unknown): boolean =>
+  one === other || (typeof one === "object" && JSON.stringify(one) === JSON.stringify(other));
+
+/** To be spread into a delta. */
+export const answerOf = (wire: string, fields: Record<string, unknown> | undefined): { native?: NativeAnswer } =>
+  fields === undefined ? {} : { native: { wire, fields } };

@@ -1,0 +1,89 @@
+import type { RunEvent } from "../core/events.ts";
+import type { Usage } from "../core/usage.ts";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What the vendor says of its answer as a whole, for a channel of the same wire. Of several generations the last one counts. */
+export class VendorAnswer {
+  readonly #wire: string;
+  #fields: Record<string, unknown> = {};
+  #usages: Fields[] = [];
+  #generations = 0;
+  #spent: Usage | undefined;
+
+  constructor(wire: string) {
+    this.#wire = wire;
+  }
+
+  /** Takes any event; true when fields of the answer have come or gone. */
+  add(event: RunEvent): boolean {
+    switch (event.type) {
+      case "round.started":
+        return this.#clear();
+      case "provider.activity":
+        if (event.kind !== "response" || event.wire !== this.#wire) return false;
+        this.#fields = { ...this.#fields, ...(event.data as Fields) }; // written as such
+        return true;
+      case "generation.finished":
+        this.#generations += 1;
+        this.#spent = event.usage;
+        if (event.native?.wire === this.#wire) this.#usages.push(event.native.fields);
+        return false;
+      default:
+        return false;
+    }
+  }
+
+  get fields(): Fields {
+    return this.#fields;
+  }
+
+  /** The run's usage, `own`, as the vendor wrote it; of several generations, or with other costs, with the run's own totals. */
+  usage(own: Fields, total: Usage): Fields {
+    const [first] = this.#usages;
+    if (first === undefined || this.#usages.length !== this.#generations) return own;
+    const isAll = this.#usages.length === 1 && sameCounts(total, this.#spent);
+    return isAll
+      ? first
+      : {
+          ...joined(
+            this.#usages.reduce((sum, each) => joined(sum, each, "sum")),
+            own,
+            "last",
+          ),
+        };
+  }
+
+  #clear(): boolean {
+    const had = Object.keys(this.#fields).length > 0;
+    this.#fields = {};
+    return had;
+  }
+}
+
+const sameCounts = (total: Usage, spent: Usage | undefined): boolean =>
+  spent !== undefined && total.inputTokens === spent.inputTokens && total.outputTokens === spent.outputTokens;
+
+/** Names whose text is not continued by the next piece. */
+const repeated: ReadonlySet<string> = new Set(["id", "type", "index", "format"]);
+
+/**
+ * Two objects as one: lists one after the other, objects field by field. Numbers are added up with `sum`, texts continued with
+ * `text`; otherwise the later one counts.
+ */
+export function joined(one: Fields, other: Fields, how: "sum" | "text" | "last"): Record<string, unknown> {
+  const all: Record<string, unknown> = { ...one };
+  for (const [name, value] of Object.entries(other)) {
+    const before = all[name];
+    if (Array.isArray(before) && Array.isArray(value)) all[name] = [...before, ...value];
+    else if (isObject(before) && isObject(value)) all[name] = joined(before, value, how);
+    else if (how === "sum" && typeof before === "number" && typeof value === "number") all[name] = before + value;
+    else if (how === "text" && typeof before === "string" && typeof value === "string" && !repeated.has(name)) {
+      all[name] = before + value;
+    } else if (value !== undefined && value !== null) all[name] = value;
+  }
+  return all;
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,0 +1,179 @@
+import { assert, config } from "chai";
+import fc from "fast-check";
+import { allSse } from "../sse.ts";
+import { chat, type Json, messages, plain } from "./answer-wires.ts";
+import { base64, json, name, words } from "./arbitraries.ts";
+import { type Gateway, gateway } from "./gateway.ts";
+import { VendorTypes } from "./vendor-types.ts";
+
+/** More of them: VENTURI_CASES=2000. */
+const numRuns = Number(process.env.VENTURI_CASES ?? 25);
+const seed = 33;
+
+interface Wire {
+  readonly path: string;
+  readonly asks: Json;
+  /** What it asks besides for a stream. */
+  readonly streaming?: Json;
+  readonly streamed: (answer: Json) => string;
+  readonly assembled: (events: readonly string[]) => Json;
+  /** What is Venturi's to say. */
+  readonly own: (answer: Json) => Json;
+}
+
+describe("whatever the vendor's own library can receive", function () {
+  this.timeout(numRuns * 2_000 + 60_000);
+  let open: Gateway;
+  const { truncateThreshold } = config;
+  before(() => {
+    config.truncateThreshold = 0; // the difference is all that helps
+  });
+  after(() => {
+    config.truncateThreshold = truncateThreshold;
+  });
+  afterEach(() => open.close());
+
+  /** Answers come streamed and in one piece, to clients that stream and clients that do not. */
+  const relay = async (wire: Wire, answers: fc.Arbitrary<Json>): Promise<Json[]> => {
+    const arrived: Json[] = [];
+    const post = (body: Json) => open.post(wire.path, { model: "agent", ...wire.asks, ...body });
+    await fc.assert(
+      fc.asyncProperty(answers, async (answer) => {
+        const expected = plain(wire.own(structuredClone(answer)));
+        for (const sent of ["streamed", "whole"]) {
+          const body = sent === "streamed" ? wire.streamed(structuredClone(answer)) : JSON.stringify(answer);
+          const type = sent === "streamed" ? "text/event-stream" : "application/json";
+          open.answer((response) => response.writeHead(200, { "content-type": type }).end(body));
+          const whole = await post({});
+          const text = await whole.text();
+          assert.equal(whole.status, 200, text);
+          const first = plain(wire.own(JSON.parse(text)));
+          assert.deepEqual(first, expected, `${sent}, to a client that does not stream`);
+          const events = await allSse(await post({ stream: true, ...wire.streaming }));
+          const second = plain(wire.own(wire.assembled(events.map(({ data }) => data).filter((data) => data !== ""))));
+          assert.deepEqual(second, expected, `${sent}, to a client that streams`);
+          arrived.push(first, second);
+        }
+      }),
+      { numRuns, seed },
+    );
+    return arrived;
+  };
+
+  /** Every field that the type declares has arrived with one answer or another: none was generated for nothing. */
+  const hasArrived = (answers: readonly Json[], fields: readonly string[], of: (answer: Json) => Json[]): void => {
+    const found = new Set(answers.flatMap(of).flatMap((each) => Object.keys(each ?? {})));
+    assert.includeMembers([...found], [...fields]);
+  };
+
+  it("as a chat completion reaches a client of the same wire", async () => {
+    const types = new VendorTypes("openai", [
+      "resources/chat/completions/completions.d.ts",
+      "resources/completions.d.ts",
+      "resources/shared.d.ts",
+    ]);
+    const instead = {
+      model: fc.constant("m"),
+      object: fc.constant("chat.completion"),
+      "ChatCompletionAudio.data": base64,
+      // The old form of `tool_calls`; a client gets the one it asked for.
+      function_call: undefined,
+      tool_calls: fc
+        .array(types.arbitrary("ChatCompletionMessageFunctionToolCall", { instead: { arguments: words, name } }), {
+          minLength: 1,
+          maxLength: 2,
+        })
+        .map((calls) =>
+          (calls as Json[]).map((call, at) => ({
+            ...call,
+            id: `c${at}`,
+            function: { name: "look", arguments: `{"a": ${at}}` },
+          })),
+        ),
+      finish_reason: fc.constant("stop"),
+    };
+    const choice = types.arbitrary("ChatCompletion.Choice", { instead });
+    const answer = types
+      .arbitrary("ChatCompletion", {
+        instead: { ...instead, choices: choice.map((each) => [{ ...(each as Json), index: 0 }]) },
+        required: ["usage"],
+      })
+      .chain((whole) => json.map((invented) => ({ ...(whole as Json), invented_tomorrow: invented })))
+      .map((whole) => {
+        const [only] = whole.choices;
+        only.message.content ??= "Yes.";
+        if (only.message.tool_calls) only.finish_reason = "tool_calls";
+        return whole;
+      });
+    open = await gateway({ provider: "openai", settings: ", dialect: openai", answer: "" });
+    const tools = [{ type: "function", function: { name: "look" } }];
+    const arrived = await relay(
+      {
+        path: "/openai/v1/chat/completions",
+        asks: { messages: [{ role: "user", content: "Hi" }], tools },
+        streaming: { stream_options: { include_usage: true } },
+        streamed: chat.streamed,
+        assembled: chat.assembled,
+        own: ({ id: _, model: _m, created: _c, ...answer }: Json) => answer,
+      },
+      answer,
+    );
+    hasArrived(arrived, ["service_tier", "system_fingerprint", "moderation", "invented_tomorrow"], (each) => [each]);
+    hasArrived(arrived, types.fields("CompletionUsage"), ({ usage }) => [usage]);
+    hasArrived(arrived, ["audio", "annotations", "refusal", "tool_calls"], (each) => [each.choices[0].message]);
+  });
+
+  it("as a message reaches a client of the same wire", async () => {
+    const types = new VendorTypes("@anthropic-ai/sdk", ["resources/messages/messages.d.ts"]);
+    const instead = {
+      model: fc.constant("m"),
+      "ToolUseBlock.id": name,
+      "ToolUseBlock.name": fc.constant("look"),
+      "ToolUseBlock.input": json.filter((value) => Object.keys(value).length > 0),
+      "ServerToolUseBlock.input": json.filter((value) => Object.keys(value).length > 0),
+      "TextBlock.text": words.filter((text) => text.trim() !== ""),
+    };
+    const block = types.arbitrary("ContentBlock", { instead });
+    const content = fc.array(block, { minLength: 1, maxLength: 4 }).filter((blocks) => {
+      const ids = (blocks as Json[]).flatMap(({ type, id }) => (type === "tool_use" ? [id] : []));
+      return new Set(ids).size === ids.length;
+    });
+    const answer = types
+      .arbitrary("Message", {
+        instead: {
+          ...instead,
+          content,
+          stop_reason: fc.constantFrom("end_turn", "max_tokens", "stop_sequence", "refusal"),
+        },
+      })
+      .chain((whole) => json.map((invented) => ({ ...(whole as Json), invented_tomorrow: invented })))
+      .map((whole) => {
+        if (whole.content.some(({ type }: Json) => type === "tool_use") && whole.stop_reason !== "max_tokens") {
+          whole.stop_reason = "tool_use";
+        }
+        return whole;
+      });
+    open = await gateway({ provider: "anthropic", answer: "" });
+    const arrived = await relay(
+      {
+        path: "/anthropic/v1/messages",
+        asks: {
+          max_tokens: 9,
+          messages: [{ role: "user", content: "Hi" }],
+          tools: [{ name: "look", input_schema: { type: "object" } }],
+        },
+        streamed: messages.streamed,
+        assembled: messages.assembled,
+        own: ({ id: _, model: _m, ...answer }: Json) => answer,
+      },
+      answer,
+    );
+    hasArrived(arrived, types.fields("Usage"), ({ usage }) => [usage]);
+    hasArrived(
+      arrived,
+      [...types.fields("Message").filter((name) => !["id", "model"].includes(name)), "invented_tomorrow"],
+      (each) => [each],
+    );
+    hasArrived(arrived, ["caller"], ({ content }) => content.filter(({ type }: Json) => type === "tool_use"));
+  });
+});
