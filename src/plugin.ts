@@ -79,6 +79,7 @@ export * from "./provider/transcript.ts";
 export * from "./provider/wire-json.ts";
 export * from "./serve/channel-options.ts";
 export { exactTexts } from "./serve/exact-body.ts";
+export * from "./serve/files.ts";
 export * from "./serve/http-error.ts";
 export * from "./serve/paragraphs.ts";
 export * from "./serve/reader.ts";

@@ -17,6 +17,7 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { failureFrame, failureResponse, replyToFailure, replyWithErrors } from "./errors.ts";
+import { mountFiles, withFiles } from "./files.ts";
 import { MessageProjection } from "./projection.ts";
 import { MessagesRequest, Prompt, toRunRequest } from "./request.ts";
 import { threadOf } from "./threads.ts";
@@ -50,6 +51,7 @@ export default definePlugin({
             mountMessages({ ...host, server }, options);
             mountCount({ ...host, server });
             mountModels({ ...host, server });
+            mountFiles({ ...host, server });
           },
           { prefix },
         );
@@ -68,7 +70,8 @@ function mountMessages(host: ChannelHost<FastifyInstance>, { onDisconnect, compa
     const { body } = request;
     const thread = await threadOf(host.runsFor(request), body);
     const around = { beta: betaOf(request.headers), exact: exactTexts(request) };
-    const asked = toRunRequest(body, { ...around, ...(thread && { names: thread.names }) });
+    const messages = await withFiles(body.messages, () => host.runsFor(request), host.limits.body);
+    const asked = toRunRequest({ ...body, messages }, { ...around, ...(thread && { names: thread.names }) });
     const { names: _, ...goesOn } = thread ?? {};
     const served = await startRun(
       { host, request, reply, channel: "anthropic", onDisconnect, compat },
@@ -93,8 +96,10 @@ function mountCount(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   const schema = { summary: "Tokens of a message that is not sent", tags: ["anthropic"], body: Prompt };
   server.post("/messages/count_tokens", { schema }, async (request, reply) => {
-    const asked = toRunRequest(request.body, { beta: betaOf(request.headers) });
-    const counted = await host.runsFor(request).countInput(asked, { signal: readerGone(reply.raw) });
+    const runs = host.runsFor(request);
+    const messages = await withFiles(request.body.messages, () => runs, host.limits.body);
+    const asked = toRunRequest({ ...request.body, messages }, { beta: betaOf(request.headers) });
+    const counted = await runs.countInput(asked, { signal: readerGone(reply.raw) });
     reply.header("venturi-tokens", counted.source);
     return { input_tokens: counted.tokens, ...(counted.source === "estimated" ? { estimated: true } : {}) };
   });

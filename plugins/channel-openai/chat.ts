@@ -5,6 +5,7 @@ import { chatHeartbeat, chatProjection } from "./chat-projection.ts";
 import { ChatRequest, isLegacy, toRunRequest } from "./chat-request.ts";
 import { customNames } from "./chat-tools.ts";
 import { failures, replyToFailure } from "./errors.ts";
+import { withFiles } from "./files.ts";
 import { withHeaders } from "./headers.ts";
 import type { Options } from "./options.ts";
 
@@ -14,9 +15,10 @@ export function mountChat(host: ChannelHost<FastifyInstance>, { onDisconnect, co
   const schema = { summary: "Chat Completions; model is an agent", tags: ["openai"], body: ChatRequest };
   server.post("/chat/completions", { schema }, async (request, reply) => {
     const { body } = request;
+    const messages = await withFiles(body.messages, () => host.runsFor(request), host.limits.body);
     const served = await startRun(
       { host, request, reply, channel: "openai", onDisconnect, compat },
-      withHeaders(toRunRequest(body), chatWire, request.headers),
+      withHeaders(toRunRequest({ ...body, messages }), chatWire, request.headers),
     );
     const chat: ChatRun = {
       run: served.run,

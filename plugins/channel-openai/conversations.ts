@@ -10,6 +10,7 @@ import {
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
+import { withFiles } from "./files.ts";
 import { itemPage, itemsOfMessages, type Item as Listed, Page } from "./responses-input.ts";
 import { Item, toMessages } from "./responses-items.ts";
 import { readResponse } from "./responses-stored.ts";
@@ -31,7 +32,7 @@ export function mountConversations(host: ChannelHost<FastifyInstance>): void {
     const id = `conv_${randomBytes(24).toString("hex")}`;
     await remember(runsFor(request), {
       session: id,
-      items: request.body.items ?? [],
+      items: await withFiles(request.body.items ?? [], () => runsFor(request), host.limits.body),
       metadata: request.body.metadata ?? {},
     });
     return conversation(id, await rowsOf(runsFor(request), id));
@@ -70,7 +71,8 @@ function mountItems(host: ChannelHost<FastifyInstance>): void {
     const { id } = request.params;
     const runs = host.runsFor(request);
     await rowsOf(runs, id);
-    const run = await remember(runs, { session: id, items: request.body.items ?? [] });
+    const items = await withFiles(request.body.items ?? [], () => runs, host.limits.body);
+    const run = await remember(runs, { session: id, items });
     const added = (await itemsOf(runs, id)).filter((item) => String(item.id).includes(run));
     return itemPage(added, { limit: 100, order: "asc" });
   });

@@ -5,6 +5,7 @@ import { mountCompletions } from "./completions.ts";
 import { mountConversations } from "./conversations.ts";
 import { mountEmbeddings } from "./embeddings.ts";
 import { failedFrame, replyWithErrors } from "./errors.ts";
+import { mountFiles } from "./files.ts";
 import { mountModels } from "./models.ts";
 import { Options } from "./options.ts";
 import { mountInputTokens, mountResponses } from "./responses.ts";
@@ -32,6 +33,7 @@ export default definePlugin({
           mountCompletions({ ...host, server }, options);
           mountEmbeddings({ ...host, server }, options);
           mountModels({ ...host, server });
+          mountFiles({ ...host, server });
         },
         { prefix: options.prefix },
       );

@@ -63,7 +63,7 @@ const carried: ReadonlySet<string> = new Set([
 /** The API's defaults. */
 const defaults = { parallel_tool_calls: true, service_tier: "auto", truncation: "disabled", top_logprobs: 0 };
 
-export const inputItems = ({ input }: ResponsesRequest): readonly Item[] =>
+export const inputItems = ({ input }: ResponsesRequest): Item[] =>
   typeof input === "string" ? [{ role: "user", content: input }] : (input ?? []);
 
 /** `items`: the input with references resolved. */

@@ -13,6 +13,7 @@ import {
 } from "venturi/plugin";
 import { invalid } from "./content.ts";
 import { failures, replyToFailure } from "./errors.ts";
+import { withFiles } from "./files.ts";
 import { withHeaders } from "./headers.ts";
 import type { Options } from "./options.ts";
 import { conversationId } from "./responses-body.ts";
@@ -30,7 +31,7 @@ export function mountResponses(host: ChannelHost<FastifyInstance>, { onDisconnec
     const { body } = request;
     const runs = host.runsFor(request);
     const before = await earlier(runs, body);
-    const items = await resolved(runs, inputItems(body));
+    const items = await resolved(runs, await withFiles(inputItems(body), () => runs, host.limits.body));
     const session = before?.session ?? (body.store === false ? undefined : `responses-${randomUUID()}`);
     const asked = {
       ...withHeaders(
@@ -67,7 +68,7 @@ export function mountInputTokens(host: ChannelHost<FastifyInstance>): void {
     const { body } = request;
     const runs = host.runsFor(request);
     const before = await earlier(runs, body);
-    const items = await resolved(runs, inputItems(body));
+    const items = await resolved(runs, await withFiles(inputItems(body), () => runs, host.limits.body));
     const asked = toRunRequest(body, [...answered(before?.calls ?? [], items), ...items]);
     const session = before === undefined ? {} : { session: before.session };
     const { tokens, source } = await runs.countInput({ ...asked, ...session }, { signal: readerGone(reply.raw) });

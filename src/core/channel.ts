@@ -26,6 +26,8 @@ export interface ChannelHost<Server = unknown> {
     readonly keepAlive: number;
     /** How long a stream's status waits for the run's first output, ms. */
     readonly firstOutput: number;
+    /** Largest body of a request, and all stored files that it names together, bytes. */
+    readonly body: number;
     /** A reader that consumes nothing for this long is disconnected; it can resume. */
     readonly stalled: number;
     /** What a single piece beyond `slowReader` is charged to, by Node's request. */

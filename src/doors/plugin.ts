@@ -25,7 +25,17 @@ export const Egress = doorOfClass("plugin.Egress", face.Egress, "options: object
   lookup: "allowed: array",
 });
 export const ExactJson = doorOfClass("plugin.ExactJson", face.ExactJson, "text: string", { toJSON: "" });
+export const Files = doorOfClass("plugin.Files", face.Files, "runs: object", {
+  add: "argument 1: object => promise",
+  get: "id: string => promise",
+  data: "id: string => promise",
+  remove: "id: string => promise",
+  list: " => promise",
+});
 export const JsonScanner = doorOfClass("plugin.JsonScanner", face.JsonScanner, "", { push: "text: string" });
+export const NamedFiles = doorOfClass("plugin.NamedFiles", face.NamedFiles, "runs: object, most: number", {
+  load: "id: any => promise",
+});
 export const Paragraphs = doorOfClass("plugin.Paragraphs", face.Paragraphs, "", {
   begin: "round: number",
   note: "event: object",
@@ -213,6 +223,7 @@ export const pruneInSteps = door(
   "argument 1: object, step: function => promise",
 );
 export const questionsOpened = door("plugin.questionsOpened", face.questionsOpened, "events: array");
+export const readForm = door("plugin.readForm", face.readForm, "body: any, contentType: string|undefined => promise");
 export const readerGone = door("plugin.readerGone", face.readerGone, "response: object");
 export const reasonsOf = door("plugin.reasonsOf", face.reasonsOf, "thrown: any");
 export const record = door("plugin.record", face.record, "value: any");

@@ -173,7 +173,7 @@ async function openTestHost(
   const host: ChannelHost<FastifyInstance> = {
     server,
     log: silentLog,
-    limits: { slowReader: 1024 * 1024, keepAlive, firstOutput: keepAlive, stalled: 60_000 },
+    limits: { slowReader: 1024 * 1024, keepAlive, firstOutput: keepAlive, stalled: 60_000, body: 32 * 1024 * 1024 },
     caller: () => caller,
     permit,
     demand: () => {},

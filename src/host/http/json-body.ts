@@ -26,17 +26,22 @@ export interface Bodies {
   of(request: unknown): Charge | undefined;
 }
 
-/** Reads JSON bodies piece by piece, each charged to its caller at its announced size until it is answered. */
+/**
+ * Reads bodies piece by piece, each charged to its caller at its announced size until it is answered: JSON, and forms as the bytes
+ * they are, for routes that take one.
+ */
 export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyParts): Bodies {
   const responses = new WeakMap<FastifyRequest, ServerResponse>();
   const charges = new WeakMap<object, Charge>();
   app.removeAllContentTypeParsers();
   app.addHook("preParsing", async (request, reply) => void responses.set(request, reply.raw));
-  app.addContentTypeParser("application/json", async (request: FastifyRequest, payload: IncomingMessage) => {
+  type Read = (payload: IncomingMessage, reading: Reading) => Promise<unknown>;
+  const parser = (read: Read) => async (request: FastifyRequest, payload: IncomingMessage) => {
     const announced = Number(request.headers["content-length"] ?? 0);
     let charge: Charge | undefined;
     try {
       if (announced > limits.body) throw tooLarge();
+      if (read === readBytes && request.routeOptions.config.form !== true) throw noForm();
       charge = account(request).charge(announced * inputWeight, "body");
       const exact = request.routeOptions.config.exact;
       const taken = (text: string, strings?: LongStrings): void => {
@@ -45,7 +50,7 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
         if (strings !== undefined) for (const [path, piece] of texts) texts.set(path, strings.restoreText(piece));
         keepExactTexts(request, texts);
       };
-      const body = await readJson(payload, { announced, charge, limits, taken });
+      const body = await read(payload, { announced, charge, limits, taken });
       charges.set(request, charge);
       const response = responses.get(request);
       if (response === undefined || response.destroyed) charge.release();
@@ -58,7 +63,9 @@ export function readJsonBodies(app: FastifyInstance, { limits, account }: BodyPa
       else await discard(payload, limits.body);
       throw thrown;
     }
-  });
+  };
+  app.addContentTypeParser("application/json", parser(readJson));
+  app.addContentTypeParser("multipart/form-data", parser(readBytes));
   return { of: (request) => charges.get(request as object) }; // a request, as channels hand it back
 }
 
@@ -90,6 +97,21 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   const parsed = parseUntrusted(text, bounds);
   taken(text, strings);
   return strings === undefined ? parsed : strings.restore(parsed);
+}
+
+async function readBytes(payload: IncomingMessage, { announced, charge, limits }: Reading): Promise<Buffer> {
+  const whole: Buffer[] = [];
+  let size = 0;
+  const began = performance.now();
+  const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
+  const take = (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limits.body) throw tooLarge();
+    if (size * inputWeight > charge.bytes) charge.grow(size * inputWeight - charge.bytes);
+    whole.push(chunk);
+  };
+  await eachChunk(payload, take, announced > 0 && announced <= small ? undefined : isLate);
+  return Buffer.concat(whole);
 }
 
 /** Reads the rest of a refused body: many clients send all of it before they look for an answer. */
@@ -133,6 +155,9 @@ function eachChunk(payload: IncomingMessage, take: (chunk: Buffer) => void, isLa
 
 const tooLarge = (): VenturiError =>
   new VenturiError("request.parse", "too_large", "the body is larger than limits.body allows");
+
+const noForm = (): VenturiError =>
+  new VenturiError("request.parse", "invalid_input", "this route takes no form; send application/json");
 
 const tooSlow = (): VenturiError =>
   new VenturiError("request.read", "timeout", `a large body has to arrive at ${slowest / 1024} KiB a second or faster`);

@@ -141,13 +141,13 @@ async function mount(
   app: FastifyInstance,
   { parts, callers, bodies, account, turns, name, channel }: MountParts,
 ): Promise<void> {
-  const { slowReader, keepAlive, firstOutput, stalled } = parts.limits;
+  const { slowReader, keepAlive, firstOutput, stalled, body } = parts.limits;
   try {
     await app.register(async (scope) => {
       const host: ChannelHost<FastifyInstance> = {
         server: scope,
         log: parts.log,
-        limits: { slowReader, keepAlive, firstOutput, stalled, account },
+        limits: { slowReader, keepAlive, firstOutput, stalled, body, account },
         caller: (request) => callers.of(request),
         permit,
         demand: (request, scope) => demand(callers.of(request), scope),
@@ -199,5 +199,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Needs no key. */
     open?: boolean;
+    /** Takes multipart/form-data, as its bytes. */
+    form?: boolean;
   }
 }

@@ -31,6 +31,7 @@ export function checkRequest(agents: Agents, request: RunRequest, options: Check
   const input = request.remember ? request.input : checkInput(agent, request.input);
   const context = request.context ?? (agent.context === undefined ? undefined : options.context);
   checkContext(agent, context);
+  if (request.remember) return { agent, input, context };
   const needs = needsOf(agent, request);
   for (const target of agent.model.targets) checkCapabilities(target.port, target.name, needs);
   return { agent, input, context };

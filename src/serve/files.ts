@@ -1,0 +1,238 @@
+import { VenturiError } from "../core/errors.ts";
+import type { ListQuery } from "../core/list-query.ts";
+import type { FilePart } from "../core/messages.ts";
+import type { RunRow } from "../core/run-row.ts";
+import type { Runs } from "../core/runs.ts";
+
+/** A file that a caller has uploaded, to be named in later requests. */
+export interface StoredFile {
+  readonly run: string;
+  readonly name: string;
+  readonly mediaType: string;
+  readonly purpose: string;
+  readonly size: number;
+  /** ms since the epoch. */
+  readonly created: number;
+  readonly expires: number;
+}
+
+export interface NewFile {
+  readonly name: string;
+  /** By the name's extension when absent. */
+  readonly mediaType?: string;
+  readonly purpose: string;
+  readonly bytes: Uint8Array;
+  /** How long it is kept, ms; 30 days when absent, which is also the most. */
+  readonly keep?: number;
+}
+
+/** The metadata that finds files among runs. */
+const mark = "venturi_file";
+const month = 30 * 24 * 3600_000;
+const own = /^file[-_](run_[0-9a-z]+)$/;
+/** Of journals that cannot filter: runs looked through for files. */
+const mostLookedAt = 1000;
+
+/**
+ * Uploaded files. Each is a run that calls no model: its bytes are a blob of the journal by their hash, it belongs to the caller's
+ * tenant, and it survives restarts, is exported and erased like any other.
+ */
+export class Files {
+  readonly #runs: Runs;
+
+  constructor(runs: Runs) {
+    this.#runs = runs;
+  }
+
+  /** The run of a file's id; undefined for ids that a vendor issued. */
+  static runOf(id: unknown): string | undefined {
+    return typeof id === "string" ? own.exec(id)?.[1] : undefined;
+  }
+
+  async add({ name, mediaType, purpose, bytes, keep = month }: NewFile): Promise<StoredFile> {
+    const [agent] = this.#runs.agents();
+    if (agent === undefined) throw new VenturiError(op, "not_found", "there is no agent");
+    if (name.length > 512) throw new VenturiError(op, "invalid_input", "a file's name has at most 512 characters");
+    const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
+    const type = mediaType ?? typeOf(name);
+    const expires = Date.now() + Math.min(keep, month);
+    const file: FilePart = { type: "file", mediaType: type, name, data };
+    const { run } = await this.#runs.start({
+      agent: agent.name,
+      input: { messages: [{ role: "user", parts: [file] }] },
+      remember: true,
+      metadata: { [mark]: true },
+      channel: { file: { name, purpose, size: bytes.length, expires } },
+    });
+    for await (const _ of this.#runs.follow(run, { channel: "files" })); // ends once stored
+    await this.#sweep();
+    return { run, name, mediaType: type, purpose, size: bytes.length, created: Date.now(), expires };
+  }
+
+  async get(id: string): Promise<StoredFile> {
+    return fileOf(await this.#row(id)) ?? missing(id);
+  }
+
+  /** Its bytes as base64. */
+  async data(id: string): Promise<StoredFile & { readonly data: string }> {
+    const row = await this.#row(id);
+    const file = fileOf(row) ?? missing(id);
+    const part = partOf(row);
+    if (part?.data !== undefined) return { ...file, data: part.data };
+    const bytes = await this.#runs.content(row.run, part?.hash ?? "");
+    return { ...file, data: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") };
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#runs.remove((await this.#row(id)).run);
+  }
+
+  /** Newest first, without those that have expired. */
+  async list(): Promise<StoredFile[]> {
+    const now = Date.now();
+    return (await this.#all()).filter(({ expires }) => expires > now);
+  }
+
+  /** Expired files of the caller are erased when it uploads another. */
+  async #sweep(): Promise<void> {
+    const now = Date.now();
+    for (const { run, expires } of await this.#all()) if (expires <= now) await this.#runs.remove(run);
+  }
+
+  async #row(id: string): Promise<RunRow> {
+    const run = Files.runOf(id) ?? missing(id);
+    const row = await this.#runs.get(run).catch((thrown: unknown) => {
+      throw VenturiError.is(thrown, "not_found") ? gone(id) : thrown;
+    });
+    const file = fileOf(row);
+    return file === undefined || file.expires <= Date.now() ? missing(id) : row;
+  }
+
+  async #all(): Promise<StoredFile[]> {
+    try {
+      return await this.#found({ metadata: { [mark]: "true" } });
+    } catch (thrown) {
+      if (!VenturiError.is(thrown, "invalid_input")) throw thrown;
+      return await this.#found({});
+    }
+  }
+
+  async #found(query: ListQuery): Promise<StoredFile[]> {
+    const files: StoredFile[] = [];
+    let cursor: string | undefined;
+    for (let seen = 0; seen < mostLookedAt; seen += 100) {
+      const page = await this.#runs.list({ ...query, limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+      for (const row of page.runs) {
+        const file = fileOf(row);
+        if (file !== undefined) files.push(file);
+      }
+      cursor = page.cursor;
+      if (cursor === undefined) break;
+    }
+    return files;
+  }
+}
+
+const op = "file.get";
+const gone = (id: string): VenturiError =>
+  new VenturiError(op, "not_found", `No such File object: ${id.slice(0, 200)}`, { details: { param: "id" } });
+const missing = (id: string): never => {
+  throw gone(id);
+};
+
+const partOf = ({ request }: RunRow): FilePart | undefined => {
+  const part = request.input.messages?.[0]?.parts[0];
+  return part?.type === "file" ? part : undefined;
+};
+
+function fileOf(row: RunRow): StoredFile | undefined {
+  const noted = row.request.channel?.file as Pick<StoredFile, "name" | "purpose" | "size" | "expires"> | undefined; // written by `add`
+  const part = partOf(row);
+  if (noted === undefined || part === undefined) return undefined;
+  return { ...noted, run: row.run, mediaType: part.mediaType, created: row.createdAt };
+}
+
+const types: Readonly<Record<string, string>> = {
+  pdf: "application/pdf",
+  txt: "text/plain",
+  md: "text/markdown",
+  csv: "text/csv",
+  html: "text/html",
+  json: "application/json",
+  jsonl: "application/jsonl",
+  xml: "application/xml",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  wav: "audio/wav",
+  mp3: "audio/mpeg",
+  docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+  xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+  pptx: "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+};
+
+/** The media type that a file's name implies. */
+const typeOf = (name: string): string =>
+  types[/\.([a-z\d]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""] ?? "application/octet-stream";
+
+/** An uploaded form: its one file, and the other fields. */
+export async function readForm(
+  body: unknown,
+  contentType: string | undefined,
+): Promise<{ file: Omit<NewFile, "purpose">; fields: ReadonlyMap<string, string> }> {
+  const bad = (message: string): VenturiError => new VenturiError("request.parse", "invalid_input", message);
+  if (!Buffer.isBuffer(body)) throw bad('send multipart/form-data with a "file"');
+  let form: FormData;
+  try {
+    form = await new Response(new Uint8Array(body), { headers: { "content-type": contentType ?? "" } }).formData();
+  } catch (thrown) {
+    throw bad(`the form cannot be read: ${thrown instanceof Error ? thrown.message : "unknown"}`);
+  }
+  const file = form.get("file");
+  if (file === null || typeof file === "string") throw bad('the form has no "file"');
+  const fields = new Map<string, string>();
+  for (const [name, value] of form) if (typeof value === "string") fields.set(name, value);
+  const said =
+    file.type === "" || file.type === "application/octet-stream" ? {} : { mediaType: file.type.split(";", 1)[0] ?? "" };
+  return { file: { name: file.name, ...said, bytes: new Uint8Array(await file.arrayBuffer()) }, fields };
+}
+
+/** Loads the files that a request names, together at most `most` bytes: one request may name a file any number of times. */
+export class NamedFiles {
+  readonly #files: Files;
+  readonly #loaded = new Map<string, Promise<StoredFile & { readonly data: string }>>();
+  #left: number;
+
+  constructor(runs: Runs, most: number) {
+    this.#files = new Files(runs);
+    this.#left = most;
+  }
+
+  /** Undefined for ids that a vendor issued. */
+  async load(id: unknown): Promise<(StoredFile & { readonly data: string }) | undefined> {
+    if (typeof id !== "string" || Files.runOf(id) === undefined) return undefined;
+    let loading = this.#loaded.get(id);
+    if (loading === undefined) {
+      const { size } = await this.#files.get(id);
+      this.#take(size);
+      loading = this.#files.data(id);
+      this.#loaded.set(id, loading);
+      return await loading;
+    }
+    const file = await loading;
+    this.#take(file.size);
+    return file;
+  }
+
+  #take(size: number): void {
+    this.#left -= size;
+    if (this.#left >= 0) return;
+    throw new VenturiError(
+      "request.parse",
+      "too_large",
+      "the files of this request are larger than limits.body allows",
+    );
+  }
+}
