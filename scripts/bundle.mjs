@@ -46,6 +46,9 @@ export async function bundleProgram() {
     external,
     plugins: [ownModules, namedImports],
     metafile: true,
+    // For stacks in the log; not named in the code, so that Node does not look for them.
+    sourcemap: "external",
+    sourcesContent: false,
     logLevel: "warning",
   });
   writeFileSync(join(target, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));

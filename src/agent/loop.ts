@@ -46,6 +46,7 @@ export class Loop {
     this.#parking.seen(signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
+    if (signal.kind === "crashed") return; // for whoever claims the run
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { markedAs } from "../core/doing.ts";
 import type { VenturiError } from "../core/errors.ts";
 
 /** A tool or hook that is executing, and its run. */
@@ -12,7 +13,7 @@ export interface PluginScope {
 const scopes = new AsyncLocalStorage<PluginScope>();
 
 /** Calls into a plugin. Everything it starts, timers and promises included, is attributed to it. */
-export const inScope = <T>(scope: PluginScope, work: () => T): T => scopes.run(scope, work);
+export const inScope = <T>(scope: PluginScope, work: () => T): T => markedAs(scope.run, () => scopes.run(scope, work));
 
 /** The plugin whose code is executing, if any; also works in uncaught error handlers. */
 export const currentScope = (): PluginScope | undefined => scopes.getStore();

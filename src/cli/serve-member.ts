@@ -1,6 +1,10 @@
+import { markWith } from "../core/doing.ts";
 import { wrap } from "../core/errors.ts";
+import { isTextLog } from "../host/log.ts";
 import { Member } from "../host/processes/member.ts";
 import { openService, type Service } from "../host/service.ts";
+import { markIn } from "../host/watchdog/black-box.ts";
+import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 
 /** One process of a service that has several: serves until its supervisor says otherwise, or is gone. */
@@ -13,7 +17,7 @@ async function serve(): Promise<void> {
   // Without its supervisor it gets no connections: what runs is finished, or left to the next start.
   process.on("disconnect", () => ending.resolve("release"));
   const member = new Member();
-  const { worker, configFile, set } = await member.started;
+  const { worker, configFile, set, box } = await member.started;
   let service: Service;
   try {
     service = await openService({ configFile, set, worker, siblings: member });
@@ -21,8 +25,12 @@ async function serve(): Promise<void> {
     await member.failed(wrap("service.start", thrown));
     process.exit(1);
   }
-  exitOnUncaught(service.host.log);
+  const { log, config } = service.host;
+  exitOnUncaught(log);
+  const { server, telemetry } = config;
+  markWith(markIn(box));
   await member.ready(service, (afterDrain) => ending.resolve(afterDrain));
+  startWatchdog({ wedged: server.wedged, box, textLog: isTextLog(telemetry.logs), log });
   const afterDrain = await ending.promise;
   member.draining();
   await service.drain(afterDrain);

@@ -9,12 +9,12 @@ import { stopSignal } from "./stop-signal.ts";
 
 /** The service in several processes: this one supervises those that serve. */
 export async function startProcesses({ config: configFile, set }: Globals, config: Config): Promise<void> {
-  const { processes: count, listen } = config.server;
+  const { processes: count, listen, wedged } = config.server;
   const { logs } = config.telemetry;
   const log = await openLog({ ...logs, level: logs.level ?? "info" });
   const program = new URL("./member.js", import.meta.url);
   const { drain } = config.limits;
-  const supervisor = new Supervisor({ count, program, configFile, set, listen, drain, log });
+  const supervisor = new Supervisor({ count, program, configFile, set, listen, drain, wedged, log });
   const stopped = stopSignal(() => supervisor.kill());
   const url = await Promise.race([supervisor.start(), stopped]);
   if (url === undefined) return await supervisor.stop();

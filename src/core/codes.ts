@@ -42,7 +42,7 @@ export const codes = {
   plugin_failed: facts(500, "a plugin could not be loaded, threw or rejected"),
   record_invalid: facts(500, "a record of the run cannot be stored, or cannot be read back"),
   journal_failed: facts(503, "the journal cannot be read or written", { retryable: true }),
-  worker_crashed: facts(500, "each process that continued the run ended before a step was done"),
+  worker_crashed: facts(500, "the run took two processes down, or five ended before it did a step"),
   shutting_down: facts(503, "the service is shutting down and accepts no new runs", { retryable: true }),
   internal: facts(500, "a fault of Venturi itself"),
 } satisfies Record<string, CodeFacts>;

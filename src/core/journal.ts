@@ -6,7 +6,7 @@ import type { KeptWire } from "./kept-wire.ts";
 import type { ListQuery } from "./list-query.ts";
 import type { RunRequest } from "./run-request.ts";
 import type { RunRow } from "./run-row.ts";
-import type { SignalKind } from "./signals.ts";
+import type { StoredKind } from "./signals.ts";
 import { token } from "./token.ts";
 
 /**
@@ -95,7 +95,7 @@ export interface Claim {
 export interface NewSignal {
   /** Unique within the run: a signal sent twice counts once. */
   readonly id: string;
-  readonly kind: SignalKind;
+  readonly kind: StoredKind;
   readonly body: Readonly<Record<string, unknown>>;
 }
 

@@ -21,6 +21,19 @@ export const signalBodies = {
 } as const;
 
 export type SignalKind = keyof typeof signalBodies;
+
+/** Left beside a run by whoever found its process dead; never sent by callers. */
+export interface Crash {
+  /** The epoch that ended with the process. */
+  readonly epoch: number;
+  /** Whether this run was the cause; if not, another one was. */
+  readonly blamed: boolean;
+  /** As the end of a sentence that begins with the run. */
+  readonly cause?: string;
+  readonly stack?: string;
+}
+/** What a journal stores as a signal. */
+export type StoredKind = SignalKind | "crashed";
 export type SignalBody<Kind extends SignalKind> = z.output<(typeof signalBodies)[Kind]>;
 
 export const isSignalKind = (kind: unknown): kind is SignalKind =>

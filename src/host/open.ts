@@ -12,7 +12,7 @@ import { Runs } from "../core/runs.ts";
 import { noStalls } from "../core/stalls.ts";
 import { noTelemetry, Telemetry } from "../core/telemetry.ts";
 import type { Provided, Token } from "../core/token.ts";
-import { freeRunsOf } from "../journal/take-over.ts";
+import { type Death, freeRunsOf } from "../journal/take-over.ts";
 import { WriteWatch } from "../journal/write-watch.ts";
 import { hostContainer, provideJournal, replaceable } from "./build/container.ts";
 import { Instances } from "./build/instances.ts";
@@ -84,7 +84,7 @@ export interface Host {
   /** Refuses new runs; running ones get `ms` to finish, then are interrupted with a terminal event, or released. */
   drain(ms: number, afterDrain: LimitSettings["afterDrain"]): Promise<void>;
   /** Makes the runs of a worker that is known to be dead claimable. */
-  takeOver(worker: string): Promise<number>;
+  takeOver(worker: string, death?: Death): Promise<number>;
   revision(): ConfigRevision;
   /** The conversation of a session: the messages of all its ended runs. */
   messages(of: { readonly tenant: string; readonly session: string }): Promise<readonly Message[]>;
@@ -171,7 +171,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       eventLoop: () => eventLoop.recent(),
       active: () => opened.active,
       drain: (ms, afterDrain) => opened.drain(ms, afterDrain),
-      takeOver: (worker) => freeRunsOf(worker, journal),
+      takeOver: (worker, death) => freeRunsOf(worker, journal, death),
       revision: () => revisions.current,
       messages: (of) => sessions.before({ ...of, run: "" }),
       reload: async (code) => {

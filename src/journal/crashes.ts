@@ -1,12 +1,18 @@
 import { type Clock, sleep } from "../core/clock.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
+import type { Signal } from "../core/journal.ts";
+import type { Crash } from "../core/signals.ts";
 
-/** Attempts of a run that may end with its process, before something is done about it. */
+/** Processes that a run may take down, as far as it is known to have been the cause. */
+const mostBlamed = 2;
+/** Attempts that may end with the process for an unknown reason, before something is done about it. */
 const suspectAfter = 2;
 const mostAttempts = 5;
-/** What the first suspect has for itself, ms. */
-const firstTime = 4_000;
+/** Suspects start in groups that double, this long after each other, ms. */
+const groupTime = 1_000;
+/** What each has for itself when it is its last attempt, ms. */
+const lastTime = 4_000;
 
 /** What an attempt leaves that the next one need not repeat. */
 const progress: ReadonlySet<RunEvent["type"]> = new Set([
@@ -22,42 +28,68 @@ const progress: ReadonlySet<RunEvent["type"]> = new Set([
 ]);
 
 export interface Attempts {
-  /** In a row that were continued by another worker without having got anywhere. */
+  /** In a row that were continued by another worker without having got anywhere, and without another run to blame. */
   readonly lost: number;
+  /** Processes that ended because of this run. */
+  readonly blamed: readonly Crash[];
   /** Whether it was left to wait for an answer, rather than by a worker that ended. */
   readonly parked: boolean;
 }
 
-export function attemptsOf(history: readonly RunEvent[]): Attempts {
+export function attemptsOf(history: readonly RunEvent[], signals: readonly Signal[] = []): Attempts {
+  const crashes = signals.flatMap(({ kind, body }) => (kind === "crashed" ? [body as unknown as Crash] : [])); // see freeRunsOf
+  const excused = new Set(crashes.filter(({ blamed }) => !blamed).map(({ epoch }) => epoch));
   const open = new Set<string>();
   let lost = 0;
   for (const event of history) {
     if (event.type === "approval.requested") open.add(event.call);
     else if (event.type === "approval.resolved") open.delete(event.call);
-    else if (event.type === "run.resumed" && open.size === 0) lost += 1;
+    else if (event.type === "run.resumed" && open.size === 0 && !excused.has(event.epoch - 1)) lost += 1;
     if (progress.has(event.type)) lost = 0;
   }
-  return { lost, parked: open.size > 0 };
+  return { lost, blamed: crashes.filter(({ blamed }) => blamed), parked: open.size > 0 };
 }
 
 /** A run that ends every process that continues it would go on doing so for ever, and the other runs of those processes suffer. */
-export function refuseCrashing(run: string, { lost }: Attempts): void {
+export function refuseCrashing(run: string, { lost, blamed }: Attempts): void {
+  const last = blamed.at(-1);
+  if (last !== undefined && blamed.length >= mostBlamed) {
+    const place = placeIn(last.stack);
+    const where = place === undefined ? "" : `, at ${place}`;
+    throw crashed(
+      `${run} ${last.cause ?? "ended its process"}${where}; it was the ${ordinal(blamed.length)} process that it took down`,
+    );
+  }
   if (lost < mostAttempts) return;
-  throw new VenturiError(
-    "worker.execute",
-    "worker_crashed",
-    `${run} was continued ${lost} times, and each time its process ended before a step was done; see what the processes logged last`,
-  );
+  throw crashed(`${run} was continued ${lost} times, and each time its process ended before a step was done`);
+}
+
+const crashed = (message: string): VenturiError =>
+  new VenturiError("worker.execute", "worker_crashed", `${message}; see what the processes logged last`);
+
+const ordinal = (count: number): string => (count === 2 ? "second" : `${count}th`);
+
+/** The innermost frame with a place, without the folders: callers see it. */
+function placeIn(stack: string | undefined): string | undefined {
+  for (const frame of (stack ?? "").split("\n")) {
+    const [, name, line] = /([^/\\() ]{1,200}):(\d{1,9}):\d{1,9}\)?$/.exec(frame) ?? [];
+    if (name !== undefined) return `${name}:${line}`;
+  }
+  return undefined;
 }
 
 /**
- * Runs of a process that crashed: one of them may be the reason, the others were only there. From the second time on they start one
- * after the other, each when the one before it has ended or had its time, which doubles with every attempt. So the one that crashes
- * the next process is soon alone with it, and the others get to their next step.
+ * Runs of a process that crashed for an unknown reason: one of them may be it, the others were only there. From the second time on
+ * they start in groups of 1, 2, 4, …, a second apart, so that many get to their next step before one crashes the process again, and
+ * those that had not started are not suspected of it. On its last attempt a run starts alone, after these.
  */
 export class SuspectStarts {
   readonly #clock: Clock;
-  #free: Promise<void> = Promise.resolve();
+  #group: Promise<void> = Promise.resolve();
+  #left = 0;
+  #size = 0.5;
+  #waiting = 0;
+  #alone: Promise<void> = Promise.resolve();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -66,12 +98,38 @@ export class SuspectStarts {
   /** Resolves when it may start; `over` aborts when this worker is done with it. Undefined: it is not suspected. */
   take({ lost }: Attempts, over: AbortSignal): Promise<void> | undefined {
     if (lost < suspectAfter) return undefined;
-    const mine = this.#free;
-    const time = firstTime * 2 ** (lost - suspectAfter);
-    this.#free = mine.then(() => sleep(this.#clock, time, over)).catch(() => {}); // it is over
+    const mine = lost >= mostAttempts - 1 ? this.#takeAlone(over) : this.#takeGroup();
     return new Promise((resolve) => {
       mine.then(resolve);
       over.addEventListener("abort", () => resolve(), { once: true });
     });
+  }
+
+  #takeGroup(): Promise<void> {
+    if (this.#left === 0) {
+      this.#size *= 2;
+      this.#left = this.#size;
+      const before = this.#group;
+      this.#group = this.#size === 1 ? before : before.then(() => sleep(this.#clock, groupTime));
+    }
+    this.#left -= 1;
+    const mine = this.#group;
+    this.#waiting += 1;
+    mine.then(() => {
+      this.#waiting -= 1;
+      if (this.#waiting === 0) {
+        // The next crash begins with one again.
+        this.#size = 0.5;
+        this.#left = 0;
+        this.#group = sleep(this.#clock, groupTime).catch(() => {});
+      }
+    });
+    return mine;
+  }
+
+  #takeAlone(over: AbortSignal): Promise<void> {
+    const mine = this.#alone.then(() => this.#group);
+    this.#alone = mine.then(() => sleep(this.#clock, lastTime, over)).catch(() => {}); // it is over
+    return mine;
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Clock, sleep, systemClock } from "../core/clock.ts";
 import { DigestFold } from "../core/digest.ts";
+import { doingFor } from "../core/doing.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Claim, ClaimFilter, Hint, Journal, Ownership } from "../core/journal.ts";
@@ -159,7 +160,8 @@ export class Worker {
     }
     const controller = new AbortController();
     this.#watch?.begin(claim);
-    const done = this.#work(claim, controller).finally(() => {
+    const { run } = claim.ownership;
+    const done = doingFor(run, () => this.#work(claim, controller)).finally(() => {
       this.#active.delete(keyOf(claim.ownership));
       this.#watch?.end(claim.ownership.run);
       if ((this.#claimAgain || this.#claimLater) && this.room > 0) this.#claim();
@@ -200,7 +202,7 @@ export class Worker {
       if (claim.ownership.epoch > 1) {
         over = new AbortController();
         controller.signal.addEventListener("abort", () => over?.abort(), { once: true });
-        await this.#mindCrashes(claim.ownership, attemptsOf(history), over.signal);
+        await this.#mindCrashes(claim.ownership, attemptsOf(history, known), over.signal);
       }
       feed.add(known);
       this.#signals.add(feed);

@@ -111,6 +111,9 @@ export const ServerSettings = z.strictObject({
     .transform((value) => (value === "auto" ? availableParallelism() : value))
     .prefault(1)
     .describe("Processes that share the port and the journal; `auto` is one per processor. Needs a restart."),
+  wedged: Duration.prefault("10s").describe(
+    "A process whose event loop stands still for this long is ended and replaced; what it did is in the log. 0: never. Needs a restart.",
+  ),
   auth: z
     .strictObject({
       keys: z.array(Key).superRefine(noneTwice).prefault([]).describe("Keys that may call."),

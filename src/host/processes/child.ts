@@ -1,12 +1,16 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fromJson, VenturiError } from "../../core/errors.ts";
+import type { Death } from "../../journal/take-over.ts";
 import { newWorkerName } from "../../journal/worker.ts";
+import { BlackBox, inheritedBox } from "../watchdog/black-box.ts";
 import { Link } from "./link.ts";
 import type { ProcessCalls, StartBody, SupervisorCalls } from "./protocol.ts";
 
 export interface Ended {
   readonly code: number | null;
   readonly signal: string | null;
+  /** Undefined when it ended as it should. */
+  readonly death: Death | undefined;
 }
 
 export interface ChildParts {
@@ -15,7 +19,7 @@ export interface ChildParts {
   readonly program: URL;
   /** The service's socket, which it inherits and accepts from. */
   readonly socket: number;
-  readonly start: Omit<StartBody, "worker">;
+  readonly start: Omit<StartBody, "worker" | "box">;
   /** Of all processes. */
   readonly meanConnections: () => number;
   readonly answer: Pick<SupervisorCalls, "metrics" | "states" | "trace" | "count">;
@@ -37,11 +41,14 @@ export class Child {
   /** As last reported. */
   metrics = "";
   connections = 0;
+  /** When it last showed that its event loop turns. */
+  seenAt = Date.now();
   readonly #process: ChildProcess;
+  readonly #box = new BlackBox();
 
   constructor({ number, program, socket, start, answer, meanConnections }: ChildParts) {
     this.number = number;
-    this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket] });
+    this.#process = fork(program, { stdio: ["inherit", "inherit", "inherit", "ipc", socket, this.#box.fd] });
     this.pid = this.#process.pid ?? 0;
     this.name = newWorkerName(this.pid);
     const ready = Promise.withResolvers<void>();
@@ -72,16 +79,28 @@ export class Child {
         const reason = `the process ${this.pid} has ended (${signal ?? `status ${code}`})`;
         this.link.close(reason);
         ready.reject(new VenturiError("process.start", "unavailable", reason));
-        resolve({ code, signal });
+        resolve({ code, signal, death: code === 0 ? undefined : this.#deathBy(signal ?? `status ${code}`) });
       });
       this.#process.on("error", () => {}); // a message to a dead process; `exit` follows
     });
-    this.link.ask("start", { ...start, worker: this.name }).catch(() => {}); // a process that does not take it ends, or is killed
+    this.link.ask("start", { ...start, worker: this.name, box: inheritedBox }).catch(() => {}); // a process that does not take it ends, or is killed
   }
 
   drain(afterDrain?: "release"): void {
     this.status = "draining";
     this.link.ask("drain", afterDrain === undefined ? {} : { afterDrain }).catch(() => {}); // it is killed when it does not end
+  }
+
+  /** What its black box tells about its end. */
+  #deathBy(signal: string): Death {
+    const { doing, wedge } = this.#box.read();
+    this.#box.close();
+    const run = wedge?.run ?? doing;
+    return {
+      ...(run === undefined ? {} : { run }),
+      cause: wedge === undefined ? `ended its process (${signal})` : `blocked its process for ${wedge.ms} ms`,
+      ...(wedge?.stack === undefined ? {} : { stack: wedge.stack }),
+    };
   }
 
   kill(): void {

@@ -32,7 +32,8 @@ export class Member implements Siblings {
         return outcome.ok ? { ok: true } : { ok: false, error: outcome.error.toJSON() };
       },
       drain: ({ afterDrain }) => this.#drain?.(afterDrain),
-      takeOver: async ({ worker }) => ({ runs: await this.#running().host.takeOver(worker) }),
+      takeOver: async ({ worker, death }) => ({ runs: await this.#running().host.takeOver(worker, death) }),
+      alive: () => {},
       status: async (): Promise<OwnStatus> => (await this.#running().status()).status,
       active: () => this.#running().host.active(),
       metrics: () => this.#running().host.telemetry.metrics("openmetrics"),

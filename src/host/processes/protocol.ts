@@ -1,5 +1,6 @@
 import type { ErrorJson } from "../../core/errors.ts";
 import type { MetricsFormat } from "../../core/telemetry.ts";
+import type { Death } from "../../journal/take-over.ts";
 
 /** What one process of the service says about itself. */
 export interface ProcessState {
@@ -24,6 +25,8 @@ export interface StartBody {
   readonly worker: string;
   readonly configFile: string;
   readonly set: readonly string[];
+  /** Descriptor of its black box. */
+  readonly box: number;
   /** Where the supervisor listens. */
   readonly url: string;
 }
@@ -35,7 +38,9 @@ export interface ProcessCalls {
   /** Finish and exit. `release`: runs that are not done by then are left to the other processes. */
   drain(body: { readonly afterDrain?: "release" }): void;
   /** The process of this name is dead: make its runs claimable. */
-  takeOver(body: { readonly worker: string }): Answer<{ readonly runs: number }>;
+  takeOver(body: { readonly worker: string; readonly death?: Death }): Answer<{ readonly runs: number }>;
+  /** Answered by the event loop alone: that it turns. */
+  alive(): void;
   status(): Answer<OwnStatus>;
   /** Number of runs under way. */
   active(): number;

@@ -1,9 +1,11 @@
 import { messageOf, VenturiError } from "../../core/errors.ts";
 import type { Log } from "../../core/log.ts";
 import type { MetricsFormat } from "../../core/telemetry.ts";
+import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";
 import { Child, type Ended } from "./child.ts";
+import { watchSilent } from "./liveness.ts";
 import type { ProcessState } from "./protocol.ts";
 import { RequestCounts } from "./request-counts.ts";
 import { countersOf, sumMetrics } from "./sum-metrics.ts";
@@ -18,6 +20,8 @@ export interface SupervisorOptions {
   /** How long a process may drain, ms; one that takes longer is killed. */
   readonly drain: number;
   readonly log: Log;
+  /** A process whose event loop stands still for this long, and a little more, is killed, ms. Never when 0. */
+  readonly wedged: number;
 }
 
 /** A place for one process, whichever it is at the moment. */
@@ -47,7 +51,7 @@ export class Supervisor {
   readonly #slots: readonly Slot[];
   readonly #children = new Set<Child>();
   /** Dead workers whose runs nobody has made claimable yet. */
-  readonly #abandoned = new Set<string>();
+  readonly #abandoned = new Map<string, Death | undefined>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #counts = new RequestCounts();
   #socket: BoundSocket | undefined;
@@ -84,6 +88,7 @@ export class Supervisor {
       await child.ended;
       throw thrown;
     }
+    if (this.#options.wedged > 0) this.#watch();
     await Promise.allSettled(others.map((slot) => this.#spawn(slot).ready));
     return this.#socket.url;
   }
@@ -180,10 +185,18 @@ export class Supervisor {
     return child;
   }
 
-  #ended(slot: Slot, child: Child, { code, signal }: Ended): void {
+  #watch(): void {
+    const { wedged } = this.#options;
+    this.#after(wedged / 4, () => {
+      watchSilent(this.#children, wedged, this.#log);
+      this.#watch();
+    });
+  }
+
+  #ended(slot: Slot, child: Child, { code, signal, death }: Ended): void {
     this.#children.delete(child);
     this.#past = countersOf(sumMetrics([this.#past, child.metrics]));
-    this.#abandoned.add(child.name);
+    this.#abandoned.set(child.name, death);
     this.#handOver();
     const isReplaced = slot.child !== child;
     if (this.#stopping || isReplaced) return;
@@ -194,7 +207,7 @@ export class Supervisor {
     this.#restarts += 1;
     const wait = slot.failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (slot.failures - 1));
     const fields = { process: slot.number, pid: child.pid, code, signal, restarts: slot.restarts, inMs: wait };
-    this.#log.warn("a process ended; another one is started", fields);
+    this.#log.warn("a process ended; another one is started", { ...fields, run: death?.run });
     this.#after(wait, () => this.#respawn(slot));
   }
 
@@ -209,12 +222,14 @@ export class Supervisor {
     if (this.#handingOver) return;
     this.#handingOver = true;
     try {
-      for (const worker of [...this.#abandoned]) {
+      for (const [worker, death] of [...this.#abandoned]) {
         for (const { link, pid } of this.#ready) {
-          const done = await link.ask("takeOver", { worker }).catch((thrown: unknown) => {
-            this.#log.warn("a dead process's runs could not be freed", { by: pid, error: messageOf(thrown) });
-            return undefined;
-          });
+          const done = await link
+            .ask("takeOver", death === undefined ? { worker } : { worker, death }, startLimit)
+            .catch((thrown: unknown) => {
+              this.#log.warn("a dead process's runs could not be freed", { by: pid, error: messageOf(thrown) });
+              return undefined;
+            });
           if (done === undefined) continue;
           this.#abandoned.delete(worker);
           if (done.runs > 0) this.#log.info("a dead process's runs were freed", { worker, runs: done.runs, by: pid });

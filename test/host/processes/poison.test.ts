@@ -2,56 +2,91 @@ import { expect } from "chai";
 import { testFolder } from "../folder.ts";
 import { Started } from "./started.ts";
 
-const tool = `export default {
-  description: "Ends its process",
+const tool = (call: string) => `export default {
+  description: "Poison",
   parameters: { type: "object", properties: {} },
   effect: "pure",
-  call: () => process.kill(process.pid, "SIGKILL"),
+  ${call},
 };`;
-const config = `
+/** What takes a process down, each in another way. */
+const poisons = {
+  kill: tool(`call: () => process.kill(process.pid, "SIGKILL")`),
+  abort: tool(`call: () => process.abort()`),
+  loop: tool(`call: function turnsForEver() { for (;;); }`),
+  later: tool(`call: async () => { await new Promise((next) => setTimeout(next, 50)); for (;;); }`),
+  expression: tool(`call: () => /^(a+)+$/.test("a".repeat(60) + "!")`),
+};
+const names = Object.keys(poisons);
+const config = (processes: number) => `
 dataFolder: ./data
 providers:
   demo:
     type: simulator
     pace: 0
-    scenarios: [{ name: poison, match: { text: poison }, turns: [{ calls: [{ name: crash, arguments: {} }] }, { text: [done] }] }]
-tools: { crash: { type: module, path: ./crash.mjs } }
+    scenarios:
+${names.map((name) => `      - { name: ${name}, match: { text: ${name} }, turns: [{ calls: [{ name: ${name}, arguments: {} }] }, { text: [done] }] }`).join("\n")}
+tools: { ${names.map((name) => `${name}: { type: module, path: ./${name}.mjs }`).join(", ")} }
 agents:
-  poison: { model: demo/poison, tools: [crash] }
+${names.map((name) => `  ${name}: { model: demo/${name}, tools: [${name}] }`).join("\n")}
   story: { model: demo/pace-20-200 }
 journal: { type: sqlite, path: ./data/venturi.db }
 channels: { http: {} }
-server: { listen: 0, processes: 2 }
+server: { listen: 0, processes: ${processes}, wedged: 2s }
 telemetry: { logs: { format: text } }
 `;
 
-describe("a run that ends every process that continues it", function () {
-  this.timeout(120_000);
-  const folder = testFolder();
-  let service: Started;
-  after(async () => {
-    service.child.kill("SIGTERM");
-    service.child.kill("SIGTERM");
-    await service.ended;
-  });
-  const ended = async (run: string) => {
-    for (;;) {
-      const answer = await service.fetch(`/v1/runs/${run}`).catch(() => undefined);
-      const row = (await answer?.json().catch(() => undefined)) as
-        | { status: string; error?: { code: string } }
-        | undefined;
-      if (row?.status === "finished" || row?.status === "failed") return row;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  };
+for (const processes of [1, 2]) {
+  describe(`a run that takes every process down that continues it, with ${processes} of them`, function () {
+    this.timeout(120_000);
+    const folder = testFolder();
+    let service: Started;
+    before(async () => {
+      const files = Object.fromEntries(names.map((name) => [`${name}.mjs`, poisons[name as keyof typeof poisons]]));
+      service = await new Started(folder.write({ "venturi.yaml": config(processes), ...files })).listening();
+    });
+    after(async () => {
+      service.child.kill("SIGTERM");
+      service.child.kill("SIGTERM");
+      await service.ended;
+    });
+    const ended = async (run: string) => {
+      for (;;) {
+        const answer = await service.fetch(`/v1/runs/${run}`).catch(() => undefined);
+        const row = (await answer?.json().catch(() => undefined)) as
+          | { status: string; error?: { code: string; err: string } }
+          | undefined;
+        if (row?.status === "finished" || row?.status === "failed") return row;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
 
-  it("fails with worker_crashed after five attempts; runs that were beside it finish", async () => {
-    service = await new Started(folder.write({ "venturi.yaml": config, "crash.mjs": tool })).listening();
-    const beside = await Promise.all(Array.from({ length: 4 }, () => service.start("story")));
-    const poison = await service.start("poison", "poison");
-    const { status, error } = await ended(poison);
-    expect({ status, code: error?.code }).to.deep.equal({ status: "failed", code: "worker_crashed" });
-    for (const run of beside) expect((await ended(run)).status, run).to.equal("finished");
-    expect(await service.metric("venturi_process_restarts_total")).to.be.within(5, 7);
+    /** The process may be gone before it can answer. */
+    const poisoned = async (name: string): Promise<string> => {
+      await service.start(name, name).catch(() => {});
+      for (;;) {
+        const answer = await service.fetch(`/v1/runs?agent=${name}`).catch(() => undefined);
+        const list = (await answer?.json().catch(() => undefined)) as { runs: { run: string }[] } | undefined;
+        if (list?.runs[0] !== undefined) return list.runs[0].run;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+
+    for (const name of names) {
+      it(`${name}: it ends as worker_crashed with the second process; runs beside it finish at once`, async () => {
+        const restarts = () => service.said.split("another one is started").length - 1;
+        const before = restarts();
+        const beside = await Promise.all(Array.from({ length: 4 }, () => service.start("story")));
+        const { status, error } = await ended(await poisoned(name));
+        expect({ status, code: error?.code }).to.deep.equal({ status: "failed", code: "worker_crashed" });
+        expect(error?.err).to.include("the second process that it took down");
+        expect(restarts() - before).to.equal(2);
+        for (const run of beside) expect((await ended(run)).status, run).to.equal("finished");
+        expect(restarts() - before).to.equal(2);
+        if (["loop", "later", "expression"].includes(name)) {
+          expect(service.said).to.match(new RegExp(`blocked.*stack=.*${name}\\.mjs:\\d+`));
+          expect(error?.err).to.match(new RegExp(`blocked its process for \\d+ ms, at ${name}\\.mjs:\\d+`));
+        }
+      });
+    }
   });
-});
+}

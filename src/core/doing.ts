@@ -1,0 +1,34 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
+const runs = new AsyncLocalStorage<string>();
+
+/** Whatever this starts, promises and timers included, is done for the run. Costs nothing per token. */
+export const doingFor = <T>(run: string, work: () => T): T => runs.run(run, work);
+
+/** The run whose code is executing, if any. */
+export const runDoing = (): string | undefined => runs.getStore();
+
+/** Told which run's plugin is about to be called, and "" when the call has returned. */
+type Mark = (run: string) => void;
+
+let mark: Mark | undefined;
+let marked = "";
+
+/** From here on calls into plugins are marked where they survive the process. */
+export function markWith(write: Mark | undefined): void {
+  mark = write;
+}
+
+/** Calls into a plugin. If the process dies before it returns, the mark tells whose it was. */
+export function markedAs<T>(run: string, call: () => T): T {
+  if (mark === undefined) return call();
+  const outer = marked;
+  marked = run;
+  mark(run);
+  try {
+    return call();
+  } finally {
+    marked = outer;
+    mark(outer);
+  }
+}

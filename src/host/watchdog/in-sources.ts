@@ -1,0 +1,28 @@
+import { existsSync, readFileSync } from "node:fs";
+import { SourceMap } from "node:module";
+import { fileURLToPath } from "node:url";
+
+/** Address, query, line, column, closing parenthesis. */
+const place = /^(file:[^?()]{1,1000})(\?[^():]{0,1000})?:(\d{1,9}):(\d{1,9})(\)?)$/;
+const maps = new Map<string, SourceMap | undefined>();
+
+/** A frame of a stack with the place in the source, where the program runs from a bundle or from what tsc wrote. */
+export function inSources(frame: string): string {
+  const start = frame.indexOf("file:");
+  const [, url, query = "", line, column, after] = place.exec(start < 0 ? "" : frame.slice(start)) ?? [];
+  if (url === undefined) return frame;
+  const before = frame.slice(0, start);
+  if (query !== "") return `${before}${url}:${line}:${column}${after}`; // a module that was loaded again
+  const entry = mapOf(url)?.findEntry(Number(line) - 1, Number(column) - 1);
+  if (entry === undefined || !("originalSource" in entry)) return frame;
+  const source = entry.originalSource.replaceAll("../", "");
+  return `${before}${source}:${entry.originalLine + 1}:${entry.originalColumn + 1}${after}`;
+}
+
+function mapOf(url: string): SourceMap | undefined {
+  if (!maps.has(url)) maps.set(url, readMap(`${fileURLToPath(url)}.map`));
+  return maps.get(url);
+}
+
+const readMap = (path: string): SourceMap | undefined =>
+  existsSync(path) ? new SourceMap(JSON.parse(readFileSync(path, "utf8"))) : undefined;

@@ -1,0 +1,112 @@
+import { writeSync } from "node:fs";
+import { workerData } from "node:worker_threads";
+import { type Wedge, writeWedge } from "./black-box.ts";
+import type { Watched } from "./watchdog.ts";
+
+const { beats, tick, wedged, box, textLog } = workerData as Watched; // from startWatchdog
+const counter = new Int32Array(beats);
+/** Silence after which the stack is logged, ms. */
+const suspicious = Math.min(2_000, wedged / 2);
+/** A loop inside one long native call, such as JSON.parse, is not interrupted; it goes without a stack. */
+const patience = 1_000;
+
+let seen = Atomics.load(counter, 0);
+let silent = 0;
+let looked = performance.now();
+let isTold = false;
+let isEnding = false;
+
+setInterval(() => {
+  const now = performance.now();
+  // A machine that was suspended, or this process with it, was not blocked.
+  const passed = Math.min(now - looked, 2 * tick);
+  looked = now;
+  const count = Atomics.load(counter, 0);
+  if (count !== seen) {
+    seen = count;
+    silent = 0;
+    isTold = false;
+    return;
+  }
+  silent += passed;
+  if (isEnding) return;
+  if (silent >= wedged) {
+    isEnding = true;
+    void end();
+  } else if (silent >= suspicious && !isTold) {
+    isTold = true;
+    void tell();
+  }
+}, tick);
+
+async function tell(): Promise<void> {
+  const wedge = await look();
+  await write("warn", "the process is blocked; this is what it does", wedge);
+}
+
+async function end(): Promise<void> {
+  const wedge = await look();
+  if (Atomics.load(counter, 0) !== seen) {
+    isEnding = false; // it goes on
+    return;
+  }
+  try {
+    if (box !== undefined) writeWedge(box, wedge);
+    await write("error", "the process was blocked for too long (server.wedged); it ends itself", wedge);
+  } finally {
+    process.kill(process.pid, "SIGKILL");
+  }
+}
+
+async function look(): Promise<Wedge> {
+  const ms = Math.round(silent);
+  const text = await asked().catch(() => undefined);
+  if (text === undefined) return { ms };
+  const { run, stack } = JSON.parse(text) as { run?: string; stack?: string }; // of `answer`
+  const readable = stack === undefined ? undefined : await cleaned(stack).catch(() => stack);
+  return { ms, ...(run === undefined ? {} : { run }), ...(readable === undefined ? {} : { stack: readable }) };
+}
+
+/** V8 serves the inspector inside loops and while it backtracks in a regular expression, typically within 20 ms. */
+async function asked(): Promise<string | undefined> {
+  const { Session } = await import("node:inspector");
+  const session = new Session();
+  session.connectToMainThread();
+  try {
+    return await new Promise((resolve) => {
+      setTimeout(() => resolve(undefined), patience);
+      const expression = 'globalThis[Symbol.for("venturi.doing")]()';
+      session.post("Runtime.evaluate", { expression, returnByValue: true }, (_error, answer) => {
+        const value: unknown = answer?.result?.value;
+        resolve(typeof value === "string" ? value : undefined);
+      });
+    });
+  } finally {
+    // One that is left open would hold up the exit.
+    session.disconnect();
+  }
+}
+
+/** Loaded only now: a thread that has nothing to tell stays small. */
+async function cleaned(stack: string): Promise<string> {
+  const [{ Redactor }, { inSources }] = await Promise.all([
+    import("../../telemetry/wrappers/redact.ts"),
+    import("./in-sources.ts"),
+  ]);
+  const frames = stack.split("\n").filter((line) => line.startsWith("    at ") && !line.includes("at <anonymous>:1:"));
+  return new Redactor([]).text(frames.map((line) => inSources(line.trim())).join("\n"), 4_096);
+}
+
+async function write(level: "warn" | "error", message: string, { ms, run, stack }: Wedge): Promise<void> {
+  const { textLog: asText } = textLog ? await import("../log.ts") : { textLog: undefined };
+  const fields = { silentMs: ms, run, stack };
+  const put = (line: string): void => {
+    try {
+      writeSync(2, line);
+    } catch {
+      // stderr is full or closed; the black box has it too
+    }
+  };
+  if (asText !== undefined) asText("warn", put)[level](message, fields);
+  else put(`${JSON.stringify({ level, time: new Date().toISOString(), pid: process.pid, ...fields, message })}\n`);
+}

@@ -1,0 +1,66 @@
+import inspector from "node:inspector";
+import { Worker } from "node:worker_threads";
+import { runDoing } from "../../core/doing.ts";
+import { messageOf } from "../../core/errors.ts";
+import type { Log } from "../../core/log.ts";
+
+export interface WatchdogOptions {
+  /** An event loop that stands still for this long ends its process, ms. Never when 0. */
+  readonly wedged: number;
+  /** Descriptor of the black box, if somebody reads it. */
+  readonly box?: number;
+  /** Whether lines of the log are text for people. */
+  readonly textLog: boolean;
+  readonly log: Log;
+}
+
+/** What the thread needs. */
+export interface Watched {
+  readonly beats: SharedArrayBuffer;
+  readonly tick: number;
+  readonly wedged: number;
+  readonly box: number | undefined;
+  readonly textLog: boolean;
+}
+
+/** Evaluated by the thread inside the blocked code. */
+const question = Symbol.for("venturi.doing");
+const longestTick = 1_000;
+const mostFrames = 30;
+
+/**
+ * A thread that watches this process's event loop. When it stands still, the thread asks V8 for the stack of the blocked code and logs
+ * it; when it stands still for `wedged`, the thread ends the process, which nothing in it could do. Costs a thread (19 MB, 30 ms of
+ * processor time once) and a timer. Not while a debugger is attached: its breakpoints stop the loop too.
+ */
+export function startWatchdog({ wedged, box, textLog, log }: WatchdogOptions): () => Promise<void> {
+  if (wedged === 0 || inspector.url() !== undefined) return async () => {};
+  const beats = new SharedArrayBuffer(4);
+  const counter = new Int32Array(beats);
+  const tick = Math.min(longestTick, wedged / 4);
+  const timer = setInterval(() => Atomics.add(counter, 0, 1), tick).unref();
+  Object.assign(globalThis, { [question]: answer });
+  const workerData: Watched = { beats, tick, wedged, box, textLog };
+  const thread = new Worker(new URL("./thread.js", import.meta.url), {
+    workerData,
+    execArgv: [],
+    env: {},
+    resourceLimits: { maxOldGenerationSizeMb: 32, maxYoungGenerationSizeMb: 2 },
+  });
+  thread.unref();
+  thread.on("error", (thrown) => log.error("the watchdog has failed", { error: messageOf(thrown) }));
+  return async () => {
+    clearInterval(timer);
+    await thread.terminate();
+  };
+}
+
+/** What the thread asks for: the run that is executing, and the stack. The store of the interrupted code is the current one here. */
+function answer(): string {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = mostFrames;
+  const holder: { stack?: string } = {};
+  Error.captureStackTrace(holder, answer);
+  Error.stackTraceLimit = stackTraceLimit;
+  return JSON.stringify({ run: runDoing(), stack: holder.stack });
+}
