@@ -1,4 +1,4 @@
-import { type Embeddings, type EmbedRequest, list, record, VenturiError } from "venturi/plugin";
+import { count, type Embeddings, type EmbedRequest, list, record, VenturiError } from "venturi/plugin";
 
 const op = "provider.embed";
 
@@ -10,8 +10,9 @@ export function embeddingsBody({ model, input, dimensions }: EmbedRequest): Reco
 }
 
 export function embeddingsOf(json: unknown): Embeddings {
-  const { embeddings, prompt_eval_count: tokens } = record(json);
+  const { embeddings, prompt_eval_count } = record(json);
+  const tokens = count(prompt_eval_count);
   const vectors = list(embeddings).map((each) => list(each).map(Number));
   if (vectors.length === 0) throw new VenturiError(op, "llm_error", "the provider's answer has no embeddings");
-  return { vectors, usage: typeof tokens === "number" ? { inputTokens: tokens } : {} };
+  return { vectors, usage: tokens === undefined ? {} : { inputTokens: tokens } };
 }

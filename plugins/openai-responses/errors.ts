@@ -1,4 +1,4 @@
-import { type Code, codeInBody, record, VenturiError, vendorWords, word } from "venturi/plugin";
+import { type Code, codeInBody, count, record, VenturiError, vendorWords, word } from "venturi/plugin";
 
 const op = "provider.stream";
 
@@ -13,7 +13,8 @@ export function errorOf(event: Readonly<Record<string, unknown>>): VenturiError 
   const words = vendorWords({ error: Object.keys(nested).length > 0 ? nested : event });
   const details: Record<string, unknown> = { ...words, vendorCode: kind };
   const wait = /try again in ([\d.]+)\s*(ms|s)\b/i.exec(said);
-  if (wait !== null) details.retryAfterMs = Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000));
+  const ms = wait === null ? undefined : count(Math.ceil(Number(wait[1]) * (wait[2] === "ms" ? 1 : 1000)));
+  if (ms !== undefined) details.retryAfterMs = ms;
   if (/insufficient_quota|billing/.test(kind)) details.retry = false;
   const code = codeInBody(event) ?? codeOf(kind, said);
   return new VenturiError(op, code, `the provider reported ${kind}: ${said}`, { details });

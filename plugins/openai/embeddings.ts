@@ -1,4 +1,4 @@
-import { type Embeddings, type EmbedRequest, list, record, VenturiError, withFields } from "venturi/plugin";
+import { count, type Embeddings, type EmbedRequest, list, record, VenturiError, withFields } from "venturi/plugin";
 
 /** Vectors as numbers: half the compatible servers support no other encoding. */
 export function embeddingsBody({ model, input, dimensions, native }: EmbedRequest): Record<string, unknown> {
@@ -15,6 +15,6 @@ export function embeddingsOf(json: unknown): Embeddings {
   if (vectors.length === 0) {
     throw new VenturiError("provider.embed", "llm_error", "the provider's answer has no embeddings");
   }
-  const tokens = record(usage).prompt_tokens;
-  return { vectors, usage: typeof tokens === "number" ? { inputTokens: tokens } : {} };
+  const tokens = count(record(usage).prompt_tokens);
+  return { vectors, usage: tokens === undefined ? {} : { inputTokens: tokens } };
 }

@@ -1,5 +1,5 @@
 import type { Budget } from "../core/tool.ts";
-import type { Usage } from "../core/usage.ts";
+import { checkedUsage, type Usage } from "../core/usage.ts";
 import { Countdown } from "./countdown.ts";
 import type { Limits } from "./definition.ts";
 import { LimitReached } from "./limit-reached.ts";
@@ -45,7 +45,7 @@ const tokensIn = (usage: Usage): number => (usage.inputTokens ?? 0) + (usage.out
 
 /** Records a call's usage so far and ends the run if it exceeds its budget. */
 export function spend(run: RunContext, call: string, usage: Usage): void {
-  run.spentBy.set(call, usage);
+  run.spentBy.set(call, checkedUsage(usage));
   const limit = tokenLimit(run);
   if (limit) run.abort(limit);
 }

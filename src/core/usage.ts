@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { vendorNumber } from "./vendor-number.ts";
 
 /** Tokens of a generation or a run. A missing field was not reported; zero was reported as zero. */
 export const Usage = z.strictObject({
@@ -33,7 +34,18 @@ const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTok
 
 /** Providers repeat growing totals, so later values overwrite earlier ones, field by field. */
 export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
-  return earlier === undefined ? later : { ...earlier, ...later };
+  const checked = checkedUsage(later);
+  return earlier === undefined ? checked : { ...earlier, ...checked };
+}
+
+/** Without the figures that cannot be: a provider of anyone's reports them, and sums and prices are made of them. */
+export function checkedUsage(usage: Usage): Usage {
+  const wrong = counts.filter((key) => usage[key] !== undefined && vendorNumber(usage[key]) === undefined);
+  if (wrong.length === 0) return usage;
+  const { source: _, ...rest } = Object.fromEntries(
+    Object.entries(usage).filter(([key]) => !(wrong as string[]).includes(key)),
+  ) as Usage; // the same keys, fewer of them
+  return { ...rest, source: "partial" };
 }
 
 /** The sum over generations; partial if any term is partial. */

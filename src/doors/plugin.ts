@@ -117,6 +117,7 @@ export const beginning = door("plugin.beginning", face.beginning, "text: string,
 export const callRequest = door("plugin.callRequest", face.callRequest, "settings: object");
 export const callerTrace = door("plugin.callerTrace", face.callerTrace, "argument 1: object");
 export const channelOptions = door("plugin.channelOptions", face.channelOptions, "argument 1: object");
+export const checkedUsage = door("plugin.checkedUsage", face.checkedUsage, "usage: object");
 export const chunkKind = door("plugin.chunkKind", face.chunkKind, "out: array, from: number|undefined");
 export const claimedRequest = door("plugin.claimedRequest", face.claimedRequest, "json: string, agent: string");
 export const codeInBody = door("plugin.codeInBody", face.codeInBody, "body: any");

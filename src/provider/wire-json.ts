@@ -1,6 +1,7 @@
 import { VenturiError } from "../core/errors.ts";
 
 import type { Frame } from "../core/plugin.ts";
+import { vendorNumber } from "../core/vendor-number.ts";
 
 /** Accessors for untrusted JSON: whatever it holds, they return the requested type and never throw. */
 
@@ -18,8 +19,7 @@ export const word = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
 /** The number, if it is a valid count. */
-export const count = (value: unknown): number | undefined =>
-  typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
+export const count = vendorNumber;
 
 /** The value of a JSON text; undefined when it is invalid. */
 export function parseJson(text: string): unknown {

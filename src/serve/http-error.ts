@@ -1,4 +1,5 @@
 import { type ErrorJson, fromJson, VenturiError, wrap } from "../core/errors.ts";
+import { vendorNumber } from "../core/vendor-number.ts";
 
 /** Converts any failure of a request to a VenturiError, whether a handler, a schema or the HTTP server raised it. */
 export function httpError(thrown: unknown): VenturiError {
@@ -16,8 +17,8 @@ export function httpError(thrown: unknown): VenturiError {
 
 /** When a transient failure is worth another try, in seconds. */
 function retrySeconds(error: VenturiError): number | undefined {
-  const wait = error.details?.retryAfterMs;
-  if (typeof wait === "number") return Math.max(1, Math.ceil(wait / 1000));
+  const wait = vendorNumber(error.details?.retryAfterMs);
+  if (wait !== undefined) return Math.max(1, Math.ceil(wait / 1000));
   return error.status === 503 || error.status === 429 ? 1 : undefined;
 }
 

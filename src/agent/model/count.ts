@@ -1,6 +1,7 @@
 import type { Message } from "../../core/messages.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { TokenCount } from "../../core/runs.ts";
+import { vendorNumber } from "../../core/vendor-number.ts";
 import { type AgentDefinition, defaultTimeouts } from "../definition.ts";
 import { firstRequest } from "./first-request.ts";
 import { fitTo, grantsFor } from "./fit.ts";
@@ -21,10 +22,9 @@ export async function countInput(agent: AgentDefinition, asked: RunRequest, arou
   if (count !== undefined && target !== undefined) {
     const context = { run: "", round: 0, attempt: 1, agent: agent.name, signal, timeouts: timeoutsOf(agent) };
     try {
-      return {
-        tokens: await count(fitTo(target.port, request, grantsFor(agent, asked)).request, context),
-        source: "reported",
-      };
+      const fitted = fitTo(target.port, request, grantsFor(agent, asked)).request;
+      const tokens = vendorNumber(await count(fitted, context));
+      if (tokens !== undefined) return { tokens, source: "reported" };
     } catch {
       // Gateways that speak a vendor's wire often lack the counting endpoint; an estimate is better than an error.
       signal.throwIfAborted();

@@ -3,6 +3,7 @@ import { VenturiError } from "../../core/errors.ts";
 import { untranslated } from "../../core/native.ts";
 import { bothGrants, permittedNative } from "../../core/native-rules.ts";
 import type { Embedded, EmbedInput } from "../../core/runs.ts";
+import { checkedUsage } from "../../core/usage.ts";
 
 /** Embeds with the agent's first capable model. No fallback, because vectors of different models are not comparable. */
 export async function embed(
@@ -29,5 +30,9 @@ export async function embed(
   const { timeout } = agent.model;
   const timeouts = { ...timeout, firstChunk: timeout.firstChunk ?? timeout.idle };
   const context = { run: "", round: 0, attempt: 1, agent: agent.name, signal, timeouts };
-  return { ...(await target.port.embed(request, context)), warnings };
+  const { vectors, usage, ...rest } = await target.port.embed(request, context);
+  if (!vectors.every((vector) => vector.every(Number.isFinite))) {
+    throw new VenturiError(op, "llm_error", `${target.name} answered with a vector that is not made of numbers`);
+  }
+  return { ...rest, vectors, usage: checkedUsage(usage), warnings };
 }

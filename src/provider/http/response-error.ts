@@ -1,5 +1,6 @@
 import type { Code } from "../../core/codes.ts";
 import { VenturiError } from "../../core/errors.ts";
+import { vendorNumber } from "../../core/vendor-number.ts";
 
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -126,7 +127,7 @@ export function retryHints(
   headers: HttpHeaders,
   body: unknown,
 ): { retryAfterMs?: number; retry?: boolean } {
-  const wait = waitOf(headers) ?? waitInBody(body);
+  const wait = vendorNumber(waitOf(headers)) ?? vendorNumber(waitInBody(body));
   const should = header(headers, "x-should-retry");
   const hints: { retryAfterMs?: number; retry?: boolean } = {};
   if (wait !== undefined) hints.retryAfterMs = wait;

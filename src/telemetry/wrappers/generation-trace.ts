@@ -120,7 +120,7 @@ export class GenerationTrace implements StreamObserver, Pending {
   }
 
   whole(generation: Generation): void {
-    this.#usage = generation.usage;
+    this.#usage = mergeUsage(undefined, generation.usage);
     this.#finish = generation.finish;
     this.#response(generation.id, generation.model);
     for (const part of generation.parts) {
