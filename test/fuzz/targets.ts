@@ -1,4 +1,5 @@
 import { imports, journalFiles } from "./journals.ts";
+import { openNative } from "./native.ts";
 import { config, decoders, frames, schemas } from "./parsers.ts";
 import { http, openFuzzed, query, socket } from "./service.ts";
 import type { Target } from "./target.ts";
@@ -6,6 +7,7 @@ import type { Target } from "./target.ts";
 /** Everything that is fuzzed, over one service. */
 export async function openTargets(folder: string): Promise<{ targets: readonly Target[]; close(): Promise<void> }> {
   const service = await openFuzzed(folder);
+  const native = await openNative();
   const targets = [
     frames,
     decoders,
@@ -14,8 +16,9 @@ export async function openTargets(folder: string): Promise<{ targets: readonly T
     http(service),
     query(service),
     socket(service),
+    native.target,
     await journalFiles(folder),
     await imports(folder),
   ];
-  return { targets, close: () => service.drain() };
+  return { targets, close: async () => void (await Promise.all([service.drain(), native.close()])) };
 }
