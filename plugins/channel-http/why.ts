@@ -8,11 +8,12 @@ export function mountWhy(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run/why", { schema }, async (request, reply) => {
     const runs = host.runsFor(request);
-    reply.header("x-venturi-run", request.params.run);
-    return await explainRun(
+    const why = await explainRun(
       sourceOf(runs, (run) => host.trace(run)),
       request.params.run,
     );
+    reply.header("x-venturi-run", request.params.run);
+    return why;
   });
 }
 

@@ -25,7 +25,7 @@ export function replyWithErrors(server: FastifyInstance, log: Log): void {
   );
 }
 
-function sendError(reply: FastifyReply, error: VenturiError): FastifyReply {
+export function sendError(reply: FastifyReply, error: VenturiError): FastifyReply {
   return reply.code(error.status).headers(retryAfter(error)).send({ error: error.toJSON() });
 }
 

@@ -1,15 +1,13 @@
-import { randomUUID } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { AuditEntry } from "../../core/audit.ts";
 import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
 import { defaultTenant } from "../../core/run-request.ts";
-import { traceparentOf } from "../../core/trace-context.ts";
 import { runTrace } from "../../serve/run-trace.ts";
 import { Keyring } from "./auth.ts";
+import { dropUnsendable, firstOfAll } from "./every-reply.ts";
 import { FailedLogins } from "./failed-logins.ts";
 import { tokenCheck } from "./jwt.ts";
 import type { KeyHolder } from "./key-holder.ts";
-import { originCheck } from "./origin.ts";
 import type { ServerParts } from "./server-parts.ts";
 
 /** Who is calling, and what that entails. */
@@ -32,7 +30,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     audit.audit(entry).catch((thrown: unknown) => log.error("not audited", { ...entry, error: messageOf(thrown) }));
   const failures = new FailedLogins({ clock, log, audit: (entry) => void record(entry) });
   app.addHook("onClose", async () => failures.flush());
-  const checkOrigin = originCheck(settings);
+  const before = firstOfAll(settings);
   const holders = new WeakMap<object, KeyHolder>();
   const requestTraces = new WeakMap<object, string>();
   const count = app.createRateLimit({
@@ -53,12 +51,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     });
   };
   app.addHook("onRequest", async (request, reply) => {
-    reply.headers(securityHeaders);
-    reply.header("x-request-id", requestIdOf(request.headers["x-request-id"]));
-    const trace = traceparentOf(request.headers.traceparent) ?? freshTraceparent();
-    requestTraces.set(request, trace);
-    reply.header("traceparent", trace);
-    checkOrigin(request.headers, request.raw.rawHeaders);
+    requestTraces.set(request, before(request, reply));
     if (request.routeOptions.config.open === true) return;
     try {
       const holder = await identify(request);
@@ -72,6 +65,7 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
   });
   // A reply that names a run has the run's trace. Streams write their own headers, and a run that was awaited has told it.
   app.addHook("onSend", async (request, reply) => {
+    dropUnsendable(reply);
     const run = reply.getHeader("x-venturi-run");
     const said = reply.getHeader("traceparent");
     if (typeof run !== "string" || (said !== undefined && said !== requestTraces.get(request))) return;
@@ -92,22 +86,3 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
     audit: record,
   };
 }
-
-/** The caller's request id if it is valid in a header, so that both sides' logs can be correlated. */
-const requestIdOf = (asked: unknown): string =>
-  typeof asked === "string" && /^[\w.:-]{1,128}$/.test(asked) ? asked : `req_${hex32().slice(8)}`;
-
-/** A trace context for a response without a trace, so that its reader has an id to quote. */
-const freshTraceparent = (): string => `00-${hex32()}-${hex32().slice(16)}-00`;
-
-/** From a UUID, because Node generates those in bulk but random bytes one by one. */
-const hex32 = (): string => randomUUID().replaceAll("-", "");
-
-const securityHeaders = {
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-  "referrer-policy": "no-referrer",
-  "cross-origin-resource-policy": "same-origin",
-  "cache-control": "no-store",
-};

@@ -1,16 +1,18 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { VenturiError } from "../../core/errors.ts";
+import { httpError } from "../../serve/http-error.ts";
 import type { ServerSettings } from "../config/server.ts";
+import { sendError } from "./error-reply.ts";
+import { firstOfAll } from "./every-reply.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 import { ignoreOtherUpgrades, takesUpgrade } from "./upgrades.ts";
 
 /** An HTTP server with bounds on every input: headers, body, nesting, time; no decompression. */
-export async function createHttp(
-  limits: ServiceLimits,
-  { trustProxy }: Pick<ServerSettings, "trustProxy">,
-): Promise<FastifyInstance> {
+export async function createHttp(limits: ServiceLimits, settings: ServerSettings): Promise<FastifyInstance> {
   const { fastify } = await import("fastify");
+  const { trustProxy } = settings;
+  const before = firstOfAll(settings);
   const app = fastify({
     logger: false,
     trustProxy,
@@ -26,6 +28,15 @@ export async function createHttp(
       connectionsCheckingInterval: Math.min(5_000, Math.ceil(limits.request / 4)),
       shouldUpgradeCallback: takesUpgrade,
     },
+    // A URL that the router cannot read reaches no hook.
+    frameworkErrors: (error, request, reply) => {
+      try {
+        before(request, reply);
+        sendError(reply, unreadable(error));
+      } catch (thrown) {
+        sendError(reply, httpError(thrown));
+      }
+    },
     clientErrorHandler: (error, socket) => refuse(error, socket),
   });
   ignoreOtherUpgrades(app.server);
@@ -36,6 +47,11 @@ export async function createHttp(
   });
   return app;
 }
+
+const unreadable = ({ code, message }: { readonly code: string; readonly message: string }): VenturiError =>
+  code === "FST_ERR_MAX_PARAM_LENGTH"
+    ? new VenturiError("server.route", "too_large", "a part of the path is longer than any name here")
+    : new VenturiError("server.route", "invalid_input", message.slice(0, 300));
 
 const notUsed = (): never => {
   throw new TypeError("set a compiler for schemas before adding routes");

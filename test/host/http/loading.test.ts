@@ -8,7 +8,7 @@ describe("the HTTP server's start", () => {
     const script = `
       import { createRequire } from "node:module";
       import { createHttp } from ${JSON.stringify(listener)};
-      const app = await createHttp(${JSON.stringify(limits)}, {});
+      const app = await createHttp(${JSON.stringify(limits)}, { listen: { host: "127.0.0.1", port: 0 } });
       app.setValidatorCompiler(() => () => true);
       app.setSerializerCompiler(() => JSON.stringify);
       app.post("/", { schema: { body: {} } }, async () => ({}));
