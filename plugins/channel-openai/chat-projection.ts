@@ -65,10 +65,15 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
         return "";
       case "tool_call.started":
       case "tool_call.delta":
-      case "tool_call.ready": {
-        const delta = calls.of(event);
-        return delta === undefined ? "" : frame(delta);
+      case "tool_call.ready":
+      case "tool_call.rejected": {
+        let frames = "";
+        for (const delta of calls.add(event)) frames += frame(delta);
+        return frames;
       }
+      case "round.retracted":
+        calls.reset();
+        return "";
       case "run.finished": {
         const rest = calls.rest(event.calls ?? []).map((delta) => frame(delta));
         const figures = vendor.usage(chatUsage(event.usage), event.usage);
@@ -94,21 +99,65 @@ const headOf = (chat: ChatRun) => ({
 export const chatHeartbeat = (chat: ChatRun): string =>
   dataFrame({ ...headOf(chat), choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: null }] });
 
-/** The client's calls, indexed in starting order. */
+type CallEvent = EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready" | "tool_call.rejected">;
+
+/** A call that has begun, and its events while another one is open. */
+interface OpenCall {
+  readonly call: string;
+  readonly held: CallEvent[];
+  whole: boolean;
+}
+
+/**
+ * The client's calls, indexed in starting order, each whole before the next: the vendor never sends their pieces in turns, and some
+ * clients (LangChain4j) take a piece of an earlier call for a new one.
+ */
 class CallDeltas {
   readonly #chat: ChatRun;
   readonly #indexes = new Map<string, number>();
   /** Calls without arguments so far. */
   readonly #bare = new Set<string>();
+  /** The first one is being sent. */
+  #open: OpenCall[] = [];
 
   constructor(chat: ChatRun) {
     this.#chat = chat;
   }
 
-  of(event: EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready">): Record<string, unknown> | undefined {
+  add(event: CallEvent): Record<string, unknown>[] {
+    // Free text arrives wrapped in JSON, so it is emitted only when complete.
+    if (event.type === "tool_call.started" && event.client && !this.#chat.custom.has(event.name))
+      this.#open.push({ call: event.call, held: [], whole: false });
+    const open = this.#open.find(({ call }) => call === event.call);
+    if (open === undefined) return this.#indexes.has(event.call) ? this.#deltas([event]) : [];
+    open.whole ||= event.type === "tool_call.ready" || event.type === "tool_call.rejected";
+    open.held.push(event);
+    const now: CallEvent[] = [];
+    for (let first = this.#open[0]; first !== undefined; first = this.#open[0]) {
+      now.push(...first.held.splice(0));
+      if (!first.whole) break;
+      this.#open.shift();
+    }
+    return this.#deltas(now);
+  }
+
+  /** Another attempt begins. */
+  reset(): void {
+    this.#open = [];
+  }
+
+  #deltas(events: readonly CallEvent[]): Record<string, unknown>[] {
+    const deltas: Record<string, unknown>[] = [];
+    for (const event of events) {
+      const delta = this.#of(event);
+      if (delta !== undefined) deltas.push(delta);
+    }
+    return deltas;
+  }
+
+  #of(event: CallEvent): Record<string, unknown> | undefined {
+    if (event.type === "tool_call.rejected") return undefined;
     if (event.type === "tool_call.started") {
-      // Free text arrives wrapped in JSON, so it is emitted only when complete.
-      if (!event.client || this.#chat.custom.has(event.name)) return undefined;
       const index = this.#add(event.call);
       this.#bare.add(event.call);
       const body = { name: event.name, arguments: "" };

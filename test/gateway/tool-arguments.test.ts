@@ -83,3 +83,33 @@ describe("arguments for a client's tool", () => {
     assert.lengthOf(open.bodies(), surfaces.length + 1);
   });
 });
+
+describe("calls whose pieces the vendor sends in turns", () => {
+  it("are whole one after the other on Chat Completions and Messages, each with its own arguments", async () => {
+    const piece = (index: number, rest: string) => chat.fragment(`"index":${index},${rest}`);
+    const begin = (index: number) =>
+      piece(index, `"id":"c${index}","type":"function","function":{"name":"look","arguments":""}`);
+    const more = (index: number, text: string) => piece(index, `"function":{"arguments":${JSON.stringify(text)}}`);
+    const said =
+      [0, 1, 2].map(begin).join("") +
+      ['{"a":', "1", "2}"].flatMap((text) => [2, 0, 1].map((index) => more(index, text))).join("");
+    const open = await gateway({ provider: "openai", answer: said + chat.calls + chat.done });
+    for (const { path, body, piece: of } of surfaces.filter((each) => !("functions" in each.body))) {
+      const response = await open.post(path, { model: "agent", stream: true, ...body });
+      const order: unknown[] = [];
+      const texts = new Map<unknown, string>();
+      for await (const { data } of readSse(response.body)) {
+        if (!data.startsWith("{")) continue;
+        const json = JSON.parse(data) as Json;
+        const text = of(json);
+        if (text === undefined || text === "") continue;
+        const at = json.choices?.[0]?.delta?.tool_calls?.[0]?.index ?? json.index ?? json.output_index;
+        if (order.at(-1) !== at) order.push(at);
+        texts.set(at, (texts.get(at) ?? "") + text);
+      }
+      assert.deepEqual([...texts.values()], Array(3).fill('{"a":12}'), path);
+      if (!path.endsWith("responses")) assert.deepEqual(order, [0, 1, 2], path);
+    }
+    await open.close();
+  });
+});
