@@ -17,7 +17,7 @@ export interface ModelChain {
   /** Tried in order. */
   readonly targets: readonly ModelTarget[];
   readonly failover: "beforeFirstEvent" | "retract" | "never";
-  readonly retry: { readonly max: number };
+  readonly retry: { readonly max: number; readonly longestWait?: number };
   /** Without `firstChunk`, the provider's default applies. */
   readonly timeout: Omit<Timeouts, "firstChunk"> & { readonly firstChunk?: number | undefined };
   readonly cache?: CacheMode;

@@ -23,6 +23,54 @@ describe("the model chain", () => {
     expect(bench.types).not.to.include("round.retracted");
   });
 
+  const limited = (ms: number) => [say.fail("rate_limited", "slow down", { retryAfterMs: ms })];
+
+  it("gives up at once on a provider that asks for a longer wait than is kept, and names the wait", async () => {
+    for (const [asked, longestWait] of [
+      [600_000, undefined],
+      [60_001, undefined],
+      [5_000, 4_000],
+    ] as const) {
+      const clock = new VirtualClock();
+      const model = new ScriptedModel([limited(asked), ["never"]], { clock });
+      const retry = { max: 2, ...(longestWait === undefined ? {} : { longestWait }) };
+      const bench = await new Bench({ model, chain: { retry }, clock }).run();
+      expect(model.requests).to.have.length(1);
+      expect(clock.now() - (bench.events[0]?.at ?? 0)).to.equal(0);
+      const { error } = bench.terminal as { error: { err: string; details: Record<string, unknown> } };
+      expect(error.err).to.contain(`it asks to wait ${Math.ceil(asked / 1_000)} s, and retry.longestWait is`);
+      expect(error.details).to.include({ retryAfterMs: asked });
+    }
+  });
+
+  it("asks another model before it waits for one, and comes back to the one that is ready first when all have refused", async () => {
+    const clock = new VirtualClock();
+    const [first, second] = [
+      new ScriptedModel([limited(30_000), ["never"]], { clock }),
+      new ScriptedModel([["from the second"]], { clock }),
+    ];
+    const chain = { retry: { max: 2 } };
+    const quick = await new Bench({ model: [first, second], chain, clock }).run();
+    expect(quick.terminal).to.include({ output: "from the second" });
+    expect(clock.now() - (quick.events[0]?.at ?? 0)).to.equal(0);
+
+    const start = clock.now();
+    const all = [
+      new ScriptedModel([limited(40_000), ["too late"]], { clock }),
+      new ScriptedModel([limited(20_000), ["after twenty seconds"]], { clock }),
+      new ScriptedModel([limited(600_000), ["never"]], { clock }),
+    ];
+    const bench = new Bench({ model: all, chain, clock });
+    const running = bench.run();
+    await clock.advance(19_999);
+    expect(all.map(({ requests }) => requests.length)).to.deep.equal([1, 1, 1]);
+    await clock.advance(5_002);
+    await running;
+    expect(bench.terminal).to.include({ output: "after twenty seconds" });
+    expect(bench.terminal.timing.retryWait).to.be.within(20_000, 25_000);
+    expect(clock.now() - start).to.be.below(25_002);
+  });
+
   it("spreads the waits that providers ask for over a quarter more, so that not everybody comes back at once", async () => {
     const waits: number[] = [];
     for (let turn = 0; turn < 20; turn++) {

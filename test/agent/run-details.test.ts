@@ -49,7 +49,7 @@ describe("a provider that fails", () => {
     expect(asked).to.be.within(60_000, 75_000);
     const [zero = 1] = await waits({ retryAfterMs: 0 }, 1);
     expect(zero).to.equal(0);
-    for (const none of [{ retryAfterMs: 60_001 }, { retryAfterMs: -1 }, { retryAfterMs: "5" }]) {
+    for (const none of [{ retryAfterMs: -1 }, { retryAfterMs: "5" }]) {
       const [own = 0] = await waits(none, 1);
       expect(own, JSON.stringify(none)).to.be.within(375, 500);
     }

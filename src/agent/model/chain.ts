@@ -21,8 +21,9 @@ export interface RoundRequest {
 }
 
 /**
- * One round's generation over the model chain. Before any output was shown: retries on the same model, then the next model.
- * After output was shown: only by retraction, and only if the config allows it.
+ * One round's generation over the model chain. Before any output was shown: retries on the same model, then the next model, then
+ * the one that asked to wait, if it is worth waiting for. After output was shown: only by retraction, and only if the config
+ * allows it.
  */
 export async function generateOverChain(run: RunContext, round: RoundRequest): Promise<void> {
   const { targets, failover } = run.agent.model;
@@ -30,7 +31,11 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   let shown: VenturiError | undefined;
   let asked: ModelTarget | undefined;
   const skipped: string[] = [];
-  for (const target of failover === "never" ? targets.slice(0, 1) : targets) {
+  const queue: Turn[] = (failover === "never" ? targets.slice(0, 1) : targets).map((target) => ({ target }));
+  const patience = queue.length > 1 ? patient : longestWait(run);
+  for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
+    const { target } = turn;
+    if (turn.wait !== undefined) await waitFor(run, turn.wait);
     const caller = { tenant: run.parts.tenant ?? defaultTenant, run: run.run };
     const breaker = run.parts.breakers.of(target, caller);
     if (!breaker.admit()) {
@@ -49,12 +54,14 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
       const facts = { model: asked.name, next: target.name, code: last.code, status: last.details?.status };
       run.parts.logger.warn("another model is asked", { run: run.run, ...facts, reason: reasonsOf(last).join(": ") });
     }
-    const failure = await tryTarget(run, { round, target, breaker, skipped: skipped.splice(0) });
+    const given = { round, target, breaker, skipped: skipped.splice(0) };
+    const failure = await tryTarget(run, { ...given, patience: turn.wait === undefined ? patience : longestWait(run) });
     if (failure === undefined) return;
     last = failure.error;
     asked = target;
     shown = failure.shown ? failure.error : undefined;
     if (shown && failover !== "retract") break;
+    if (turn.wait === undefined && !shown) later(run, queue, { target, error: failure.error });
   }
   if (last !== undefined && asked !== undefined) throw forCaller(last, asked);
   throw (
@@ -62,7 +69,38 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   );
 }
 
+interface Turn {
+  readonly target: ModelTarget;
+  /** It has refused once and asked to wait. */
+  readonly wait?: { readonly until: number; readonly error: VenturiError };
+}
+
+/** With other models to ask, nobody waits longer than this for one, ms. */
+const patient = 5_000;
+
+const longestWait = (run: RunContext): number => run.agent.model.retry.longestWait ?? 60_000;
+
+/** One that asked for a wait that is worth it comes once more, after all others; of several, the one that is ready first. */
+function later(run: RunContext, queue: Turn[], { target, error }: { target: ModelTarget; error: VenturiError }): void {
+  const { retry, targets, failover } = run.agent.model;
+  const asked = askedWait(error);
+  if (targets.length < 2 || failover === "never" || retry.max === 0 || !worthRetrying(error)) return;
+  if (asked === undefined || asked <= patient || asked > longestWait(run)) return;
+  const until = run.parts.clock.monotonic() + withJitter(asked);
+  const known = queue.at(-1);
+  if (known?.wait === undefined) queue.push({ target, wait: { until, error } });
+  else if (until < known.wait.until) queue[queue.length - 1] = { target, wait: { until, error } };
+}
+
+async function waitFor(run: RunContext, { until }: { readonly until: number }): Promise<void> {
+  run.time.enter("retryWait");
+  await sleep(run.parts.clock, Math.max(0, until - run.parts.clock.monotonic()), run.signal);
+  run.time.enter("runtime");
+}
+
 interface Try {
+  /** Longest wait the provider may ask for on this try, ms. */
+  readonly patience: number;
   readonly round: RoundRequest;
   readonly target: ModelTarget;
   readonly breaker: Guard;
@@ -94,10 +132,12 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       breaker.succeeded();
       return undefined;
     } catch (thrown) {
-      const failure =
+      const failure = namingWait(
+        run,
         thrown instanceof GenerationFailure
           ? thrown
-          : new GenerationFailure(wrap("agent.run", thrown), { shown: false });
+          : new GenerationFailure(wrap("agent.run", thrown), { shown: false }),
+      );
       if (run.signal.aborted) {
         breaker.abandoned();
         // The terminal event reports why the run ended; only the cost of the cut generation is missing from it.
@@ -106,7 +146,8 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       }
       const stalled = stalledAt(run.parts.stalls, run.parts.clock.monotonic());
       breaker.failed(failure.error, { shown: failure.shown, stalled, unusual: isUnusual(run.parts.request) });
-      const retries = !failure.shown && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
+      const inTime = (askedWait(failure.error) ?? 0) <= given.patience;
+      const retries = !failure.shown && inTime && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
       const retryMs = retries ? backoff(failure.error, tries) : undefined;
       tellFailed(run, { round, target, attempt, failure, retryMs });
       if (failure.shown) return failure;
@@ -174,14 +215,30 @@ const worthRetrying = (error: VenturiError): boolean => {
   return typeof asked === "boolean" ? asked : error.retryable;
 };
 
-const longestAsked = 60_000;
+/** How long the provider asked to wait, ms. */
+function askedWait({ details }: VenturiError): number | undefined {
+  const asked = details?.retryAfterMs;
+  return typeof asked === "number" && asked >= 0 ? asked : undefined;
+}
 
-/**
- * The provider's retry-after plus up to 25 %, if acceptable; else 0.5 s doubling up to 8 s, minus up to 25 %. Jitter keeps
- * clients that were rejected together from retrying together.
- */
+/** A wait that is too long to be kept is named: it is why nobody tried again. */
+function namingWait(run: RunContext, failure: GenerationFailure): GenerationFailure {
+  const { error, shown, usage } = failure;
+  const asked = askedWait(error);
+  const most = longestWait(run);
+  if (asked === undefined || asked <= most || !worthRetrying(error)) return failure;
+  const seconds = (ms: number) => `${Math.ceil(ms / 1_000)} s`;
+  const message = `${error.message}; it asks to wait ${seconds(asked)}, and retry.longestWait is ${seconds(most)}`;
+  const named = new VenturiError(error.op, error.code, message, { cause: error, details: { ...error.details } });
+  return new GenerationFailure(named, { shown, usage });
+}
+
+/** Jitter keeps clients that were rejected together from retrying together. */
+const withJitter = (asked: number): number => asked * (1 + Math.random() * 0.25);
+
+/** The provider's retry-after plus up to 25 %; without one 0.5 s doubling up to 8 s, minus up to 25 %. */
 function backoff(error: VenturiError, tries: number): number {
-  const asked = error.details?.retryAfterMs;
-  if (typeof asked === "number" && asked >= 0 && asked <= longestAsked) return asked * (1 + Math.random() * 0.25);
+  const asked = askedWait(error);
+  if (asked !== undefined) return withJitter(asked);
   return Math.min(8_000, 500 * 2 ** tries) * (1 - Math.random() * 0.25);
 }

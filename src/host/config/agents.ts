@@ -21,7 +21,12 @@ export const ModelSettings = z.strictObject({
       "When the next of the chain takes over: only before anything was shown, also after (retracting it), never.",
     ),
   retry: z
-    .strictObject({ max: count().prefault(2).describe("Tries again on the same model after a retryable failure.") })
+    .strictObject({
+      max: count().prefault(2).describe("Tries again on the same model after a retryable failure."),
+      longestWait: Duration.prefault("1m").describe(
+        "The longest wait a provider may ask for (`retry-after`); past 5s another model of the chain is asked first.",
+      ),
+    })
     .prefault({})
     .describe("Retries before failing over."),
   timeout: z
@@ -56,7 +61,7 @@ export type ModelSettings = z.output<typeof ModelSettings>;
 
 export const defaultModel: Omit<ModelSettings, "chain"> = {
   failover: "beforeFirstEvent",
-  retry: { max: 2 },
+  retry: { max: 2, longestWait: 60_000 },
   timeout: { ...defaultTimeouts, firstChunk: undefined },
   cache: "auto",
   options: {},
