@@ -74,6 +74,8 @@ export interface GenerationRequest {
 export interface Timeouts {
   readonly connect: number;
   readonly firstChunk: number;
+  /** To the first part of the answer, where comments come before it; `firstChunk` when absent. */
+  readonly firstToken?: number;
   readonly idle: number;
   readonly total: number;
 }

@@ -7,7 +7,14 @@ import type { Exchange } from "./http/exchange.ts";
 import type { ReadBuffer } from "./http/read-buffer.ts";
 
 /** A streaming response, or one that arrived as a whole. */
-export type Answer = { readonly reads: ReadBuffer; readonly pipeline: Pipeline } | { readonly whole: Delta[] };
+export type Answer = Streaming | { readonly whole: Delta[] };
+
+interface Streaming {
+  readonly reads: ReadBuffer;
+  readonly pipeline: Pipeline;
+  /** What an answer of which nothing was understood really is, by its first bytes. */
+  explain(error: VenturiError, head: Uint8Array): VenturiError;
+}
 
 export interface DeltaSource {
   /** Called when the stream is first read. */
@@ -21,6 +28,8 @@ export interface DeltaSource {
 
 type Step = IteratorResult<Delta[], undefined>;
 
+const headSize = 512;
+
 const done: Step = { done: true, value: undefined };
 
 /** One generation's deltas, one batch per network read. */
@@ -31,6 +40,8 @@ export class DeltaStream extends PolledStream<Delta[]> {
   #answer: Answer | undefined;
   #failure: { readonly error: unknown } | undefined;
   #over = false;
+  /** The first bytes, until something was understood. */
+  #head: Uint8Array | undefined = new Uint8Array();
 
   constructor(source: DeltaSource) {
     super();
@@ -44,7 +55,7 @@ export class DeltaStream extends PolledStream<Delta[]> {
     const answer = this.#answer;
     if (answer === undefined) return undefined;
     try {
-      if ("reads" in answer) return this.#decode(answer.reads, answer.pipeline);
+      if ("reads" in answer) return this.#decode(answer);
       this.#end("complete");
       return { done: false, value: answer.whole };
     } catch (thrown) {
@@ -79,7 +90,8 @@ export class DeltaStream extends PolledStream<Delta[]> {
     throw error;
   }
 
-  #decode(reads: ReadBuffer, pipeline: Pipeline): Step | undefined {
+  #decode(answer: Streaming): Step | undefined {
+    const { reads, pipeline } = answer;
     for (;;) {
       if (this.#exchange?.stopped !== undefined) throw this.#exchange.stopped;
       const read = reads.take();
@@ -87,11 +99,26 @@ export class DeltaStream extends PolledStream<Delta[]> {
       const deltas: Delta[] = [];
       if (read === undefined) pipeline.end(deltas);
       else pipeline.push(read, deltas);
+      if (this.#head !== undefined) this.#begin(this.#head, read, { answer, deltas });
       // Once the format has ended the connection can be reused, whatever the consumer does with these deltas.
       if (pipeline.finished) this.#end(this.#source.ended(deltas) ? "complete" : "abandoned");
       if (deltas.length > 0) return { done: false, value: deltas };
       if (pipeline.finished) return done;
     }
+  }
+
+  /** Until the first delta: keeps what has come, and tells when the answer begins, or why it is none. */
+  #begin(
+    head: Uint8Array,
+    read: Uint8Array | undefined,
+    { answer, deltas }: { answer: Streaming; deltas: Delta[] },
+  ): void {
+    if (read !== undefined && head.length < headSize) this.#head = Buffer.concat([head, read.subarray(0, headSize)]);
+    const [first] = deltas;
+    if (first === undefined) return;
+    if (first.type === "error") deltas[0] = { type: "error", error: answer.explain(first.error, this.#head ?? head) };
+    else this.#exchange?.answered();
+    this.#head = undefined;
   }
 
   #failed(thrown: unknown): unknown {

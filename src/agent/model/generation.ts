@@ -147,7 +147,9 @@ function contextOf(run: RunContext, attempt: Attempt): GenerationContext {
 
 function timeoutsOf({ agent }: RunContext, { port }: ModelTarget): Timeouts {
   const { timeout } = agent.model;
-  return { ...timeout, firstChunk: timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk };
+  // Comments are a sign of life, and some gateways send them for minutes: only who sets a limit has it kept.
+  const firstToken = timeout.firstChunk ?? Math.max(timeout.idle, port.firstChunk ?? 0);
+  return { ...timeout, firstToken, firstChunk: timeout.firstChunk ?? port.firstChunk ?? defaultTimeouts.firstChunk };
 }
 
 /** Adds who failed to the error: a chain may have several providers, and a provider several models. */

@@ -3,11 +3,12 @@ import type { Code } from "../../core/codes.ts";
 import { VenturiError } from "../../core/errors.ts";
 import type { Timeouts } from "../../core/provider.ts";
 
-export type Phase = "connect" | "firstChunk" | "idle";
+export type Phase = "connect" | "firstChunk" | "firstToken" | "idle";
 
-const reasons: Readonly<Record<keyof Timeouts, { code: Code; what: string }>> = {
+const reasons: Readonly<Record<keyof Timeouts, { code: Code; what: string; key?: keyof Timeouts }>> = {
   connect: { code: "unavailable", what: "the provider could not be reached" },
   firstChunk: { code: "timeout", what: "the provider sent no first chunk" },
+  firstToken: { code: "timeout", what: "the provider sent no part of an answer, only comments,", key: "firstChunk" },
   idle: { code: "idle_timeout", what: "the provider sent nothing more" },
   total: { code: "timeout", what: "the generation was not complete" },
 };
@@ -19,6 +20,7 @@ export class Deadlines {
   readonly #expired: (error: VenturiError) => void;
   readonly #total: NodeJS.Timeout;
   #phase: NodeJS.Timeout | undefined;
+  #askedAt = 0;
 
   constructor(op: string, timeouts: Timeouts, expired: (error: VenturiError) => void) {
     this.#op = op;
@@ -33,7 +35,13 @@ export class Deadlines {
    */
   enter(phase: Phase, quietSince?: () => number | undefined): void {
     clearTimeout(this.#phase);
-    this.#phase = this.#start(phase, quietSince);
+    if (phase === "firstChunk") this.#askedAt = performance.now();
+    const wait = phase === "firstToken" ? timeLeft(this.#askedAt, this.#limit(phase)) : undefined;
+    this.#phase = this.#start(phase, quietSince, wait);
+  }
+
+  #limit(limit: keyof Timeouts): number {
+    return this.#timeouts[limit] ?? this.#timeouts.firstChunk;
   }
 
   stop(): void {
@@ -43,7 +51,7 @@ export class Deadlines {
   }
 
   #start(limit: keyof Timeouts, quietSince?: () => number | undefined, wait?: number): NodeJS.Timeout {
-    const ms = this.#timeouts[limit];
+    const ms = this.#limit(limit);
     const again = (expired: () => void) => {
       const left = quietSince === undefined ? 0 : timeLeft(quietSince(), ms);
       if (left > 0) this.#phase = this.#start(limit, quietSince, left);
@@ -61,9 +69,9 @@ export class Deadlines {
   }
 
   #error(limit: keyof Timeouts, ms: number): VenturiError {
-    const { code, what } = reasons[limit];
-    const message = `${what} within ${ms} ms; raise timeout.${limit} if it needs longer`;
-    return new VenturiError(this.#op, code, message, { details: { timeout: limit, ms } });
+    const { code, what, key = limit } = reasons[limit];
+    const message = `${what} within ${ms} ms; raise timeout.${key} if it needs longer`;
+    return new VenturiError(this.#op, code, message, { details: { timeout: key, ms } });
   }
 }
 

@@ -77,6 +77,11 @@ export class Exchange implements Dispatcher.DispatchHandler {
     });
   }
 
+  /** The answer itself has begun. */
+  answered(): void {
+    if (this.stopped === undefined) this.#deadlines.enter("idle", () => this.#reads?.quietSince);
+  }
+
   /** The reported error: a timeout, the caller's abort, or whatever was thrown. */
   failure(thrown: unknown): VenturiError {
     if (this.stopped !== undefined) return this.stopped;
@@ -125,7 +130,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: HttpHeaders): void {
     if (status < 200) return; // informational; the response follows
     controller.rawHeaders = null; // views of the first read's bytes, which would be kept as long as the stream
-    this.#reads = new ReadBuffer(controller, () => this.#deadlines.enter("idle", () => this.#reads?.quietSince));
+    // Of a stream the first bytes may be comments: only a part of the answer ends the wait for it.
+    this.#reads = new ReadBuffer(controller, () =>
+      this.#streaming ? this.#deadlines.enter("firstToken") : this.answered(),
+    );
     this.#waiting?.resolve({ status, headers, reads: this.#reads });
   }
 

@@ -24,6 +24,7 @@ import type { HttpOptions } from "./options.ts";
 import type { ReadBuffer } from "./read-buffer.ts";
 import { type HttpFailure, header, httpFailure } from "./response-error.ts";
 import { Secrets } from "./secrets.ts";
+import { explained } from "./strange-answer.ts";
 
 export interface HttpProvider {
   /** The vendor's name, for messages. */
@@ -150,7 +151,7 @@ class Client {
       if (opened.status >= 300) throw await this.#refused(op, opened);
       const body = await readWhole(opened.reads, this.#provider.options.maxEvent ?? defaultMaxEvent);
       outcome = "complete";
-      return read(parsed(body), body);
+      return read(parsedOf(opened, body), body);
     } catch (thrown) {
       throw this.#secrets.scrubError(exchange.failure(thrown));
     } finally {
@@ -173,7 +174,10 @@ class Client {
       ...(options.maxEvent !== undefined && { maxEvent: options.maxEvent }),
       observer: context.observer,
     });
-    if (wire.framing !== "sse" || !isJson(opened)) return { reads: opened.reads, pipeline };
+    const explain = (error: VenturiError, head: Uint8Array) => explained(error, opened, head);
+    if (isPage(opened)) throw explain(noStream, await readSome(opened.reads, pageSize));
+    if (wire.framing !== "sse" || !isJson(opened)) return { reads: opened.reads, pipeline, explain };
+    exchange.answered();
     return { whole: await this.#wholeInstead(opened.reads, pipeline) };
   }
 
@@ -254,6 +258,12 @@ function built(op: ProviderOp, build: () => Post): Post {
 const lowerCased = (headers: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
+const pageSize = 512;
+
+const noStream = new VenturiError("provider.stream", "stream_error", "the provider's answer is a page");
+
+const isPage = (opened: Opened): boolean => /^text\/html\b/i.test(header(opened.headers, "content-type") ?? "");
+
 const isJson = (opened: Opened): boolean => /^application\/json\b/i.test(header(opened.headers, "content-type") ?? "");
 
 async function readWhole(reads: ReadBuffer, limit: number): Promise<string> {
@@ -279,6 +289,15 @@ async function readSome(reads: ReadBuffer, limit: number): Promise<Buffer> {
     length += arrived.length;
   }
   return Buffer.concat(pieces).subarray(0, limit);
+}
+
+/** As `parsed`; what is no JSON is explained by its kind and first bytes. */
+function parsedOf(opened: Opened, body: string): unknown {
+  try {
+    return parsed(body);
+  } catch (thrown) {
+    throw explained(wrap("provider.generate", thrown), opened, Buffer.from(body.slice(0, pageSize)));
+  }
 }
 
 function parsed(body: string): unknown {

@@ -10,6 +10,8 @@ export const causes = {
   provider_error: "the provider refused the request itself",
   rate_limited: "the provider's rate limit held longer than the retries",
   breaker_open: "the provider's circuit breaker was open after repeated failures",
+  not_the_provider: "something else answered in the provider's place, such as a proxy's login page",
+  empty_answer: "the model's answer was empty",
   stream_cut: "the provider's stream broke off before its end",
   failover: "the first model failed and another one answered",
   answer_cut: "the model reached its token limit",

@@ -12,8 +12,17 @@ export function causeOf(story: Story): Cause {
   if (end?.type === "run.failed") return causeOfError(story, end.error);
   const odd = end === undefined ? undefined : oddEnds[end.finish];
   if (odd !== undefined) return odd;
+  if (story.tools.size === 0 && isEmpty(story)) return "empty_answer";
   return slowest(story) ?? mishap(story) ?? "nothing";
 }
+
+/** A model that was asked and said nothing, but for its reasoning. */
+export const isEmpty = ({ end, attempts }: Pick<Story, "end" | "attempts">): boolean =>
+  end?.type === "run.finished" &&
+  end.finish === "stop" &&
+  attempts.length > 0 &&
+  end.output === "" &&
+  end.object === undefined;
 
 const oddEnds: Readonly<Record<string, Cause>> = {
   length: "answer_cut",
@@ -64,6 +73,8 @@ function causeOfError(story: Story, error: ErrorJson): Cause {
 
 /** The status is more specific than the code meant for the caller. */
 function causeOfProvider({ code, details }: ErrorJson): Cause {
+  if (details?.page === true) return "not_the_provider";
+  if (details?.empty === true) return "empty_answer";
   if (details?.status === 401 || details?.status === 403) return "provider_refused";
   return ofProvider[code] ?? "provider_error";
 }
@@ -120,6 +131,7 @@ function mishap(story: Story): Cause | undefined {
     return failed.some(({ error }) => error?.code === "tool_timeout") ? "tool_timeout" : "tool_failed";
   if (story.skipped.size > 0) return "breaker_open";
   if (story.attempts.some(({ error }) => error !== undefined)) return failoverOrRetry(story);
+  if (isEmpty(story)) return "empty_answer";
   return story.resumes > 0 ? "taken_over" : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { ErrorJson } from "../../core/errors.ts";
 import type { Attempt } from "./attempt.ts";
-import { isUnanswered } from "./judge.ts";
+import { isEmpty, isUnanswered } from "./judge.ts";
 import type { Part, Share } from "./shares.ts";
 import type { QuestionStory, Story } from "./story.ts";
 
@@ -184,6 +184,7 @@ function waited(questions: readonly QuestionStory[], name: string): string {
 /** What else went wrong; `parts` have been covered already. */
 function mishaps(story: Story, parts: readonly Part[]): string[] {
   const sentences: string[] = [];
+  if (isEmpty(story)) sentences.push(`${story.attempts.at(-1)?.model ?? "the model"} ended its answer without a word`);
   const cut = story.attempts.some(({ finish }) => finish === "length");
   for (const { name, error } of story.rejected.slice(0, 2)) {
     sentences.push(

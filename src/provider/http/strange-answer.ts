@@ -1,0 +1,41 @@
+import { VenturiError } from "../../core/errors.ts";
+import type { Opened } from "./exchange.ts";
+import { header } from "./response-error.ts";
+
+const shown = 200;
+
+/**
+ * The error of an answer of which nothing was understood, with what it was instead: a proxy's login page and an empty body also
+ * come with status 200. Errors that the provider itself sent stay as they are.
+ */
+export function explained(error: VenturiError, { status, headers }: Opened, head: Uint8Array): VenturiError {
+  if (error.code !== "stream_error") return error;
+  const contentType = (header(headers, "content-type") ?? "no content type").slice(0, 100);
+  const began = beginningOf(head);
+  const facts = { ...error.details, status, contentType, began };
+  const what = `the provider answered ${status} with ${contentType}`;
+  if (began === "") {
+    return new VenturiError(error.op, "stream_error", `${what} and nothing in it`, {
+      details: { ...facts, empty: true },
+    });
+  }
+  if (/^text\/html\b/i.test(contentType)) {
+    const message = `${what}, not with its stream: is it a proxy's or a login page? It begins with: ${began}`;
+    // Asking again brings the same page.
+    return new VenturiError(error.op, "unavailable", message, { details: { ...facts, page: true, retry: false } });
+  }
+  const message = `${error.message}; it answered ${status} with ${contentType}, which begins with: ${began}`;
+  return new VenturiError(error.op, error.code, message, { details: facts });
+}
+
+/** On one line, without what may be a token. */
+function beginningOf(head: Uint8Array): string {
+  const text = Buffer.from(head)
+    .toString("utf8")
+    .slice(0, 2 * shown);
+  const plain = text
+    .replace(/[\s\p{C}]+/gu, " ")
+    .replace(/[\w+/=-]{24,}/g, "[…]")
+    .trim();
+  return plain.length > shown ? `${plain.slice(0, shown)}…` : plain;
+}
