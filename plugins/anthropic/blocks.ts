@@ -164,8 +164,8 @@ export class Blocks {
   #beginText(block: Wire, out: Delta[]): void {
     const text = typeof block.text === "string" ? block.text : "";
     const fields = otherFields(block, known.text) ?? (this.#afterText ? {} : undefined);
-    if (fields !== undefined) out.push({ type: "text", text, ...answerOf(wireName, fields) });
-    else if (text !== "") out.push({ type: "text", text });
+    if (fields !== undefined) out.push({ type: "activity", kind: "fields", wire: wireName, data: { text: fields } });
+    if (text !== "") out.push({ type: "text", text });
   }
 
   #beginThinking(block: Wire, out: Delta[]): Block {

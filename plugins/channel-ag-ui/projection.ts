@@ -57,7 +57,7 @@ export class AgUiProjection {
         return ended + dataFrame({ type: "STEP_STARTED", stepName });
       }
       case "text.delta":
-        return this.#delta("TEXT", event.text);
+        return event.text === "" ? "" : this.#delta("TEXT", event.text);
       case "reasoning.delta":
         return event.text === "" ? "" : this.#delta("REASONING", event.text);
       case "round.finished":

@@ -33,7 +33,7 @@ export class UiProjection {
       case "round.started":
         return this.#endStep() + this.#startStep();
       case "text.delta":
-        return this.#delta("text", event.text);
+        return event.text === "" ? "" : this.#delta("text", event.text);
       case "reasoning.delta":
         return event.text === "" ? "" : this.#delta("reasoning", event.text);
       case "round.retracted":

@@ -100,11 +100,7 @@ export class MessageProjection {
     if (event.type === "text.delta") {
       const { round } = event;
       const text = round === this.#paragraphs.round ? event.text : this.#paragraphs.begin(round) + event.text;
-      const fields = ownFields(event.native);
-      if (fields === undefined) return this.#delta("text", { type: "text_delta", text });
-      // A block of its own, as the vendor began it.
-      const begun = this.#close() + this.#begin("text", fields);
-      return text === "" ? begun : begun + this.#delta("text", { type: "text_delta", text });
+      return this.#delta("text", { type: "text_delta", text });
     }
     if (event.type === "provider.activity") return this.#activity(event);
     return event.type === "reasoning.delta" ? this.#reasoning(event) : "";
@@ -174,7 +170,8 @@ export class MessageProjection {
   /** Server-side activity in blocks of this wire; other wires' blocks cannot be expressed. */
   #activity({ wire, kind, data }: EventOf<"provider.activity">): string {
     if (wire !== messagesWire) return "";
-    if (kind === "fields") return "";
+    // A block of text begins, as the vendor began it.
+    if (kind === "fields") return this.#close() + this.#begin("text", record(record(data).text));
     if (kind === "citation") return this.#delta("text", { type: "citations_delta", citation: data });
     const block = record(data);
     return block.type === "container" ? "" : this.#whole(block);

@@ -79,11 +79,10 @@ export class MessageBlocks {
   #text(event: EventOf<"text.delta">): void {
     const { round } = event;
     const text = round === this.#paragraphs.round ? event.text : this.#paragraphs.begin(round) + event.text;
-    const fields = ownFields(event.native);
-    if (text === "" && fields === undefined) return;
+    if (text === "") return;
     const last = this.#blocks.at(-1);
-    if (last?.type === "text" && fields === undefined) last.text = `${last.text}${text}`;
-    else this.#blocks.push({ ...textBlock(text), ...fields });
+    if (last?.type === "text") last.text = `${last.text}${text}`;
+    else this.#blocks.push(textBlock(text));
   }
 
   #reasoning({ text, part, signature, encrypted, native }: EventOf<"reasoning.delta">): void {
@@ -102,7 +101,8 @@ export class MessageBlocks {
   }
 
   #activity({ wire, kind, data }: EventOf<"provider.activity">): void {
-    if (wire !== messagesWire || kind === "fields" || kind === "response") return;
+    if (wire !== messagesWire || kind === "response") return;
+    if (kind === "fields") return void this.#blocks.push({ ...textBlock(""), ...record(record(data).text) });
     if (kind === "citation") return this.#cite(data);
     const block = record(data);
     if (block.type === "container") this.#container = { expires_at: null, ...block, type: undefined };

@@ -1,4 +1,4 @@
-import { type ErrorJson, type RunRequest, record, textOf, type Usage } from "venturi/plugin";
+import { type ErrorJson, type RunRequest, record, textOf, type Usage, type VendorAnswer } from "venturi/plugin";
 import { responseError } from "./responses-errors.ts";
 import { toolsOf } from "./responses-tools.ts";
 
@@ -17,11 +17,12 @@ export interface ResponseState {
   readonly error?: ErrorJson;
   /** The reason for an incomplete response, in the API's terms. */
   readonly reason?: string;
+  readonly vendor?: VendorAnswer;
 }
 
 /** A response object. It echoes the request, which the stored run request can reproduce later. */
 export function responseBody(run: string, request: RunRequest, state: ResponseState): Record<string, unknown> {
-  const { status, created, output, usage, error, reason } = state;
+  const { status, created, output, usage, error, reason, vendor } = state;
   const echo = record(record(request.channel).responses);
   const { conversation, ...said } = { ...request.native?.fields, ...echo };
   return {
@@ -37,6 +38,7 @@ export function responseBody(run: string, request: RunRequest, state: ResponseSt
     tool_choice: "auto",
     store: true,
     ...said,
+    ...vendor?.fields,
     ...(conversation === undefined ? {} : { conversation: { id: conversationId(conversation) } }),
     id: responseId(run),
     object: "response",
@@ -49,7 +51,7 @@ export function responseBody(run: string, request: RunRequest, state: ResponseSt
     instructions: request.instructions === undefined ? null : textOf(request.instructions),
     metadata: request.metadata ?? {},
     tools: toolsOf(request.clientTools ?? []),
-    usage: usage === undefined ? null : usageOf(usage),
+    usage: usage === undefined ? null : (vendor?.usage(usageOf(usage), usage) ?? usageOf(usage)),
   };
 }
 

@@ -1,5 +1,6 @@
-import { argumentsText, type EventOf, type PendingCall, parseJson, record } from "venturi/plugin";
+import { argumentsText, type EventOf, type NativeAnswer, type PendingCall, parseJson, record } from "venturi/plugin";
 import type { Ended, Item } from "./responses-body.ts";
+import { responsesWire } from "./responses-content.ts";
 import type { ResponseOutput } from "./responses-output.ts";
 import type { ToolForms } from "./responses-tools.ts";
 
@@ -18,6 +19,14 @@ interface OpenCall {
   readonly index: number;
   text: string;
   ended: boolean;
+  /** The vendor's other fields of the item. */
+  readonly fields: Item;
+}
+
+interface Begun {
+  readonly call: string;
+  readonly name: string;
+  readonly native?: NativeAnswer;
 }
 
 /** Calls of client tools, each as an item in its tool's format. */
@@ -31,9 +40,10 @@ export class Calls {
     this.#forms = forms;
   }
 
-  begin({ call, name }: { readonly call: string; readonly name: string }): string {
+  begin({ call, name, native }: Begun): string {
     const index = this.#output.items.length;
-    this.#open.set(call, { name, index, text: "", ended: false });
+    const fields = native?.wire === responsesWire ? { ...native.fields } : {};
+    this.#open.set(call, { name, index, text: "", ended: false, fields });
     if (!this.#forms.whole.has(name)) {
       return this.#output.add(this.#functionCall(index, { call, name }, "", "in_progress"));
     }
@@ -48,6 +58,14 @@ export class Calls {
     open.text += delta;
     if (!this.#isFunction(open.index)) return "";
     return this.#output.frame("response.function_call_arguments.delta", { ...this.#output.place(open.index), delta });
+  }
+
+  /** What the vendor says of a call after its beginning; false when it is of something else. */
+  fields(data: unknown): boolean {
+    const { call, item } = record(data);
+    if (typeof call !== "string") return false;
+    Object.assign(this.#open.get(call)?.fields ?? {}, item);
+    return true;
   }
 
   /** Calls that were not streamed. */
@@ -102,7 +120,7 @@ export class Calls {
     const vendors = event.signature === undefined ? {} : record(parseJson(event.signature));
     const isCustom = this.#forms.custom.has(event.name);
     const item: Item = isCustom
-      ? this.#customCall(index, event)
+      ? { ...vendors, ...this.#customCall(index, event) }
       : { ...vendors, id: this.#output.id("call", index), call_id: event.call };
     this.#output.items[index] = item;
     const begun = isCustom ? { ...item, input: "" } : item;
@@ -137,6 +155,7 @@ export class Calls {
       name,
       arguments: text,
       ...(namespace === undefined ? {} : { namespace }),
+      ...this.#open.get(call)?.fields,
     };
   }
 }

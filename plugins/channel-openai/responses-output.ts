@@ -55,7 +55,7 @@ export class ResponseOutput {
   }
 
   #shown(item: Item): Item {
-    if (this.#options.proofs || item.encrypted_content === undefined) return item;
+    if (this.#options.proofs || item.type !== "reasoning" || item.encrypted_content === undefined) return item;
     const { encrypted_content: _, ...rest } = item;
     return rest;
   }

@@ -1,4 +1,4 @@
-import { type EventOf, type RunEvent, type RunRequest, record, type VenturiError } from "venturi/plugin";
+import { type EventOf, type RunEvent, type RunRequest, record, VendorAnswer, type VenturiError } from "venturi/plugin";
 import { type Item, type ResponseState, responseBody, type Status } from "./responses-body.ts";
 import { Calls } from "./responses-calls.ts";
 import { responsesWire } from "./responses-content.ts";
@@ -27,6 +27,8 @@ export class ResponseProjection {
   readonly #vendors = new Map<string, number>();
   #state: Omit<ResponseState, "output"> = { status: "queued", created: 0 };
   #roundStart = 0;
+  /** What the vendor says of its response, told when it has ended. */
+  readonly #vendor = new VendorAnswer(responsesWire);
 
   constructor(view: ResponseView) {
     const { run, request, after = -1 } = view;
@@ -43,13 +45,13 @@ export class ResponseProjection {
       case "run.started":
         return this.#start(event.at);
       case "round.started":
+        this.#vendor.add(event);
         this.#speech.provider = event.provider;
         this.#roundStart = this.#output.items.length;
         return "";
       case "text.delta":
-        return this.#speech.say("text", event.text);
       case "refusal.delta":
-        return this.#speech.say("refusal", event.text);
+        return this.#speech.say(event);
       case "reasoning.delta":
         return this.#speech.think(event);
       case "provider.activity":
@@ -61,6 +63,9 @@ export class ResponseProjection {
       case "tool_call.ready":
       case "tool_call.rejected":
         return this.#calls.end(event);
+      case "generation.finished":
+        this.#vendor.add(event);
+        return "";
       case "round.retracted":
         this.#retract();
         return "";
@@ -90,7 +95,8 @@ export class ResponseProjection {
   /** The response as shown to the client. */
   get body(): Record<string, unknown> {
     const { run, request } = this.#view;
-    return responseBody(run, request, { ...this.#state, output: this.#output.shown });
+    const vendor = this.#state.status === "in_progress" ? undefined : this.#vendor;
+    return responseBody(run, request, { ...this.#state, output: this.#output.shown, ...(vendor && { vendor }) });
   }
 
   get status(): Status {
@@ -111,7 +117,10 @@ export class ResponseProjection {
   }
 
   /** Vendor tool activity becomes items, and sources become annotations of their text. */
-  #activity({ kind, data, keep }: EventOf<"provider.activity">): string {
+  #activity(event: EventOf<"provider.activity">): string {
+    if (this.#vendor.add(event)) return "";
+    const { kind, data, keep } = event;
+    if (kind === "fields") return this.#calls.fields(data) ? "" : this.#speech.fields(data);
     if (kind === "citation") return this.#speech.cite(data);
     if (kind !== "server_tool") return "";
     const vendors = record(data);

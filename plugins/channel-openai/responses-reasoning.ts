@@ -34,4 +34,4 @@ export function unsealed(item: Record<string, unknown>): { provider: string | un
 }
 
 const textOf = ({ summary }: Record<string, unknown>): string =>
-  (Array.isArray(summary) ? summary : []).map((each) => word(record(each).text) ?? "").join("");
+  (Array.isArray(summary) ? summary : []).map((each) => word(record(each).text) ?? "").join("\n\n");

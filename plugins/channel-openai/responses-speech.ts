@@ -1,22 +1,9 @@
-import type { EventOf } from "venturi/plugin";
+import { type EventOf, record } from "venturi/plugin";
 import type { Ended, Item } from "./responses-body.ts";
+import { responsesWire } from "./responses-content.ts";
+import { type OpenMessage, type OpenPart, partOf } from "./responses-message.ts";
 import type { ResponseOutput } from "./responses-output.ts";
-import { type Proof, sealed } from "./responses-reasoning.ts";
-
-interface OpenMessage {
-  readonly kind: "text" | "refusal";
-  readonly index: number;
-  text: string;
-  readonly annotations: unknown[];
-}
-
-interface OpenThought {
-  readonly kind: "reasoning";
-  readonly index: number;
-  readonly part: number | undefined;
-  text: string;
-  proof: Proof;
-}
+import { type OpenThought, openThought, type Thought, thoughtItem, thoughtPart } from "./responses-thought.ts";
 
 /** Text and reasoning: one item is open at a time, and another kind closes it. */
 export class Speech {
@@ -29,18 +16,22 @@ export class Speech {
     this.#output = output;
   }
 
-  say(kind: "text" | "refusal", delta: string): string {
+  say(event: EventOf<"text.delta" | "refusal.delta">): string {
+    const kind = event.type === "text.delta" ? "text" : "refusal";
+    const { text: delta, native } = event;
+    if (delta === "") return "";
     let frames = "";
-    let open = this.#open;
-    if (open?.kind !== kind) {
-      frames = this.close();
-      open = { kind, index: this.#output.items.length, text: "", annotations: [] };
-      frames += this.#begin(open);
-    }
-    open.text += delta;
-    const place = { ...this.#output.place(open.index), content_index: 0 };
+    if (this.#open?.kind !== "message") frames = this.close() + this.#beginMessage({});
+    const open = this.#open as OpenMessage; // begun if it was not
+    let part = open.parts.at(-1);
+    if (part?.kind !== kind) frames += this.#beginPart(kind);
+    part = open.parts.at(-1) as OpenPart; // begun if it was not
+    part.text += delta;
+    const place = this.#partPlace(open);
     if (kind === "refusal") return frames + this.#output.frame("response.refusal.delta", { ...place, delta });
-    return frames + this.#output.frame("response.output_text.delta", { ...place, delta, logprobs: [] });
+    const logprobs = native?.wire === responsesWire ? ((native.fields.logprobs as unknown[] | undefined) ?? []) : none; // a list, by the decoder
+    if (logprobs.length > 0) part.logprobs.push(...logprobs);
+    return frames + this.#output.frame("response.output_text.delta", { ...place, delta, logprobs });
   }
 
   think(event: EventOf<"reasoning.delta">): string {
@@ -49,22 +40,50 @@ export class Speech {
     if (open?.kind !== "reasoning" || (event.part !== undefined && event.part !== open.part)) {
       frames = this.close();
       const index = this.#output.items.length;
-      open = { kind: "reasoning", index, part: event.part, text: "", proof: { provider: this.provider } };
+      open = openThought(index, event.part, this.provider);
       this.#open = open;
       frames += this.#output.add({ id: this.#output.id("rs", index), type: "reasoning", summary: [] });
     }
     const { signature, encrypted, id } = event;
     const joined = signature === undefined ? {} : { signature: (open.proof.signature ?? "") + signature };
     open.proof = { ...open.proof, ...joined, ...(encrypted && { encrypted }), ...(id && { id }) };
-    return event.text === "" ? frames : frames + this.#thought(open, event.text);
+    const own = event.native?.wire === responsesWire ? event.native.fields : {};
+    const named = own.content_index !== undefined ? "content" : own.summary_index !== undefined ? "summary" : undefined;
+    if (named !== undefined) {
+      frames += this.#endPart(open);
+      open.thoughts.push({ kind: named, text: "" });
+    }
+    // The gap to the paragraph before it is for wires that have one text for all.
+    const text = named === undefined ? event.text : event.text.replace(/^\n\n/, "");
+    return text === "" ? frames : frames + this.#thought(open, text);
+  }
+
+  /** What the vendor says of items and parts beyond their text; see the provider's decoder. */
+  fields(data: unknown): string {
+    const { message, part, item, parts } = record(data);
+    if (message !== undefined) return this.close() + this.#beginMessage(record(message));
+    const open = this.#open;
+    if (open === undefined) return "";
+    if (part === "text" || part === "refusal") return open.kind === "message" ? this.#beginPart(part) : "";
+    Object.assign(open.fields, item);
+    if (open.kind !== "message") return "";
+    for (const [index, each] of Object.entries(record(parts))) {
+      const { logprobs, ...fields } = record(each);
+      const said = open.parts[Number(index)];
+      if (said === undefined) continue;
+      Object.assign(said.fields, fields);
+      if (Array.isArray(logprobs)) said.logprobs.push(...logprobs);
+    }
+    return "";
   }
 
   /** Adds a source to the open text. */
   cite(annotation: unknown): string {
     const open = this.#open;
-    if (open === undefined || open.kind === "reasoning") return "";
-    const annotation_index = open.annotations.push(annotation) - 1;
-    const place = { ...this.#output.place(open.index), content_index: 0 };
+    const part = open?.kind === "message" ? open.parts.at(-1) : undefined;
+    if (open?.kind !== "message" || part === undefined) return "";
+    const annotation_index = part.annotations.push(annotation) - 1;
+    const place = this.#partPlace(open);
     return this.#output.frame("response.output_text.annotation.added", { ...place, annotation_index, annotation });
   }
 
@@ -73,7 +92,9 @@ export class Speech {
     const open = this.#open;
     if (open === undefined) return "";
     this.#open = undefined;
-    return open.kind === "reasoning" ? this.#endThought(open, status) : this.#endMessage(open, status);
+    const frames = this.#endPart(open);
+    if (open.kind === "message") return frames + this.#output.done(open.index, this.#message(open, status));
+    return frames + this.#output.done(open.index, thoughtItem(this.#output.id("rs", open.index), open, status));
   }
 
   /** Drops the open item. */
@@ -81,63 +102,75 @@ export class Speech {
     this.#open = undefined;
   }
 
-  #begin(open: OpenMessage): string {
+  #beginMessage(fields: Item): string {
+    const open: OpenMessage = { kind: "message", index: this.#output.items.length, fields: { ...fields }, parts: [] };
     this.#open = open;
-    const added = this.#output.add(message(this.#output.id("msg", open.index), "in_progress", []));
-    const place = { ...this.#output.place(open.index), content_index: 0 };
-    return added + this.#output.frame("response.content_part.added", { ...place, part: contentPart(open) });
+    return this.#output.add(this.#message(open, "in_progress"));
   }
 
-  #endMessage(open: OpenMessage, status: Ended): string {
-    const place = { ...this.#output.place(open.index), content_index: 0 };
-    const part = contentPart(open);
+  /** Begins the next part of the open message. */
+  #beginPart(kind: "text" | "refusal"): string {
+    const open = this.#open;
+    if (open?.kind !== "message") return "";
+    const ended = this.#endPart(open);
+    const part: OpenPart = { kind, text: "", annotations: [], logprobs: [], fields: {} };
+    open.parts.push(part);
+    return ended + this.#output.frame("response.content_part.added", { ...this.#partPlace(open), part: partOf(part) });
+  }
+
+  /** Ends the last part of the open item. */
+  #endPart(open: OpenMessage | OpenThought): string {
+    if (open.kind === "reasoning") return this.#endThought(open);
+    const part = open.parts.at(-1);
+    if (part === undefined) return "";
+    const place = this.#partPlace(open);
+    const { text, logprobs } = part;
     const done =
-      open.kind === "text"
-        ? this.#output.frame("response.output_text.done", { ...place, text: open.text, logprobs: [] })
-        : this.#output.frame("response.refusal.done", { ...place, refusal: open.text });
-    return (
-      done +
-      this.#output.frame("response.content_part.done", { ...place, part }) +
-      this.#output.done(open.index, message(this.#output.id("msg", open.index), status, [part]))
-    );
+      part.kind === "text"
+        ? this.#output.frame("response.output_text.done", { ...place, text, logprobs })
+        : this.#output.frame("response.refusal.done", { ...place, refusal: text });
+    return done + this.#output.frame("response.content_part.done", { ...place, part: partOf(part) });
+  }
+
+  #partPlace(open: OpenMessage): Item {
+    return { ...this.#output.place(open.index), content_index: Math.max(0, open.parts.length - 1) };
+  }
+
+  #message({ index, fields, parts }: OpenMessage, status: string): Item {
+    const content = status === "in_progress" ? [] : parts.map(partOf);
+    return { id: this.#output.id("msg", index), type: "message", status, role: "assistant", content, ...fields };
   }
 
   #thought(open: OpenThought, delta: string): string {
-    const place = { ...this.#output.place(open.index), summary_index: 0 };
-    const part = { type: "summary_text", text: "" };
-    const first = open.text === "";
-    open.text += delta;
-    const opening = first ? this.#output.frame("response.reasoning_summary_part.added", { ...place, part }) : "";
-    return opening + this.#output.frame("response.reasoning_summary_text.delta", { ...place, delta });
+    if (open.thoughts.length === 0) open.thoughts.push({ kind: "summary", text: "" });
+    const thought = open.thoughts.at(-1) as Thought; // pushed if there was none
+    const place = this.#thoughtPlace(open, thought);
+    const isSummary = thought.kind === "summary";
+    const added = isSummary ? "response.reasoning_summary_part.added" : "response.content_part.added";
+    const opening = thought.text === "" ? this.#output.frame(added, { ...place, part: thoughtPart(thought) }) : "";
+    thought.text += delta;
+    const type = isSummary ? "response.reasoning_summary_text.delta" : "response.reasoning_text.delta";
+    return opening + this.#output.frame(type, { ...place, delta });
   }
 
-  #endThought({ index, text, proof }: OpenThought, status: Ended): string {
-    const place = { ...this.#output.place(index), summary_index: 0 };
-    const part = { type: "summary_text", text };
-    const encrypted = sealed(proof);
-    const item: Item = {
-      id: this.#output.id("rs", index),
-      type: "reasoning",
-      ...(status === "completed" ? {} : { status }),
-      summary: text === "" ? [] : [part],
-      ...(encrypted === undefined ? {} : { encrypted_content: encrypted }),
-    };
-    if (text === "") return this.#output.done(index, item);
+  #endThought(open: OpenThought): string {
+    const thought = open.thoughts.at(-1);
+    if (thought === undefined || thought.text === "") return "";
+    const place = this.#thoughtPlace(open, thought);
+    const isSummary = thought.kind === "summary";
+    const done = isSummary ? "response.reasoning_summary_text.done" : "response.reasoning_text.done";
+    const partDone = isSummary ? "response.reasoning_summary_part.done" : "response.content_part.done";
     return (
-      this.#output.frame("response.reasoning_summary_text.done", { ...place, text }) +
-      this.#output.frame("response.reasoning_summary_part.done", { ...place, part }) +
-      this.#output.done(index, item)
+      this.#output.frame(done, { ...place, text: thought.text }) +
+      this.#output.frame(partDone, { ...place, part: thoughtPart(thought) })
     );
+  }
+
+  #thoughtPlace(open: OpenThought, { kind }: Thought): Item {
+    const index = open.thoughts.filter((each) => each.kind === kind).length - 1;
+    const place = this.#output.place(open.index);
+    return kind === "summary" ? { ...place, summary_index: index } : { ...place, content_index: index };
   }
 }
 
-const message = (id: string, status: string, content: readonly Item[]): Item => ({
-  id,
-  type: "message",
-  status,
-  role: "assistant",
-  content,
-});
-
-const contentPart = ({ kind, text, annotations }: OpenMessage): Item =>
-  kind === "text" ? { type: "output_text", text, annotations, logprobs: [] } : { type: "refusal", refusal: text };
+const none: readonly unknown[] = [];

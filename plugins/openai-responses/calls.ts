@@ -1,5 +1,6 @@
-import { type Delta, type Quirks, word } from "venturi/plugin";
+import { answerOf, type Delta, type Quirks, word } from "venturi/plugin";
 import { type ClientCall, clientCallOf } from "./items.ts";
+import { fieldsOfCall, tellFields } from "./other-fields.ts";
 import type { Output } from "./outputs.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -38,6 +39,7 @@ export class Calls {
       ...(id !== undefined && { id }),
       ...(name !== undefined && { name }),
       ...(namespace !== undefined && { signature: JSON.stringify({ type: "function_call", namespace }) }),
+      ...answerOf("openai-responses", fieldsOfCall(output, item)),
     });
     return index;
   }
@@ -69,6 +71,8 @@ export class Calls {
   /** The item that ends a function call. */
   complete(output: Output, item: Json, out: Delta[]): void {
     const index = output.call ?? this.open(output, item, out);
+    const fields = fieldsOfCall(output, item);
+    if (fields !== undefined) tellFields("openai-responses", { call: word(item.call_id) ?? "", item: fields }, out);
     if (item.status === "incomplete") return;
     this.whole(output, item.arguments ?? output.arguments, out);
     const name = word(item.name);

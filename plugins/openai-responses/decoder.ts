@@ -1,4 +1,5 @@
 import {
+  answerOf,
   type Decoder,
   type Delta,
   type FinishReason,
@@ -16,6 +17,7 @@ import {
 import { Calls } from "./calls.ts";
 import { broken, errorOf } from "./errors.ts";
 import { isClientCall } from "./items.ts";
+import { beginMessage, endMessage, endReasoning, fieldsOfResponse } from "./other-fields.ts";
 import { type Output, Outputs } from "./outputs.ts";
 import { type Text, Texts } from "./texts.ts";
 import { usageOf } from "./usage.ts";
@@ -138,9 +140,15 @@ export class ResponsesDecoder implements Decoder {
     const type = word(item.type) ?? "";
     const output = this.#outputs.add(event.output_index, type, word(item.id));
     if (type === "function_call") this.#calls.open(output, item, out);
+    else if (type === "message") this.#begin(output, item, out);
     else if (type !== "message" && type !== "reasoning" && !isClientCall(item)) {
       out.push({ type: "activity", kind: "server_tool", wire: wireName, data: item });
     }
+  }
+
+  #begin(output: Output, item: Json, out: Delta[]): void {
+    const follows = this.#outputs.all[output.position - 1]?.type === "message";
+    beginMessage(wireName, { output, item, follows }, out);
   }
 
   #done(event: Json, item: Json, out: Delta[]): void {
@@ -167,19 +175,30 @@ export class ResponsesDecoder implements Decoder {
   }
 
   #completeMessage(output: Output, item: Json, out: Delta[]): void {
-    this.#texts.completeMessage(output, item, out);
-    if (output.annotations > 0) return;
-    for (const part of list(item.content)) {
-      for (const data of list(record(part).annotations)) {
-        out.push({ type: "activity", kind: "citation", wire: wireName, data });
+    this.#begin(output, item, out);
+    const parts = list(item.content).map(record);
+    // In one piece: each part with its own sources.
+    if (output.given.size === 0) {
+      for (const [index, part] of parts.entries()) {
+        this.#texts.completePart(output, part, index, out);
+        if (output.annotations === 0) this.#cite(part, out);
       }
+    } else {
+      this.#texts.completeMessage(output, item, out);
+      if (output.annotations === 0) for (const part of parts) this.#cite(part, out);
     }
+    endMessage(wireName, output, item, out);
+  }
+
+  #cite({ annotations }: Json, out: Delta[]): void {
+    for (const data of list(annotations)) out.push({ type: "activity", kind: "citation", wire: wireName, data });
   }
 
   #completeReasoning(output: Output, item: Json, out: Delta[]): void {
     this.#texts.completeReasoning(output, item, out);
     const id = word(item.id);
     const encrypted = word(item.encrypted_content);
+    endReasoning(wireName, output, item, out);
     if (id === undefined && encrypted === undefined) return;
     const proofs = { ...(id !== undefined && { id }), ...(encrypted !== undefined && { encrypted }) };
     out.push({ type: "reasoning", text: "", part: output.position, ...proofs });
@@ -203,7 +222,9 @@ export class ResponsesDecoder implements Decoder {
     }
     this.#ended = true;
     this.#calls.tellClientCalls(out);
-    if (usage !== undefined) out.push({ type: "usage", usage });
+    const fields = fieldsOfResponse(response);
+    if (fields !== undefined) out.push({ type: "response", ...answerOf(wireName, { ...fields }) });
+    if (usage !== undefined) out.push({ type: "usage", usage, ...answerOf(wireName, { ...record(response.usage) }) });
     out.push({ type: "done", finish: cut ?? this.#goodFinish(), raw: reason ?? status });
   }
 
@@ -244,6 +265,9 @@ export class ResponsesDecoder implements Decoder {
 const itemOf = (type: string): string => (type.startsWith("response.reasoning") ? "reasoning" : "message");
 
 function textOf(type: string, event: Json, text: unknown): Text {
+  if (type === "response.output_text.delta") {
+    return { kind: "text", part: event.content_index, text, logprobs: event.logprobs };
+  }
   if (type.startsWith("response.output_text")) return { kind: "text", part: event.content_index, text };
   if (type.startsWith("response.refusal")) return { kind: "refusal", part: event.content_index, text };
   if (type.startsWith("response.reasoning_summary")) return { kind: "summary", part: event.summary_index, text };

@@ -1,3 +1,5 @@
+import { ToldFields } from "venturi/plugin";
+
 /** An output item while it arrives. */
 export interface Output {
   /** Position among all items, in order of appearance. */
@@ -12,6 +14,11 @@ export interface Output {
   /** Text emitted so far, by kind and part: `text 0`, `refusal 0`, `summary 1`. */
   readonly given: Map<string, string>;
   annotations: number;
+  /** The message has been announced. */
+  begun: boolean;
+  /** The item's other fields told so far, and whether its texts came with log probabilities. */
+  readonly told: ToldFields;
+  logprobs: boolean;
 }
 
 /**
@@ -33,6 +40,9 @@ export class Outputs {
       arguments: "",
       given: new Map(),
       annotations: 0,
+      begun: false,
+      told: new ToldFields(),
+      logprobs: false,
     };
     this.all.push(output);
     this.#byIndex.set(index, output);

@@ -1,4 +1,5 @@
-import { type Delta, list, type Quirks, record } from "venturi/plugin";
+import { answerOf, type Delta, list, type Quirks, record } from "venturi/plugin";
+import { tellFields } from "./other-fields.ts";
 import type { Output } from "./outputs.ts";
 
 type Json = Readonly<Record<string, unknown>>;
@@ -9,6 +10,7 @@ export interface Text {
   readonly kind: TextKind;
   readonly part: unknown;
   readonly text: unknown;
+  readonly logprobs?: unknown;
 }
 
 /** Text, refusals and reasoning: emitted as deltas, plus whatever is missing at the end, never twice. */
@@ -21,22 +23,36 @@ export class Texts {
     this.#quirks = quirks;
   }
 
-  piece(output: Output, { kind, part, text }: Text, out: Delta[]): void {
+  piece(output: Output, { kind, part, text, logprobs }: Text, out: Delta[]): void {
     if (typeof text !== "string" || text === "") return;
     const key = `${kind} ${part ?? 0}`;
     const before = output.given.get(key);
+    const isFirst = output.given.size === 0;
     output.given.set(key, before === undefined ? text : before + text);
-    if (kind === "text") {
-      this.hasText = true;
-      out.push({ type: "text", text });
-    } else if (kind === "refusal") {
-      this.hasRefusal = true;
-      out.push({ type: "refusal", text });
+    const begins = before === undefined && part !== "end";
+    if (kind === "text" || kind === "refusal") {
+      if (kind === "text") this.hasText = true;
+      else this.hasRefusal = true;
+      if (begins && !isFirst) tellFields("openai-responses", { part: kind }, out);
+      if (!Array.isArray(logprobs) || logprobs.length === 0) out.push({ type: kind, text });
+      else {
+        output.logprobs = true;
+        out.push({ type: kind, text, native: { wire: "openai-responses", fields: { logprobs } } });
+      }
     } else {
-      // Several summaries of one item are paragraphs of one reasoning part.
-      const gap = before === undefined && output.given.size > 1 ? "\n\n" : "";
-      out.push({ type: "reasoning", text: gap + text, part: output.position });
+      // Several summaries of one item, and its full text, are paragraphs of one reasoning part.
+      const gap = before === undefined && !isFirst ? "\n\n" : "";
+      const isUsual = !begins || (isFirst && kind === "summary");
+      const place = { [kind === "summary" ? "summary_index" : "content_index"]: part ?? 0 };
+      const native = answerOf("openai-responses", isUsual ? undefined : place);
+      out.push({ type: "reasoning", text: gap + text, part: output.position, ...native });
     }
+  }
+
+  /** A part of a message that came in one piece. */
+  completePart(output: Output, part: Json, index: number, out: Delta[]): void {
+    this.complete(output, { kind: "text", part: index, text: part.text }, out);
+    this.complete(output, { kind: "refusal", part: index, text: part.refusal }, out);
   }
 
   /** Emits what of the part's complete text was not streamed. */

@@ -164,3 +164,78 @@ function messageBlock(block: Json, index: number): Json[] {
     { type: "content_block_stop", index },
   ];
 }
+
+export const responses = {
+  streamed({ output, ...response }: Json): string {
+    const begun = { ...response, output: [], status: "in_progress", usage: null, completed_at: null };
+    const items = output.flatMap((item: Json, index: number) => itemEvents(item, index));
+    return sse(
+      { type: "response.created", response: begun },
+      { type: "response.in_progress", response: begun },
+      ...items,
+      { type: "response.completed", response: { ...response, output } },
+    );
+  },
+
+  /** The last event has the whole response; the events of its items say the same. */
+  assembled(events: readonly string[]): Json {
+    const told = events.map((data) => JSON.parse(data));
+    const { response } = told.at(-1);
+    const items = told.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item);
+    return { ...response, output: items };
+  },
+};
+
+function itemEvents(item: Json, output_index: number): Json[] {
+  const place = { item_id: item.id, output_index };
+  const added = (begun: Json) => ({ type: "response.output_item.added", output_index, item: begun });
+  const done = { type: "response.output_item.done", output_index, item };
+  if (item.type === "message") {
+    const parts = item.content.flatMap((part: Json, content_index: number) =>
+      partEvents(part, { ...place, content_index }),
+    );
+    return [added({ ...item, status: "in_progress", content: [] }), ...parts, done];
+  }
+  if (item.type === "reasoning") {
+    const summaries = item.summary.flatMap(({ text }: Json, summary_index: number) => [
+      { type: "response.reasoning_summary_text.delta", ...place, summary_index, delta: text },
+      { type: "response.reasoning_summary_text.done", ...place, summary_index, text },
+    ]);
+    const thoughts = (item.content ?? []).flatMap(({ text }: Json, content_index: number) => [
+      { type: "response.reasoning_text.delta", ...place, content_index, delta: text },
+      { type: "response.reasoning_text.done", ...place, content_index, text },
+    ]);
+    const { content: _, encrypted_content: _e, status: _s, ...begun } = item;
+    return [added({ ...begun, summary: [] }), ...summaries, ...thoughts, done];
+  }
+  if (item.type !== "function_call") return [added(item), done];
+  const pieces = halves(item.arguments).map((delta) => ({
+    type: "response.function_call_arguments.delta",
+    ...place,
+    delta,
+  }));
+  const whole = { type: "response.function_call_arguments.done", ...place, arguments: item.arguments };
+  return [added({ ...item, status: "in_progress", arguments: "" }), ...pieces, whole, done];
+}
+
+function partEvents(part: Json, place: Json): Json[] {
+  if (part.type === "refusal") {
+    return [
+      { type: "response.refusal.delta", ...place, delta: part.refusal },
+      { type: "response.refusal.done", ...place, refusal: part.refusal },
+    ];
+  }
+  const logprobs = part.logprobs ?? [];
+  const [first, second] = halves(part.text);
+  return [
+    { type: "response.output_text.delta", ...place, delta: first, logprobs: logprobs.slice(0, 1) },
+    { type: "response.output_text.delta", ...place, delta: second, logprobs: logprobs.slice(1) },
+    ...part.annotations.map((annotation: Json, annotation_index: number) => ({
+      type: "response.output_text.annotation.added",
+      ...place,
+      annotation_index,
+      annotation,
+    })),
+    { type: "response.output_text.done", ...place, text: part.text, logprobs },
+  ];
+}

@@ -1,7 +1,7 @@
 import { assert, config } from "chai";
 import fc from "fast-check";
 import { allSse } from "../sse.ts";
-import { chat, type Json, messages, plain } from "./answer-wires.ts";
+import { chat, type Json, messages, plain, responses } from "./answer-wires.ts";
 import { base64, json, name, words } from "./arbitraries.ts";
 import { type Gateway, gateway } from "./gateway.ts";
 import { VendorTypes } from "./vendor-types.ts";
@@ -123,6 +123,53 @@ describe("whatever the vendor's own library can receive", function () {
     hasArrived(arrived, ["audio", "annotations", "refusal", "tool_calls"], (each) => [each.choices[0].message]);
   });
 
+  it("as a response reaches a client of the same wire", async () => {
+    const types = new VendorTypes("openai", ["resources/responses/responses.d.ts", "resources/shared.d.ts"]);
+    const instead = {
+      model: fc.constant("m"),
+      object: fc.constant("response"),
+      output_text: undefined,
+      error: fc.constant(null),
+      incomplete_details: fc.constant(null),
+      "Response.status": fc.constant("completed"),
+      truncation: fc.constantFrom("auto", "disabled"),
+    };
+    // Carried out by the client: with tools of their own, in the tests of those.
+    const clients = /^(custom_tool|local_shell|shell|apply_patch|computer)_call/;
+    const items = fc
+      .array(
+        types.arbitrary("ResponseOutputItem", { instead }).filter((item) => !clients.test((item as Json).type)),
+        { minLength: 1, maxLength: 4 },
+      )
+      .map((list) => (list as Json[]).map(item));
+    const answer = types
+      .arbitrary("Response", {
+        instead: { ...instead, output: items },
+        required: ["usage", "status", "truncation", "text", "temperature", "top_p"],
+      })
+      .chain((whole) => json.map((invented) => ({ ...(whole as Json), invented_tomorrow: invented })));
+    open = await gateway({ provider: "openai-responses", answer: "" });
+    const arrived = await relay(
+      {
+        path: "/openai/v1/responses",
+        asks: { input: "Hi", tools: [{ type: "function", name: "look", parameters: { type: "object" } }] },
+        streamed: responses.streamed,
+        assembled: responses.assembled,
+        own: ownResponse,
+      },
+      answer,
+    );
+    const said = types.fields("Response").filter((name) => !ownFields.has(name) && !empty.has(name));
+    hasArrived(arrived, [...said, "invented_tomorrow"], (each) => [each]);
+    const messages = (each: Json): Json[] => each.output.filter(({ type }: Json) => type === "message");
+    hasArrived(arrived, ["phase"], messages);
+    hasArrived(arrived, ["logprobs"], (each) => messages(each).flatMap(({ content }) => content));
+    hasArrived(arrived, ["namespace"], ({ output }) => output.filter(({ type }: Json) => type === "function_call"));
+    hasArrived(arrived, ["summary", "content"], ({ output }) =>
+      output.filter(({ type }: Json) => type === "reasoning"),
+    );
+  });
+
   it("as a message reaches a client of the same wire", async () => {
     const types = new VendorTypes("@anthropic-ai/sdk", ["resources/messages/messages.d.ts"]);
     const instead = {
@@ -177,3 +224,29 @@ describe("whatever the vendor's own library can receive", function () {
     hasArrived(arrived, ["caller"], ({ content }) => content.filter(({ type }: Json) => type === "tool_use"));
   });
 });
+
+/** One that its vendor has finished, with names of its own. */
+function item(given: Json, at: number): Json {
+  const { type } = given;
+  const id = `${type}_${at}`;
+  if (type === "message") {
+    const content = given.content.filter((part: Json) => part.text !== "");
+    return { ...given, id, status: "completed", content };
+  }
+  if (type === "reasoning") return { ...given, id, encrypted_content: null };
+  if (type !== "function_call") return { ...given, id };
+  return { ...given, id, call_id: `c${at}`, name: "look", arguments: '{"a": 1.0}', status: "completed" };
+}
+
+/** What this service stores and names itself, and what it was asked; the vendor echoes its operator's settings. */
+const ownFields = new Set([
+  ...["id", "model", "created_at", "previous_response_id", "conversation", "store", "background", "instructions"],
+  ...["metadata", "prompt", "tools", "tool_choice", "user", "safety_identifier", "prompt_cache_key", "output_text"],
+]);
+const empty = new Set(["error", "incomplete_details"]);
+
+function ownResponse(answer: Json): Json {
+  const said = Object.entries(answer).filter(([name]) => !ownFields.has(name));
+  const output = answer.output.map(({ id: _, ...rest }: Json) => rest);
+  return { ...Object.fromEntries(said), output };
+}

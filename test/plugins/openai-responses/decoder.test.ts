@@ -30,10 +30,22 @@ describe("the Responses decoder", () => {
       { type: "response", id: "resp_1", model: "m-1" },
       { type: "text", text: "Grüße " },
       { type: "text", text: "aus 東京 🌊" },
-      { type: "usage", usage: { inputTokens: 8, outputTokens: 5, cacheReadTokens: 2, reasoningTokens: 0 } },
+      {
+        type: "usage",
+        usage: { inputTokens: 8, outputTokens: 5, cacheReadTokens: 2, reasoningTokens: 0 },
+        native: { wire: "openai-responses", fields: figures },
+      },
       { type: "done", finish: "stop", raw: "completed" },
     ]);
   });
+
+  const figures = {
+    input_tokens: 8,
+    input_tokens_details: { cached_tokens: 2 },
+    output_tokens: 5,
+    output_tokens_details: { reasoning_tokens: 0 },
+    total_tokens: 13,
+  };
 
   it("keeps interleaved parallel calls apart by their output index", () => {
     const decoded = decode(parallel);

@@ -1,0 +1,60 @@
+import { type Delta, list, otherFields, record } from "venturi/plugin";
+import type { Output } from "./outputs.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/**
+ * What a response has that is read here, or is this service's to say: what it is called, what is stored where, and what the
+ * client asked. A vendor echoes the operator's own settings, which are not the client's to know.
+ */
+const response = new Set([
+  ...["id", "object", "created_at", "status", "model", "output", "error", "incomplete_details", "usage"],
+  ...["previous_response_id", "conversation", "store", "background", "instructions", "metadata", "prompt", "tools"],
+  ...["tool_choice", "user", "safety_identifier", "prompt_cache_key", "output_text"],
+]);
+const message = new Set(["type", "id", "status", "role", "content"]);
+const part = new Set(["type", "text", "refusal", "annotations", "logprobs"]);
+const reasoning = new Set(["type", "id", "summary", "content", "encrypted_content"]);
+const call = new Set(["type", "id", "status", "call_id", "name", "arguments"]);
+
+export const fieldsOfResponse = (of: Json): Json | undefined => otherFields(of, response);
+
+/** Of a call, those that were not told yet. */
+export const fieldsOfCall = ({ told }: Output, item: Json): Record<string, unknown> | undefined =>
+  told.news(otherFields(item, call));
+
+export const tellFields = (wire: string, data: Json, out: Delta[]): void =>
+  void out.push({ type: "activity", kind: "fields", wire, data });
+
+/** A message begins: told where its item has fields of its own, or follows another message. */
+export function beginMessage(wire: string, { output, item, follows }: Begun, out: Delta[]): void {
+  if (output.begun) return;
+  output.begun = true;
+  const fields = output.told.news(otherFields(item, message));
+  if (fields !== undefined || follows) tellFields(wire, { message: fields ?? {} }, out);
+}
+
+interface Begun {
+  readonly output: Output;
+  readonly item: Json;
+  /** The item before it is a message, too. */
+  readonly follows: boolean;
+}
+
+/** The rest of a finished message: its own fields, and those of its parts by their position. */
+export function endMessage(wire: string, output: Output, item: Json, out: Delta[]): void {
+  const own = output.told.news(otherFields(item, message));
+  const parts: Record<string, unknown> = {};
+  for (const [index, each] of list(item.content).map(record).entries()) {
+    const logprobs = output.logprobs || list(each.logprobs).length === 0 ? {} : { logprobs: each.logprobs };
+    const fields = { ...otherFields(each, part), ...logprobs };
+    if (Object.keys(fields).length > 0) parts[index] = fields;
+  }
+  const hasParts = Object.keys(parts).length > 0;
+  if (own !== undefined || hasParts) tellFields(wire, { ...(own && { item: own }), ...(hasParts && { parts }) }, out);
+}
+
+export function endReasoning(wire: string, output: Output, item: Json, out: Delta[]): void {
+  const own = output.told.news(otherFields(item, reasoning));
+  if (own !== undefined) tellFields(wire, { item: own }, out);
+}
