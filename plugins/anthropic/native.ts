@@ -25,7 +25,7 @@ export const nativeRules: NativeRules = {
     "usage",
   ]),
   acting: { mcp_servers: "mcp", container: "code_execution" },
-  headers: { "anthropic-beta": (beta) => betas.test(beta) },
+  headers: { "anthropic-beta": isOpenBeta },
   vendorTool: ({ type }) =>
     type === "custom" || clients.test(word(type) ?? "") ? undefined : (word(type) ?? "unknown"),
 };
@@ -33,9 +33,43 @@ export const nativeRules: NativeRules = {
 /** Removes old content from the prompt; the other edits generate. */
 const isClearing = (type: unknown): boolean => word(type)?.startsWith("clear_") === true;
 
-/** Betas of features that callers may use anyway. Others cost more, or need a vendor tool. */
-const betas =
-  /^(?:advanced-tool-use|claude-code|computer-use|context-management|effort|extended-cache-ttl|fine-grained-tool-streaming|interleaved-thinking|output-128k|pdfs|prompt-caching|prompt-caching-scope|redact-thinking|structured-outputs|token-counting|token-efficient-tools|tool-examples|tool-search-tool)-\d{4}-?\d\d-?\d\d$/;
+/**
+ * Betas of what callers may use anyway, as Anthropic's own clients send them: how answers, thinking and tools are written down,
+ * and what is cached. Others cost more, keep data at the vendor, or need a vendor tool.
+ */
+const betas: ReadonlySet<string> = new Set([
+  "advanced-tool-use",
+  "claude-code",
+  "claude-code-side-query",
+  "computer-use",
+  "context-hint",
+  "context-management",
+  "effort",
+  "extended-cache-ttl",
+  "fine-grained-tool-streaming",
+  "interleaved-thinking",
+  "output-128k",
+  "pdfs",
+  "per-turn-control",
+  "prompt-caching",
+  "prompt-caching-scope",
+  "redact-thinking",
+  "structured-outputs",
+  "task-budgets",
+  "timing",
+  "token-counting",
+  "token-efficient-tools",
+  "tool-examples",
+  "tool-provenance",
+  "tool-search-tool",
+]);
+
+/** A beta is a name and a date. */
+function isOpenBeta(beta: string): boolean {
+  const dated = beta.search(/-\d{4}-?\d\d-?\d\d$/);
+  const name = beta.slice(0, Math.max(0, dated));
+  return betas.has(name) || name.startsWith("thinking-") || name.startsWith("mid-conversation-");
+}
 
 /** The client executes their calls, or they only choose among the request's own tools. */
 const clients = /^(?:bash|text_editor|memory|computer)_\d{8}$|^tool_search_tool_(?:regex|bm25)(?:_\d{8})?$/;

@@ -108,3 +108,19 @@ export function closedTool(native: Native, { rules, grants }: Omit<Setting, "set
   const tool = rules?.vendorTool === undefined ? String(type) : rules.vendorTool(native.fields);
   return tool === undefined || isToolOpen(grants, tool) ? undefined : tool;
 }
+
+/** The same for a tool defined somewhere within content, as wires that change tools in mid-conversation have it. */
+export function closedToolIn(value: unknown, rights: Omit<Setting, "set">): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const defined = key === "tools" ? Object.values(inner ?? {}) : key === "tool" ? [inner] : [];
+    for (const tool of defined) {
+      if (typeof tool?.type !== "string") continue;
+      const closed = closedTool({ wire: "", fields: tool }, rights);
+      if (closed !== undefined) return closed;
+    }
+    const closed = closedToolIn(inner, rights);
+    if (closed !== undefined) return closed;
+  }
+  return undefined;
+}

@@ -5,6 +5,7 @@ import { isWhole, type Native, type NativeRequest, untranslated } from "../../co
 import {
   bothGrants,
   closedTool,
+  closedToolIn,
   isNativeOpen,
   type NativeGrants,
   type NativeRules,
@@ -158,19 +159,29 @@ class Fit {
     return undefined;
   };
 
-  readonly #ownPart = (part: Part): Part | undefined => (part.type === "opaque" ? part : this.#part(part));
+  readonly #ownPart = (part: Part): Part | undefined => {
+    if (part.type !== "opaque") return this.#part(part);
+    return closedToolIn(part.data, this.#rights) === undefined ? part : this.#without(typeOf(part.data));
+  };
 
   readonly #part = (part: Part): Part | undefined => {
     if (part.type === "opaque") {
-      if (part.wire === this.#wire && this.#mayRefer(typeOf(part.data))) return part;
-      this.intact = false;
-      this.#lost(`messages.content.${typeOf(part.data)}`);
-      return undefined;
+      const type = typeOf(part.data);
+      return part.wire === this.#wire && this.#mayRefer(type) ? this.#ownPart(part) : this.#without(type);
     }
     if (part.type === "reasoning") return part;
+    const { native } = part;
+    if (native !== undefined && native.wire === this.#wire && closedToolIn(native.fields, this.#rights) !== undefined) {
+      return this.#without(`${native.fields.type ?? part.type}`);
+    }
     const fitted = this.element(part, "messages.content.");
     return fitted.type === "tool_result" ? this.#result(fitted) : fitted;
   };
+
+  #without(type: string): undefined {
+    this.intact = false;
+    this.#lost(`messages.content.${type}`);
+  }
 
   #mayRefer(type: string): boolean {
     return !referring.has(type) || isNativeOpen(this.#rights.grants, type);
