@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import type { RunInput, RunRequest } from "venturi/plugin";
+import { type Message, type RunInput, type RunRequest, textMessage } from "venturi/plugin";
 
 /** Whether a stored request is the given one: large content is stored by hash, and variables with the agent's defaults. */
 export function sameRequest(stored: RunRequest, given: RunRequest): boolean {
@@ -18,13 +18,22 @@ function sameInput(stored: RunInput, given: RunInput): boolean {
   const sameVariables = Object.entries(given.variables ?? {}).every(([name, value]) =>
     isDeepStrictEqual(variables[name], value),
   );
-  return stored.text === given.text && sameVariables && sameContent(stored.messages, given.messages);
+  return sameVariables && sameContent(messagesOf(stored), messagesOf(given));
 }
+
+/** A large text is stored as a message. */
+const messagesOf = ({ text, messages = [] }: RunInput): readonly Message[] =>
+  text === undefined ? messages : [...messages, textMessage("user", text)];
 
 function sameContent(stored: unknown, given: unknown): boolean {
   if (typeof stored === "string" && typeof given === "string")
     return stored === given || (stored.startsWith("\u0000") && stored.endsWith(hashOf(Buffer.from(given))));
   if (!isObject(stored) || !isObject(given)) return Object.is(stored, given);
+  if (stored.type === "text" && typeof stored.hash === "string" && typeof given.text === "string") {
+    const { hash, size: _, text: __, ...rest } = stored;
+    const { text, ...others } = given;
+    return hash === hashOf(Buffer.from(given.text)) && sameContent(rest, others);
+  }
   if (typeof stored.hash === "string" && typeof given.data === "string") {
     const { hash, size: _, ...rest } = stored;
     const { data, ...others } = given;

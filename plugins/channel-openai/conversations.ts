@@ -11,7 +11,7 @@ import {
 } from "venturi/plugin";
 import { z } from "zod";
 import { withFiles } from "./files.ts";
-import { itemPage, itemsOfMessages, type Item as Listed, Page } from "./responses-input.ts";
+import { inputItems, itemPage, type Item as Listed, Page } from "./responses-input.ts";
 import { Item, toMessages } from "./responses-items.ts";
 import { readResponse } from "./responses-stored.ts";
 
@@ -150,7 +150,7 @@ function conversation(id: string, rows: readonly RunRow[]): Record<string, unkno
 async function itemsOf(runs: Runs, session: string): Promise<Listed[]> {
   const items: Listed[] = [];
   for (const row of await rowsOf(runs, session)) {
-    items.push(...itemsOfMessages(row.request.input.messages ?? [], row.run));
+    items.push(...(await inputItems(runs, row)));
     if (row.request.remember !== true) items.push(...(await readResponse(runs, row)).items);
   }
   return items;

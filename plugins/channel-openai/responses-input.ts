@@ -5,6 +5,8 @@ import {
   type ImagePart,
   type Message,
   type Part,
+  type RunRow,
+  type Runs,
   record,
   withNative,
 } from "venturi/plugin";
@@ -14,7 +16,21 @@ import { responsesWire } from "./responses-content.ts";
 export type Item = Record<string, unknown>;
 
 /** A conversation as API items. */
-export function itemsOfMessages(messages: readonly Message[], run: string): Item[] {
+/** Items of what a run was asked, with large texts, which the request holds by hash, as they were. */
+export async function inputItems(runs: Runs, { run, request }: RunRow): Promise<Item[]> {
+  const messages: Message[] = [];
+  for (const message of request.input.messages ?? []) {
+    const parts: Message["parts"] = [];
+    for (const part of message.parts) {
+      const isLarge = part.type === "text" && part.hash !== undefined;
+      parts.push(isLarge ? { ...part, text: Buffer.from(await runs.content(run, part.hash ?? "")).toString() } : part);
+    }
+    messages.push({ ...message, parts });
+  }
+  return itemsOfMessages(messages, run);
+}
+
+function itemsOfMessages(messages: readonly Message[], run: string): Item[] {
   const items = messages.flatMap((message) => {
     if (message.role === "assistant") return message.parts.flatMap(saidItem);
     if (message.role === "tool") return message.parts.flatMap(resultItem);

@@ -11,7 +11,7 @@ import {
 import { z } from "zod";
 import { invalid } from "./content.ts";
 import { failures } from "./errors.ts";
-import { itemPage, itemsOfMessages, Page } from "./responses-input.ts";
+import { inputItems, itemPage, Page } from "./responses-input.ts";
 import { type Item, referenceOf } from "./responses-items.ts";
 import { placeOf } from "./responses-output.ts";
 import { ResponseProjection } from "./responses-projection.ts";
@@ -60,9 +60,10 @@ export function mountStored(host: ChannelHost<FastifyInstance>): void {
   });
   const items = { summary: "What a response was asked", tags, params: Id, querystring: Page };
   server.get("/responses/:id/input_items", { schema: items }, async (request, reply) => {
-    const row = await responseRow(host.runsFor(request), request.params.id);
+    const runs = host.runsFor(request);
+    const row = await responseRow(runs, request.params.id);
     reply.header("x-venturi-run", row.run);
-    return itemPage(itemsOfMessages(row.request.input.messages ?? [], row.run), request.query);
+    return itemPage(await inputItems(runs, row), request.query);
   });
 }
 
@@ -98,7 +99,7 @@ export async function readResponse(runs: Runs, row: RunRow): Promise<ResponsePro
 
 /** A run's input and output items. */
 const allItems = async (runs: Runs, row: RunRow): Promise<Record<string, unknown>[]> => [
-  ...itemsOfMessages(row.request.input.messages ?? [], row.run),
+  ...(await inputItems(runs, row)),
   ...(await readResponse(runs, row)).items,
 ];
 

@@ -16,6 +16,12 @@ export class MemoryBlobs implements BlobStore {
     this.#used.set(run, used.add(hash));
   }
 
+  async use(run: string, hash: string): Promise<boolean> {
+    const blob = this.#blobs.get(hash);
+    if (blob !== undefined) await this.put(run, hash, blob.bytes);
+    return blob !== undefined;
+  }
+
   async get(hash: string): Promise<Uint8Array | undefined> {
     return this.#blobs.get(hash)?.bytes;
   }

@@ -9,6 +9,9 @@ export const blobStore = (database: Database, sql: Statements): BlobStore => ({
     const there = await database.query(op, sql.useBlob, [run, hash]);
     if (there.length === 0) await database.query(op, sql.putBlob, [run, hash, Buffer.from(bytes)]);
   },
+  async use(run, hash) {
+    return (await database.query("journal.blob", sql.useBlob, [run, hash])).length > 0;
+  },
   async get(hash) {
     const [found] = await database.query<{ bytes: Buffer }>("journal.blob", sql.blob, [hash]);
     return found?.bytes;

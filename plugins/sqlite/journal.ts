@@ -39,6 +39,7 @@ import {
   type WorkerRow,
   wordsOf,
 } from "venturi/plugin";
+import { Blobs } from "./blobs.ts";
 import { Grouped } from "./grouped.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
@@ -48,34 +49,44 @@ import { StoreThread } from "./store-thread.ts";
 export class SqliteJournal implements Journal {
   readonly lease: number;
   readonly #thread: StoreThread;
+  /** With a connection of its own: a reader of the log never waits for a writer. */
+  readonly #reads: StoreThread;
   readonly #enqueues: Grouped<EnqueueRow, Enqueued>;
   readonly #search: "text" | "none";
   readonly #listeners = new Set<(hint: Hint) => void>();
   /** Listeners to events. */
   #readers = 0;
 
-  readonly blobs: BlobStore = {
-    put: (run, hash, bytes) => this.#thread.ask("putBlob", run, hash, bytes),
-    get: (hash) => this.#thread.ask("blob", hash),
-    of: (run) => this.#thread.ask("blobsOf", run),
-  };
+  readonly blobs: BlobStore;
 
   constructor(options: ThreadOptions, log: Log = silentLog) {
     this.lease = options.lease;
     this.#search = options.search === false ? "none" : "text";
-    this.#thread = new StoreThread(options, {
-      changed: ({ work, signals, events }) =>
-        this.#hint({
-          work,
-          events: (run) => events?.includes(run) ?? true,
-          ...(signals.length > 0 && { signals: (run) => signals.includes(run) }),
-        }),
-      loss: (reason) => {
-        if (reason === undefined) log.info("the journal's file is back", { file: options.file });
-        else log.error("the journal's file is gone; new runs are refused", { file: options.file, reason });
+    this.#thread = new StoreThread(
+      { ...options, role: "all" },
+      {
+        changed: ({ work, signals, events }) =>
+          this.#hint({
+            work,
+            events: (run) => events?.includes(run) ?? true,
+            ...(signals.length > 0 && { signals: (run) => signals.includes(run) }),
+          }),
+        loss: (reason) => {
+          if (reason === undefined) log.info("the journal's file is back", { file: options.file });
+          else log.error("the journal's file is gone; new runs are refused", { file: options.file, reason });
+        },
       },
-    });
-    this.#enqueues = new Grouped((rows) => this.#thread.ask("enqueue", rows));
+    );
+    // A database in memory belongs to its connection.
+    this.#reads =
+      options.file === ":memory:"
+        ? this.#thread
+        : new StoreThread({ ...options, role: "reads" }, { changed() {}, loss() {} });
+    this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads });
+    this.#enqueues = new Grouped(
+      (rows) => this.#thread.ask("enqueue", rows),
+      ({ request }) => request.length,
+    );
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {
@@ -90,13 +101,13 @@ export class SqliteJournal implements Journal {
   }
 
   async read(run: string, after: number, limit: number): Promise<RunEvent[]> {
-    return toEvents(await this.#thread.ask("read", run, after, limit), after, limit);
+    return toEvents(await this.#reads.ask("read", run, after, limit), after, limit);
   }
 
   async readMany(cursors: readonly Cursor[], limit: number): Promise<Map<string, RunEvent[]>> {
     const places = new Map(cursors.map(({ run, after }) => [run, after]));
     const found = new Map<string, RunEvent[]>();
-    for (const { run, records } of await this.#thread.ask("readMany", cursors, limit)) {
+    for (const { run, records } of await this.#reads.ask("readMany", cursors, limit)) {
       found.set(run, toEvents(records, places.get(run) ?? 0, limit));
     }
     return found;
@@ -149,7 +160,7 @@ export class SqliteJournal implements Journal {
   }
 
   async workers(): Promise<WorkerRow[]> {
-    return await this.#thread.ask("workers");
+    return await this.#reads.ask("workers");
   }
 
   async release(ownership: Ownership): Promise<void> {
@@ -177,13 +188,12 @@ export class SqliteJournal implements Journal {
 
   async signalsMany(cursors: readonly Cursor[]): Promise<Map<string, Signal[]>> {
     const found = new Map<string, Signal[]>();
-    for (const { run, signals } of await this.#thread.ask("signalsMany", cursors))
-      found.set(run, signals.map(toSignal));
+    for (const { run, signals } of await this.#reads.ask("signalsMany", cursors)) found.set(run, signals.map(toSignal));
     return found;
   }
 
   async get(run: string): Promise<RunRow | undefined> {
-    const row = await this.#thread.ask("get", run);
+    const row = await this.#reads.ask("get", run);
     return row && toRow(row);
   }
 
@@ -194,7 +204,7 @@ export class SqliteJournal implements Journal {
     const words = query.text === undefined ? [] : wordsOf(query.text).slice(0, mostWords);
     if (query.text !== undefined && words.length === 0) return { runs: [] };
     const asked = words.length === 0 ? query : { ...query, text: words.map((word) => `"${word}"*`).join(" ") };
-    const { page: found, cut } = await this.#thread.ask("list", asked, limit + 1);
+    const { page: found, cut } = await this.#reads.ask("list", asked, limit + 1);
     const page = found.slice(0, limit);
     const runs = page.map(toRow);
     const last = page.at(-1);
@@ -231,7 +241,7 @@ export class SqliteJournal implements Journal {
 
   async audits(query: AuditQuery): Promise<{ records: AuditRecord[]; cursor?: string }> {
     const limit = query.limit ?? 50;
-    const found = await this.#thread.ask("audits", query, limit + 1);
+    const found = await this.#reads.ask("audits", query, limit + 1);
     const records = found.slice(0, limit).map(toAuditRecord);
     const last = records.at(-1);
     return last && found.length > limit ? { records, cursor: String(last.number) } : { records };
@@ -246,7 +256,7 @@ export class SqliteJournal implements Journal {
   }
 
   async wire(run: string): Promise<KeptWire[]> {
-    return joinWires(await this.#thread.ask("wire", run));
+    return joinWires(await this.#reads.ask("wire", run));
   }
 
   async ping(bytes?: number): Promise<void> {
@@ -255,7 +265,7 @@ export class SqliteJournal implements Journal {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    await this.#thread.close();
+    await Promise.all([this.#thread.close(), this.#reads.close()]);
   }
 
   #watchEvents(events: "watch" | "ignore"): void {

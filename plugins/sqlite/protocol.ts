@@ -83,6 +83,12 @@ export interface RestoreRow extends Omit<EnqueueRow, "key" | "most" | "refuseBus
 
 export type WireRow = KeptWire;
 
+/** A blob in one piece, or the number of its parts. */
+export interface BlobRow {
+  readonly bytes: Uint8Array;
+  readonly parts: number;
+}
+
 export type Enqueued =
   | { readonly kind: "stored"; readonly claim?: ClaimRow; readonly work: boolean }
   | { readonly kind: "existing"; readonly run: string }
@@ -143,8 +149,13 @@ export interface Operations {
   keepDigest(run: string, row: DigestRow): void;
   keepWire(run: string, row: WireRow): void;
   wire(run: string): WireRow[];
-  putBlob(run: string, hash: string, bytes: Uint8Array): void;
-  blob(hash: string): Uint8Array | undefined;
+  /** Whether it is there; the run uses it then. */
+  useBlob(run: string, hash: string): boolean;
+  putBlobPart(hash: string, part: number, bytes: Uint8Array): void;
+  /** With `parts`, its bytes were put before. */
+  putBlob(run: string, hash: string, blob: BlobRow): void;
+  blob(hash: string): BlobRow | undefined;
+  blobPart(hash: string, part: number): Uint8Array | undefined;
   blobsOf(run: string): string[];
   ping(bytes?: number): void;
   /** Whether changes name the runs with new events. */
@@ -164,6 +175,8 @@ export interface ThreadOptions {
 }
 
 export interface ThreadData extends ThreadOptions {
+  /** `reads`: a second thread with a connection of its own, which only reads. */
+  readonly role: "all" | "reads";
   /** See `pageBytes` of venturi/plugin. */
   readonly pageBytes: number;
 }

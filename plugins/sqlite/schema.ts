@@ -186,6 +186,18 @@ export const migrations: readonly string[] = [
   `,
   // Runs that are gone but for their records, with the last of them, and who is removing those.
   "CREATE TABLE doomed (run INTEGER PRIMARY KEY, tail INTEGER NOT NULL, sweeper INTEGER NOT NULL) STRICT",
+  // Large blobs in pieces, each written in a transaction of its own, so that appends get their turn in between.
+  `
+  ALTER TABLE blobs ADD COLUMN parts INTEGER NOT NULL DEFAULT 0;
+  CREATE TABLE blob_parts (
+    id INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    put_at INTEGER NOT NULL,
+    bytes BLOB NOT NULL,
+    UNIQUE (hash, part)
+  ) STRICT;
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

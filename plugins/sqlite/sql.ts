@@ -217,18 +217,22 @@ export const insertWire = `INSERT INTO wires (round, attempt, wire, bytes, run)
 export const readWire = `SELECT round, attempt, wire, bytes FROM wires WHERE run = ${runId} ORDER BY id`;
 
 export const touchBlob = `UPDATE blobs SET put_at = ${now} WHERE hash = ? RETURNING id`;
-export const insertBlob = `INSERT INTO blobs (hash, put_at, bytes) VALUES (?, ${now}, coalesce(?, x''))`;
+export const insertBlob = `INSERT INTO blobs (hash, put_at, parts, bytes) VALUES (?, ${now}, ?, coalesce(?, x''))`;
+export const insertBlobPart = `INSERT INTO blob_parts (hash, part, put_at, bytes) VALUES (?, ?, ${now}, ?)
+  ON CONFLICT (hash, part) DO UPDATE SET put_at = excluded.put_at`;
 /** Nobody uses it: one left behind is pruned. */
 export const insertTrial = `INSERT INTO blobs (hash, put_at, bytes) VALUES ('trial', ${now}, zeroblob(?)) ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes`;
 export const deleteTrial = "DELETE FROM blobs WHERE hash = 'trial'";
 export const useBlob = "INSERT OR IGNORE INTO blob_uses (run, hash) VALUES (?, ?)";
-export const readBlob = "SELECT bytes FROM blobs WHERE hash = ?";
+export const readBlob = "SELECT bytes, parts FROM blobs WHERE hash = ?";
+export const readBlobPart = "SELECT bytes FROM blob_parts WHERE hash = ? AND part = ?";
 export const listBlobs = "SELECT hash FROM blob_uses WHERE run = :run ORDER BY hash";
 /** An hour, to protect content just put for a run that is about to be enqueued. */
 export const forgetBlobs = [
   `DELETE FROM blob_uses WHERE run NOT IN (SELECT run FROM runs)
     AND hash IN (SELECT hash FROM blobs WHERE put_at < ${now} - 3600000)`,
   `DELETE FROM blobs WHERE put_at < ${now} - 3600000 AND NOT EXISTS (SELECT 1 FROM blob_uses u WHERE u.hash = blobs.hash)`,
+  `DELETE FROM blob_parts WHERE put_at < ${now} - 3600000 AND NOT EXISTS (SELECT 1 FROM blobs b WHERE b.hash = blob_parts.hash)`,
 ];
 
 /**

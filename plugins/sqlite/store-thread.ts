@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { pageBytes, VenturiError } from "venturi/plugin";
-import type { Changes, Operation, Operations, Reply, ThreadData, ThreadOptions } from "./protocol.ts";
+import type { Changes, Operation, Operations, Reply, ThreadData } from "./protocol.ts";
 
 interface Pending {
   readonly op: string;
@@ -16,14 +16,14 @@ export interface ThreadListener {
 
 /** The thread from outside: requests in, responses out. A dead thread is replaced at the next request. */
 export class StoreThread {
-  readonly #options: ThreadOptions;
+  readonly #options: Omit<ThreadData, "pageBytes">;
   readonly #listener: ThreadListener;
   readonly #pending = new Map<number, Pending>();
   #worker: Worker | undefined;
   #next = 0;
   #closed = false;
 
-  constructor(options: ThreadOptions, listener: ThreadListener) {
+  constructor(options: Omit<ThreadData, "pageBytes">, listener: ThreadListener) {
     this.#options = options;
     this.#listener = listener;
   }

@@ -14,6 +14,7 @@ import { Appends } from "./appends.ts";
 import { ChangeWatch } from "./change-watch.ts";
 import type {
   AppendColumns,
+  BlobRow,
   Changes,
   DigestRow,
   Enqueued,
@@ -232,15 +233,28 @@ export class Store implements Omit<Operations, "close"> {
     return this.#ask.all<WireRow>(sql.readWire, { run });
   }
 
-  putBlob(run: string, hash: string, bytes: Uint8Array): void {
+  useBlob(run: string, hash: string): boolean {
+    return this.#write(() => this.#useBlob(run, hash));
+  }
+
+  putBlobPart(hash: string, part: number, bytes: Uint8Array): void {
+    this.#write(() => this.#ask.run(sql.insertBlobPart, hash, part, bytes));
+  }
+
+  putBlob(run: string, hash: string, blob: BlobRow): void {
     this.#write(() => {
-      if (this.#ask.get(sql.touchBlob, hash) === undefined) this.#ask.run(sql.insertBlob, hash, bytes);
+      if (this.#useBlob(run, hash)) return;
+      this.#ask.run(sql.insertBlob, hash, blob.parts, blob.bytes);
       this.#ask.run(sql.useBlob, run, hash);
     });
   }
 
-  blob(hash: string): Uint8Array | undefined {
-    return this.#ask.get<{ bytes: Uint8Array }>(sql.readBlob, hash)?.bytes;
+  blob(hash: string): BlobRow | undefined {
+    return this.#ask.get<BlobRow>(sql.readBlob, hash);
+  }
+
+  blobPart(hash: string, part: number): Uint8Array | undefined {
+    return this.#ask.get<{ bytes: Uint8Array }>(sql.readBlobPart, hash, part)?.bytes;
   }
 
   blobsOf(run: string): string[] {
@@ -262,6 +276,12 @@ export class Store implements Omit<Operations, "close"> {
   /** What another process may have left for this one since the last call. */
   changes(): Changes {
     return this.#changes.look();
+  }
+
+  #useBlob(run: string, hash: string): boolean {
+    const there = this.#ask.get(sql.touchBlob, hash) !== undefined;
+    if (there) this.#ask.run(sql.useBlob, run, hash);
+    return there;
   }
 
   #enqueue(row: EnqueueRow): Enqueued {

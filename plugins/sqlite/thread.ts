@@ -22,6 +22,10 @@ const reads: ReadonlySet<Operation> = new Set([
   "get",
   "list",
   "wire",
+  "audits",
+  "blob",
+  "blobPart",
+  "blobsOf",
   "watchEvents",
 ]);
 
@@ -42,7 +46,7 @@ function serve(port: MessagePort, options: ThreadData): void {
     if (!open) {
       open = connect(options);
       if (watchesEvents) open.store.watchEvents("watch");
-      watching.open(options.file);
+      if (options.role === "all") watching.open(options.file);
     }
     return open.store;
   };
@@ -102,7 +106,7 @@ function serve(port: MessagePort, options: ThreadData): void {
     clearInterval(guarding);
     port.close();
   });
-  const guarding = setInterval(watchFile, guardEvery);
+  const guarding = options.role === "all" ? setInterval(watchFile, guardEvery) : undefined;
 }
 
 interface Connection {

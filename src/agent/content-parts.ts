@@ -1,7 +1,8 @@
-import type { FilePart, ImagePart, Message, Part } from "../core/messages.ts";
+import type { FilePart, ImagePart, Message, Part, TextPart } from "../core/messages.ts";
 
-/** How to map each image, file, and text inside a vendor's part or fields. */
+/** How to map each image, file and text part, and text inside a vendor's part or fields. */
 export interface ContentChange {
+  part(part: TextPart): Promise<TextPart>;
   content<T extends ImagePart | FilePart>(part: T): Promise<T>;
   text(text: string): Promise<string>;
 }
@@ -19,7 +20,7 @@ export async function mapContent(messages: readonly Message[], change: ContentCh
 async function mapPart(part: Part, change: ContentChange): Promise<Part> {
   if (part.type === "opaque") return { ...part, data: await mapTexts(part.data, change) };
   if (part.type === "reasoning") return part;
-  const changed = part.type === "image" || part.type === "file" ? await change.content(part) : part;
+  const changed = await mapOwn(part, change);
   const { native } = changed;
   const own = native && {
     native: { ...native, fields: (await mapTexts(native.fields, change)) as typeof native.fields },
@@ -32,6 +33,13 @@ async function mapPart(part: Part, change: ContentChange): Promise<Part> {
     ...(images === undefined ? {} : { images: await inOrder(images, change) }),
     ...(files === undefined ? {} : { files: await inOrder(files, change) }),
   };
+}
+
+type Mapped = Exclude<Part, { type: "opaque" | "reasoning" }>;
+
+async function mapOwn(part: Mapped, change: ContentChange): Promise<Mapped> {
+  if (part.type === "text") return await change.part(part);
+  return part.type === "image" || part.type === "file" ? await change.content(part) : part;
 }
 
 async function inOrder<T extends ImagePart | FilePart>(items: readonly T[], change: ContentChange): Promise<T[]> {

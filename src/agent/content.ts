@@ -1,12 +1,16 @@
-import { createHash } from "node:crypto";
+import { webcrypto } from "node:crypto";
+import { beginning } from "../core/digest.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { BlobStore } from "../core/journal.ts";
-import type { FilePart, ImagePart, Message, Part } from "../core/messages.ts";
+import type { FilePart, ImagePart, Message, Part, TextPart } from "../core/messages.ts";
 import { type ContentChange, mapContent, someContent, someText } from "./content-parts.ts";
 
 /** Longer base64 data and vendor texts go to the blob store; shorter ones stay inline. */
 const inlineLimit = 16 * 1024;
-/** Cache size in base64 characters, so that the rounds of a run read their files once. */
+/** Longer texts of messages go there too, with so much of their beginning left to be shown. */
+const textLimit = 64 * 1024;
+const shown = 1_000;
+/** Cache size in characters, so that the rounds of a run read their files once. */
 const remembered = 64 * 1024 * 1024;
 /** Placeholder prefix for a text in a vendor's part; input from clients cannot start with it. */
 const marker = "\u0000venturi:sha256:";
@@ -28,11 +32,16 @@ export class ContentStore {
     this.#blobs = blobs;
   }
 
+  /** Refuses hashes and markers, which only this service writes. For messages from outside. */
+  check(messages: readonly Message[]): void {
+    for (const message of messages) for (const part of message.parts) checkSource(part);
+  }
+
   /** Stores large content under the run and replaces it by hashes. Returns the same array if nothing changed. */
   async keep(run: string, messages: readonly Message[]): Promise<readonly Message[]> {
-    for (const message of messages) for (const part of message.parts) checkSource(part);
     if (this.#blobs === undefined || !messages.some((message) => message.parts.some(isLarge))) return messages;
     const change: ContentChange = {
+      part: (part) => this.#keepText(run, part),
       content: (part) => this.keepOne(run, part),
       text: async (text) => (text.length <= inlineLimit ? text : marker + (await this.#put(run, Buffer.from(text)))),
     };
@@ -48,10 +57,31 @@ export class ContentStore {
     return { ...rest, hash, size: bytes.length } as unknown as T; // T's data, hash and size are all optional
   }
 
+  async #keepText(run: string, part: TextPart): Promise<TextPart> {
+    const { text } = part;
+    if (!isLong(part)) return part;
+    const bytes = Buffer.from(text);
+    const size = bytes.length;
+    const hash = await hashOf(bytes);
+    await this.#blobs?.put(run, hash, bytes);
+    this.#remember(textKey(hash), text);
+    return { ...part, text: beginning(text, shown), hash, size };
+  }
+
+  async #loadText(part: TextPart): Promise<TextPart> {
+    const { hash, size: _, ...rest } = part;
+    if (hash === undefined) return part;
+    let text = this.#recent.get(textKey(hash));
+    if (text === undefined) text = Buffer.from(await this.#bytes(hash)).toString();
+    this.#remember(textKey(hash), text);
+    return { ...rest, text };
+  }
+
   /** Replaces hashes by their data. Returns the same array if there are none. */
   async load(messages: readonly Message[]): Promise<readonly Message[]> {
     if (!messages.some((message) => message.parts.some(isStored))) return messages;
     const change: ContentChange = {
+      part: (part) => this.#loadText(part),
       content: (part) => this.#loadOne(part),
       text: async (text) =>
         isMarked(text) ? Buffer.from(await this.#get(text.slice(marker.length)), "base64").toString() : text,
@@ -65,25 +95,24 @@ export class ContentStore {
   }
 
   async #put(run: string, bytes: Buffer): Promise<string> {
-    const hash = createHash("sha256").update(bytes).digest("hex");
-    await this.#blobs?.put(run, hash, bytes);
+    const hash = await hashOf(bytes);
     this.#remember(hash, bytes.toString("base64"));
+    await this.#blobs?.put(run, hash, bytes);
     return hash;
   }
 
   /** As base64. */
   async #get(hash: string): Promise<string> {
-    let data = this.#recent.get(hash);
-    if (data === undefined) {
-      const bytes = await this.#blobs?.get(hash);
-      if (bytes === undefined) {
-        const message = `the content ${hash} is not in the journal any more; send it again`;
-        throw new VenturiError("journal.blob", "not_found", message);
-      }
-      data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    }
+    const data = this.#recent.get(hash) ?? (await this.#bytes(hash)).toString("base64");
     this.#remember(hash, data);
     return data;
+  }
+
+  async #bytes(hash: string): Promise<Buffer> {
+    const bytes = await this.#blobs?.get(hash);
+    if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const message = `the content ${hash} is not in the journal any more; send it again`;
+    throw new VenturiError("journal.blob", "not_found", message);
   }
 
   #remember(hash: string, data: string): void {
@@ -100,6 +129,9 @@ export class ContentStore {
 
 /** Hashes are issued by this service only: a client that could send one could read another client's content. */
 function checkSource(part: Part): void {
+  if (part.type === "text" && (part.hash !== undefined || part.size !== undefined)) {
+    throw new VenturiError("run.start", "invalid_input", "a text has no hash and no size: send it as it is");
+  }
   const wrong = ({ data, url, hash }: Content) => hash !== undefined || (data === undefined) === (url === undefined);
   if (!someContent(part, wrong) && !someText(part, isMarked)) return;
   const message = "an image or a file has either data (base64) or a url, and no hash";
@@ -107,8 +139,19 @@ function checkSource(part: Part): void {
 }
 
 const isMarked = (text: string): boolean => text.startsWith(marker);
+/** A text with half a surrogate pair would not come back from its bytes as it was. */
+const isLong = ({ text, hash }: TextPart): boolean =>
+  hash === undefined && text.length > textLimit && text.isWellFormed();
 const isLarge = (part: Part): boolean =>
+  (part.type === "text" && isLong(part)) ||
   someContent(part, ({ data }) => (data?.length ?? 0) > inlineLimit) ||
   someText(part, (text) => text.length > inlineLimit);
 const isStored = (part: Part): boolean =>
-  someContent(part, ({ hash }) => hash !== undefined) || someText(part, isMarked);
+  (part.type === "text" && part.hash !== undefined) ||
+  someContent(part, ({ hash }) => hash !== undefined) ||
+  someText(part, isMarked);
+const textKey = (hash: string): string => `text ${hash}`;
+
+/** In another thread: a large file takes a tenth of a second. */
+const hashOf = async (bytes: Buffer): Promise<string> =>
+  Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes as Buffer<ArrayBuffer>)).toString("hex");

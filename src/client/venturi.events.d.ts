@@ -470,6 +470,8 @@ export type TextDelta = {
 export type TextPart = {
   type: "text";
   text: string;
+  hash?: string;
+  size?: number;
   signature?: string;
   native?: {
     wire: string;

@@ -8,6 +8,9 @@ const native = Native.exactOptional();
 export const TextPart = z.strictObject({
   type: z.literal("text"),
   text: z.string(),
+  /** Of a large text: SHA-256 and size in bytes of the blob that has all of it; `text` is then its beginning. */
+  hash: z.string().exactOptional(),
+  size: z.number().int().exactOptional(),
   /** Gemini signs text parts too; sent back on the same part, byte for byte. */
   signature: z.string().exactOptional(),
   native,

@@ -1,3 +1,4 @@
+import { ContentStore } from "../agent/content.ts";
 import { Breakers } from "../agent/model/breaker.ts";
 import type { Channel } from "../core/channel.ts";
 import { Clock, systemClock } from "../core/clock.ts";
@@ -173,7 +174,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       drain: (ms, afterDrain) => opened.drain(ms, afterDrain),
       takeOver: (worker, death) => freeRunsOf(worker, journal, death),
       revision: () => revisions.current,
-      messages: (of) => sessions.before({ ...of, run: "" }),
+      messages: async (of) => container.resolve(ContentStore).load(await sessions.before({ ...of, run: "" })),
       reload: async (code) => {
         const outcome = await revisions.reload(code === undefined ? loading : { ...loading, code });
         if (!outcome.ok && outcome.error.code === "shutting_down") return outcome; // the journal may be closed

@@ -3,6 +3,7 @@ import type { Digest } from "../core/digest.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
+import { isLarge, LargeTurns } from "./large-turns.ts";
 import { endInstead } from "./last-words.ts";
 import { retry } from "./retry.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
@@ -48,8 +49,8 @@ const recent = 50;
 const none: OwnedLog[] = [];
 /** Steps in which the size of a run is reported, bytes. */
 const growth = 64 * 1024;
-/** Approximate bytes per transaction; a single run holds far less. */
-const maxBatch = 32 * 1024 * 1024;
+/** Approximate bytes per transaction, but for one run that holds more. */
+const maxBatch = 1024 * 1024;
 
 /**
  * Group commit: one transaction in flight for all runs of this process; writes that arrive meanwhile join the next one. Commits
@@ -79,6 +80,7 @@ export class Committer implements LogOwner {
   /** Runs with something to commit, per ms. */
   #rate = 0;
   #openLogs = 0;
+  readonly #turns = new LargeTurns();
   #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
   #urgent = false;
   #restUntil = 0;
@@ -101,9 +103,11 @@ export class Committer implements LogOwner {
     this.#patience = options.patience ?? 120_000;
   }
 
-  openLog(ownership: Ownership): OwnedLog {
+  openLog(ownership: Ownership, tenant = ""): OwnedLog {
     this.#openLogs += 1;
-    return new OwnedLog(ownership, this, this.#listener?.opened(ownership));
+    const log = new OwnedLog(ownership, this, this.#listener?.opened(ownership));
+    log.tenant = tenant;
+    return log;
   }
 
   /** Stops retrying a failing engine; pending writes fail. */
@@ -152,12 +156,15 @@ export class Committer implements LogOwner {
     this.#urgent = false;
     const logs = this.#dirty;
     this.#dirty = none;
+    const next = this.#turns.next(logs);
     let batch: Append[] = [];
     let open: OwnedLog[] = [];
     let bytes = 0;
     for (const log of logs) {
-      if (bytes > maxBatch) {
-        this.#dirty = [...this.#dirty, log];
+      if (bytes > maxBatch || (log !== next && isLarge(log))) {
+        if (this.#dirty.length === 0) this.#dirty = [log];
+        else this.#dirty.push(log);
+        this.#urgent = true; // it has waited for one commit already
         continue;
       }
       log.listed = false;

@@ -41,6 +41,7 @@ export class OwnedLog implements RunLog {
   readonly readers: Iterable<Reader>;
   /** Bytes not yet part of a commit. */
   waiting = 0;
+  tenant = "";
   /** Bytes that were part of a commit, since the run's growth was last reported. */
   written = 0;
   /** Ownership has ended: terminal event or park committed, fenced, or given up. */

@@ -182,7 +182,7 @@ export class Worker {
   }
 
   async #work(claim: Claim, controller: AbortController): Promise<void> {
-    const log = this.#committer.openLog(claim.ownership);
+    const log = this.#committer.openLog(claim.ownership, claim.tenant);
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
     const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices());

@@ -14,7 +14,8 @@ const sizeOf = (text: string): number => Buffer.byteLength(text);
 export function estimateMessage(message: Message): number {
   let characters = 8;
   for (const part of message.parts) {
-    if (part.type === "text" || part.type === "reasoning") characters += sizeOf(part.text);
+    if (part.type === "text") characters += part.size ?? sizeOf(part.text);
+    else if (part.type === "reasoning") characters += sizeOf(part.text);
     else if (part.type === "tool_call") characters += part.name.length + sizeOf(argumentsText(part));
     else if (part.type === "tool_result") characters += sizeOf(part.output);
     else if (part.type === "image") characters += 1_000 * charactersPerToken;

@@ -39,7 +39,7 @@ export async function requestFor(run: RunContext, target: ModelTarget, tools: To
   const instructions = kept ?? instructionsFor(agent, state.started?.input ?? request.input);
   const system: Message[] =
     instructions === "" ? [] : [{ role: "system", parts: [{ type: "text", text: instructions }] }];
-  if (request.instructions !== undefined) system.push(request.instructions);
+  if (request.instructions !== undefined) system.push(...(await run.content.load([request.instructions])));
   const { contextTokens } = agent.model;
   const reserved = contextTokens === undefined ? 0 : sum(system.map(estimateMessage)) + estimateTools(tools.specs);
   const { messages, dropped } = compact([...session, ...state.messages], contextTokens, reserved);

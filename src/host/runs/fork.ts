@@ -197,11 +197,23 @@ export async function shareContent(
   if (blobs === undefined) return;
   const hashes = new Set((await Promise.all(from.map((owner) => blobs.of(owner)))).flat());
   if (hashes.size === 0) return;
-  const written = JSON.stringify([events, request.input]);
-  for (const hash of hashes) {
-    const bytes = written.includes(hash) ? await blobs.get(hash) : undefined;
+  for (const hash of hashesIn([events, request.input, request.instructions])) {
+    if (!hashes.has(hash) || (await blobs.use?.(run, hash)) === true) continue;
+    const bytes = await blobs.get(hash);
     if (bytes !== undefined) await blobs.put(run, hash, bytes);
   }
+}
+
+/** SHA-256 digests at the end of a text of the value: parts name content so, and vendors' fields end with it. */
+function hashesIn(value: unknown): Set<string> {
+  const found = new Set<string>();
+  const open: unknown[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === "string" && next.length >= 64 && next.length < 200) found.add(next.slice(-64));
+    else if (typeof next === "object" && next !== null) open.push(...Object.values(next));
+  }
+  return found;
 }
 
 const invalid = (message: string): VenturiError => new VenturiError(op, "invalid_input", message);

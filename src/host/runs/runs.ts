@@ -9,10 +9,10 @@ import { countInput } from "../../agent/model/count.ts";
 import { checkFields } from "../../agent/model/fit.ts";
 import { Clock } from "../../core/clock.ts";
 import { messageOf, VenturiError } from "../../core/errors.ts";
-import type { RunEvent, RunInput } from "../../core/events.ts";
+import type { RunEvent } from "../../core/events.ts";
 import type { FeedItem, FeedQuery } from "../../core/feed.ts";
 import type { ForkRequest } from "../../core/fork.ts";
-import { Memory } from "../../core/held.ts";
+import { inputWeight, Memory } from "../../core/held.ts";
 import { Journal } from "../../core/journal.ts";
 import type { KeptWire } from "../../core/kept-wire.ts";
 import type { ListQuery } from "../../core/list-query.ts";
@@ -34,6 +34,7 @@ import type {
 } from "../../core/runs.ts";
 import type { SignalBody, SignalKind } from "../../core/signals.ts";
 import { Telemetry } from "../../core/telemetry.ts";
+import { valueSize } from "../../core/value-size.ts";
 import { Followers } from "../../journal/followers.ts";
 import { Revisions } from "../build/revisions.ts";
 import { Config } from "../config/load.ts";
@@ -51,6 +52,7 @@ import { Executor, type Owner, TakeUp, WorkerName } from "./executor.ts";
 import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
+import { checked, keptRequest } from "./kept-request.ts";
 import { pruneRest } from "./retention.ts";
 import { newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
@@ -80,6 +82,7 @@ export class HostRuns implements Runs {
   readonly #sessions: Sessions;
   readonly #feed: Feed;
   readonly #signals: RunSignals;
+  readonly #memory: Memory;
   #draining = false;
   #stopSweep: (() => void) | undefined;
 
@@ -101,6 +104,7 @@ export class HostRuns implements Runs {
     this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
     this.#content = content;
     this.#sessions = sessions;
+    this.#memory = memory;
     const followers = new Followers({ journal, clock });
     const feed = new Feed({ journal, followers, clock, log });
     const parts = { name, journal, revisions, admission, followers, feed, telemetry, clock, log, takeUp };
@@ -133,7 +137,7 @@ export class HostRuns implements Runs {
     const { agent, input, context } = this.#check(request, options);
     if (options.compat === "strict") checkFields(agent, request);
     const run = newRunId(this.#parts.clock.now());
-    const stored = await this.#keepContent(run, input);
+    const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
     const { tenant, caller } = await this.#owner(request, options);
     const claimant = this.#executor.claimant(request);
     const held = options.held?.share();
@@ -143,9 +147,8 @@ export class HostRuns implements Runs {
         tenant,
         session: request.session,
         request: {
-          ...request,
+          ...stored,
           agent: agent.name,
-          input: stored,
           revision: agent.revision,
           ...(context === undefined ? {} : { context }),
           ...(caller === undefined ? {} : { caller }),
@@ -167,19 +170,25 @@ export class HostRuns implements Runs {
   async fork(run: string, request: z.input<typeof ForkRequest>, options: StartOptions = {}): Promise<{ run: string }> {
     this.#mustAccept("run.fork");
     const asked = checkFork(request);
+    if (typeof asked.input === "object") this.#content.check(asked.input.messages ?? []);
     const { journal, clock } = this.#parts;
     const source = await forkSource(journal, await this.get(run), asked);
     const { tenant } = source.row;
-    if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
-    const wanted = forkedRequest(source, asked);
-    const { input } = this.#check(wanted);
-    const forked = newRunId(clock.now());
-    const target = { run: forked, caller: options.caller, now: clock.now() };
-    const parts = { asked, request: { ...wanted, input: await this.#keepContent(forked, input) }, target };
-    const recording = await forkRecording(journal, source, parts);
-    await shareContent(journal, recording, source.runs);
-    await journal.restore(recording);
-    return { run: forked };
+    const held = this.#memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
+    try {
+      if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
+      const wanted = forkedRequest(source, asked);
+      const { input } = this.#check(wanted);
+      const forked = newRunId(clock.now());
+      const target = { run: forked, caller: options.caller, now: clock.now() };
+      const parts = { asked, request: await keptRequest(this.#content, forked, { ...wanted, input }), target };
+      const recording = await forkRecording(journal, source, parts);
+      await shareContent(journal, recording, source.runs);
+      await journal.restore(recording);
+      return { run: forked };
+    } finally {
+      held.release();
+    }
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
@@ -310,11 +319,6 @@ export class HostRuns implements Runs {
   #check(request: RunRequest, { context }: StartOptions = {}) {
     const { revisions, metadata } = this.#parts;
     return checkRequest(revisions.current.agents, request, { metadata, context });
-  }
-
-  async #keepContent(run: string, input: RunInput): Promise<RunInput> {
-    if (input.messages === undefined) return input;
-    return { ...input, messages: [...(await this.#content.keep(run, input.messages))] };
   }
 
   /** A sub-run inherits its parent's tenant and caller. */

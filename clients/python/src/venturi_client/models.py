@@ -194,6 +194,8 @@ class TextPartNative(Model):
 class TextPart(Model):
     type: Literal["text"] = "text"
     text: str
+    hash: str | None = None
+    size: int | None = None
     signature: str | None = None
     native: TextPartNative | None = None
 

@@ -1,0 +1,56 @@
+import { type BlobStore, VenturiError } from "venturi/plugin";
+import type { BlobRow } from "./protocol.ts";
+import type { StoreThread } from "./store-thread.ts";
+
+/** Larger blobs are written and read in pieces of this size, each in its own turn of the thread. */
+const piece = 1024 * 1024;
+const nothing = new Uint8Array();
+
+export interface Threads {
+  readonly writes: StoreThread;
+  readonly reads: StoreThread;
+}
+
+/** Content of runs beside their events. What a writer puts in pieces is there once the last one is. */
+export class Blobs implements BlobStore {
+  readonly #threads: Threads;
+
+  constructor(threads: Threads) {
+    this.#threads = threads;
+  }
+
+  async put(run: string, hash: string, bytes: Uint8Array): Promise<void> {
+    const { writes } = this.#threads;
+    if (bytes.length <= piece) return await writes.ask("putBlob", run, hash, { bytes, parts: 0 });
+    if (await this.use(run, hash)) return;
+    const parts = Math.ceil(bytes.length / piece);
+    // One at a time: what others ask meanwhile is done in between. A copy of each, because all of the buffer behind a view is sent.
+    for (let part = 0; part < parts; part++)
+      await writes.ask("putBlobPart", hash, part, bytes.slice(part * piece, (part + 1) * piece));
+    await writes.ask("putBlob", run, hash, { bytes: nothing, parts });
+  }
+
+  use(run: string, hash: string): Promise<boolean> {
+    return this.#threads.writes.ask("useBlob", run, hash);
+  }
+
+  async get(hash: string): Promise<Uint8Array | undefined> {
+    const found = await this.#threads.reads.ask("blob", hash);
+    return found && found.parts > 0 ? await this.#joined(hash, found) : found?.bytes;
+  }
+
+  of(run: string): Promise<string[]> {
+    return this.#threads.reads.ask("blobsOf", run);
+  }
+
+  async #joined(hash: string, { parts }: BlobRow): Promise<Uint8Array> {
+    const all: Uint8Array[] = [];
+    for (let part = 0; part < parts; part++) {
+      const bytes = await this.#threads.reads.ask("blobPart", hash, part);
+      if (bytes === undefined)
+        throw new VenturiError("journal.blob", "record_invalid", `part ${part} of the content ${hash} is missing`);
+      all.push(bytes);
+    }
+    return Buffer.concat(all);
+  }
+}

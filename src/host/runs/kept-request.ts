@@ -1,0 +1,31 @@
+import type { ContentStore } from "../../agent/content.ts";
+import { inputMessages } from "../../agent/state/run-state.ts";
+import type { RunInput } from "../../core/events.ts";
+import type { RunRequest } from "../../core/run-request.ts";
+
+/** A request from outside, which may not name content by hash. */
+export function checked(content: ContentStore, request: RunRequest): RunRequest {
+  const { input, instructions } = request;
+  content.check(input.messages ?? []);
+  if (instructions !== undefined) content.check([instructions]);
+  return request;
+}
+
+/** Large texts, images and files go beside the journal: the request, and `run.started` after it, refer to them. */
+export async function keptRequest(content: ContentStore, run: string, request: RunRequest): Promise<RunRequest> {
+  const { instructions } = request;
+  const input = await keptInput(content, run, request.input);
+  const [kept] = instructions === undefined ? [] : await content.keep(run, [instructions]);
+  return { ...request, input, ...(kept === undefined ? {} : { instructions: kept }) };
+}
+
+/** A text stays one unless it went beside the journal: then it is the last message. */
+async function keptInput(content: ContentStore, run: string, input: RunInput): Promise<RunInput> {
+  const { text, ...rest } = input;
+  const given = inputMessages(input);
+  const messages = await content.keep(run, given);
+  if (messages === given) return input;
+  const isKept = messages.at(-1)?.parts.some((part) => part.type === "text" && part.hash !== undefined) ?? false;
+  if (text === undefined || isKept) return { ...rest, messages: [...messages] };
+  return { ...rest, text, messages: messages.slice(0, -1) };
+}

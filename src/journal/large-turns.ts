@@ -1,0 +1,34 @@
+import type { OwnedLog } from "./run-log.ts";
+
+/** Bytes to commit past which a log waits for its turn. */
+const large = 256 * 1024;
+/** Tenants whose last turn is remembered. */
+const mostTenants = 1_000;
+
+export const isLarge = (log: OwnedLog): boolean => log.waiting > large && !log.ended;
+
+/**
+ * Turns of logs with much to commit: one in each transaction, beside all the small ones, and by turns between tenants. So a
+ * tenant that writes much delays others by one of its logs at most.
+ */
+export class LargeTurns {
+  readonly #last = new Map<string, number>();
+  #turn = 0;
+
+  /** The large log to commit now, if there is one: of the tenant whose last one was longest ago. */
+  next(logs: readonly OwnedLog[]): OwnedLog | undefined {
+    let next: OwnedLog | undefined;
+    let oldest = Number.POSITIVE_INFINITY;
+    for (const log of logs) {
+      if (!isLarge(log)) continue;
+      const turn = this.#last.get(log.tenant) ?? 0;
+      if (turn >= oldest) continue;
+      next = log;
+      oldest = turn;
+    }
+    if (next === undefined) return undefined;
+    if (this.#last.size > mostTenants) this.#last.clear();
+    this.#last.set(next.tenant, ++this.#turn);
+    return next;
+  }
+}
