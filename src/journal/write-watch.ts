@@ -18,6 +18,8 @@ const writes = ["enqueue", "signal", "restore", "audit", "keepDigest", "keepWire
 export class WriteWatch {
   /** A field, because every commit looks at it. */
   failing: VenturiError | undefined;
+  /** Somebody else's writes fail: the next check tries one. */
+  doubted = false;
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #onFailure: WriteWatchOptions["onFailure"];
@@ -41,6 +43,7 @@ export class WriteWatch {
   }
 
   worked(): void {
+    this.doubted = false;
     if (this.failing === undefined) return;
     this.failing = undefined;
     this.#log.info("the journal takes writes again", { ms: Math.round(this.#clock.monotonic() - this.#since) });

@@ -6,7 +6,7 @@ export interface ReadinessParts {
   /** Asks the journal whether it responds, or whether it stores so many bytes. */
   readonly ask: (bytes?: number) => Promise<void>;
   /** After a write that failed, only one that works makes the service ready again. */
-  readonly writes: Pick<WriteWatch, "failing" | "failed" | "worked">;
+  readonly writes: Pick<WriteWatch, "failing" | "doubted" | "failed" | "worked">;
   readonly clock: Clock;
   /** For the journal's answer, ms. */
   readonly patience?: number;
@@ -48,7 +48,8 @@ export class Readiness {
   async #ask(): Promise<void> {
     const { ask, writes, clock } = this.#parts;
     const now = clock.monotonic();
-    if (writes.failing === undefined && now - this.#trialAt < trialEvery) return await ask();
+    const isDue = writes.failing !== undefined || writes.doubted || now - this.#trialAt >= trialEvery;
+    if (!isDue) return await ask();
     try {
       await ask(writes.failing === undefined ? trialBytes : trialAfterFailure);
     } catch (thrown) {

@@ -35,6 +35,11 @@ export class Member implements Siblings {
       takeOver: async ({ worker, death }) => ({ runs: await this.#running().host.takeOver(worker, death) }),
       alive: () => {},
       status: async (): Promise<OwnStatus> => (await this.#running().status()).status,
+      doubt: async (): Promise<OwnStatus> => {
+        const service = this.#running();
+        service.host.writes.doubted = true;
+        return (await service.status()).status;
+      },
       active: () => this.#running().host.active(),
       metrics: () => this.#running().host.telemetry.metrics("openmetrics"),
       trace: ({ run }) => this.#service?.host.telemetry.trace(run) ?? null,

@@ -42,6 +42,8 @@ export interface ProcessCalls {
   /** Answered by the event loop alone: that it turns. */
   alive(): void;
   status(): Answer<OwnStatus>;
+  /** Another process is not ready: ask the journal again before saying so of yourself. */
+  doubt(): Answer<OwnStatus>;
   /** Number of runs under way. */
   active(): number;
   /** As OpenMetrics. */

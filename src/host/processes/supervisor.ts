@@ -288,7 +288,16 @@ export class Supervisor {
       const state = { number, pid, status: known === "draining" ? known : status, restarts, startedAt };
       return runs === undefined ? state : { ...state, runs };
     });
-    return (await Promise.all(states)).sort((left, right) => left.number - right.number);
+    const found = (await Promise.all(states)).sort((left, right) => left.number - right.number);
+    // They share one journal: what one of them found out, the others may not have noticed yet.
+    if (!found.some(({ status }) => status === "not_ready")) return found;
+    return await Promise.all(found.map((state) => this.#doubted(state)));
+  }
+
+  async #doubted(state: ProcessState): Promise<ProcessState> {
+    const child = [...this.#children].find(({ pid }) => pid === state.pid);
+    if (state.status !== "ready" || child === undefined) return state;
+    return { ...state, status: await child.link.ask("doubt", undefined).catch((): "silent" => "silent") };
   }
 
   async #trace(run: string): Promise<unknown> {

@@ -60,6 +60,13 @@ describe("readiness", () => {
     room = false;
     await clock.advance(10_001);
     expect(await isReady(), "found without anyone writing").to.equal(false);
+    writes.worked();
+    room = true;
+    expect(await isReady()).to.equal(true);
+    room = false;
+    expect(await isReady(), "tried just now").to.equal(true);
+    writes.doubted = true; // by another process
+    expect(await isReady()).to.equal(false);
     writes.worked(); // a commit that was retried
     await clock.advance(1);
     room = true;
