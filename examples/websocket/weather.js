@@ -1,3 +1,5 @@
+const step = Number(process.env.WEATHER_STEP_MS ?? 400);
+
 /** A tool that takes its time, so that there is something to see, and to interrupt. */
 export default {
   description: "Tells the weather of a city",
@@ -9,9 +11,9 @@ export default {
   },
   effect: "pure",
   async *call({ city }, { signal }) {
-    for (const step of ["asking the station", "reading the radar"]) {
-      yield `${step}\n`;
-      await pause(400, signal);
+    for (const doing of ["asking the station", "reading the radar"]) {
+      yield `${doing}\n`;
+      await pause(step, signal);
     }
     return `4 degrees and light rain in ${city}`;
   },

@@ -65,6 +65,7 @@ describe("the example over a WebSocket", function () {
       VENTURI_LISTEN: `127.0.0.1:${port}`,
       ANTHROPIC_API_KEY: "",
       NO_COLOR: "1",
+      WEATHER_STEP_MS: "800", // long enough to be interrupted on a busy machine
     });
     await service.until(/listening|http:\/\/127/);
   });
@@ -152,7 +153,6 @@ describe("the example over a WebSocket", function () {
       await page.goto(`http://127.0.0.1:${port}/talk`);
       await ask(page, "What is the weather in Oslo and what is 17 * 23?");
       await page.getByText("asking the station").waitFor();
-      expect(await page.textContent("#said")).not.to.contain("light rain");
       await page.getByText("17 * 23 = 391.", { exact: true }).waitFor();
       expect(await page.textContent(".tool")).to.match(
         /⋯ weather \{"city":"Oslo"\}[\s\S]*✔ weather: 4 degrees and light rain/,
