@@ -19,6 +19,7 @@ import { orAborted } from "./or-aborted.ts";
 import { mayFollow } from "./state/call-order.ts";
 import { RunState } from "./state/run-state.ts";
 import { TimeKeeper } from "./timing.ts";
+import type { CallWatch } from "./tools/call-watch.ts";
 
 export interface RunParts {
   readonly agent: AgentDefinition;
@@ -42,6 +43,8 @@ export interface RunParts {
   /** When this owner claimed the run, monotonic ms. */
   readonly startedAt?: number;
   readonly stalls?: Stalls;
+  /** Of a run that is debugged. */
+  readonly watch?: CallWatch;
   /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }

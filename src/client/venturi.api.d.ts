@@ -273,6 +273,8 @@ export type StartRequest = {
   toolChoice?: "auto" | "none" | "required" | {
     name: string;
   };
+  /** log each step of its tool calls; needs a key that may inspect */
+  debug?: boolean;
 };
 
 export type TurnView = {

@@ -31,6 +31,7 @@ export const callSettings = {
     .optional()
     .describe("tools of the client: offered, never run here, returned as calls"),
   toolChoice: ToolChoice.optional().describe("whether the first round has to call a tool, and which"),
+  debug: z.boolean().optional().describe("log each step of its tool calls; needs a key that may inspect"),
 };
 const Settings = z.strictObject(callSettings);
 export type CallSettings = z.input<typeof Settings>;
@@ -38,18 +39,19 @@ export type CallSettings = z.input<typeof Settings>;
 /** The settings in the form a run's request stores them; absent fields stay absent. Throws `invalid_input`. */
 export function callRequest(
   settings: CallSettings,
-): Pick<RunRequest, "model" | "options" | "clientTools" | "toolChoice"> {
+): Pick<RunRequest, "model" | "options" | "clientTools" | "toolChoice" | "debug"> {
   const parsed = Settings.safeParse(settings);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const message = `${issue?.path.join(".") || "the call"}: ${issue?.message ?? "not valid"}`;
     throw new VenturiError("run.start", "invalid_input", message);
   }
-  const { model, options, tools, toolChoice } = parsed.data;
+  const { model, options, tools, toolChoice, debug } = parsed.data;
   return {
     ...(model === undefined ? {} : { model }),
     ...(options === undefined ? {} : { options: options as GenerationOptions }), // merging removes the nulls
     ...(tools === undefined ? {} : { clientTools: tools }),
     ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(debug === true ? { debug } : {}),
   };
 }

@@ -28,6 +28,8 @@ export interface RunRequest {
   readonly nativeChoice?: Native;
   /** Fields the channel cannot express; reported together with those the provider cannot. */
   readonly unsent?: readonly string[];
+  /** Debug lines of this run's tool calls are logged, whatever the service's level. */
+  readonly debug?: true;
   /** Calls no model: the run adds its input to the session and ends. */
   readonly remember?: true;
   /** Notes of the channel that started the run, under the channel's key, for rendering the run later. */

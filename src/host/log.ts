@@ -3,7 +3,7 @@ import { forOneLine } from "../core/terminal-text.ts";
 import type { TelemetrySettings } from "./config/telemetry.ts";
 import { stderrWriter } from "./line-writer.ts";
 
-type Level = keyof Log;
+type Level = Exclude<keyof Log, "verbose">;
 type Fields = Readonly<Record<string, unknown>>;
 export type LogLevel = NonNullable<TelemetrySettings["logs"]["level"]>;
 const levels: readonly Level[] = ["debug", "info", "warn", "error"];
@@ -32,25 +32,34 @@ export async function openLog({
   // A synchronous write would hold up every stream while the reader is woken, and for as long as it reads nothing.
   const writer = stderrWriter();
   const log = pino(options, { write: (line) => writer.add(line) });
-  const write = (name: Level) => (message: string, fields?: Fields) => {
+  const all = level === "silent" ? log : log.child({}, { level: "debug" });
+  const write = (to: typeof log, name: Level) => (message: string, fields?: Fields) => {
     const lines = writer.takeDropped();
     if (lines > 0)
       log.warn({ lines }, "log lines were dropped: stderr could not be written to, or was read too slowly");
-    log[name](fields ?? {}, message);
+    to[name](fields ?? {}, message);
   };
-  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+  return { ...byLevel((name) => write(log, name)), verbose: byLevel((name) => write(all, name)) };
 }
 
 export function textLog(least: Level | "silent", write: (line: string) => void): Log {
-  const line = (name: Level) => (message: string, fields?: Fields) => {
-    if (least === "silent" || levels.indexOf(name) < levels.indexOf(least)) return;
+  const line = (from: Level, name: Level) => (message: string, fields?: Fields) => {
+    if (least === "silent" || levels.indexOf(name) < levels.indexOf(from)) return;
     const known = Object.entries(fields ?? {}).filter(([, value]) => value !== undefined);
     const rest = known.map(([key, value]) => ` ${key}=${textOf(value)}`);
     // May contain untrusted text; keep it on one line.
     const words = forOneLine(`${message}${rest.join("")}`);
     write(`${new Date().toISOString().slice(11, 23)} ${name.padEnd(5)} ${words}\n`);
   };
-  return { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
+  const from = least === "silent" ? "error" : least;
+  return { ...byLevel((name) => line(from, name)), verbose: byLevel((name) => line("debug", name)) };
 }
+
+const byLevel = (write: (name: Level) => Log["info"]): Log => ({
+  debug: write("debug"),
+  info: write("info"),
+  warn: write("warn"),
+  error: write("error"),
+});
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -11,7 +11,7 @@ import { ChunkStream } from "./chunk-stream.ts";
 /** Text, text with values for the agent's inputs, or a conversation so far. */
 export type Inputs = string | RunInput;
 
-/** `model`, `options`, `tools` and `toolChoice` apply to this call only and override the config. */
+/** `model`, `options`, `tools`, `toolChoice` and `debug` apply to this call only and override the config. */
 export interface ExecuteOptions extends CallSettings {
   readonly signal?: AbortSignal;
   readonly session?: string;

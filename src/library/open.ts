@@ -189,7 +189,7 @@ class OpenVenturi {
 }
 
 function requestOf(agent: AgentLike, input: Input, options: Untyped): RunRequest {
-  const { inputs, context, session, metadata, limits, model, options: generation } = options;
+  const { inputs, context, session, metadata, limits, model, options: generation, debug } = options;
   return {
     agent: agent.name,
     input: { ...inputOf(input), ...(inputs === undefined ? {} : { variables: inputs as Record<string, unknown> }) }, // a schema of inputs is one of an object
@@ -199,6 +199,7 @@ function requestOf(agent: AgentLike, input: Input, options: Untyped): RunRequest
     ...(limits === undefined ? {} : { limits: { ...limits } }),
     ...(model === undefined ? {} : { model }),
     ...(generation === undefined ? {} : { options: generation }),
+    ...(debug === true ? { debug } : {}),
   };
 }
 

@@ -137,6 +137,8 @@ interface Common<T extends Calls> {
   readonly model?: string;
   /** Generation options, merged over the agent's. */
   readonly options?: Readonly<Record<string, unknown>>;
+  /** Logs each step of its tool calls, whatever the log's level. */
+  readonly debug?: boolean;
   /** Owner of the run and its session; `default` when absent. */
   readonly tenant?: string;
   /** Answers questions in this process; undefined leaves one to `approve` from anywhere. */

@@ -52,7 +52,8 @@ export class DeltaWriter {
     this.#round = round;
     this.#tools = tools;
     this.#sink = sink;
-    this.#accumulator = new Accumulator({ run: `${round}`, observer });
+    const { watch } = run.parts;
+    this.#accumulator = new Accumulator({ run: `${round}`, observer: watch?.counting(observer) ?? observer });
     this.#cap = new OutputCap(run);
     keepOne(this);
   }
@@ -245,6 +246,7 @@ export class DeltaWriter {
     this.#extend(call, call.text.length);
     this.#flush();
     const id = this.#idOf(call);
+    this.#run.parts.watch?.sealed(id, call);
     const result = call.result();
     const checked = result.ok ? this.#tools.check(name, result.arguments) : result;
     const shared = { round: this.#round, call: id, name };

@@ -7,6 +7,7 @@ import type { RunContext } from "../run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Approvals, needsApproval } from "./approvals.ts";
 import { callContext } from "./call-context.ts";
+import type { Gate } from "./call-watch.ts";
 import { execute, type Outcome } from "./execute.ts";
 import type { Repetition } from "./repetition.ts";
 import { keepContent, refused, type ToolTime, writeToolFinished } from "./tool-finished.ts";
@@ -59,7 +60,10 @@ export class Dispatcher implements CallSink {
 
   sealed(call: CallState): void {
     const { tools, run, executes } = this.#parts;
-    if (tools.isClient(call.name) || !executes) return;
+    if (tools.isClient(call.name) || !executes) {
+      run.parts.watch?.gated(call, executes ? "the client" : "maxToolRounds");
+      return;
+    }
     const tool = tools.get(call.name) ?? goneTool(call.name);
     if (this.#entries.length >= run.agent.limits.maxCallsPerRound) {
       const limit = run.agent.limits.maxCallsPerRound;
@@ -128,8 +132,27 @@ export class Dispatcher implements CallSink {
       if (!this.#hasRoom(entry)) break;
       void this.#start(entry);
     }
+    const { watch } = this.#parts.run.parts;
+    if (watch !== undefined) for (const entry of this.#entries) watch.gated(entry.call, this.#gateOf(entry));
     this.#keepTime();
     if (this.#isSettled) for (const wake of this.#waiting.splice(0)) wake();
+  }
+
+  /** What holds a call back, for debugging; in the order of `#pump`. */
+  #gateOf(entry: Entry): Gate | undefined {
+    const { state, tool } = entry;
+    if (state === "asking") return "approval";
+    if (state === "deciding") return "its approval function";
+    if (state !== "queued") return undefined;
+    const { agent } = this.#parts.run;
+    if (!this.#released && !this.#mayStartEarly(entry)) {
+      return agent.toolPolicy.dispatch === "round" ? "dispatch: round" : "generation";
+    }
+    if (this.#awaitsWordOn(entry)) return "an open question";
+    if (this.#hasRoom(entry)) return "an earlier call";
+    const running = this.#entries.filter((other) => other.state === "running");
+    if (tool.exclusive || running.some((other) => other.tool.exclusive)) return "an exclusive tool";
+    return running.length < agent.toolPolicy.concurrency ? "maxToolCalls" : "concurrency";
   }
 
   #mayStartEarly({ tool, call }: Entry): boolean {

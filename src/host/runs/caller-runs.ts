@@ -59,6 +59,7 @@ export class CallerRuns implements Runs {
   async start(request: RunRequest, options: StartOptions = {}): ReturnType<Runs["start"]> {
     const { tenant, context, metadata } = this.#caller;
     this.#mayStart(request.agent);
+    if (request.debug) demand(this.#caller, "inspect");
     // Prefixed to keep them apart from sub-run keys, which parent runs choose.
     const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
     const { held = this.#admit.held() } = options;

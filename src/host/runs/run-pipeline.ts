@@ -7,6 +7,7 @@ import { Breakers } from "../../agent/model/breaker.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { inputMessages } from "../../agent/state/run-state.ts";
 import { continuedBy } from "../../agent/state/session-messages.ts";
+import { CallWatch } from "../../agent/tools/call-watch.ts";
 import { Clock } from "../../core/clock.ts";
 import { VenturiError, wrap } from "../../core/errors.ts";
 import { noTiming } from "../../core/events.ts";
@@ -70,6 +71,7 @@ export class RunPipeline implements StreamPipeline {
   async #run(): Promise<void> {
     const { claim, log, history, startedAt, signals, release, interrupt, gate } = this.#work;
     const { tenant, request } = claim;
+    const watch = this.#watch();
     const found = this.#revision.agents.get(request.agent);
     if (found === undefined) return await endIfCancelled(this.#work);
     const fitting = agentFor(found, request);
@@ -89,7 +91,7 @@ export class RunPipeline implements StreamPipeline {
           return named && seen(forCall(named, callOf(request)));
         },
         request,
-        log,
+        log: watch?.around(log) ?? log,
         history,
         tenant,
         session:
@@ -103,10 +105,19 @@ export class RunPipeline implements StreamPipeline {
         startedAt,
         stalls: this.#stalls,
         content: this.#content,
+        ...(watch === undefined ? {} : { watch }),
         ...(gate === undefined ? {} : { gate }),
       },
       { feed: signals, release, interrupt },
     );
+  }
+
+  /** Only for a run that asked for it, or on a service whose log has debug lines. */
+  #watch(): CallWatch | undefined {
+    const { ownership, request } = this.#work.claim;
+    const { level } = this.#revision.config.telemetry.logs;
+    if (level === "debug") return new CallWatch(this.#log, ownership.run);
+    return request.debug === true ? new CallWatch(this.#log.verbose ?? this.#log, ownership.run) : undefined;
   }
 
   async #failEarly(error: VenturiError): Promise<void> {

@@ -5,7 +5,7 @@ import type { LogLevel } from "../settings.ts";
 import { type RedactLimits, Redactor } from "./redact.ts";
 import type { Tracing } from "./traces.ts";
 
-type Level = keyof Log;
+type Level = Exclude<keyof Log, "verbose">;
 type Fields = Readonly<Record<string, unknown>>;
 
 const order: readonly LogLevel[] = ["debug", "info", "warn", "error", "silent"];
@@ -24,17 +24,24 @@ export function measuredLog(measure: Tracing, log: Log): Log {
   const redactor = new Redactor(measure.settings.redact);
   const least = order.indexOf(measure.settings.logs.level);
   const { logger } = measure.sdk;
-  const write = (level: Level) => (message: string, fields?: Fields) => {
+  const write = (to: Log, least: number, level: Level) => (message: string, fields?: Fields) => {
     if (order.indexOf(level) < least) return;
     const run = fields?.run;
     const span = typeof run === "string" ? measure.traces.spanContext(run) : undefined;
     const ids = span === undefined ? {} : { trace_id: span.traceId, span_id: span.spanId };
     const clean = fields === undefined ? {} : (redactor.value(plain(fields), limits) as Fields); // an object maps to an object
     const text = redactor.text(message, limits.text);
-    log[level](text, { ...clean, ...ids });
+    to[level](text, { ...clean, ...ids });
     if (logger !== undefined) emit(logger, { level, text, fields: clean, span });
   };
-  return { debug: write("debug"), info: write("info"), warn: write("warn"), error: write("error") };
+  const logFrom = (to: Log, from: number): Log => ({
+    debug: write(to, from, "debug"),
+    info: write(to, from, "info"),
+    warn: write(to, from, "warn"),
+    error: write(to, from, "error"),
+  });
+  const isSilent = measure.settings.logs.level === "silent";
+  return { ...logFrom(log, least), ...(isSilent ? {} : { verbose: logFrom(log.verbose ?? log, 0) }) };
 }
 
 function emit(

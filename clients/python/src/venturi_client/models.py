@@ -1095,6 +1095,7 @@ class StartRequest(Model):
     options: StartRequestOptions | None = None
     tools: list[StartRequestTools] | None = None
     tool_choice: Literal["auto", "none", "required"] | str | StartRequestToolChoice | None = Field(default=None, alias="toolChoice")
+    debug: bool | None = None
 
 
 class TurnView(Model):
