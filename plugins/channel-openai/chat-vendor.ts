@@ -1,5 +1,6 @@
 import { type EventOf, joined, type RunEvent, record, VendorAnswer, withNative } from "venturi/plugin";
 import { chatWire } from "./chat-content.ts";
+import { responsesWire } from "./responses-content.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -15,7 +16,10 @@ const nothing: VendorFields = { choice: {}, message: {} };
 export function vendorFields(event: RunEvent): VendorFields | undefined {
   if (event.type === "provider.activity") return event.wire === chatWire ? ofActivity(event) : undefined;
   if (event.type !== "text.delta" && event.type !== "refusal.delta") return undefined;
-  return event.native?.wire === chatWire ? byPlace(event.native.fields) : undefined;
+  if (event.native?.wire === chatWire) return byPlace(event.native.fields);
+  // Responses has them in the same form, without a list of those of a refusal.
+  const content = event.native?.wire === responsesWire ? event.native.fields.logprobs : undefined;
+  return content === undefined ? undefined : { choice: { logprobs: { content, refusal: null } }, message: {} };
 }
 
 function ofActivity({ kind, data }: EventOf<"provider.activity">): VendorFields | undefined {

@@ -1,4 +1,5 @@
-import { type EventOf, record } from "venturi/plugin";
+import { type EventOf, list, type NativeAnswer, record } from "venturi/plugin";
+import { chatWire } from "./chat-content.ts";
 import type { Ended, Item } from "./responses-body.ts";
 import { responsesWire } from "./responses-content.ts";
 import { type OpenMessage, type OpenPart, partOf } from "./responses-message.ts";
@@ -29,7 +30,7 @@ export class Speech {
     part.text += delta;
     const place = this.#partPlace(open);
     if (kind === "refusal") return frames + this.#output.frame("response.refusal.delta", { ...place, delta });
-    const logprobs = native?.wire === responsesWire ? ((native.fields.logprobs as unknown[] | undefined) ?? []) : none; // a list, by the decoder
+    const logprobs = native === undefined ? none : logprobsOf(native);
     if (logprobs.length > 0) part.logprobs.push(...logprobs);
     return frames + this.#output.frame("response.output_text.delta", { ...place, delta, logprobs });
   }
@@ -174,3 +175,9 @@ export class Speech {
 }
 
 const none: readonly unknown[] = [];
+
+/** Chat Completions has them in the same form, one level deeper. */
+function logprobsOf({ wire, fields: { logprobs } }: NativeAnswer): readonly unknown[] {
+  if (wire === responsesWire) return list(logprobs);
+  return wire === chatWire ? list(record(logprobs).content) : none;
+}

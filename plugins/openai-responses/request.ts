@@ -50,6 +50,10 @@ export function bodyOf(request: GenerationRequest, options: ResponsesOptions, mo
   if (key !== undefined) body.prompt_cache_key = key;
   const proofs = !options.store && thinks ? ["reasoning.encrypted_content"] : [];
   const asked = withFields(withFields(Object.assign(body, rest), request.native), request.nativeChoice);
+  // A client of another wire says how much to write, and the run in which format.
+  if (body.text !== undefined && record(asked.text).format === undefined) {
+    asked.text = { ...record(body.text), ...record(asked.text) };
+  }
   const include = new Set([...list(asked.include), ...proofs]);
   return include.size === 0 ? asked : { ...asked, include: [...include] };
 }

@@ -51,15 +51,15 @@ export class Texts {
 
   /** A part of a message that came in one piece. */
   completePart(output: Output, part: Json, index: number, out: Delta[]): void {
-    this.complete(output, { kind: "text", part: index, text: part.text }, out);
+    this.complete(output, { kind: "text", part: index, text: part.text, logprobs: part.logprobs }, out);
     this.complete(output, { kind: "refusal", part: index, text: part.refusal }, out);
   }
 
   /** Emits what of the part's complete text was not streamed. */
-  complete(output: Output, { kind, part, text }: Text, out: Delta[]): void {
+  complete(output: Output, { kind, part, text, logprobs }: Text, out: Delta[]): void {
     if (typeof text !== "string") return;
     const given = output.given.get(`${kind} ${part ?? 0}`) ?? "";
-    this.piece(output, { kind, part, text: this.#rest(given, text, kind) }, out);
+    this.piece(output, { kind, part, text: this.#rest(given, text, kind), logprobs }, out);
   }
 
   completeMessage(output: Output, item: Json, out: Delta[]): void {

@@ -64,7 +64,6 @@ describe("a request of Anthropic's clients", () => {
     assert.deepEqual(response.headers.get("venturi-warnings")?.split(", ").sort(), [
       "context_management",
       "messages.content.cache_control",
-      "tool_choice.disable_parallel_tool_use",
       "tools.cache_control",
       "tools.web_search_20250305",
       "top_k",

@@ -14,6 +14,15 @@ import {
 import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { AgentDefinition } from "../definition.ts";
+import {
+  bodyAcross,
+  choiceAcross,
+  elementAcross,
+  fieldsOfChoice,
+  marksErrors,
+  partAcross,
+  singleCalls,
+} from "./across-wires.ts";
 import { firstRequest } from "./first-request.ts";
 
 export interface Fitted {
@@ -87,6 +96,8 @@ class Fit {
   /** Nothing was removed so far. */
   intact = true;
   #closedTools = false;
+  /** The choice of tools with which a model calls one at a time, where another wire's client asked for that. */
+  #single: Native["fields"] | undefined;
 
   constructor({ wire, nativeRules: rules }: Port, grants: NativeGrants) {
     this.#wire = wire;
@@ -94,19 +105,53 @@ class Fit {
   }
 
   /** The client's fields of the body. What the configuration sets in the vendor's words is not theirs to change. */
-  native({ native, options }: GenerationRequest): NativeRequest | undefined {
-    if (native === undefined || !this.keeps(native, "")) return undefined;
+  native({ native: asked, nativeChoice, options }: GenerationRequest): NativeRequest | undefined {
+    const translated = this.#translated(asked, nativeChoice);
+    const native = translated === undefined ? asked : translated.native;
+    if (native === undefined) return undefined;
+    if (translated === undefined) this.keeps(native, "");
     const set = Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(generationOptions, name)));
-    const { native: permitted, lost } = permittedNative(native, { ...this.#rights, set });
+    const rights = translated === undefined ? this.#rights : { ...this.#rights, grants: translated.grants };
+    const { native: permitted, lost } = permittedNative(native, { ...rights, set });
     if (permitted !== native) this.intact = false;
-    for (const name of lost) this.#lost(name);
+    for (const name of lost) this.#lost(translated?.names.get(name) ?? name);
     return permitted;
   }
 
+  /** A client's fields of another wire in this one's words; undefined when they are in them already. */
+  #translated(asked: NativeRequest | undefined, choice: Native | undefined) {
+    const own = asked === undefined || asked.wire === this.#wire;
+    const ofChoice = fieldsOfChoice(choice, this.#wire);
+    if (own && Object.keys(ofChoice).length === 0) return undefined;
+    this.intact = false;
+    const translated = bodyAcross(asked ?? { wire: choice?.wire ?? "", fields: {} }, this.#wire);
+    for (const name of translated.left) this.#lost(name);
+    const { fields, choice: single } = choiceAcross(translated);
+    this.#single = single;
+    const all = { ...fields, ...ofChoice };
+    const native = Object.keys(all).length === 0 ? undefined : { wire: this.#wire ?? "", fields: all };
+    const { names } = translated;
+    // What the configuration opens by the client's name is open by this wire's.
+    const opened = [...names].filter(([, name]) => isNativeOpen(this.#rights.grants, name)).map(([target]) => target);
+    return { native, names, grants: bothGrants(this.#rights.grants, { native: opened }) };
+  }
+
   /** After the tools: a choice of one that is not offered would be refused. */
-  choice({ toolChoice, nativeChoice }: GenerationRequest): Pick<GenerationRequest, "toolChoice" | "nativeChoice"> {
+  choice({
+    toolChoice,
+    nativeChoice,
+    tools,
+  }: GenerationRequest): Pick<GenerationRequest, "toolChoice" | "nativeChoice"> {
     const kept = toolChoice === undefined ? {} : { toolChoice };
+    if (this.#single !== undefined && tools.length > 0 && toolChoice !== "none") {
+      const only = { wire: this.#wire ?? "", fields: this.#single };
+      return { toolChoice: toolChoice ?? "auto", nativeChoice: only };
+    }
     if (nativeChoice === undefined) return kept;
+    if (nativeChoice.wire !== this.#wire && Object.keys(fieldsOfChoice(nativeChoice, this.#wire)).length > 0) {
+      for (const name of untranslated(nativeChoice)) if (name !== singleCalls) this.#lost(name);
+      return kept;
+    }
     const names = Object.keys(nativeChoice.fields);
     const closed = this.#closedTools && untranslated(nativeChoice).length > 0;
     if (!closed && names.every((name) => name === "tool_choice" || name.startsWith("tool_choice."))) {
@@ -130,9 +175,18 @@ class Fit {
   }
 
   element<Element extends { readonly native?: Native | undefined }>(element: Element, at: string): Element {
-    if (this.keeps(element.native, at)) return element;
+    const { native } = element;
+    if (native === undefined) return element;
+    if (native.wire === this.#wire) {
+      this.keeps(native, at);
+      return element;
+    }
+    this.intact = false;
+    const { fields, left } = elementAcross(native, this.#wire, at);
+    for (const name of left) this.#lost(at + name);
     const { native: _, ...rest } = element;
-    return rest as Element; // the same without its optional field
+    const own = Object.keys(fields).length === 0 ? {} : { native: { wire: this.#wire ?? "", fields } };
+    return { ...rest, ...own } as Element; // the same with other native fields or none
   }
 
   readonly message = (message: Message): Message => {
@@ -153,7 +207,11 @@ class Fit {
       this.#lost(`tools.${native.fields.type}`);
       return undefined;
     }
-    if (!isWhole(native) || native.translated?.includes("type")) return this.element(tool, "tools.");
+    if (!isWhole(native) || native.translated?.includes("type")) {
+      const fitted = this.element(tool, "tools.");
+      // Beside fields of their own wire, providers take a schema as it is.
+      return fitted.native === undefined ? fitted : { ...fitted, parameters: { type: "object", ...fitted.parameters } };
+    }
     this.intact = false;
     this.#lost(`tools.${native.fields.type}`);
     return undefined;
@@ -167,6 +225,9 @@ class Fit {
   readonly #part = (part: Part): Part | undefined => {
     if (part.type === "opaque") {
       const type = typeOf(part.data);
+      const other = partAcross(part, this.#wire);
+      if (other !== undefined) this.intact = false;
+      if (other !== undefined) return other;
       return part.wire === this.#wire && this.#mayRefer(type) ? this.#ownPart(part) : this.#without(type);
     }
     if (part.type === "reasoning") return part;
@@ -175,7 +236,9 @@ class Fit {
       return this.#without(`${native.fields.type ?? part.type}`);
     }
     const fitted = this.element(part, "messages.content.");
-    return fitted.type === "tool_result" ? this.#result(fitted) : fitted;
+    if (fitted.type !== "tool_result") return fitted;
+    const isUnmarked = !fitted.ok && fitted !== part && !marksErrors(this.#wire);
+    return this.#result(isUnmarked ? { ...fitted, output: `error: ${fitted.output}` } : fitted);
   };
 
   #without(type: string): undefined {
