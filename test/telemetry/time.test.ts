@@ -179,6 +179,24 @@ describe("the event loop", () => {
     expect(monitor.totalMs).to.be.greaterThan(100);
   });
 
+  it("of half a second or more is known as soon as it ends, before the late sample too", () => {
+    let now = 1_000;
+    const monitor = new EventLoopMonitor({ now: Date.now, monotonic: () => now, after: () => () => {} }, () => {});
+    expect(monitor.longAt()).to.equal(undefined);
+    const leave = monitor.start().watch();
+    now += 50 + 499;
+    expect(monitor.longAt()).to.equal(undefined);
+    monitor.look();
+    now += 50 + 500;
+    expect(monitor.longAt()).to.equal(now);
+    monitor.look();
+    const ended = now;
+    now += 20;
+    expect(monitor.longAt()).to.equal(ended);
+    leave();
+    monitor.stop();
+  });
+
   it("is sampled every 50 ms while someone watches, and once a second otherwise", async () => {
     let looks = 0;
     const monotonic = () => {
