@@ -114,6 +114,29 @@ describe("a model's context", () => {
     }
   });
 
+  it("counts what a client says in a vendor's words, wherever it says it", async () => {
+    const native = { wire: "w", fields: { more: "y".repeat(300_000) } };
+    const said = (more: object): NonNullable<Setup["request"]> => ({
+      input: { messages: [{ role: "user", parts: [{ type: "text", text: "Hi", ...more }] }] },
+    });
+    for (const request of [
+      { native },
+      said({ native }),
+      { input: { messages: [{ role: "user" as const, parts: [{ type: "text" as const, text: "Hi" }], native }] } },
+      {
+        input: { messages: [{ role: "user" as const, parts: [{ type: "opaque" as const, wire: "w", data: native }] }] },
+      },
+      { clientTools: [{ name: "a", description: "", parameters: {}, native }] },
+    ]) {
+      const { bench, requests } = await sent({ chain: { contextTokens: 8_000 }, request });
+      expect(requests, JSON.stringify(request).slice(0, 60)).to.have.length(0);
+      expect(bench.terminal).to.have.nested.property("error.code", "too_large");
+    }
+    const kept = { native: { ...native, translated: ["more"] } };
+    const { requests } = await sent({ chain: { contextTokens: 8_000 }, request: said(kept) });
+    expect(requests).to.have.length(1);
+  });
+
   it("holds instructions and tools that alone do not fit back as well", async () => {
     const long = "y".repeat(40_000);
     for (const setup of [

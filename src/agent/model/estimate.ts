@@ -1,4 +1,5 @@
 import { argumentsText, type FilePart, isText, type Message } from "../../core/messages.ts";
+import type { Native } from "../../core/native.ts";
 import type { Usage } from "../../core/usage.ts";
 
 const charactersPerToken = 4;
@@ -7,15 +8,18 @@ const charactersPerToken = 4;
  * Within a factor of about 1.3 for English. In bytes, because other scripts have fewer characters per token: a Chinese one has
  * three bytes and is most of a token.
  */
-export const estimateTokens = (text: string): number => Math.ceil(sizeOf(text) / charactersPerToken);
+export const estimateTokens = (text: string): number => tokensOf(sizeOf(text));
+
+export const tokensOf = (characters: number): number => Math.ceil(characters / charactersPerToken);
 
 const sizeOf = (text: string): number => Buffer.byteLength(text);
 
 export function estimateMessage(message: Message): number {
-  let characters = 8;
+  let characters = 8 + nativeSize(message.native);
   for (const part of message.parts) {
+    if ("native" in part) characters += nativeSize(part.native);
     if (part.type === "text") characters += part.size ?? sizeOf(part.text);
-    else if (part.type === "reasoning") characters += sizeOf(part.text);
+    else if (part.type === "reasoning") characters += sizeOf(part.text) + (part.encrypted?.length ?? 0) * textInBase64;
     else if (part.type === "tool_call") characters += part.name.length + sizeOf(argumentsText(part));
     else if (part.type === "tool_result") characters += sizeOf(part.output);
     else if (part.type === "image") characters += 1_000 * charactersPerToken;
@@ -23,6 +27,18 @@ export function estimateMessage(message: Message): number {
     else characters += sizeOf(JSON.stringify(part.data) ?? "");
   }
   return Math.ceil(characters / charactersPerToken);
+}
+
+const textInBase64 = 0.75;
+
+/** Of the fields that say something beyond the element itself. */
+export function nativeSize(native: Native | undefined): number {
+  if (native === undefined) return 0;
+  let size = 0;
+  for (const [name, value] of Object.entries(native.fields)) {
+    if (!native.translated?.includes(name)) size += sizeOf(JSON.stringify(value) ?? "");
+  }
+  return size;
 }
 
 /** Text counts in full; about a tenth of a PDF is text, at least a page. */

@@ -3,7 +3,7 @@ import type { GenerationOptions, GenerationRequest, ToolSpec } from "../../core/
 import { LimitReached } from "../limit-reached.ts";
 import { tokensUsed } from "../limits.ts";
 import type { RunContext } from "../run-context.ts";
-import { estimateMessage, estimateTokens } from "./estimate.ts";
+import { estimateMessage, estimateTokens, nativeSize, tokensOf } from "./estimate.ts";
 
 /** Fewer are no answer, and the Responses API takes no smaller limit. */
 const leastAnswer = 16;
@@ -34,9 +34,10 @@ export function withinLimits(run: RunContext, request: GenerationRequest): Gener
 }
 
 /** Tokens the model would read. */
-export function estimateRequest({ messages, tools, output }: GenerationRequest): number {
+export function estimateRequest({ messages, tools, output, native }: GenerationRequest): number {
   const schema = output?.schema === undefined ? 0 : estimateTokens(JSON.stringify(output.schema));
-  return messages.reduce((sum, message) => sum + estimateMessage(message), schema + estimateTools(tools));
+  const around = schema + estimateTools(tools) + tokensOf(nativeSize(native));
+  return messages.reduce((sum, message) => sum + estimateMessage(message), around);
 }
 
 /** Most rounds of most runs have the same list. */
