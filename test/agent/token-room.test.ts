@@ -126,6 +126,11 @@ describe("a model's context", () => {
       {
         input: { messages: [{ role: "user" as const, parts: [{ type: "opaque" as const, wire: "w", data: native }] }] },
       },
+      {
+        input: {
+          messages: [{ role: "user" as const, parts: [{ type: "text" as const, text: "y".repeat(300_000), size: 1 }] }],
+        },
+      },
       { clientTools: [{ name: "a", description: "", parameters: {}, native }] },
     ]) {
       const { bench, requests } = await sent({ chain: { contextTokens: 8_000 }, request });

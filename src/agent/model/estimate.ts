@@ -18,7 +18,7 @@ export function estimateMessage(message: Message): number {
   let characters = 8 + nativeSize(message.native);
   for (const part of message.parts) {
     if ("native" in part) characters += nativeSize(part.native);
-    if (part.type === "text") characters += part.size ?? sizeOf(part.text);
+    if (part.type === "text") characters += Math.max(part.size ?? 0, sizeOf(part.text));
     else if (part.type === "reasoning") characters += sizeOf(part.text) + (part.encrypted?.length ?? 0) * textInBase64;
     else if (part.type === "tool_call") characters += part.name.length + sizeOf(argumentsText(part));
     else if (part.type === "tool_result") characters += sizeOf(part.output);
@@ -43,7 +43,7 @@ export function nativeSize(native: Native | undefined): number {
 
 /** Text counts in full; about a tenth of a PDF is text, at least a page. */
 function fileCharacters({ mediaType, data, size }: FilePart): number {
-  const bytes = size ?? ((data?.length ?? 0) * 3) / 4;
+  const bytes = Math.max(size ?? 0, ((data?.length ?? 0) * 3) / 4);
   return isText(mediaType) ? bytes : Math.max(1_500 * charactersPerToken, bytes / 10);
 }
 
