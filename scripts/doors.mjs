@@ -129,6 +129,7 @@ ${lines.join("\n")}
   #parameter(overloads, at) {
     const kinds = new Set();
     let name = "";
+    let more = "";
     for (const overload of overloads) {
       const symbol = overload.getParameters()[at];
       if (symbol === undefined) {
@@ -139,15 +140,31 @@ ${lines.join("\n")}
       if (declaration?.dotDotDotToken !== undefined) return this.#rest(symbol);
       name ||= /^\w+$/.test(symbol.name) && !symbol.name.startsWith("__") ? symbol.name : `argument ${at + 1}`;
       if (declaration?.questionToken !== undefined || declaration?.initializer !== undefined) kinds.add("undefined");
-      for (const kind of this.#kinds(this.#checker.getTypeOfSymbol(symbol))) kinds.add(kind);
+      const type = this.#checker.getTypeOfSymbol(symbol);
+      for (const kind of this.#kinds(type)) kinds.add(kind);
+      if (this.#hasSignal(type) && !kinds.has("array")) more = " with signal"; // options, not a stream of Node's
     }
-    return `${name}: ${kinds.has("any") ? "any" : [...kinds].sort().join("|")}`;
+    return `${name}: ${kinds.has("any") ? "any" : [...kinds].sort().join("|")}${more}`;
   }
 
   /** `...options: [options?: X]` is one parameter; `...codes: T[]` may be anything. */
   #rest(symbol) {
     const isOne = /^\[|^OptionsOf/.test(this.#checker.typeToString(this.#checker.getTypeOfSymbol(symbol)));
-    return isOne ? `${symbol.name}: object|undefined` : `...${symbol.name}: any`;
+    return isOne ? `${symbol.name}: object|undefined with signal` : `...${symbol.name}: any`;
+  }
+
+  /** Whether it may hold an AbortSignal, which is first used when something is under way already. */
+  #hasSignal(type) {
+    if (type === undefined) return false;
+    const parts = type.flags & TypeFlags.Union ? type.getTypes() : [type];
+    return parts.some((part) => {
+      if (!(part.flags & (TypeFlags.Object | TypeFlags.Intersection))) return false;
+      const signal = this.#checker.getPropertyOfType(part, "signal");
+      return (
+        signal !== undefined &&
+        /\bAbortSignal\b/.test(this.#checker.typeToString(this.#checker.getTypeOfSymbol(signal)))
+      );
+    });
   }
 
   #kinds(type) {

@@ -8,11 +8,15 @@ type AnyFunction = (...args: any[]) => unknown;
 type AnyClass = new (...args: any[]) => object;
 
 /**
- * `text: string, options: object|undefined => promise Run`: the kinds each parameter may be of, how the result comes, and the table of
- * its methods.
+ * `text: string, options: object|undefined with signal => promise Run`: the kinds each parameter may be of, whether it has an
+ * AbortSignal, how the result comes, and the table of its methods.
  */
 interface Signature {
-  readonly parameters: readonly { readonly name: string; readonly kinds: readonly string[] }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly kinds: readonly string[];
+    readonly signal: boolean;
+  }[];
   readonly comes: "now" | "promise" | "stream";
   readonly handle: string | undefined;
 }
@@ -127,8 +131,9 @@ function readSignature(text: string): Signature {
       .split(", ")
       .filter((parameter) => parameter !== "")
       .map((parameter) => {
-        const [name = "", kinds = "any"] = parameter.split(": ");
-        return { name, kinds: kinds === "any" ? [] : kinds.split("|") };
+        const [name = "", rest = "any"] = parameter.split(": ");
+        const [kinds = "", signal] = rest.split(" with ");
+        return { name, kinds: kinds === "any" ? [] : kinds.split("|"), signal: signal !== undefined };
       }),
     comes,
     handle: comes === "now" ? words[0] : words[1],
@@ -140,7 +145,7 @@ function complaintOf({ parameters }: Signature, args: readonly unknown[]): strin
     const parameter = parameters[at];
     if (parameter === undefined || parameter.kinds.length === 0) continue;
     if (parameter.kinds.includes(kindOf(args[at]))) {
-      if (hasSignal(args[at])) continue;
+      if (!parameter.signal || isSignalRight(args[at])) continue;
       return `signal of ${parameter.name} has to be an AbortSignal`;
     }
     const wanted = parameter.kinds.filter((kind) => kind !== "undefined" || parameter.kinds.length === 1);
@@ -149,8 +154,8 @@ function complaintOf({ parameters }: Signature, args: readonly unknown[]): strin
   return undefined;
 }
 
-/** Many options have a signal, which is first used when something is under way already. */
-function hasSignal(value: unknown): boolean {
+/** Of options with a signal: it is first used when something is under way already, so it is looked at here. */
+function isSignalRight(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return true;
   const { signal } = value as { signal?: Partial<AbortSignal> | null };
   return signal === undefined || typeof signal?.addEventListener === "function";

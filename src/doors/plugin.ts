@@ -221,7 +221,7 @@ export const provide = door("plugin.provide", face.provide, "token: symbol, valu
 export const pruneInSteps = door(
   "plugin.pruneInSteps",
   face.pruneInSteps,
-  "argument 1: object, step: function => promise",
+  "argument 1: object with signal, step: function => promise",
 );
 export const questionsOpened = door("plugin.questionsOpened", face.questionsOpened, "events: array");
 export const readForm = door("plugin.readForm", face.readForm, "body: any, contentType: string|undefined => promise");

@@ -12,10 +12,10 @@ const { door, doorOfClass } = makeDoors(
       assertUsed: "",
       runs: "@Runs",
       reload: "code: object|undefined => promise",
-      fetch: "request: object => promise",
+      fetch: "request: object with signal => promise",
       node: "request: array|object, response: object",
-      run: "agent: object, input: array|object|string, options: object|undefined => promise",
-      start: "agent: object, input: array|object|string, options: object|undefined => promise Run",
+      run: "agent: object, input: array|object|string, options: object|undefined with signal => promise",
+      start: "agent: object, input: array|object|string, options: object|undefined with signal => promise Run",
       session: "agent: object, id: string, options: object|undefined => Session",
       get: "run: string, agent: object|undefined => promise Run",
       agent: "name: string => NamedAgent",
@@ -26,16 +26,16 @@ const { door, doorOfClass } = makeDoors(
     Runs: {
       start: "request: object, options: object|undefined => promise",
       fork: "run: string, request: object, options: object|undefined => promise",
-      follow: "run: string, options: object|undefined => stream",
+      follow: "run: string, options: object|undefined with signal => stream",
       events: "run: string, query: object|undefined => promise",
-      feed: "query: object|undefined => stream",
+      feed: "query: object|undefined with signal => stream",
       get: "run: string => promise",
       list: "query: object => promise",
       cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
       signal: "run: string, kind: string, body: object, id: string|undefined => promise",
       pending: "run: string => promise",
       agents: "",
-      countInput: "request: object, options: object|undefined => promise",
+      countInput: "request: object, options: object|undefined with signal => promise",
       embed: "request: object, signal: object|undefined => promise",
       remove: "run: string => promise",
       wires: "run: string => promise",
@@ -44,9 +44,9 @@ const { door, doorOfClass } = makeDoors(
     Run: {
       result: " => promise",
       outcome: " => promise",
-      events: "options: object|undefined => stream",
-      text: "options: object|undefined => stream",
-      objects: "options: object|undefined => stream",
+      events: "options: object|undefined with signal => stream",
+      text: "options: object|undefined with signal => stream",
+      objects: "options: object|undefined with signal => stream",
       pending: " => promise",
       approve: "call: string, options: object|undefined => promise",
       deny: "call: string, options: object|undefined => promise",
@@ -56,17 +56,17 @@ const { door, doorOfClass } = makeDoors(
       response: "options: object|undefined",
     },
     Session: {
-      run: "input: array|object|string, options: object|undefined => promise",
-      start: "input: array|object|string, options: object|undefined => promise Run",
+      run: "input: array|object|string, options: object|undefined with signal => promise",
+      start: "input: array|object|string, options: object|undefined with signal => promise Run",
       messages: " => promise",
       runs: " => stream",
     },
     NamedAgent: {
-      streamExecute: "inputs: object|string, options: object|undefined => stream",
-      streamPlan: "steps: array, inputs: object|string, options: object|undefined => stream",
-      execute: "inputs: object|string, options: object|undefined => promise",
+      streamExecute: "inputs: object|string, options: object|undefined with signal => stream",
+      streamPlan: "steps: array, inputs: object|string, options: object|undefined with signal => stream",
+      execute: "inputs: object|string, options: object|undefined with signal => promise",
     },
-    Mounted: { fetch: "request: object => promise", node: "request: array|object, response: object" },
+    Mounted: { fetch: "request: object with signal => promise", node: "request: array|object, response: object" },
   },
 );
 export const ScriptedModel = doorOfClass(
@@ -82,9 +82,9 @@ export const ScriptedRuns = doorOfClass(
   {
     start: "request: object, options: object|undefined => promise",
     fork: "run: string => promise",
-    follow: "run: string, options: object|undefined => stream",
+    follow: "run: string, options: object|undefined with signal => stream",
     events: "run: string, argument 2: object|undefined => promise",
-    feed: "argument 1: object|undefined => stream",
+    feed: "argument 1: object|undefined with signal => stream",
     get: "run: string => promise",
     list: "query: object => promise",
     cancel: "run: string, reason: string|undefined, details: object|undefined => promise",
@@ -110,7 +110,7 @@ export const boxPlugin = door("testing.boxPlugin", face.boxPlugin, "name: string
 export const callTool = door(
   "testing.callTool",
   face.callTool,
-  "tool: object, input: object, given: object|undefined => promise",
+  "tool: object, input: object, given: object|undefined with signal => promise",
 );
 export const channelContract = door(
   "testing.channelContract",
@@ -128,6 +128,10 @@ export const schemaOf = door("testing.schemaOf", face.schemaOf, "tool: object");
 export const silentToolContext = door("testing.silentToolContext", face.silentToolContext, "");
 export const testPluginContext = door("testing.testPluginContext", face.testPluginContext, "given: object|undefined");
 export const testVenturi = door("testing.testVenturi", face.testVenturi, "argument 1: object => promise TestVenturi");
-export const toolContext = door("testing.toolContext", face.toolContext, "context: any, more: object|undefined");
+export const toolContext = door(
+  "testing.toolContext",
+  face.toolContext,
+  "context: any, more: object|undefined with signal",
+);
 export const toolContract = door("testing.toolContract", face.toolContract, "name: string, subject: object");
 export const toolNamed = door("testing.toolNamed", face.toolNamed, "source: object, name: string");

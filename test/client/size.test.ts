@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 import { build } from "esbuild";
 
-const entry = fileURLToPath(new URL("../../src/client/client.js", import.meta.url));
+const entry = fileURLToPath(new URL("../../src/doors/client.js", import.meta.url));
 
 describe("the size of venturi/client", () => {
   it("is at most 6 kB of gzip when bundled for a browser, with nothing of another package", async () => {
@@ -19,6 +19,6 @@ describe("the size of venturi/client", () => {
     const [file] = bundle.outputFiles;
     expect(gzipSync(file?.contents ?? "", { level: 9 }).length).to.be.within(1000, 6000);
     const inputs = Object.keys(bundle.metafile.inputs);
-    expect(inputs.filter((path) => !/(?:^|\/)dist\/src\/client\//.test(path))).to.deep.equal([]);
+    expect(inputs.filter((path) => !/(?:^|\/)dist\/src\/(?:client|doors)\//.test(path))).to.deep.equal([]);
   });
 });

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { agent, openVenturi, tool, type Venturi, VenturiError } from "venturi";
 import { ClientError, VenturiClient } from "venturi/client";
-import { durationOf, RichOutput, Sentences } from "venturi/plugin";
+import { durationOf, isTerminal, pruneInSteps, RichOutput, Sentences } from "venturi/plugin";
 import { RichOutput as InnerOutput } from "../../src/plugin.ts";
 
 const dist = fileURLToPath(new URL("../../", import.meta.url));
@@ -59,6 +59,22 @@ describe("the entry points", () => {
     expect(`${error}`).to.match(
       /^client\.VenturiClient\.start: invalid_input: VenturiClient\.start\(null\): request has /,
     );
+  });
+
+  it("take a signal for an AbortSignal in options alone: an event's is a number", async () => {
+    const event = {
+      run: "run_1",
+      seq: 3,
+      at: 0,
+      type: "approval.resolved",
+      round: 1,
+      call: "c",
+      approved: true,
+      signal: 1,
+    };
+    expect(isTerminal(any(event))).to.equal(false);
+    const wrong = await thrownBy(() => pruneInSteps(any({ signal: 5 }), async () => 0));
+    expect(wrong.message).to.include("has to be an AbortSignal");
   });
 
   it("leave classes and places in the program what they are", async () => {
