@@ -25,11 +25,17 @@ export function journalContract(name: string, subject: JournalSubject): void {
     blobCases(bench);
     digestCases(bench);
 
-    it("answers a ping, and rejects everything with journal_failed once closed", async () => {
+    it("answers a ping, also one that stores something, and rejects everything with journal_failed once closed", async () => {
       const journal = await bench.open();
       await journal.ping();
+      await Promise.all([journal.ping(32_768), journal.ping(32_768), journal.ping(1_048_576)]);
       await journal.close();
-      for (const ask of [() => journal.ping(), () => journal.read("r", 0, 1), async () => journal.append([])]) {
+      for (const ask of [
+        () => journal.ping(),
+        () => journal.ping(1),
+        () => journal.read("r", 0, 1),
+        async () => journal.append([]),
+      ]) {
         await assert.rejects(ask(), { code: "journal_failed" });
       }
     });
