@@ -1,21 +1,38 @@
-// Real clients in their default settings against the real service on the simulator. Installs them (pip, npm) into a cache
-// outside the repository, runs each against agents on several wires, prints a table and fails on any red.
-//   npm run test:clients -- [NAME…]     only those whose name contains one of these
+// Real clients in their default settings against the real service on the simulator. Installs them (pip, npm, Maven, Go, Cargo) into
+// a cache outside the repository, runs each against agents on several wires, prints a table and fails on any red. What lacks its
+// toolchain is skipped and named.
+//   npm run test:clients -- [NAME…]     only those whose name contains one of these; --kind KIND for those of a language
 //   VENTURI_CLIENTS=FOLDER              where they are installed; ~/.cache/venturi-clients when absent
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildGo, buildJava, buildRust } from "../test/clients/build.mjs";
 import { clients } from "../test/clients/clients.mjs";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const cache = process.env.VENTURI_CLIENTS ?? join(homedir(), ".cache", "venturi-clients");
-const wanted = process.argv.slice(2);
-const chosen = clients.filter(({ name }) => wanted.length === 0 || wanted.some((part) => name.includes(part)));
+const given = process.argv.slice(2);
+const kinds = given.flatMap((word, index) => (given[index - 1] === "--kind" ? [word] : []));
+const wanted = given.filter((word) => word !== "--kind" && !kinds.includes(word));
+const chosen = clients.filter(
+  ({ name, kind }) =>
+    (wanted.length === 0 || wanted.some((part) => name.includes(part))) && (kinds.length === 0 || kinds.includes(kind)),
+);
+if (chosen.length === 0) throw new Error(`no client is called ${given.join(" ")}`);
 
-const installed = { node: installNode() };
-for (const { kind, venv = "venv" } of chosen) if (kind === "python") installed[venv] ??= installPython(venv);
+const builders = { java: buildJava, go: buildGo, rust: buildRust };
+const installed = {};
+/** Where a client is installed: a place of the cache that clients of its language share, or that it has for itself. */
+const placeOf = ({ kind, place = kind }) => place;
+for (const client of chosen) {
+  const { kind } = client;
+  const place = placeOf(client);
+  if (kind === "python") installed[place] ??= installPython(place);
+  else if (kind === "node") installed[place] ??= installNode(place);
+  else if (kind in builders) installed[kind] ??= builders[kind](join(cache, kind));
+}
 const folder = mkdtempSync(join(tmpdir(), "venturi-clients-"));
 const service = await startService(folder);
 const rows = [];
@@ -39,8 +56,7 @@ process.exit(failed > 0 ? 1 : 0);
 
 /** The interpreter of a virtual environment that has all packages, or why there is none. */
 function installPython(name) {
-  const here = chosen.filter(({ kind, venv = "venv" }) => kind === "python" && venv === name);
-  const packages = here.flatMap((client) => client.packages);
+  const packages = packagesIn(name);
   const venv = join(cache, name);
   const python = join(venv, "bin", "python");
   if (!existsSync(python)) {
@@ -52,10 +68,13 @@ function installPython(name) {
   );
 }
 
-function installNode() {
-  const packages = chosen.filter(({ kind }) => kind === "node").flatMap((client) => client.packages);
-  if (packages.length === 0) return { missing: "not needed" };
-  const folder = join(cache, "node");
+function packagesIn(place) {
+  return chosen.filter((client) => placeOf(client) === place).flatMap((client) => client.packages);
+}
+
+function installNode(name) {
+  const packages = packagesIn(name);
+  const folder = join(cache, name);
   mkdirSync(folder, { recursive: true });
   if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}');
   return once(join(folder, "installed.json"), packages, { folder }, () =>
@@ -107,14 +126,16 @@ async function startService(folder) {
 }
 
 async function runClient(client, model) {
-  const { python, folder, missing } = installed[client.kind === "node" ? "node" : (client.venv ?? "venv")];
+  const { python, folder, missing, commandOf } = installed[placeOf(client)];
   const row = { name: client.name, version: "", model };
   if (missing !== undefined) return { ...row, result: `skipped: cannot install (${missing})` };
-  const script = join(root, "test/clients", client.script);
   const env = {
-    PATH: [join(cache, "node", "node_modules", ".bin"), dirname(process.execPath), process.env.PATH].join(delimiter),
+    PATH: [join(cache, placeOf(client), "node_modules", ".bin"), dirname(process.execPath), process.env.PATH].join(
+      delimiter,
+    ),
     HOME: process.env.HOME ?? homedir(),
     MODEL: model,
+    PARALLEL_MODEL: `${model}-parallel`,
     VENTURI_URL: service.url,
     OPENAI_BASE_URL: `${service.url}/openai/v1`,
     OPENAI_API_KEY: "none",
@@ -123,16 +144,21 @@ async function runClient(client, model) {
     ...client.env,
   };
   const version = versionOf(client);
-  // A module is looked for beside the script that names it, so a script of Node's goes where its packages are.
-  const copy = folder === undefined ? script : join(folder, client.script);
-  if (folder !== undefined) writeFileSync(copy, readFileSync(script));
-  const command = client.kind === "python" ? python : process.execPath;
+  const [command, ...args] = commandOf?.(client.script) ?? [python ?? process.execPath, placed(client.script, folder)];
   const started = performance.now();
-  const { status, output } = await run(command, [copy], env);
+  const { status, output } = await run(command, args, env);
   const ms = Math.round(performance.now() - started);
   if (status === 0) return { ...row, version, result: "ok", ms };
   console.error(`\n--- ${client.name} on ${model}\n${output.trim().split("\n").slice(-25).join("\n")}`);
   return { ...row, version, result: "FAILED", ms };
+}
+
+/** A module is looked for beside the script that names it, so a script of Node's goes where its packages are. */
+function placed(name, folder) {
+  const script = join(root, "test/clients", name);
+  if (folder === undefined) return script;
+  writeFileSync(join(folder, name), readFileSync(script));
+  return join(folder, name);
 }
 
 function run(command, args, env) {
@@ -149,12 +175,14 @@ function run(command, args, env) {
   });
 }
 
-function versionOf({ kind, venv = "venv", packages: [first] }) {
+function versionOf(client) {
+  const { kind, packages: [first] = [], version } = client;
+  if (version !== undefined) return version;
   const name = first.replace(/\[.*\]|[<>=~!].*$/g, "");
   if (kind === "node") {
-    const file = join(cache, "node", "node_modules", name, "package.json");
+    const file = join(cache, placeOf(client), "node_modules", name, "package.json");
     return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")).version : "";
   }
   const code = `import importlib.metadata as m; print(m.version("${name}"))`;
-  return spawnSync(installed[venv].python, ["-c", code], { encoding: "utf8" }).stdout.trim();
+  return spawnSync(installed[placeOf(client)].python, ["-c", code], { encoding: "utf8" }).stdout.trim();
 }

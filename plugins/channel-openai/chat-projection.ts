@@ -1,4 +1,5 @@
-import { dataFrame, type EventOf, Paragraphs, type PendingCall, type RunEvent, VendorAnswer } from "venturi/plugin";
+import { dataFrame, Paragraphs, type PendingCall, type RunEvent, VendorAnswer } from "venturi/plugin";
+import { type CallEvent, CallTurns } from "./call-turns.ts";
 import { type ChatRun, chatUsage, finishReason, functionOf, seconds, toolCall } from "./chat-completion.ts";
 import { chatWire } from "./chat-content.ts";
 import { reasoningField, vendorFields, withFields } from "./chat-vendor.ts";
@@ -99,65 +100,37 @@ const headOf = (chat: ChatRun) => ({
 export const chatHeartbeat = (chat: ChatRun): string =>
   dataFrame({ ...headOf(chat), choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: null }] });
 
-type CallEvent = EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready" | "tool_call.rejected">;
-
-/** A call that has begun, and its events while another one is open. */
-interface OpenCall {
-  readonly call: string;
-  readonly held: CallEvent[];
-  whole: boolean;
-}
-
-/**
- * The client's calls, indexed in starting order, each whole before the next: the vendor never sends their pieces in turns, and some
- * clients (LangChain4j) take a piece of an earlier call for a new one.
- */
+/** The client's calls, indexed in starting order. */
 class CallDeltas {
   readonly #chat: ChatRun;
   readonly #indexes = new Map<string, number>();
   /** Calls without arguments so far. */
   readonly #bare = new Set<string>();
-  /** The first one is being sent. */
-  #open: OpenCall[] = [];
+  readonly #turns = new CallTurns();
 
   constructor(chat: ChatRun) {
     this.#chat = chat;
   }
 
   add(event: CallEvent): Record<string, unknown>[] {
-    // Free text arrives wrapped in JSON, so it is emitted only when complete.
-    if (event.type === "tool_call.started" && event.client && !this.#chat.custom.has(event.name))
-      this.#open.push({ call: event.call, held: [], whole: false });
-    const open = this.#open.find(({ call }) => call === event.call);
-    if (open === undefined) return this.#indexes.has(event.call) ? this.#deltas([event]) : [];
-    open.whole ||= event.type === "tool_call.ready" || event.type === "tool_call.rejected";
-    open.held.push(event);
-    const now: CallEvent[] = [];
-    for (let first = this.#open[0]; first !== undefined; first = this.#open[0]) {
-      now.push(...first.held.splice(0));
-      if (!first.whole) break;
-      this.#open.shift();
-    }
-    return this.#deltas(now);
-  }
-
-  /** Another attempt begins. */
-  reset(): void {
-    this.#open = [];
-  }
-
-  #deltas(events: readonly CallEvent[]): Record<string, unknown>[] {
     const deltas: Record<string, unknown>[] = [];
-    for (const event of events) {
-      const delta = this.#of(event);
+    for (const each of this.#turns.add(event)) {
+      const delta = this.#of(each);
       if (delta !== undefined) deltas.push(delta);
     }
     return deltas;
   }
 
+  /** Another attempt begins. */
+  reset(): void {
+    this.#turns.reset();
+  }
+
   #of(event: CallEvent): Record<string, unknown> | undefined {
     if (event.type === "tool_call.rejected") return undefined;
     if (event.type === "tool_call.started") {
+      // Free text arrives wrapped in JSON, so it is emitted only when complete.
+      if (this.#chat.custom.has(event.name)) return undefined;
       const index = this.#add(event.call);
       this.#bare.add(event.call);
       const body = { name: event.name, arguments: "" };

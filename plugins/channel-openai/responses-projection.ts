@@ -1,4 +1,5 @@
 import { type EventOf, type RunEvent, type RunRequest, record, VendorAnswer, type VenturiError } from "venturi/plugin";
+import { type CallEvent, CallTurns } from "./call-turns.ts";
 import { type Item, type ResponseState, responseBody, type Status } from "./responses-body.ts";
 import { Calls } from "./responses-calls.ts";
 import { responsesWire } from "./responses-content.ts";
@@ -23,6 +24,7 @@ export class ResponseProjection {
   readonly #output: ResponseOutput;
   readonly #speech: Speech;
   readonly #calls: Calls;
+  readonly #turns = new CallTurns();
   /** Items of vendor tools, by vendor id. */
   readonly #vendors = new Map<string, number>();
   #state: Omit<ResponseState, "output"> = { status: "queued", created: 0 };
@@ -57,12 +59,10 @@ export class ResponseProjection {
       case "provider.activity":
         return event.wire === responsesWire ? this.#activity(event) : "";
       case "tool_call.started":
-        return event.client ? this.#speech.close() + this.#calls.begin(event) : "";
       case "tool_call.delta":
-        return this.#calls.extend(event);
       case "tool_call.ready":
       case "tool_call.rejected":
-        return this.#calls.end(event);
+        return this.#call(event);
       case "generation.finished":
         this.#vendor.add(event);
         return "";
@@ -134,7 +134,17 @@ export class ResponseProjection {
     return frames + added + (keep ? this.#output.done(index, item) : "");
   }
 
+  #call(event: CallEvent): string {
+    let frames = "";
+    for (const each of this.#turns.add(event)) {
+      if (each.type === "tool_call.started") frames += this.#speech.close() + this.#calls.begin(each);
+      else frames += each.type === "tool_call.delta" ? this.#calls.extend(each) : this.#calls.end(each);
+    }
+    return frames;
+  }
+
   #retract(): void {
+    this.#turns.reset();
     this.#speech.drop();
     this.#calls.drop(this.#roundStart);
     this.#output.items.length = this.#roundStart;

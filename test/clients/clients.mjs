@@ -1,8 +1,20 @@
 /**
- * Who is tried: the packages to install, the script that uses them, and the agents it is run against. `venv`: a Python
- * environment of its own, for a client whose versions of the others' packages are older.
+ * Who is tried: the packages to install, the script that uses them, and the agents it is run against. `place`: an
+ * environment of its own, for a client whose versions of the others' packages are older. Java, Go and Rust are built from
+ * the folders of that name, whose manifests pin the versions; `script` is the class or program. A script also has
+ * PARALLEL_MODEL, an agent on the same wire whose model makes two calls at once, their fragments in turns.
  */
+import { readFileSync } from "node:fs";
+
 const openai = ["chat", "responses"];
+const all = [...openai, "messages"];
+
+/** The version that a manifest pins. */
+function pinned(file, name) {
+  const text = readFileSync(new URL(file, import.meta.url), "utf8");
+  const after = text.slice(text.search(new RegExp(`\\b${name}(?![\\w-])`)));
+  return /\d+\.\d+\.\d+[\w.-]*/.exec(after)?.[0] ?? "";
+}
 
 export const clients = [
   {
@@ -107,7 +119,7 @@ export const clients = [
   {
     name: "llama-index",
     kind: "python",
-    venv: "frameworks",
+    place: "frameworks",
     packages: ["llama-index-llms-openai"],
     script: "llama_index_client.py",
     env: { OPENAI_ALIAS: "gpt-4o" },
@@ -116,7 +128,7 @@ export const clients = [
   {
     name: "smolagents",
     kind: "python",
-    venv: "frameworks",
+    place: "frameworks",
     packages: ["smolagents"],
     script: "smolagents_client.py",
     models: openai,
@@ -124,7 +136,7 @@ export const clients = [
   {
     name: "semantic-kernel",
     kind: "python",
-    venv: "frameworks",
+    place: "frameworks",
     packages: ["semantic-kernel", "anthropic"],
     script: "semantic_kernel_client.py",
     models: ["chat", "messages"],
@@ -132,10 +144,103 @@ export const clients = [
   {
     name: "autogen",
     kind: "python",
-    venv: "frameworks",
+    place: "frameworks",
     packages: ["autogen-agentchat", "autogen-ext[openai]"],
     script: "autogen_client.py",
     models: openai,
   },
-  { name: "aider", kind: "python", venv: "aider", packages: ["aider-chat"], script: "aider.py", models: ["chat"] },
+  { name: "aider", kind: "python", place: "aider", packages: ["aider-chat"], script: "aider.py", models: ["chat"] },
+  {
+    name: "LangChain4j",
+    kind: "java",
+    version: pinned("java/pom.xml", "langchain4j"),
+    script: "LangChain4j",
+    models: all,
+  },
+  {
+    name: "openai-java",
+    kind: "java",
+    version: pinned("java/pom.xml", "openai-java"),
+    script: "OpenAiJava",
+    models: all,
+  },
+  { name: "openai-go", kind: "go", version: pinned("go/go.mod", "openai-go"), script: "openai", models: all },
+  {
+    name: "anthropic-sdk-go",
+    kind: "go",
+    version: pinned("go/go.mod", "anthropic-sdk-go"),
+    script: "anthropic",
+    models: ["messages", "chat"],
+  },
+  {
+    name: "genai (Rust)",
+    kind: "rust",
+    version: pinned("rust/Cargo.toml", "genai"),
+    script: "genai_client",
+    models: all,
+  },
+  {
+    name: "agno",
+    kind: "python",
+    place: "agents",
+    packages: ["agno", "openai", "anthropic"],
+    script: "agno_client.py",
+    models: all,
+  },
+  {
+    name: "haystack",
+    kind: "python",
+    place: "agents",
+    packages: ["haystack-ai"],
+    script: "haystack_client.py",
+    models: openai,
+  },
+  {
+    name: "strands",
+    kind: "python",
+    place: "agents",
+    packages: ["strands-agents[openai,anthropic]"],
+    script: "strands_client.py",
+    models: all,
+  },
+  {
+    name: "google-adk",
+    kind: "python",
+    place: "adk",
+    packages: ["google-adk", "litellm", "mcp"],
+    script: "google_adk_client.py",
+    models: ["chat", "messages"],
+  },
+  {
+    name: "Mastra",
+    kind: "node",
+    place: "node-mastra",
+    packages: ["@mastra/core", "@ai-sdk/openai", "@ai-sdk/anthropic", "zod"],
+    script: "mastra_client.mjs",
+    models: all,
+  },
+  {
+    name: "Genkit",
+    kind: "node",
+    place: "node-genkit",
+    packages: ["genkit", "@genkit-ai/compat-oai"],
+    script: "genkit_client.mjs",
+    models: openai,
+  },
+  {
+    name: "VoltAgent",
+    kind: "node",
+    place: "node-voltagent",
+    packages: ["@voltagent/core", "@ai-sdk/openai@^3", "ai@^6", "zod"],
+    script: "voltagent_client.mjs",
+    models: openai,
+  },
+  {
+    name: "LangGraph.js",
+    kind: "node",
+    place: "node-langgraph",
+    packages: ["@langchain/langgraph", "@langchain/openai", "@langchain/anthropic", "@langchain/core", "zod"],
+    script: "langgraph_client.mjs",
+    models: all,
+  },
 ];

@@ -103,8 +103,13 @@ assert.ok(vectors.data[0].embedding.every(Number.isFinite) && vectors.data[0].em
 const models = [];
 for await (const each of client.models.list()) models.push(each.id);
 assert.ok(models.includes(model));
+const file = await client.files.create({ file: await toFile(Buffer.from("x"), "x.txt"), purpose: "user_data" });
+const named = await client.responses.create({
+  model,
+  input: [{ role: "user", content: [{ type: "input_file", file_id: file.id }] }],
+});
+assert.equal(named.status, "completed");
+assert.ok((await client.files.delete(file.id)).deleted);
 // What is not served is refused as the vendor would.
-const refused = await client.files
-  .create({ file: await toFile(Buffer.from("x"), "x.txt"), purpose: "user_data" })
-  .catch((error) => error);
+const refused = await client.images.generate({ model, prompt: "x" }).catch((error) => error);
 assert.ok(refused instanceof OpenAI.APIError && refused.status >= 400 && refused.status < 500, String(refused));

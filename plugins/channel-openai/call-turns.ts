@@ -1,0 +1,44 @@
+import type { EventOf } from "venturi/plugin";
+
+export type CallEvent = EventOf<"tool_call.started" | "tool_call.delta" | "tool_call.ready" | "tool_call.rejected">;
+
+/** A call that has begun, and its events while another one is open. */
+interface OpenCall {
+  readonly call: string;
+  readonly held: CallEvent[];
+  whole: boolean;
+}
+
+/**
+ * The events of the client's calls, each call whole before the next: the vendor never sends their pieces in turns, and some clients
+ * (LangChain4j, agno) take a piece of an earlier call for one of another.
+ */
+export class CallTurns {
+  /** The first one is being sent. */
+  #open: OpenCall[] = [];
+
+  /** The events to send now. */
+  add(event: CallEvent): readonly CallEvent[] {
+    if (event.type === "tool_call.started") {
+      if (!event.client) return [];
+      this.#open.push({ call: event.call, held: [], whole: false });
+    }
+    const open = this.#open.find(({ call }) => call === event.call);
+    if (open === undefined) return [event];
+    open.whole ||= event.type === "tool_call.ready" || event.type === "tool_call.rejected";
+    if (open === this.#open[0] && !open.whole) return [event];
+    open.held.push(event);
+    const now: CallEvent[] = [];
+    for (let first = this.#open[0]; first !== undefined; first = this.#open[0]) {
+      now.push(...first.held.splice(0));
+      if (!first.whole) break;
+      this.#open.shift();
+    }
+    return now;
+  }
+
+  /** Another attempt begins. */
+  reset(): void {
+    this.#open = [];
+  }
+}
