@@ -2,6 +2,7 @@
 // a cache outside the repository, runs each against agents on several wires, prints a table and fails on any red. What lacks its
 // toolchain is skipped and named.
 //   npm run test:clients -- [NAME…]     only those whose name contains one of these; --kind KIND for those of a language
+//   --install                           only installs and builds them, and fails when that is not possible
 //   VENTURI_CLIENTS=FOLDER              where they are installed; ~/.cache/venturi-clients when absent
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +16,7 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const cache = process.env.VENTURI_CLIENTS ?? join(homedir(), ".cache", "venturi-clients");
 const given = process.argv.slice(2);
 const kinds = given.flatMap((word, index) => (given[index - 1] === "--kind" ? [word] : []));
-const wanted = given.filter((word) => word !== "--kind" && !kinds.includes(word));
+const wanted = given.filter((word) => !word.startsWith("--") && !kinds.includes(word));
 const chosen = clients.filter(
   ({ name, kind }) =>
     (wanted.length === 0 || wanted.some((part) => name.includes(part))) && (kinds.length === 0 || kinds.includes(kind)),
@@ -32,6 +33,13 @@ for (const client of chosen) {
   if (kind === "python") installed[place] ??= installPython(place);
   else if (kind === "node") installed[place] ??= installNode(place);
   else if (kind in builders) installed[kind] ??= builders[kind](join(cache, kind));
+}
+if (given.includes("--install")) {
+  const missing = Object.entries(installed).flatMap(([place, { missing }]) =>
+    missing ? [`${place}: ${missing}`] : [],
+  );
+  for (const line of missing) console.log(line);
+  process.exit(missing.length > 0 ? 1 : 0);
 }
 const folder = mkdtempSync(join(tmpdir(), "venturi-clients-"));
 const service = await startService(folder);
