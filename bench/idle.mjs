@@ -42,6 +42,9 @@ for (const journal of options.journal) {
 function threads(pid) {
   const times = new Map();
   for (const id of readdirSync(`/proc/${pid}/task`)) {
+    const children = readFileSync(`/proc/${pid}/task/${id}/children`, "utf8").split(" ").filter(Boolean);
+    for (const [name, time] of children.flatMap((child) => [...threads(child)]))
+      times.set(name, (times.get(name) ?? 0) + time);
     const [name, time] = ["comm", "schedstat"].map((file) => readFileSync(`/proc/${pid}/task/${id}/${file}`, "utf8"));
     times.set(name.trim(), (times.get(name.trim()) ?? 0) + Number(time.split(" ")[0]) / 1e6);
   }

@@ -235,9 +235,13 @@ async function start(folder, journal, processes) {
   const file = join(folder, "venturi.yaml");
   writeFileSync(file, JSON.stringify(config));
   const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
-  const child = spawn(process.execPath, ["--no-warnings", bin, "start", "--quiet", "--config", file], {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    ["--no-warnings", bin, "start", "--quiet", "--config", file, "--set", "server.wedged=0"],
+    {
+      stdio: ["ignore", "ignore", "pipe"],
+    },
+  );
   const url = await new Promise((resolve, reject) => {
     let said = "";
     child.stderr.setEncoding("utf8").on("data", (text) => {

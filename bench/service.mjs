@@ -153,9 +153,13 @@ telemetry: { logs: { level: info, format: json } }
   );
   const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
   const flags = options.flag ?? [];
-  const child = spawn(process.execPath, [...flags, bin, "start", "--config", join(folder, "venturi.yaml")], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...flags, bin, "start", "--config", join(folder, "venturi.yaml"), "--set", "server.wedged=0"],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
   let said = "";
   for await (const text of merged(child)) {
     said += text;

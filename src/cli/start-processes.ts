@@ -2,8 +2,9 @@ import type { Config } from "../host/config/load.ts";
 import { isTextLog, openLog } from "../host/log.ts";
 import { writePidFile } from "../host/pid-file.ts";
 import { Supervisor } from "../host/processes/supervisor.ts";
-import { keepWatchdog, notifySystemd } from "../host/systemd.ts";
+import { keepWatchdog, notifySystemd, setMainPid } from "../host/systemd.ts";
 import type { Globals } from "./globals.ts";
+import { isKept, onServiceSignal, servicePid } from "./kept.ts";
 import { show } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
 
@@ -15,12 +16,20 @@ export async function startProcesses({ config: configFile, set }: Globals, confi
   const program = new URL("./member.js", import.meta.url);
   const { drain } = config.limits;
   const supervisor = new Supervisor({ count, program, configFile, set, listen, drain, wedged, log });
+  if (isKept()) {
+    setMainPid(servicePid());
+    process.channel?.unref();
+    process.on("disconnect", () => {
+      supervisor.kill();
+      process.exit(1);
+    });
+  }
   const stopped = stopSignal(() => supervisor.kill());
   const url = await Promise.race([supervisor.start(), stopped]);
   if (url === undefined) return await supervisor.stop();
-  process.on("SIGHUP", () => void announced(() => supervisor.reload()));
-  process.on("SIGUSR2", () => void announced(() => supervisor.restart()));
-  const removePidFile = writePidFile(config);
+  onServiceSignal("SIGHUP", () => void announced(() => supervisor.reload()));
+  onServiceSignal("SIGUSR2", () => void announced(() => supervisor.restart()));
+  const removePidFile = writePidFile(config, servicePid());
   log.info("listening", { url, config: config.hash, processes: count, channels: Object.keys(config.channels) });
   await notifySystemd("READY=1", `STATUS=listening on ${url} with ${count} processes`);
   keepWatchdog();

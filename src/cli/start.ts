@@ -1,11 +1,15 @@
 import type { Command } from "commander";
+import { markWith } from "../core/doing.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { isTextLog } from "../host/log.ts";
 import { writePidFile } from "../host/pid-file.ts";
 import { openService, type Service } from "../host/service.ts";
-import { keepWatchdog, notifySystemd } from "../host/systemd.ts";
+import { keepWatchdog, notifySystemd, setMainPid } from "../host/systemd.ts";
+import { markIn } from "../host/watchdog/black-box.ts";
+import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 import { example, type Globals, globalsOf } from "./globals.ts";
+import { isKept, type KeeperSays, type Kept, onServiceSignal, ownKept, servicePid, tellKeeper } from "./kept.ts";
 import { nextSteps } from "./next-steps.ts";
 import { show } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -25,7 +29,10 @@ export function configure(command: Command): void {
     .action(async (options: { quiet?: true }) => {
       const globals = globalsOf(command);
       const config = await loadConfig({ file: globals.config, set: globals.set });
-      if (config.server.processes === 1) return await startAlone(globals, { config, quiet: options.quiet === true });
+      if (config.server.processes === 1) {
+        if (config.server.wedged > 0 && !isKept() && !isDebugged()) return await startKept();
+        return await startAlone(globals, { config, quiet: options.quiet === true });
+      }
       await (await import("./start-processes.ts")).startProcesses(globals, config);
     });
 }
@@ -36,24 +43,63 @@ interface Given {
 }
 
 async function startAlone({ config: configFile, set }: Globals, { config, quiet }: Given): Promise<void> {
-  const service = await openService({ configFile, set, config });
+  const kept = ownKept();
+  if (kept !== undefined) beKept();
+  const { worker, socket, before } = kept ?? {};
+  const service = await openService({
+    configFile,
+    set,
+    config,
+    ...(worker === undefined ? {} : { worker }),
+    ...(socket === undefined ? {} : { socket }),
+    ...(before === undefined ? {} : { before }),
+  });
   const { host, url } = service;
   // Installed before readiness is announced, because a signal may follow at once.
-  process.on("SIGHUP", () => void reload(service));
+  onServiceSignal("SIGHUP", () => void reload(service));
   const stopped = stopSignal();
   exitOnUncaught(host.log);
-  const removePidFile = writePidFile(host.config);
+  const removePidFile = writePidFile(host.config, servicePid());
   host.log.info("listening", { url, config: host.config.hash, channels: Object.keys(host.config.channels) });
   await notifySystemd("READY=1", `STATUS=listening on ${url}`);
   keepWatchdog();
-  show(process.stderr, quiet || !isTextLog(host.config.telemetry.logs) ? "" : nextSteps(host, url));
+  show(
+    process.stderr,
+    quiet || before !== undefined || !isTextLog(host.config.telemetry.logs) ? "" : nextSteps(host, url),
+  );
+  if (kept !== undefined) watchKept(service, kept);
   await stopped;
   await notifySystemd("STOPPING=1");
   try {
     await service.drain();
   } finally {
     removePidFile();
+    if (kept !== undefined) process.exit();
   }
+}
+
+/** For a keeper that could not tell from the command line that there is to be one. */
+async function startKept(): Promise<void> {
+  const { keep } = await import("./keeper.ts");
+  process.exit(await keep(new URL("./bin.js", import.meta.url), process.argv.slice(2)));
+}
+
+const isDebugged = (): boolean => process.execArgv.some((word) => word.startsWith("--inspect"));
+
+/** Without its keeper nobody could stop it: it ends as if it were killed too. */
+function beKept(): void {
+  setMainPid(servicePid());
+  process.channel?.unref(); // or a start that fails would not end
+  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  process.on("message", ({ ask }: KeeperSays) => ask === "alive" && tellKeeper({ alive: true }));
+}
+
+function watchKept({ host, url, handle }: Service, { box }: Kept): void {
+  const { wedged } = host.config.server;
+  const textLog = isTextLog(host.config.telemetry.logs);
+  markWith(markIn(box));
+  startWatchdog({ wedged, box, textLog, log: host.log });
+  tellKeeper({ listening: { url, wedged, textLog } }, handle);
 }
 
 async function reload({ host }: Service): Promise<void> {

@@ -1,3 +1,5 @@
+import { onServiceSignal } from "./kept.ts";
+
 /** Resolves at the first SIGTERM or SIGINT; a second one calls `now` and exits immediately. */
 export function stopSignal(now: () => void = () => {}): Promise<void> {
   return new Promise((resolve) => {
@@ -10,7 +12,6 @@ export function stopSignal(now: () => void = () => {}): Promise<void> {
       stopping = true;
       resolve();
     };
-    process.on("SIGTERM", stop);
-    process.on("SIGINT", stop);
+    for (const signal of ["SIGTERM", "SIGINT"] as const) onServiceSignal(signal, () => stop(signal));
   });
 }

@@ -46,6 +46,8 @@ export interface OpenOptions {
   readonly config?: Config;
   /** Name of this process's worker in the journal, unique among all; generated when absent. */
   readonly worker?: string;
+  /** The process this one replaces: its runs are free before this one claims any. */
+  readonly before?: { readonly worker: string; readonly death: Death };
   /** `a.b=c` overrides. */
   readonly set?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -135,6 +137,7 @@ export async function openHost(options: OpenOptions): Promise<Host> {
     undo.push(() => revisions.close());
     const admission = container.resolve(Admission);
     const opened = container.resolve(HostRuns);
+    if (options.before !== undefined) await freeBefore(options.before, journal, log);
     await opened.open();
     undo.push(() => opened.close());
     undo.push(startRetention({ journal, retention: config.journal.retention, clock, log }));
@@ -198,6 +201,20 @@ export async function openHost(options: OpenOptions): Promise<Host> {
   } catch (thrown) {
     await undoAll(undo).catch(() => {}); // report the first failure
     throw thrown;
+  }
+}
+
+/** Without it, the lease of the dead worker has to end first, and nobody knows why it died. */
+async function freeBefore(
+  { worker, death }: NonNullable<OpenOptions["before"]>,
+  journal: Journal,
+  log: Log,
+): Promise<void> {
+  try {
+    const runs = await freeRunsOf(worker, journal, death);
+    if (runs > 0) log.info("the dead process's runs were freed", { worker, runs });
+  } catch (thrown) {
+    log.warn("the dead process's runs could not be freed; they are when its lease ends", { error: messageOf(thrown) });
   }
 }
 

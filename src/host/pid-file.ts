@@ -15,7 +15,7 @@ interface Served {
 }
 
 /** Records that this process serves this config, for `venturi reload`; the returned function removes the line. */
-export function writePidFile(config: Place & Pick<Config, "file">): () => void {
+export function writePidFile(config: Place & Pick<Config, "file">, own = process.pid): () => void {
   const file = pidFile(config);
   mkdirSync(dirname(file), { recursive: true });
   const others = readAll(file);
@@ -25,9 +25,9 @@ export function writePidFile(config: Place & Pick<Config, "file">): () => void {
       file,
       others.filter(({ pid }) => isAlive(pid)),
     );
-  appendFileSync(file, `${process.pid} ${config.file}\n`);
+  appendFileSync(file, `${own} ${config.file}\n`);
   return () => {
-    const left = readAll(file).filter(({ pid }) => pid !== process.pid);
+    const left = readAll(file).filter(({ pid }) => pid !== own);
     if (left.length === 0) rmSync(file, { force: true });
     else writeAll(file, left);
   };

@@ -16,6 +16,8 @@ import { ownVersion } from "./version.ts";
 export interface Service {
   readonly host: Host;
   readonly url: string;
+  /** Of the socket it listens on, for another process to hold. */
+  readonly handle: unknown;
   /** Whether this process takes runs now, and if not, why. */
   status(): Promise<OwnReadiness>;
   /**
@@ -29,6 +31,8 @@ export interface Service {
 export interface ServiceOptions extends OpenOptions {
   /** The service runs in several processes, of which this is one. */
   readonly siblings?: Siblings;
+  /** To listen on, in place of `server.listen`. */
+  readonly socket?: { readonly fd: number; readonly url: string };
 }
 
 /** What the server of a host is built from. */
@@ -57,18 +61,19 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
 }
 
 /** The long-running service: a host and the server with its channels. */
-export async function openService({ siblings, ...options }: ServiceOptions): Promise<Service> {
+export async function openService({ siblings, socket, ...options }: ServiceOptions): Promise<Service> {
   // After a turn: loading blocks, and the journal is to be under way by then.
   const meanwhile = () => setImmediate().then(loadHttp);
   const host = await openHost({ logLevel: "info", meanwhile, ...options });
   try {
     const { admission, log, telemetry } = host;
-    const parts = await serverParts(host, siblings);
+    const parts = { ...(await serverParts(host, siblings)), ...(socket === undefined ? {} : { socket }) };
     const { limits } = parts;
     const server = await openServer(parts);
     return {
       host,
       url: server.url,
+      handle: Reflect.get(server.app.server, "_handle"),
       status: () => server.status(),
       drain: async (afterDrain = limits.afterDrain) => {
         server.unready();

@@ -3,6 +3,13 @@ import { execFile } from "node:child_process";
 /** Long, because on a busy machine a process may take seconds to start, and a lost READY=1 ends the service. */
 const patience = 20_000;
 
+let mainPid = process.pid;
+
+/** The process that systemd started, when it is not this one. */
+export function setMainPid(pid: number): void {
+  mainPid = pid;
+}
+
 /**
  * Notifies systemd (`Type=notify`). Node has no Unix datagram sockets, so systemd-notify sends it; if that is missing nothing
  * is sent, and systemd's start timeout reports it.
@@ -10,9 +17,7 @@ const patience = 20_000;
 export async function notifySystemd(...state: readonly string[]): Promise<void> {
   if (!process.env.NOTIFY_SOCKET) return;
   await new Promise<void>((resolve) => {
-    execFile("systemd-notify", ["--no-block", `--pid=${process.pid}`, ...state], { timeout: patience }, () =>
-      resolve(),
-    );
+    execFile("systemd-notify", ["--no-block", `--pid=${mainPid}`, ...state], { timeout: patience }, () => resolve());
   });
 }
 

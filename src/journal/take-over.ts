@@ -1,5 +1,5 @@
 import { VenturiError } from "../core/errors.ts";
-import type { Journal, Ownership } from "../core/journal.ts";
+import type { Journal } from "../core/journal.ts";
 import type { Crash } from "../core/signals.ts";
 
 /** What is known about the end of a process. */
@@ -28,20 +28,24 @@ export async function freeRunsOf(worker: string, journal: Held, death?: Death): 
   return held.length;
 }
 
-async function testify(worker: string, journal: Held, { run, cause, stack }: Death): Promise<void> {
+async function testify(worker: string, journal: Held, { run = "", cause, stack }: Death): Promise<void> {
   const held = await journal.held(worker);
-  // It may have ended, with its last event on the way; or the process was working for none.
-  if (!held.some((ownership) => ownership.run === run)) return;
-  const tell = async (ownership: Ownership): Promise<void> => {
-    const crash: Crash =
-      ownership.run === run
-        ? { epoch: ownership.epoch, blamed: true, cause, ...(stack === undefined ? {} : { stack }) }
-        : { epoch: ownership.epoch, blamed: false };
+  // Its lease may have ended meanwhile, and somebody may have claimed it: it counts the next time.
+  const epoch = held.find((ownership) => ownership.run === run)?.epoch ?? 0;
+  const tell = async (about: string, crash: Crash): Promise<boolean> => {
     try {
-      await journal.signal(ownership.run, { id: `crashed ${worker}`, kind: "crashed", body: { ...crash } });
+      await journal.signal(about, { id: `crashed ${worker}`, kind: "crashed", body: { ...crash } });
+      return true;
     } catch (thrown) {
       if (!VenturiError.isInstance(thrown) || thrown.code !== "not_found") throw thrown;
+      return false;
     }
   };
-  for (let at = 0; at < held.length; at += atOnce) await Promise.all(held.slice(at, at + atOnce).map(tell));
+  const isKnown = await tell(run, { epoch, blamed: true, cause, ...(stack === undefined ? {} : { stack }) });
+  if (!isKnown) return;
+  const others = held.filter((ownership) => ownership.run !== run);
+  for (let at = 0; at < others.length; at += atOnce) {
+    const group = others.slice(at, at + atOnce);
+    await Promise.all(group.map((each) => tell(each.run, { epoch: each.epoch, blamed: false })));
+  }
 }

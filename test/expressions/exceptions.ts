@@ -186,5 +186,4 @@ export const built: Readonly<Record<string, { readonly count: number; readonly w
   "plugins/simulator/scenarios.ts": { count: 2, why: "at most 4,096 characters of a prompt, 256 of a name" },
   "plugins/simulator/model/arithmetic.ts": { count: 3, why: "at most 4,096 characters" },
   "plugins/simulator/model/fill.ts": { count: 1, why: "at most 4,096 characters" },
-  "plugins/shell/commands.ts": { count: 1, why: "the operator's patterns, on one argument" },
 };

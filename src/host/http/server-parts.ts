@@ -25,6 +25,8 @@ export interface ServerParts extends ReadyParts {
   readonly channels: readonly { readonly name: string; readonly channel: Channel<FastifyInstance> }[];
   /** Authenticates in place of `settings.auth`: a program that mounts the service knows its own users. */
   readonly identify?: (request: FastifyRequest) => Promise<KeyHolder>;
+  /** To listen on, in place of an address. */
+  readonly socket?: { readonly fd: number; readonly url: string };
   readonly version: string;
   /** Runs have spans. */
   readonly traced?: boolean;

@@ -85,17 +85,18 @@ export async function buildServer(
 }
 
 /** Listens on its own socket, or on the one it shares with other processes. */
-async function open(app: FastifyInstance, { settings: { listen }, siblings }: ServerParts): Promise<string> {
-  if (siblings !== undefined) {
+async function open(app: FastifyInstance, { settings: { listen }, siblings, socket }: ServerParts): Promise<string> {
+  const given = socket ?? (siblings && { fd: siblings.socket, url: siblings.url });
+  if (given !== undefined) {
     await app.ready();
-    app.server.listen({ fd: siblings.socket, backlog });
+    app.server.listen({ fd: given.fd, backlog });
     try {
       await once(app.server, "listening");
     } catch (thrown) {
       await app.close();
       throw cannotListen(listen, thrown);
     }
-    return siblings.url;
+    return given.url;
   }
   try {
     await app.listen({ ...listen, backlog });

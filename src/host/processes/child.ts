@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { fromJson, VenturiError } from "../../core/errors.ts";
 import type { Death } from "../../journal/take-over.ts";
 import { newWorkerName } from "../../journal/worker.ts";
-import { BlackBox, inheritedBox } from "../watchdog/black-box.ts";
+import { BlackBox, deathOf, inheritedBox } from "../watchdog/black-box.ts";
 import { Link } from "./link.ts";
 import type { ProcessCalls, StartBody, SupervisorCalls } from "./protocol.ts";
 
@@ -79,7 +79,8 @@ export class Child {
         const reason = `the process ${this.pid} has ended (${signal ?? `status ${code}`})`;
         this.link.close(reason);
         ready.reject(new VenturiError("process.start", "unavailable", reason));
-        resolve({ code, signal, death: code === 0 ? undefined : this.#deathBy(signal ?? `status ${code}`) });
+        const death = deathOf(this.#box, signal ?? `status ${code}`);
+        resolve({ code, signal, death: code === 0 ? undefined : death });
       });
       this.#process.on("error", () => {}); // a message to a dead process; `exit` follows
     });
@@ -89,18 +90,6 @@ export class Child {
   drain(afterDrain?: "release"): void {
     this.status = "draining";
     this.link.ask("drain", afterDrain === undefined ? {} : { afterDrain }).catch(() => {}); // it is killed when it does not end
-  }
-
-  /** What its black box tells about its end. */
-  #deathBy(signal: string): Death {
-    const { doing, wedge } = this.#box.read();
-    this.#box.close();
-    const run = wedge?.run ?? doing;
-    return {
-      ...(run === undefined ? {} : { run }),
-      cause: wedge === undefined ? `ended its process (${signal})` : `blocked its process for ${wedge.ms} ms`,
-      ...(wedge?.stack === undefined ? {} : { stack: wedge.stack }),
-    };
   }
 
   kill(): void {

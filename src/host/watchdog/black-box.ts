@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Death } from "../../journal/take-over.ts";
 
 /** A process whose event loop stood still. */
 export interface Wedge {
@@ -12,7 +13,7 @@ export interface Wedge {
 }
 
 /** What a process had written when it died. */
-export interface LastRecord {
+interface LastRecord {
   /** The run whose plugin was being called. */
   readonly doing?: string;
   readonly wedge?: Wedge;
@@ -63,6 +64,18 @@ export function markIn(fd: number): (run: string) => void {
 export function writeWedge(fd: number, wedge: Wedge): void {
   const bytes = Buffer.from(JSON.stringify(wedge));
   writeSync(fd, bytes, 0, Math.min(bytes.length, longest - doingSize), doingSize);
+}
+
+/** Reads and closes the box of a process that has ended by this signal or status. */
+export function deathOf(box: BlackBox, signal: string): Death {
+  const { doing, wedge } = box.read();
+  box.close();
+  const run = wedge?.run ?? doing;
+  return {
+    ...(run === undefined ? {} : { run }),
+    cause: wedge === undefined ? `ended its process (${signal})` : `blocked its process for ${wedge.ms} ms`,
+    ...(wedge?.stack === undefined ? {} : { stack: wedge.stack }),
+  };
 }
 
 function parsed(text: string): Wedge | undefined {

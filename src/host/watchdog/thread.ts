@@ -1,6 +1,6 @@
-import { writeSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 import { type Wedge, writeWedge } from "./black-box.ts";
+import { writeLine } from "./line.ts";
 import type { Watched } from "./watchdog.ts";
 
 const { beats, tick, wedged, box, textLog } = workerData as Watched; // from startWatchdog
@@ -97,16 +97,5 @@ async function cleaned(stack: string): Promise<string> {
   return new Redactor([]).text(frames.map((line) => inSources(line.trim())).join("\n"), 4_096);
 }
 
-async function write(level: "warn" | "error", message: string, { ms, run, stack }: Wedge): Promise<void> {
-  const { textLog: asText } = textLog ? await import("../log.ts") : { textLog: undefined };
-  const fields = { silentMs: ms, run, stack };
-  const put = (line: string): void => {
-    try {
-      writeSync(2, line);
-    } catch {
-      // stderr is full or closed; the black box has it too
-    }
-  };
-  if (asText !== undefined) asText("warn", put)[level](message, fields);
-  else put(`${JSON.stringify({ level, time: new Date().toISOString(), pid: process.pid, ...fields, message })}\n`);
-}
+const write = (level: "warn" | "error", message: string, { ms, run, stack }: Wedge): Promise<void> =>
+  writeLine({ textLog }, level, { silentMs: ms, run, stack, message });

@@ -1,0 +1,144 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { keepWatchdog } from "../host/systemd.ts";
+import { BlackBox, deathOf, inheritedBox } from "../host/watchdog/black-box.ts";
+import { writeLine } from "../host/watchdog/line.ts";
+import { type KeeperSays, type Kept, type KeptSays, type KeptSignal, keptEnv, keptSignals } from "./kept.ts";
+
+const startedWell = 1_000;
+const firstBackoff = 100;
+const longestBackoff = 10_000;
+/** A service that is wedged is given this long to end itself, and to tell why, ms. */
+const grace = 5_000;
+/** After a second signal, ms. */
+const lastPatience = 500;
+const inheritedSocket = 4;
+
+/**
+ * Whether `start` may be kept before its configuration is known. A service of several processes has a supervisor instead; if the
+ * configuration turns out to ask for one after all, it works below the keeper too.
+ */
+export function mayBeKept(args: readonly string[], env: Readonly<Record<string, string | undefined>>): boolean {
+  if (args.some((word) => /^(?:-h|--help)$|processes|wedged=0/.test(word))) return false;
+  if (process.execArgv.some((word) => word.startsWith("--inspect"))) return false;
+  const at = args.findIndex((word) => word === "--config" || word.startsWith("--config="));
+  const given = args[at]?.startsWith("--config=") ? args[at].slice("--config=".length) : args[at + 1];
+  const file = at < 0 ? (env.VENTURI_CONFIG ?? "config/venturi.yaml") : (given ?? "");
+  try {
+    return !/\bprocesses\b|\bwedged: *0/.test(readFileSync(file, "utf8"));
+  } catch {
+    return true; // whoever reads it reports it
+  }
+}
+
+/** Runs `venturi start` in a process of its own, and another one whenever that one is blocked or crashes. Resolves with the exit status. */
+export function keep(program: URL, args: readonly string[]): Promise<number> {
+  return new Promise((resolve) => new Keeper(program, args, resolve).start());
+}
+
+class Keeper {
+  readonly #program: URL;
+  readonly #args: readonly string[];
+  readonly #done: (status: number) => void;
+  #child: ChildProcess | undefined;
+  #socket: { readonly handle: { readonly fd: number; close(): void }; readonly url: string } | undefined;
+  #textLog = process.stderr.isTTY === true;
+  #wedged = 0;
+  #failures = 0;
+  #stops = 0;
+  #seenAt = 0;
+  /** For an end that the service has no status for. */
+  #status = 1;
+
+  constructor(program: URL, args: readonly string[], done: (status: number) => void) {
+    this.#program = program;
+    this.#args = args;
+    this.#done = done;
+  }
+
+  start(): void {
+    for (const signal of keptSignals) process.on(signal, () => this.#pass(signal));
+    keepWatchdog();
+    this.#spawn(undefined);
+  }
+
+  #pass(signal: KeptSignal): void {
+    this.#tell({ signal });
+    if (signal !== "SIGTERM" && signal !== "SIGINT") return;
+    this.#stops += 1;
+    this.#socket?.handle.close();
+    this.#socket = undefined;
+    this.#status = 128 + constants.signals[signal];
+    const child = this.#child;
+    if (child === undefined) this.#done(this.#status);
+    // It exits at once, unless it is blocked.
+    else if (this.#stops > 1) setTimeout(() => child.kill("SIGKILL"), lastPatience);
+  }
+
+  #spawn(before: Kept["before"]): void {
+    const box = new BlackBox();
+    const worker = `${process.pid}-${randomUUID()}`;
+    const kept: Kept = {
+      worker,
+      box: inheritedBox,
+      ...(this.#socket === undefined ? {} : { socket: { fd: inheritedSocket, url: this.#socket.url } }),
+      ...(before === undefined ? {} : { before }),
+    };
+    const child = fork(this.#program, this.#args, {
+      env: { ...process.env, ...keptEnv(kept) },
+      stdio: ["inherit", "inherit", "inherit", "ipc", this.#socket?.handle.fd ?? "ignore", box.fd],
+    });
+    this.#child = child;
+    let readyAt: number | undefined;
+    let watching: NodeJS.Timeout | undefined;
+    child.on("error", () => {}); // a message to a dead process; `exit` follows
+    child.on("message", ({ listening }: KeptSays, handle) => {
+      this.#seenAt = Date.now();
+      if (listening === undefined) return;
+      readyAt = Date.now();
+      this.#wedged = listening.wedged;
+      this.#textLog = listening.textLog;
+      const socket = handle as unknown as { fd: number; close(): void } | undefined; // as the service sent it
+      if (socket !== undefined && this.#stops === 0) this.#socket ??= { handle: socket, url: listening.url };
+      if (listening.wedged > 0) watching = setInterval(() => this.#look(child), listening.wedged / 4);
+    });
+    child.on("exit", (code, signal) => {
+      clearInterval(watching);
+      this.#child = undefined;
+      const death = deathOf(box, signal ?? `status ${code}`);
+      const isOver = code === 0 || readyAt === undefined || this.#stops > 0;
+      if (isOver)
+        return this.#done(
+          code ?? (this.#stops > 0 || signal === null ? this.#status : 128 + constants.signals[signal]),
+        );
+      void this.#replace({ worker, death }, Date.now() - (readyAt ?? 0));
+    });
+  }
+
+  async #replace(before: NonNullable<Kept["before"]>, lived: number): Promise<void> {
+    this.#failures = lived >= startedWell ? 0 : this.#failures + 1;
+    const inMs = this.#failures === 0 ? 0 : Math.min(longestBackoff, firstBackoff * 2 ** (this.#failures - 1));
+    const { cause, run } = before.death;
+    await writeLine(this, "warn", { message: "the process ended; another one is started", cause, run, inMs });
+    setTimeout(() => this.#stops === 0 && this.#spawn(before), inMs);
+  }
+
+  /** The service ends itself when it is wedged; this is for one that cannot, because it is stopped as a whole. */
+  #look(child: ChildProcess): void {
+    this.#tell({ ask: "alive" });
+    const silentMs = Date.now() - this.#seenAt;
+    if (silentMs < this.#wedged + grace) return;
+    void writeLine(this, "error", { message: "the process is silent; it is killed", silentMs });
+    child.kill("SIGKILL");
+  }
+
+  get textLog(): boolean {
+    return this.#textLog;
+  }
+
+  #tell(message: KeeperSays): void {
+    if (this.#child?.connected) this.#child.send(message, () => {}); // a process that is gone ends otherwise
+  }
+}

@@ -1,0 +1,24 @@
+import { writeSync } from "node:fs";
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A line of the log, written at once: for a process or thread that has no log of its own, or no time left. */
+export async function writeLine(
+  { textLog }: { readonly textLog: boolean },
+  level: "info" | "warn" | "error",
+  { message, ...fields }: Fields & { readonly message: string },
+): Promise<void> {
+  const put = (line: string): void => {
+    try {
+      writeSync(2, line);
+    } catch {
+      // stderr is full or closed
+    }
+  };
+  if (!textLog) {
+    put(`${JSON.stringify({ level, time: new Date().toISOString(), pid: process.pid, ...fields, message })}\n`);
+    return;
+  }
+  const { textLog: asText } = await import("../log.ts");
+  asText("info", put)[level](message, fields);
+}
