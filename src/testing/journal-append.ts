@@ -106,6 +106,18 @@ export function appendCases(bench: JournalBench): void {
       assert.equal((await journal.read(ownership.run, 0, 10)).length, 2);
     });
 
+    it("fences the very events that stand there when another epoch wrote them", async () => {
+      const journal = await bench.open();
+      const { ownership } = await claimed(journal);
+      const events = eventsAfter(ownership, [text("a"), text("b")]);
+      await journal.release(ownership);
+      const next = await claimWhenFree(journal, "worker-2");
+      assert.equal((await journal.append([{ ownership: next.ownership, events }])).size, 0);
+      // Word for word the same: whoever takes it for its own lost response believes that it still owns the run.
+      assert.deepEqual([...(await journal.append([{ ownership, events }]))], [ownership]);
+      assert.equal((await journal.read(ownership.run, 0, 10)).length, 2);
+    });
+
     it("settles a repeated append as done even after others have taken the run over", async () => {
       const journal = await bench.open();
       const { ownership } = await claimed(journal);
