@@ -1,12 +1,15 @@
 import {
+  answerOf,
   type Decoder,
   type Delta,
   type FinishReason,
   type Frame,
   list,
+  otherFields,
   parseJson,
   Quirks,
   record,
+  ToldFields,
   type VenturiError,
   word,
 } from "venturi/plugin";
@@ -33,6 +36,7 @@ export class GeminiDecoder implements Decoder {
   #reported = false;
   #live = false;
   #identified = false;
+  readonly #told = new ToldFields();
   #ended = false;
 
   push(frame: Frame, out: Delta[]): void {
@@ -81,6 +85,7 @@ export class GeminiDecoder implements Decoder {
       return this.#fail(errorOf(response), out);
     }
     if (!this.#identified) this.#identify(response, out);
+    this.#tell(response, out);
     const candidates = list(response.candidates);
     for (let i = 0; i < candidates.length; i++) {
       this.#candidate(record(candidates[i]), { ...source, place: [...source.place, "candidates", i] }, out);
@@ -89,6 +94,16 @@ export class GeminiDecoder implements Decoder {
     if (blocked !== undefined) this.#block(blocked, record(response.promptFeedback), out);
     if (response.usageMetadata !== undefined) this.#count(record(response.usageMetadata), out);
     if (candidates.length === 0 && blocked === undefined && response.usageMetadata === undefined) this.#other(response);
+  }
+
+  /** Fields of the answer, and of its candidate under `candidate.`; most come with every chunk. */
+  #tell(response: Wire, out: Delta[]): void {
+    const own = otherFields(response, known.response);
+    const [first] = list(response.candidates);
+    const ofCandidate = first === undefined ? undefined : otherFields(record(first), known.candidate, "candidate.");
+    if (own === undefined && ofCandidate === undefined) return;
+    const news = this.#told.news({ ...own, ...ofCandidate });
+    if (news !== undefined) out.push({ type: "response", ...answerOf(wireName, news) });
   }
 
   #identify(response: Wire, out: Delta[]): void {
@@ -178,7 +193,8 @@ export class GeminiDecoder implements Decoder {
   #tellUsage(out: Delta[]): void {
     if (this.#reported || this.#figures === undefined) return;
     this.#reported = true;
-    out.push({ type: "usage", usage: usageOf(this.#figures, this.#raw === undefined ? "partial" : "reported") });
+    const usage = usageOf(this.#figures, this.#raw === undefined ? "partial" : "reported");
+    out.push({ type: "usage", usage, ...answerOf(wireName, otherFields(this.#figures, new Set())) });
   }
 
   get #raw(): string | undefined {
@@ -204,6 +220,19 @@ export class GeminiDecoder implements Decoder {
 /** An enum's zero value, which gateways write out where Google omits the field. */
 const specified = (reason: unknown): string | undefined =>
   typeof reason === "string" && reason.endsWith("_UNSPECIFIED") ? undefined : word(reason);
+
+/** What is read here. */
+const known = {
+  response: new Set(["candidates", "usageMetadata", "responseId", "modelVersion", "error"]),
+  candidate: new Set([
+    "content",
+    "finishReason",
+    "index",
+    "groundingMetadata",
+    "citationMetadata",
+    "urlContextMetadata",
+  ]),
+};
 
 const citations = ["groundingMetadata", "citationMetadata", "urlContextMetadata"] as const;
 const served = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"] as const;

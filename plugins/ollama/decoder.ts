@@ -1,4 +1,5 @@
 import {
+  answerOf,
   count,
   type Decoder,
   type Delta,
@@ -6,6 +7,7 @@ import {
   type Frame,
   type JsonPlace,
   list,
+  otherFields,
   Quirks,
   RepeatedJson,
   record,
@@ -23,6 +25,9 @@ type Wire = Readonly<Record<string, unknown>>;
 
 /** Values that vary from line to line. */
 const changing = varying([["message", "content"], ["message", "thinking"], ["response"]], [["created_at"]]);
+
+/** What is read of the last line, and what is the same in all of them. */
+const known = new Set(["model", "created_at", "message", "response", "thinking", "done", "done_reason", "error"]);
 
 /** One JSON object per line, from /api/chat (`message`) and /api/generate (`response`); the last has `done: true`. */
 export class OllamaDecoder implements Decoder {
@@ -107,7 +112,9 @@ export class OllamaDecoder implements Decoder {
     if (output !== undefined) usage.outputTokens = output;
     // Older builds do not count a cached prompt again.
     if (input === undefined || output === undefined) usage.source = "partial";
-    if (input !== undefined || output !== undefined) out.push({ type: "usage", usage });
+    // All that the last line says beyond the answer are figures.
+    const figures = answerOf(wireName, otherFields(line, known));
+    if (input !== undefined || output !== undefined || figures.native) out.push({ type: "usage", usage, ...figures });
     const raw = word(line.done_reason);
     if (raw === undefined) this.quirks.count("missing_done_reason");
     const finish = this.#finish(raw);

@@ -52,6 +52,8 @@ export class ChatDecoder implements Decoder {
   #figures: Record<string, unknown> | undefined;
   readonly #others = new OtherFields(wireName);
   #last: Json | undefined;
+  /** The chunk under way as it was received. */
+  #source = "";
   /** Finish reasons by choice index; undefined while open. Only the first choice seen is decoded. */
   readonly #choices = new Map<number, string | undefined>();
   #choice: number | undefined;
@@ -71,6 +73,7 @@ export class ChatDecoder implements Decoder {
   push(frame: Frame, out: Delta[]): void {
     if (this.#ended) return;
     const data = frame.data;
+    this.#source = data;
     if (data.charCodeAt(0) !== 123 && this.#sentinel(data.trim(), out)) return;
     const introduced = this.#id !== "" && this.#model !== "";
     const chunk = introduced ? this.#json.parse(data) : parseJson(data);
@@ -202,8 +205,10 @@ export class ChatDecoder implements Decoder {
       this.#hasRefusal = true;
       out.push({ type: "refusal", text: refusal, ...this.#others.take() });
     }
-    if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out);
-    if (typeof function_call === "object" && function_call !== null) this.#calls.pushFunctionCall(function_call, out);
+    if (Array.isArray(tool_calls)) this.#calls.push(tool_calls, out, this.#source);
+    if (typeof function_call === "object" && function_call !== null) {
+      this.#calls.pushFunctionCall(function_call, out, this.#source);
+    }
     if (delta.executed_tools !== undefined) pushActivities("server_tool", delta.executed_tools, out);
     if (delta.annotations !== undefined) pushActivities("citation", delta.annotations, out);
     if (delta.images !== undefined) pushActivities("part", delta.images, out);

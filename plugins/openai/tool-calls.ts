@@ -1,4 +1,15 @@
-import { answerOf, type Delta, JsonScanner, list, type NativeAnswer, type Quirks, record, word } from "venturi/plugin";
+import {
+  answerOf,
+  type Delta,
+  type JsonPlace,
+  JsonScanner,
+  list,
+  type NativeAnswer,
+  type Quirks,
+  record,
+  textsAt,
+  word,
+} from "venturi/plugin";
 import { fieldsOfCall } from "./other-fields.ts";
 
 /** The wire's identification of a call: its index, the legacy `function_call`, or nothing. */
@@ -48,10 +59,10 @@ export class ToolCalls {
   }
 
   /** `delta.tool_calls` of one chunk. */
-  push(toolCalls: unknown, out: Delta[]): void {
+  push(toolCalls: unknown, out: Delta[], source: string): void {
     let touched: Call | undefined;
-    for (const entry of list(toolCalls)) {
-      const fragment = this.#read(entry);
+    for (const [at, entry] of list(toolCalls).entries()) {
+      const fragment = this.#read(entry, (...to) => exact(source, ["tool_calls", at, ...to]));
       const call = this.#find(fragment, touched) ?? this.#open(fragment);
       touched = call;
       this.#extend(call, fragment, out);
@@ -59,9 +70,10 @@ export class ToolCalls {
   }
 
   /** The legacy `delta.function_call`. */
-  pushFunctionCall(functionCall: unknown, out: Delta[]): void {
+  pushFunctionCall(functionCall: unknown, out: Delta[], source: string): void {
     this.#quirks.count("function_call");
-    const fragment: Fragment = { ...this.#read({ function: functionCall }), key: "function_call" };
+    const text = (_: string, name: string) => exact(source, ["function_call", name]);
+    const fragment: Fragment = { ...this.#read({ function: functionCall }, text), key: "function_call" };
     this.#extend(this.#byKey.get("function_call") ?? this.#open(fragment), fragment, out);
   }
 
@@ -72,7 +84,8 @@ export class ToolCalls {
     }
   }
 
-  #read(entry: unknown): Fragment {
+  /** `text`: of the value at this place in the entry, as it was received. */
+  #read(entry: unknown, text: (...place: [string, string]) => string | undefined): Fragment {
     const whole = record(entry);
     const { index, id, extra_content, custom, ...flat } = whole;
     const isCustom = custom !== undefined && custom !== null;
@@ -85,7 +98,11 @@ export class ToolCalls {
       key: Number.isSafeInteger(index) && (index as number) >= 0 ? (index as number) : undefined, // a safe integer
       id: this.#id(id),
       name,
-      piece: isObject ? JSON.stringify(content) : typeof content === "string" ? content : "",
+      piece: isObject
+        ? (text("function", "arguments") ?? JSON.stringify(content))
+        : typeof content === "string"
+          ? content
+          : "",
       whole: isObject,
       custom: isCustom,
       signature: word(record(record(extra_content).google).thought_signature),
@@ -186,6 +203,10 @@ export class ToolCalls {
     out.push({ type: "tool_call", index: call.index, arguments: piece, sealed: true });
   }
 }
+
+/** Text of a call's value: encoded again, long numbers would be others. */
+const exact = (source: string, place: JsonPlace): string | undefined =>
+  [...textsAt(source, ["choices", "*", "*", ...place]).values()][0];
 
 const othersOf = (...of: Parameters<typeof fieldsOfCall>) => answerOf("openai-chat", fieldsOfCall(...of));
 

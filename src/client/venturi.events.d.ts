@@ -293,6 +293,7 @@ export type ProviderActivity = {
   wire: string;
   data: unknown;
   keep?: boolean;
+  omitted?: Array<string>;
 };
 
 export type ReasoningDelta = {

@@ -125,6 +125,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     wire: z.string(),
     data: z.unknown(),
     keep: z.boolean().exactOptional(),
+    /** Names of fields that were too large to be kept. */
+    omitted: z.array(z.string()).exactOptional(),
   }),
   event("tool_call.started", {
     ...ofCall,

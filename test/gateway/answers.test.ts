@@ -223,7 +223,127 @@ describe("whatever the vendor's own library can receive", function () {
     );
     hasArrived(arrived, ["caller"], ({ content }) => content.filter(({ type }: Json) => type === "tool_use"));
   });
+
+  /** No client speaks these wires: what their vendors say beyond the answer is in the journal. */
+  const journalled = async (body: string, type: string): Promise<Json> => {
+    open.answer((response) => response.writeHead(200, { "content-type": type }).end(body));
+    const response = await open.post("/openai/v1/chat/completions", {
+      model: "agent",
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    assert.equal(response.status, 200, await response.text());
+    const events = await allSse(await fetch(`${open.url}/v1/runs/${response.headers.get("x-venturi-run")}/events`));
+    const told = events.map(({ data }) => JSON.parse(data));
+    const fields = told.filter(({ kind }) => kind === "response").map(({ data }) => data);
+    const finished = told.find((event) => event.type === "generation.finished");
+    return { fields: Object.assign({}, ...fields), usage: finished.native?.fields };
+  };
+
+  it("as Gemini's answer is in the journal, streamed or whole", async () => {
+    open = await gateway({ provider: "gemini", answer: "" });
+    const others = fc.record({ own: json, ofCandidate: json, usage: json });
+    await fc.assert(
+      fc.asyncProperty(others, words, async ({ own, ofCandidate, usage }, text) => {
+        const usageMetadata = {
+          promptTokenCount: 3,
+          candidatesTokenCount: 4,
+          serviceTier: "x",
+          ...prefixed("u", usage),
+        };
+        const candidate = {
+          content: { parts: [{ text }] },
+          finishReason: "STOP",
+          avgLogprobs: -1,
+          ...prefixed("c", ofCandidate),
+        };
+        const answer = { ...prefixed("o", own), candidates: [candidate], usageMetadata, promptFeedback: { a: 1 } };
+        const whole = JSON.stringify(answer);
+        for (const [body, type] of [
+          [`data: ${whole}\n\n`, "text/event-stream"],
+          [whole, "application/json"],
+        ] as const) {
+          const { fields, usage: figures } = await journalled(body, type);
+          assert.deepEqual(figures, usageMetadata);
+          assert.deepEqual(fields, {
+            ...prefixed("o", own),
+            ...prefixed("candidate.c", ofCandidate),
+            "candidate.avgLogprobs": -1,
+            promptFeedback: { a: 1 },
+          });
+        }
+      }),
+      { numRuns, seed },
+    );
+  });
+
+  it("but is too large to be kept is left out, named in the journal, and no harm to the answer", async () => {
+    open = await gateway({ provider: "openai", answer: "" });
+    const deep = Array.from({ length: 80 }).reduce<Json>((inner) => ({ inner }), 1);
+    const answer = {
+      ...{ id: "c", model: "m", service_tier: "flex", huge: "x".repeat(9 * 1024 * 1024), deep },
+      choices: [{ index: 0, message: { role: "assistant", content: "Yes." }, finish_reason: "stop" }],
+    };
+    open.answer((response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(answer)),
+    );
+    const asked = { model: "agent", messages: [{ role: "user", content: "Hi" }] };
+    const response = await open.post("/openai/v1/chat/completions", asked);
+    const got = (await response.json()) as Json;
+    assert.deepInclude(got, { service_tier: "flex" });
+    assert.notProperty(got, "huge");
+    assert.equal(got.choices[0].message.content, "Yes.");
+    const events = await allSse(await fetch(`${open.url}/v1/runs/${response.headers.get("x-venturi-run")}/events`));
+    const told = events.map(({ data }) => JSON.parse(data)).find(({ kind }) => kind === "response");
+    assert.sameMembers(told.omitted, ["huge", "deep"]);
+  });
+
+  it("of several generations is summed in the usage, and the last one's otherwise", async () => {
+    const usage = {
+      prompt_tokens: 3,
+      completion_tokens: 4,
+      total_tokens: 7,
+      prompt_tokens_details: { audio_tokens: 2 },
+    };
+    const call = { id: "c1", type: "function", function: { name: "sum", arguments: '{"expression":"1+1"}' } };
+    const bodies = [{ content: null, tool_calls: [call] }, { content: "2" }].map((message, at) => ({
+      ...{ id: "c", model: "m", service_tier: `tier-${at}`, usage },
+      choices: [
+        { index: 0, message: { role: "assistant", ...message }, finish_reason: at === 0 ? "tool_calls" : "stop" },
+      ],
+    }));
+    const more = "tools: { sum: { type: calculator } }";
+    open = await gateway({ provider: "openai", agent: ", tools: [sum]", more, answer: "" });
+    let asked = 0;
+    open.answer((response) =>
+      response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(bodies[asked++])),
+    );
+    const response = await open.post("/openai/v1/chat/completions", {
+      model: "agent",
+      messages: [{ role: "user", content: "Hi" }],
+    });
+    const got = (await response.json()) as Json;
+    assert.equal(asked, 2, JSON.stringify(got));
+    assert.equal(got.service_tier, "tier-1");
+    assert.deepInclude(got.usage, { prompt_tokens: 6, completion_tokens: 8, total_tokens: 14 });
+    assert.equal(got.usage.prompt_tokens_details.audio_tokens, 4);
+  });
+
+  it("as Ollama's answer is in the journal", async () => {
+    open = await gateway({ provider: "ollama", answer: "" });
+    await fc.assert(
+      fc.asyncProperty(json, async (others) => {
+        const figures = { prompt_eval_count: 3, eval_count: 4, total_duration: 5, ...prefixed("o", others) };
+        const last = { model: "m", message: { content: "hi" }, done: true, done_reason: "stop", ...figures };
+        const { usage } = await journalled(`${JSON.stringify(last)}\n`, "application/x-ndjson");
+        assert.deepEqual(usage, figures);
+      }),
+      { numRuns, seed },
+    );
+  });
 });
+
+const prefixed = (prefix: string, fields: Json): Json =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [`${prefix}_${name}`, value]));
 
 /** One that its vendor has finished, with names of its own. */
 function item(given: Json, at: number): Json {

@@ -111,6 +111,16 @@ describe("a call's arguments stay as the model wrote them", () => {
     }
   }
 
+  it("from a Chat Completions server that sends an object", async () => {
+    const call = `{"index":0,"id":"c1","function":{"name":"look","arguments":${exact}}}`;
+    const other = '{"index":1,"id":"c2","function":{"name":"look","arguments":{}}}';
+    const chunk = `{"id":"c","model":"m","choices":[{"index":0,"delta":{"tool_calls":[${call},${other}]},"finish_reason":"tool_calls"}]}`;
+    open = await gateway({ provider: "openai", answer: sse(chunk, "[DONE]") });
+    const [first] = clients;
+    const whole = await (await post(first?.path ?? "", `{"model":"agent",${first?.asks}}`)).text();
+    assert.include(whole, `"arguments":${text}`);
+  });
+
   it("in the journal, in a session that goes on, and in a body that is read piece by piece", async () => {
     open = await gateway({ provider: "anthropic", answer: vendors.anthropic?.stream ?? "" });
     const [, responses, messages] = clients;

@@ -160,8 +160,9 @@ export class DeltaWriter {
   #tell(kind: "response" | "fields", native: NativeAnswer): void {
     this.#flush();
     if (kind === "fields") this.shown = true;
-    const { wire, fields } = storable(native, this.#cap, this.#run);
-    this.#run.emit({ type: "provider.activity", round: this.#round, kind, wire, data: fields });
+    const { wire, fields, omitted } = storable(native, this.#cap, this.#run);
+    const left = omitted === undefined ? {} : { omitted };
+    this.#run.emit({ type: "provider.activity", round: this.#round, kind, wire, data: fields, ...left });
   }
 
   #reason(delta: ReasoningDelta): void {

@@ -443,6 +443,7 @@ class ProviderActivity(Model):
     wire: str
     data: Any
     keep: bool | None = None
+    omitted: list[str] | None = None
 
 
 class ToolCallStartedNative(Model):
