@@ -1,5 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect } from "chai";
-import { testFolder } from "../folder.ts";
 import { Started } from "./started.ts";
 
 const tool = (call: string) => `export default {
@@ -38,16 +40,18 @@ telemetry: { logs: { format: text } }
 for (const processes of [1, 2]) {
   describe(`a run that takes every process down that continues it, with ${processes} of them`, function () {
     this.timeout(120_000);
-    const folder = testFolder();
+    const folder = mkdtempSync(join(tmpdir(), "venturi-"));
     let service: Started;
     before(async () => {
-      const files = Object.fromEntries(names.map((name) => [`${name}.mjs`, poisons[name as keyof typeof poisons]]));
-      service = await new Started(folder.write({ "venturi.yaml": config(processes), ...files })).listening();
+      for (const [name, text] of Object.entries(poisons)) writeFileSync(join(folder, `${name}.mjs`), text);
+      writeFileSync(join(folder, "venturi.yaml"), config(processes));
+      service = await new Started(join(folder, "venturi.yaml")).listening();
     });
     after(async () => {
       service.child.kill("SIGTERM");
       service.child.kill("SIGTERM");
       await service.ended;
+      rmSync(folder, { recursive: true, force: true });
     });
     const ended = async (run: string) => {
       for (;;) {
