@@ -76,6 +76,8 @@ class Face {
   }
 
   #file(face, lines) {
+    // Who calls the plugins' face wrongly is a plugin, not the client whose request it works on.
+    const code = this.#name === "plugin" ? "plugin_failed" : "invalid_input";
     const error = ofClient.has(this.#name)
       ? [
           'import { ClientError } from "../client/client-error.ts";',
@@ -83,7 +85,7 @@ class Face {
         ]
       : [
           'import { VenturiError } from "../core/errors.ts";',
-          '(op, message, cause) => new VenturiError(op, "invalid_input", message, { cause })',
+          `(op, message, cause) => new VenturiError(op, "${code}", message, { cause })`,
         ];
     const handles = [...this.#handles].map(([name, table]) => `${name}: ${JSON.stringify(table)},`);
     return `// Written by npm run generate.
@@ -204,6 +206,8 @@ ${lines.join("\n")}
     if (isCalled) return properties.length > 0 ? ["function", "object"] : ["function"];
     if (properties.length === 0 && this.#checker.getIndexInfosOfType(type).length === 0) return ["any"]; // {}
     const kinds = ["object"];
+    // A decoder passes on what a vendor sent as an object; whether it is one is for the function to see.
+    if (this.#name === "plugin" && this.#checker.getIndexInfosOfType(type).length > 0) kinds.push("array");
     if (properties.some(({ name }) => name === "~standard")) kinds.push("function"); // arktype's schemas are functions
     if (properties.some(({ name }) => name.includes("iterator"))) kinds.push("array");
     if (this.#checker.isTypeAssignableTo(this.#checker.getStringType(), type)) kinds.push("string");

@@ -6,7 +6,7 @@ import { makeDoors } from "./door.ts";
 export * from "../plugin.ts";
 
 const { door, doorOfClass } = makeDoors(
-  (op, message, cause) => new VenturiError(op, "invalid_input", message, { cause }),
+  (op, message, cause) => new VenturiError(op, "plugin_failed", message, { cause }),
   {},
 );
 export const Accumulator = doorOfClass("plugin.Accumulator", face.Accumulator, "settings: object|undefined", {
@@ -16,7 +16,7 @@ export const Accumulator = doorOfClass("plugin.Accumulator", face.Accumulator, "
 export const DigestFold = doorOfClass(
   "plugin.DigestFold",
   face.DigestFold,
-  "run: string, request: object, prices: object|undefined",
+  "run: string, request: object, prices: array|object|undefined",
   { add: "event: object", end: "last: object" },
 );
 export const Egress = doorOfClass("plugin.Egress", face.Egress, "options: object", {
@@ -99,14 +99,16 @@ export const StallWatch = doorOfClass(
   "socket: array|object, limit: number, stalled: function",
   { stop: "" },
 );
-export const ToldFields = doorOfClass("plugin.ToldFields", face.ToldFields, "", { news: "fields: object|undefined" });
+export const ToldFields = doorOfClass("plugin.ToldFields", face.ToldFields, "", {
+  news: "fields: array|object|undefined",
+});
 export const Transcript = doorOfClass("plugin.Transcript", face.Transcript, "", { push: "deltas: array" });
 export const VendorAnswer = doorOfClass("plugin.VendorAnswer", face.VendorAnswer, "wire: string", {
   add: "event: object",
-  usage: "own: object, total: object",
+  usage: "own: array|object, total: object",
 });
 export const addUsage = door("plugin.addUsage", face.addUsage, "left: object, right: object");
-export const answerOf = door("plugin.answerOf", face.answerOf, "wire: string, fields: object|undefined");
+export const answerOf = door("plugin.answerOf", face.answerOf, "wire: string, fields: array|object|undefined");
 export const argumentsObject = door("plugin.argumentsObject", face.argumentsObject, "call: object");
 export const argumentsText = door("plugin.argumentsText", face.argumentsText, "call: object");
 export const asksDigests = door("plugin.asksDigests", face.asksDigests, "argument 1: object");
@@ -132,7 +134,7 @@ export const complaintsOf = door(
   face.complaintsOf,
   "schema: function|object, value: any, error: object",
 );
-export const costOf = door("plugin.costOf", face.costOf, "spent: array, prices: object");
+export const costOf = door("plugin.costOf", face.costOf, "spent: array, prices: array|object");
 export const count = door("plugin.count", face.count, "value: any");
 export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
 export const dataUrl = door("plugin.dataUrl", face.dataUrl, "argument 1: object");
@@ -171,7 +173,7 @@ export const hasLateSystem = door(
   face.hasLateSystem,
   "messages: array, keeps: function|undefined",
 );
-export const header = door("plugin.header", face.header, "headers: object, name: string");
+export const header = door("plugin.header", face.header, "headers: array|object, name: string");
 export const heartbeatFrame = door("plugin.heartbeatFrame", face.heartbeatFrame, "run: string");
 export const httpError = door("plugin.httpError", face.httpError, "thrown: any");
 export const httpFailure = door("plugin.httpFailure", face.httpFailure, "op: string, failure: object");
@@ -189,7 +191,7 @@ export const isToolSource = door("plugin.isToolSource", face.isToolSource, "valu
 export const isWhole = door("plugin.isWhole", face.isWhole, "argument 1: object");
 export const joinNative = door("plugin.joinNative", face.joinNative, "...all: any");
 export const joinWires = door("plugin.joinWires", face.joinWires, "pieces: array");
-export const joined = door("plugin.joined", face.joined, "one: object, other: object, how: string");
+export const joined = door("plugin.joined", face.joined, "one: array|object, other: array|object, how: string");
 export const list = door("plugin.list", face.list, "value: any");
 export const listedRequest = door("plugin.listedRequest", face.listedRequest, "json: string, agent: string");
 export const mayBeCut = door("plugin.mayBeCut", face.mayBeCut, "events: array");
@@ -199,14 +201,18 @@ export const metadataText = door("plugin.metadataText", face.metadataText, "valu
 export const nameRun = door("plugin.nameRun", face.nameRun, "reply: object, run: string");
 export const named = door("plugin.named", face.named, "name: string, schema: function|object");
 export const namesPrivate = door("plugin.namesPrivate", face.namesPrivate, "url: object");
-export const nativeOf = door("plugin.nativeOf", face.nativeOf, "wire: string, object: object, argument 3: object");
+export const nativeOf = door(
+  "plugin.nativeOf",
+  face.nativeOf,
+  "wire: string, object: array|object, argument 3: object",
+);
 export const noDigests = door("plugin.noDigests", face.noDigests, "why: string");
 export const notCounted = door("plugin.notCounted", face.notCounted, "");
 export const objectIn = door("plugin.objectIn", face.objectIn, "text: string");
 export const otherFields = door(
   "plugin.otherFields",
   face.otherFields,
-  "object: object, known: array|object, at: string|undefined",
+  "object: array|object, known: array|object, at: string|undefined",
 );
 export const parseDataUrl = door("plugin.parseDataUrl", face.parseDataUrl, "url: string");
 export const parseJson = door("plugin.parseJson", face.parseJson, "text: string");
@@ -228,11 +234,15 @@ export const readForm = door("plugin.readForm", face.readForm, "body: any, conte
 export const readerGone = door("plugin.readerGone", face.readerGone, "response: object");
 export const reasonsOf = door("plugin.reasonsOf", face.reasonsOf, "thrown: any");
 export const record = door("plugin.record", face.record, "value: any");
-export const redactor = door("plugin.redactor", face.redactor, "secrets: object");
+export const redactor = door("plugin.redactor", face.redactor, "secrets: array|object");
 export const retryAfter = door("plugin.retryAfter", face.retryAfter, "error: object");
 export const retryField = door("plugin.retryField", face.retryField, "error: object");
 export const retryHint = door("plugin.retryHint", face.retryHint, "error: object");
-export const retryHints = door("plugin.retryHints", face.retryHints, "status: number, headers: object, body: any");
+export const retryHints = door(
+  "plugin.retryHints",
+  face.retryHints,
+  "status: number, headers: array|object, body: any",
+);
 export const separated = door("plugin.separated", face.separated, "frame: object");
 export const sleep = door("plugin.sleep", face.sleep, "clock: object, ms: number, signal: object|undefined => promise");
 export const sortCursor = door("plugin.sortCursor", face.sortCursor, "cursor: string");
@@ -252,7 +262,7 @@ export const textAt = door("plugin.textAt", face.textAt, "text: string, place: a
 export const textMessage = door("plugin.textMessage", face.textMessage, "role: string, text: string");
 export const textOf = door("plugin.textOf", face.textOf, "message: object");
 export const textOnly = door("plugin.textOnly", face.textOnly, "type: string");
-export const textUnlessSame = door("plugin.textUnlessSame", face.textUnlessSame, "text: string, value: object");
+export const textUnlessSame = door("plugin.textUnlessSame", face.textUnlessSame, "text: string, value: array|object");
 export const textsAt = door("plugin.textsAt", face.textsAt, "text: string, place: array");
 export const toAuditRecord = door("plugin.toAuditRecord", face.toAuditRecord, "argument 1: object");
 export const toClaim = door("plugin.toClaim", face.toClaim, "row: object, worker: string");
@@ -262,14 +272,14 @@ export const toRow = door("plugin.toRow", face.toRow, "row: object");
 export const toSignal = door("plugin.toSignal", face.toSignal, "row: object");
 export const tooManyRuns = door("plugin.tooManyRuns", face.tooManyRuns, "most: number");
 export const traceHeadersIn = door("plugin.traceHeadersIn", face.traceHeadersIn, "argument 1: object");
-export const traceHeadersOf = door("plugin.traceHeadersOf", face.traceHeadersOf, "headers: object");
+export const traceHeadersOf = door("plugin.traceHeadersOf", face.traceHeadersOf, "headers: array|object");
 export const traceparentOf = door("plugin.traceparentOf", face.traceparentOf, "header: array|string|undefined");
 export const untranslated = door("plugin.untranslated", face.untranslated, "argument 1: object");
 export const varying = door("plugin.varying", face.varying, "read: array, skipped: array|undefined");
 export const vendorWords = door("plugin.vendorWords", face.vendorWords, "body: any");
 export const warningsText = door("plugin.warningsText", face.warningsText, "fields: array|object|string");
-export const withFields = door("plugin.withFields", face.withFields, "element: object, native: object|undefined");
-export const withNative = door("plugin.withNative", face.withNative, "element: object, native: object|undefined");
+export const withFields = door("plugin.withFields", face.withFields, "element: array|object, native: object|undefined");
+export const withNative = door("plugin.withNative", face.withNative, "element: array|object, native: object|undefined");
 export const withoutGenerations = door("plugin.withoutGenerations", face.withoutGenerations, "provider: object");
 export const word = door("plugin.word", face.word, "value: any");
 export const wordsOf = door("plugin.wordsOf", face.wordsOf, "text: string");

@@ -37,13 +37,13 @@ describe("the entry points", () => {
   it("say which argument is wrong, and how", async () => {
     const error = await thrownBy(() => durationOf(1, any(null)));
     expect(`${error}`).to.equal(
-      "plugin.durationOf: invalid_input: durationOf(number, null): argument 2 has to be an object, not null",
+      "plugin.durationOf: plugin_failed: durationOf(number, null): argument 2 has to be an object, not null",
     );
     expect(error).to.be.instanceOf(VenturiError);
     expect((await thrownBy(() => agent(any(undefined)))).message).to.equal(
       "agent(undefined): options has to be an object, not undefined",
     );
-    expect((await thrownBy(() => new Sentences(any({})))).code).to.equal("invalid_input");
+    expect((await thrownBy(() => new Sentences(any({})))).code).to.equal("plugin_failed");
     expect((await thrownBy(() => new Sentences().push(any(5)))).op).to.equal("plugin.Sentences.push");
   });
 
