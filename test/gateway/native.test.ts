@@ -353,6 +353,33 @@ describe("content that defines tools", () => {
   });
 });
 
+describe("a fork", () => {
+  it("has what the key that forks may, not what the key that started had", async () => {
+    const { provider, path, answer, asked, tools } = surfaces.responses as Surface;
+    const more = { one: "", two: ", overrides: { native: [user], vendorTools: [web_search] }" };
+    const keys = Object.entries(more).map(([key, own]) => `{ id: ${key}, tenant: t, sha256: ${sha(key)}${own} }`);
+    const open = await gateway({ provider, answer, server: `, auth: { keys: [${keys.join(", ")}] }` });
+    const by = (key: string) => ({ authorization: `Bearer ${key}` });
+    const given = { ...asked, user: "u", tools: [...tools.own, { type: "web_search" }] };
+    const response = await open.post(path, given, by("two"));
+    assert.equal(response.status, 200, await response.text());
+    const run = response.headers.get("x-venturi-run");
+    for (const key of ["one", "two"]) {
+      const forked = await open.post(`/v1/runs/${run}/fork`, { after: 1 }, by(key));
+      const said = (await forked.json()) as { run: string };
+      assert.isBelow(forked.status, 300, JSON.stringify(said));
+      await (
+        await fetch(`${open.url}/v1/runs/${said.run}/events`, { headers: { ...by(key), accept: "text/event-stream" } })
+      ).text();
+    }
+    const [first, one, two] = open.bodies();
+    assert.deepEqual(two, first);
+    assert.notProperty(one, "user");
+    assert.notInclude(JSON.stringify(one), "web_search");
+    await open.close();
+  });
+});
+
 describe("a choice of a tool that is not offered", () => {
   it("is not passed on either", async () => {
     const { provider, path, answer, asked } = surfaces.responses as Surface;

@@ -115,6 +115,8 @@ export class Circuit {
   #note({ tenant, run }: Caller, weight: number): void {
     const runs = this.#failed.get(tenant) ?? new Map<string, number>();
     this.#failed.set(tenant, runs);
+    // Enough of one tenant; without a success the list would grow for ever.
+    if (runs.size >= this.#needed * 2 && !runs.has(run)) return;
     runs.set(run, Math.max(weight, runs.get(run) ?? 0));
   }
 
