@@ -2,9 +2,9 @@ import { strict as assert } from "node:assert";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openVenturi } from "venturi";
 import { startSimulator } from "../../plugins/simulator/server.ts";
 import { silentLog } from "../../src/core/log.ts";
-import { openVenturi } from "../../src/index.ts";
 import {
   type AgentChunk,
   type AgentSubject,

@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { Chunk, Venturi } from "venturi";
 import { type Simulator, startSimulator } from "../../plugins/simulator/server.ts";
-import type { Chunk, Venturi } from "../../src/index.ts";
 import { venturiOf } from "../host/venturi.ts";
 
 const bases = { openai: "/v1", "openai-responses": "/v1", anthropic: "", gemini: "/v1beta", ollama: "" };

@@ -5,7 +5,6 @@ import { toStandardJsonSchema } from "@valibot/to-json-schema";
 import { type } from "arktype";
 import { expect } from "chai";
 import * as v from "valibot";
-import { z } from "zod";
 import {
   type AgentSpec,
   agent,
@@ -18,7 +17,8 @@ import {
   tool,
   type Venturi,
   VenturiError,
-} from "../../src/index.ts";
+} from "venturi";
+import { z } from "zod";
 import { say } from "../../src/testing/model.ts";
 import { collect, scripted } from "./scripted.ts";
 

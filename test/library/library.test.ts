@@ -1,6 +1,6 @@
 import { expect } from "chai";
+import type { Chunk, RunEvent, Venturi } from "venturi";
 import { type Simulator, startSimulator } from "../../plugins/simulator/server.ts";
-import type { Chunk, RunEvent, Venturi } from "../../src/index.ts";
 import { venturiOf } from "../host/venturi.ts";
 
 const scenarios = [

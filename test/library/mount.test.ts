@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import { agent, type Venturi } from "../../src/index.ts";
+import { agent, type Venturi } from "venturi";
 import { type Generation, say } from "../../src/testing/model.ts";
 import { scripted } from "./scripted.ts";
 

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect } from "chai";
+import { type App, agent, sqlite, tool, type Venturi } from "venturi";
 import { z } from "zod";
-import { type App, agent, sqlite, tool, type Venturi } from "../../src/index.ts";
 import { say } from "../../src/testing/model.ts";
 import { collect, scripted } from "./scripted.ts";
 

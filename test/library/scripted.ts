@@ -1,5 +1,5 @@
-import type { App, Venturi } from "../../src/index.ts";
-import { openVenturi } from "../../src/index.ts";
+import type { App, Venturi } from "venturi";
+import { openVenturi } from "venturi";
 import { type Generation, ScriptedModel } from "../../src/testing/model.ts";
 
 /** A program's agents on a scripted model: their models are `scripted/…`. */
