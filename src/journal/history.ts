@@ -2,16 +2,19 @@ import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Journal, Ownership } from "../core/journal.ts";
 
+const op = "journal.history";
 const page = 1_000;
 
-/** All events of a run up to the head given by the claim or row, page by page. */
+/** All events of a run up to the head given by the claim or row, page by page. Rejects with `not_found` if it was removed since. */
 export async function readHistory(journal: Journal, ownership: Pick<Ownership, "run" | "head">): Promise<RunEvent[]> {
   const history: RunEvent[] = [];
   while (history.length < ownership.head) {
     const events = await journal.read(ownership.run, history.length, Math.min(page, ownership.head - history.length));
     if (events.length === 0) {
+      if ((await journal.get(ownership.run)) === undefined)
+        throw new VenturiError(op, "not_found", `the run ${ownership.run} was removed`);
       throw new VenturiError(
-        "journal.history",
+        op,
         "internal",
         `${ownership.run} should have ${ownership.head} events but ends at ${history.length}`,
       );
@@ -19,4 +22,14 @@ export async function readHistory(journal: Journal, ownership: Pick<Ownership, "
     for (const event of events) history.push(event);
   }
   return history;
+}
+
+/** The same, of a run that others may remove at any time: without it the conversation goes on. */
+export async function historyOrNothing(journal: Journal, row: Pick<Ownership, "run" | "head">): Promise<RunEvent[]> {
+  try {
+    return await readHistory(journal, row);
+  } catch (thrown) {
+    if (VenturiError.isInstance(thrown) && thrown.code === "not_found") return [];
+    throw thrown;
+  }
 }

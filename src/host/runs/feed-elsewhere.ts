@@ -3,7 +3,7 @@ import { isTerminal, type RunEvent } from "../../core/events.ts";
 import type { FeedItem } from "../../core/feed.ts";
 import type { Claim, Journal } from "../../core/journal.ts";
 import type { RunRow } from "../../core/run-row.ts";
-import { readHistory } from "../../journal/history.ts";
+import { historyOrNothing } from "../../journal/history.ts";
 import { openQuestions } from "./approval-questions.ts";
 
 /** Rows looked at once a second, of the newest, the running and the waiting runs. */
@@ -134,7 +134,7 @@ export class ElsewhereWatch {
 
   async #tellEnd(row: RunRow, known: Known): Promise<void> {
     known.ended = true;
-    const digest = row.digest ?? endOfRun(row, await readHistory(this.#journal, row))?.digest;
+    const digest = row.digest ?? endOfRun(row, await historyOrNothing(this.#journal, row))?.digest;
     if (digest === undefined) return;
     const { run, agent, tenant } = row;
     const type = digest.status === "finished" ? "run.finished" : "run.failed";

@@ -9,7 +9,7 @@ import type { Message } from "../../core/messages.ts";
 import type { GenerationOptions } from "../../core/provider.ts";
 import type { RunRequest } from "../../core/run-request.ts";
 import type { RunRow } from "../../core/run-row.ts";
-import { readHistory } from "../../journal/history.ts";
+import { historyOrNothing, readHistory } from "../../journal/history.ts";
 
 const op = "run.fork";
 
@@ -174,7 +174,7 @@ async function conversationBefore(
       if (row.run === run) return { messages, runs };
       if (row.state !== "done") continue;
       runs.push(row.run);
-      messages.push(...sessionMessages(RunState.of(await readHistory(journal, row))));
+      messages.push(...sessionMessages(RunState.of(await historyOrNothing(journal, row))));
     }
     cursor = page.cursor;
   } while (cursor !== undefined);

@@ -5,7 +5,7 @@ import type { EventOf, RunEvent } from "../../core/events.ts";
 import type { Journal } from "../../core/journal.ts";
 import type { ForkOrigin } from "../../core/run-request.ts";
 import { RichOutput, type Tool, type ToolImage } from "../../core/tool.ts";
-import { readHistory } from "../../journal/history.ts";
+import { historyOrNothing } from "../../journal/history.ts";
 
 type Finished = EventOf<"tool.finished">;
 
@@ -50,7 +50,7 @@ const asking =
 async function replaying(journal: Journal, fork: ForkOrigin, history: readonly RunEvent[]) {
   const row = await journal.get(fork.run);
   // The original may have been removed since: then every call asks.
-  const original = row === undefined ? [] : await readHistory(journal, row);
+  const original = row === undefined ? [] : await historyOrNothing(journal, row);
   const recorded: Recorded = {
     calls: callsIn(original),
     made: callsIn(history),

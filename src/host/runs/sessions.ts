@@ -5,7 +5,7 @@ import type { RunEvent } from "../../core/events.ts";
 import type { Journal } from "../../core/journal.ts";
 import type { Message } from "../../core/messages.ts";
 import type { RunRow } from "../../core/run-row.ts";
-import { readHistory } from "../../journal/history.ts";
+import { historyOrNothing } from "../../journal/history.ts";
 
 interface Remembered {
   readonly runs: Set<string>;
@@ -60,7 +60,7 @@ export class Sessions {
   /** A run with damaged records is left out; the conversation continues without it. */
   async #readable(row: RunRow): Promise<readonly RunEvent[]> {
     try {
-      return await readHistory(this.#journal, row);
+      return await historyOrNothing(this.#journal, row);
     } catch (thrown) {
       if (VenturiError.isInstance(thrown) && thrown.code === "record_invalid") return [];
       throw thrown;
