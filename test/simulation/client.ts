@@ -1,0 +1,191 @@
+import { encodeEvent } from "../../src/core/encode-event.ts";
+import { VenturiError } from "../../src/core/errors.ts";
+import { type EventOf, isTerminal, type RunEvent } from "../../src/core/events.ts";
+import type { Runs } from "../../src/core/runs.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Server } from "./process.ts";
+import type { Engine } from "./store.ts";
+
+export interface ClientParts {
+  readonly engine: Engine;
+  readonly ledger: Ledger;
+  /** Those that are up. */
+  readonly servers: () => readonly Server[];
+}
+
+type Outcome<T> = { readonly value: T } | { readonly error: VenturiError } | "dead";
+
+/** Failures that a client answers with another try, perhaps elsewhere. */
+const passing = new Set(["journal_failed", "unavailable", "shutting_down"]);
+
+/** Starts a run, follows it to its end over whatever happens, answers questions, changes its mind, forks and removes. */
+export class Client {
+  readonly #parts: ClientParts;
+  readonly #name: string;
+  done = false;
+  /** What is expected of the store when everything is over. */
+  readonly runs: string[] = [];
+  removed: string | undefined;
+
+  constructor(parts: ClientParts, name: string) {
+    this.#parts = parts;
+    this.#name = name;
+  }
+
+  async live(): Promise<void> {
+    const { engine } = this.#parts;
+    const { decisions } = engine.world;
+    const { profile, coverage } = engine;
+    const run = await this.#start();
+    this.runs.push(run);
+    this.#meddle(run);
+    const events = await this.#follow(run);
+    if (decisions.chance(profile.forks)) {
+      const steps = events.filter(({ type }) => forkable.has(type));
+      const forked = await this.#fork(run, decisions.pick(steps).seq);
+      this.runs.push(forked);
+      coverage.count("fork");
+      await this.#follow(forked);
+    }
+    if (decisions.chance(profile.removes)) {
+      await this.#insist("removes", (runs) => runs.remove(run), "not_found");
+      coverage.count("removed");
+      this.removed = run;
+    }
+    this.done = true;
+  }
+
+  async #start(): Promise<string> {
+    const { engine } = this.#parts;
+    const session = engine.profile.session ? { session: "s" } : {};
+    let tries = 0;
+    const { run } = await this.#insist("starts", (runs) => {
+      if (tries++ > 0) engine.coverage.count("started again by key");
+      return runs.start({ agent: "tester", input: { text: "go" }, ...session }, { key: this.#name });
+    });
+    const again = await this.#insist("starts once more", (runs) =>
+      runs.start({ agent: "tester", input: { text: "go" }, ...session }, { key: this.#name }),
+    );
+    if (again.run !== run) engine.world.violated(`${this.#name} has started ${run} and ${again.run} with one key`);
+    return run;
+  }
+
+  async #fork(run: string, after: number): Promise<string> {
+    const { run: forked } = await this.#insist("forks", (runs) => runs.fork(run, { after, tools: "recorded" }));
+    return forked;
+  }
+
+  /** Cancels or steers at some time, if at all. */
+  #meddle(run: string): void {
+    const { engine } = this.#parts;
+    const { decisions } = engine.world;
+    const at = () => decisions.below(20_000);
+    if (decisions.chance(engine.profile.cancels)) {
+      engine.cancelled.add(run);
+      void this.#soon("cancels", at(), "cancel", (runs) => runs.signal(run, "cancel", { reason: "enough" }, "x"));
+    }
+    if (decisions.chance(engine.profile.steers))
+      void this.#soon("steers", at(), "steer", (runs) => runs.signal(run, "message", { text: "also this" }, "m"));
+  }
+
+  async #soon(what: string, ms: number, counted: string, work: (runs: Runs) => Promise<unknown>): Promise<void> {
+    const { engine } = this.#parts;
+    await engine.world.io(undefined, `${this.#name} ${what}`, ms);
+    engine.coverage.count(counted);
+    await this.#insist(what, work, "not_found");
+  }
+
+  async #follow(run: string): Promise<RunEvent[]> {
+    const { engine } = this.#parts;
+    const { world, profile, coverage } = engine;
+    const seen: RunEvent[] = [];
+    for (;;) {
+      const server = await this.#server();
+      const { life, runs } = server;
+      const stream = life.enter(() => runs.follow(run, { after: seen.length })[Symbol.asyncIterator]());
+      for (;;) {
+        const step = await this.#ask(server, () => stream.next());
+        if (step === "dead") break;
+        if ("error" in step) {
+          if (!passing.has(step.error.code)) world.violated(`${this.#name} follows ${run}: ${step.error.message}`);
+          break;
+        }
+        if (step.value.done) break;
+        for (const event of step.value.value) this.#see(run, event, seen);
+        if (seen.some(isTerminal)) return seen;
+        if (!engine.calm && world.decisions.chance(profile.drops)) {
+          void life.enter(() => stream.return?.());
+          break;
+        }
+      }
+      coverage.count("reconnect");
+      await world.io(undefined, `${this.#name} comes back`, world.decisions.below(1_000));
+    }
+  }
+
+  /** Each event once, in order, after it was stored and as it was stored. */
+  #see(run: string, event: RunEvent, seen: RunEvent[]): void {
+    const { engine } = this.#parts;
+    const say = (what: string) => engine.world.violated(`${run}: ${this.#name} ${what}`);
+    if (event.seq !== seen.length + 1) say(`has ${seen.length} events and got ${event.seq}`);
+    if (engine.head(run) < event.seq) say(`saw ${event.seq} before it was stored`);
+    if (engine.shown(run, event.seq) !== encodeEvent(event)) say(`saw another event ${event.seq} than is stored`);
+    seen.push(event);
+    if (event.type === "round.retracted") engine.coverage.count("retracted");
+    if (event.type === "approval.requested") this.#answer(run, event);
+  }
+
+  #answer(run: string, { call, name, reason, seq }: EventOf<"approval.requested">): void {
+    const { engine, ledger } = this.#parts;
+    const { decisions } = engine.world;
+    if (reason?.includes("may have run")) engine.coverage.count("uncertain question");
+    if (decisions.chance(engine.profile.ignores)) return engine.coverage.count("ignored");
+    const denied = decisions.chance(engine.profile.denies);
+    const edited = !denied && decisions.chance(engine.profile.edits);
+    const changed = edited ? { arguments: JSON.parse(ledger.newArguments(name)) as Record<string, unknown> } : {};
+    if (denied || edited) engine.coverage.count(denied ? "denied" : "edited");
+    const answer = { call, approved: !denied, ...changed };
+    const ms = decisions.between(0, engine.calm ? 1_000 : engine.profile.answer);
+    void this.#soon(`answers ${call}`, ms, "answer", (runs) => runs.signal(run, "approve", answer, `a${seq}`));
+  }
+
+  /** Tries until it works. `or`: a failure that is as good. */
+  async #insist<T>(what: string, work: (runs: Runs) => Promise<T>, or?: string): Promise<T> {
+    const { world } = this.#parts.engine;
+    for (;;) {
+      const server = await this.#server();
+      const outcome = await this.#ask(server, () => work(server.runs));
+      if (outcome !== "dead" && "value" in outcome) return outcome.value;
+      if (outcome !== "dead" && outcome.error.code === or) return undefined as T; // nobody reads it then
+      if (outcome !== "dead" && !passing.has(outcome.error.code)) {
+        world.violated(`${this.#name} ${what}: ${outcome.error.code}: ${outcome.error.message}`);
+      }
+      await world.io(undefined, `${this.#name} ${what} again`, 200);
+    }
+  }
+
+  async #server(): Promise<Server> {
+    const { engine, servers } = this.#parts;
+    for (;;) {
+      const up = servers();
+      if (up.length > 0) return engine.world.decisions.pick(up);
+      await engine.world.io(undefined, `${this.#name} waits for a server`, 500);
+    }
+  }
+
+  /** A promise of a process is never awaited past its death. */
+  #ask<T>({ life }: Server, work: () => Promise<T>): Promise<Outcome<T>> {
+    return new Promise((resolve) => {
+      life.onDeath.push(() => resolve("dead"));
+      life
+        .enter(work)
+        .then((value) => resolve({ value }))
+        .catch((thrown: unknown) => resolve({ error: errorOf(thrown) }));
+    });
+  }
+}
+
+const errorOf = (thrown: unknown): VenturiError =>
+  VenturiError.isInstance(thrown) ? thrown : new VenturiError("simulation", "internal", `${thrown}`, { cause: thrown });
+
+const forkable = new Set(["run.started", "generation.finished", "round.finished"]);

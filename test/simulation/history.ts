@@ -1,0 +1,188 @@
+import { createHash } from "node:crypto";
+import { encodeEvent } from "../../src/core/encode-event.ts";
+import { isTerminal, type RunEvent } from "../../src/core/events.ts";
+import { Client } from "./client.ts";
+import { Coverage } from "./coverage.ts";
+import type { Decisions } from "./decisions.ts";
+import { resetIds } from "./escapes.ts";
+import { Ledger } from "./ledger.ts";
+import { boot, type Server } from "./process.ts";
+import { type Profile, profileOf } from "./profile.ts";
+import { Engine } from "./store.ts";
+import { epoch, World } from "./world.ts";
+
+export interface History {
+  readonly violations: readonly string[];
+  readonly profile: Profile;
+  readonly coverage: Coverage;
+  readonly decisions: readonly number[];
+  readonly trace: readonly string[];
+  readonly events: ReadonlyMap<string, readonly RunEvent[]>;
+  readonly runs: number;
+  readonly steps: number;
+  readonly virtualMs: number;
+  /** Of everything that happened and everything that is stored. */
+  readonly hash: string;
+}
+
+/** Faults end here, and every run has to end before the second time, ms. */
+const calmAt = 90_000;
+const overAt = 900_000;
+
+/** One history: processes, clients and faults as the decisions have it, then the checks. */
+export async function history(
+  decisions: Decisions,
+  options: { trace?: boolean; most?: number } = {},
+): Promise<History> {
+  resetIds();
+  const world = new World(decisions, options);
+  const profile = profileOf(decisions);
+  const coverage = new Coverage();
+  const engine = new Engine(world, profile, coverage);
+  const ledger = new Ledger(engine);
+  const slots: (Server | undefined)[] = [];
+  const numbers: number[] = [];
+  const servers = () => slots.filter((server): server is Server => server !== undefined && !server.life.dead);
+  world.note(`profile ${JSON.stringify(profile)}`);
+
+  const start = (slot: number) => {
+    numbers[slot] = (numbers[slot] ?? -1) + 1;
+    slots[slot] = boot(engine, ledger, { slot, number: numbers[slot] });
+  };
+  const end = (server: Server) => {
+    server.life.kill();
+    const ms = engine.calm ? 100 : decisions.below(15_000);
+    world.later(undefined, `restart of ${server.slot}`, ms, () => start(server.slot));
+  };
+  const crash = () => {
+    const up = servers();
+    if (up.length === 0 || engine.calm) return;
+    const server = decisions.pick(up);
+    world.note(`crash ${server.life.name}`);
+    coverage.fault("crash", "process");
+    coverage.count("crash");
+    end(server);
+  };
+  const drain = () => {
+    const up = servers();
+    if (up.length === 0 || engine.calm) return;
+    const server = decisions.pick(up);
+    slots[server.slot] = undefined;
+    world.note(`drain ${server.life.name}`);
+    coverage.count("drain");
+    const over = () => server.life.dead || end(server);
+    void server.life.enter(async () => {
+      await server.runs.drain(decisions.below(3_000), "release").catch(() => {});
+      await server.runs.close().catch(() => {});
+      world.later(undefined, `exit of ${server.life.name}`, 0, over);
+    });
+  };
+
+  for (let slot = 0; slot < profile.workers; slot++) start(slot);
+  for (let count = 0; count < profile.crashes; count++) world.later(undefined, "crash", decisions.below(20_000), crash);
+  for (let count = 0; count < profile.drains; count++) world.later(undefined, "drain", decisions.below(20_000), drain);
+  if (profile.fullDisk > 0) {
+    world.later(undefined, "the disk is full", decisions.below(10_000), () => {
+      engine.full = true;
+      world.later(undefined, "the disk has room", profile.fullDisk, () => {
+        engine.full = false;
+      });
+    });
+  }
+  world.later(undefined, "calm", calmAt, () => {
+    engine.calm = true;
+  });
+  const clients = Array.from(
+    { length: profile.runs },
+    (_, at) => new Client({ engine, ledger, servers }, `client${at}`),
+  );
+  for (const client of clients)
+    client.live().catch((thrown: Error) => world.violated(`a client failed: ${thrown.stack}`));
+  const isOver = () => world.now > epoch + overAt;
+  await world.run(() => clients.every(({ done }) => done) || isOver(), options.most ?? 200_000);
+  if (world.violations.length === 0) {
+    for (const { done } of clients) if (!done) world.violated("a client waits for ever");
+    check(engine, clients);
+  }
+  // Not always: it costs as many steps as the runs themselves.
+  if (world.violations.length === 0 && decisions.chance(0.1)) await quiet(engine, servers);
+  for (const server of slots) server?.life.kill();
+  const hash = createHash("sha256").update(String(world.hash));
+  for (const events of engine.events.values()) for (const event of events) hash.update(encodeEvent(event));
+  return {
+    violations: world.violations,
+    profile,
+    coverage,
+    decisions: decisions.log,
+    trace: world.trace ?? [],
+    events: engine.events,
+    runs: engine.events.size,
+    steps: world.steps,
+    virtualMs: world.now - epoch,
+    hash: hash.digest("hex"),
+  };
+}
+
+/** Of what is stored when all is over. */
+function check({ world, events, restored: forked }: Engine, clients: readonly Client[]): void {
+  const known = new Set(clients.flatMap(({ runs }) => runs));
+  const anyRemoved = clients.some(({ removed }) => removed !== undefined);
+  for (const [run, stored] of events) {
+    const say = (what: string) => world.violated(`${run}: ${what}`);
+    // A fork has no key: when its answer is lost, the client forks again and nobody answers the first one's questions.
+    // A removed run takes its key with it: a start that arrives after that is a new one.
+    if (!known.has(run) && !forked.has(run) && !anyRemoved) say("no client knows of it");
+    if (!known.has(run)) continue;
+    const ends = stored.filter(isTerminal);
+    if (ends.length !== 1) say(`has ${ends.length} terminal events`);
+    const last = stored.at(-1);
+    if (last === undefined || !isTerminal(last)) say("does not end with its terminal event");
+    if (last?.type === "run.finished" && !last.output.endsWith(lastText(stored)))
+      say("its deltas do not add up to its output");
+    if (last?.type === "run.failed" && last.error.code === "internal") say(`failed of itself: ${last.error.err}`);
+    // The model of a history sends nothing else.
+    if (stored.some(({ type }) => type === "tool_call.rejected")) say("rejected arguments that are right");
+    onceEach(stored, say);
+  }
+}
+
+/** The text of the last round that was not retracted. */
+function lastText(events: readonly RunEvent[]): string {
+  let text = "";
+  for (const event of events) {
+    if (event.type === "round.started" || event.type === "round.retracted") text = "";
+    else if (event.type === "text.delta") text += event.text;
+  }
+  return text;
+}
+
+/** One seal a call, one end, and a start for each owner. */
+function onceEach(events: readonly RunEvent[], say: (what: string) => void): void {
+  const counts = new Map<string, number>();
+  for (const event of events) {
+    if (event.type === "tool_call.ready" || event.type === "tool_call.rejected" || event.type === "tool.finished") {
+      const key = `${event.call} ${event.type === "tool.finished" ? "finished" : "sealed"}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    if (event.type === "message.added") counts.set("steering", (counts.get("steering") ?? 0) + 1);
+    if (event.type !== "tool.started") continue;
+    const key = `${event.call} started as attempt ${event.attempt}`;
+    counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  for (const [what, count] of counts) if (count > 1) say(`${what} ${count} times`);
+}
+
+/** With nothing left to do, a process holds no runs, readers or bytes. */
+async function quiet(engine: Engine, servers: () => readonly Server[]): Promise<void> {
+  const { world, events } = engine;
+  engine.calm = true;
+  const orphans = [...events.values()].filter((stored) => !stored.some(isTerminal)).length;
+  const until = world.now + 25_000;
+  const most = world.steps + 20_000;
+  await world.run(() => world.now > until, most);
+  for (const { life, runs, memory } of servers()) {
+    if (runs.active > orphans) world.violated(`${life.name} still executes ${runs.active} runs`);
+    if (runs.followers > 0) world.violated(`${life.name} still has ${runs.followers} readers`);
+    if (memory.held > 0 && orphans === 0) world.violated(`${life.name} still holds ${memory.held} bytes`);
+  }
+}

@@ -1,0 +1,69 @@
+import type { EventOf, RunEvent } from "../../src/core/events.ts";
+import type { Engine } from "./store.ts";
+
+interface Act {
+  readonly tool: string;
+  readonly run: string;
+  readonly call: string;
+  readonly input: Readonly<Record<string, unknown>>;
+}
+
+/** What tools truly did. It checks each act against what the store has at that moment. */
+export class Ledger {
+  readonly #engine: Engine;
+  /** Arguments that a model sent or a person wrote, as their canonical text by tool. */
+  readonly #sent = new Set<string>(["now {}"]);
+  readonly #acts = new Map<string, number>();
+  /** The run in which arguments took effect: a fork must not repeat it. */
+  readonly #actedIn = new Map<string, string>();
+  #numbers = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Arguments that no other call has. */
+  newArguments(tool: string): string {
+    const text = JSON.stringify({ n: ++this.#numbers });
+    this.#sent.add(`${tool} ${text}`);
+    return text;
+  }
+
+  acted({ tool, run, call, input }: Act): void {
+    const { world } = this.#engine;
+    const say = (what: string) => world.violated(`${run}: ${tool} (${call}) ${what}`);
+    world.note(`effect: ${tool} of ${run} ${call} ${JSON.stringify(input)}`);
+    if (!this.#sent.has(`${tool} ${JSON.stringify(input)}`))
+      say(`acted on ${JSON.stringify(input)}, which nobody sent`);
+    const events = this.#engine.events.get(run) ?? [];
+    const starts = events.filter((event) => event.type === "tool.started" && event.call === call).length;
+    if (starts === 0) say("acted before its start was stored");
+    const key = `${run} ${call}`;
+    const acts = (this.#acts.get(key) ?? 0) + 1;
+    this.#acts.set(key, acts);
+    if (acts > starts) say(`acted ${acts} times and was started ${starts} times`);
+    this.#checkEdited(events, { tool, run, call, input });
+    if (tool !== "pay" && tool !== "refund") return;
+    const round = events.findLastIndex((event) => event.type === "round.started");
+    if (!events.slice(round).some(({ type }) => type === "generation.finished"))
+      say("acted before its generation had ended");
+    const text = `${tool} ${JSON.stringify(input)}`;
+    const first = this.#actedIn.get(text) ?? run;
+    this.#actedIn.set(text, first);
+    if (first !== run) say(`acted again on what ${first} had done`);
+    const approved = events.filter((event) => isApproval(event) && event.call === call && event.approved).length;
+    // The first start of a refund and every repetition need an approval of their own.
+    const needed = starts - 1 + (tool === "refund" ? 1 : 0);
+    if (approved < needed) say(`was started ${starts} times with ${approved} approvals`);
+  }
+
+  #checkEdited(events: readonly RunEvent[], { tool, run, call, input }: Act): void {
+    const last = events.findLast((event) => isApproval(event) && event.call === call);
+    const changed = last?.type === "approval.resolved" ? last.arguments : undefined;
+    if (changed !== undefined && JSON.stringify(changed) !== JSON.stringify(input))
+      this.#engine.world.violated(`${run}: ${tool} (${call}) acted on what a person had changed`);
+  }
+}
+
+const isApproval = (event: { readonly type: string }): event is EventOf<"approval.resolved"> =>
+  event.type === "approval.resolved";

@@ -1,0 +1,111 @@
+import type { Code } from "../../src/core/codes.ts";
+import type { Delta } from "../../src/core/deltas.ts";
+import { VenturiError } from "../../src/core/errors.ts";
+import type { Provider } from "../../src/core/provider.ts";
+import type { Tool } from "../../src/core/tool.ts";
+import type { Ledger } from "./ledger.ts";
+import type { Profile } from "./profile.ts";
+import type { Life, World } from "./world.ts";
+
+interface Parts {
+  readonly world: World;
+  readonly life: Life;
+  readonly profile: Profile;
+  readonly ledger: Ledger;
+  readonly isCalm: () => boolean;
+}
+
+const failures: readonly Code[] = ["unavailable", "llm_error", "rate_limited", "stream_error", "idle_timeout"];
+/** Rounds with calls before the model answers. */
+const mostRounds = 2;
+
+/** A model that streams text and calls in any interleaving, late, and sometimes not to the end. */
+export function modelOf({ world, life, profile, ledger, isCalm }: Parts): Provider {
+  const { decisions } = world;
+  return {
+    capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
+    async *stream(request, { signal }) {
+      const rounds = request.messages.filter(({ role }) => role === "tool").length;
+      const wantsCalls = rounds === 0 || (rounds < mostRounds && decisions.chance(0.3));
+      const calls = wantsCalls ? Array.from({ length: decisions.between(1, 3) }, (_, index) => callOf(index)) : [];
+      const steps = interleaved([textOf(rounds), ...calls]);
+      for (const delta of [...steps, undefined]) {
+        if (decisions.chance(0.7)) await world.io(life, "model", decisions.below(400));
+        signal.throwIfAborted();
+        if (!isCalm() && decisions.chance(profile.providerFails))
+          throw new VenturiError("provider.stream", decisions.pick(failures), "planted");
+        if (delta !== undefined) yield [delta];
+      }
+      yield [
+        { type: "usage", usage: { inputTokens: 3, outputTokens: 5 } },
+        { type: "done", finish: calls.length === 0 ? "stop" : "tool_calls" },
+      ];
+    },
+  };
+
+  function textOf(round: number): Delta[] {
+    return Array.from({ length: decisions.between(0, 3) }, (_, at) => ({ type: "text", text: `r${round}.${at} ` }));
+  }
+
+  /** Opened without arguments, then in fragments: what came in between once made a call run on arguments that nobody sent. */
+  function callOf(index: number): Delta[] {
+    const name = decisions.pick(["look", "refund", "pay", "stock", "refund", "now"]);
+    const text = name === "now" ? decisions.pick(["", "{}"]) : ledger.newArguments(name);
+    const cut = decisions.below(text.length);
+    const pieces = [text.slice(0, cut), text.slice(cut)].filter((piece) => piece !== "");
+    const id = `c${index}`;
+    if (name !== "now" && decisions.chance(0.1)) return placeholder(index, { id, name, text });
+    return [
+      { type: "tool_call", index, id, name },
+      ...pieces.map((piece): Delta => ({ type: "tool_call", index, arguments: piece })),
+      ...(decisions.chance(0.5) ? [{ type: "tool_call", index, sealed: true } as const] : []),
+    ];
+  }
+
+  /** As some gateways send it. */
+  function placeholder(index: number, { id, name, text }: { id: string; name: string; text: string }): Delta[] {
+    return [
+      { type: "tool_call", index, id, name, arguments: "{}" },
+      { type: "tool_call", index, arguments: text, replace: true },
+    ];
+  }
+
+  /** Calls open in the order of their index, as decoders number them. */
+  function interleaved(sequences: readonly Delta[][]): Delta[] {
+    const left = sequences.map((sequence) => [...sequence]);
+    const merged: Delta[] = [];
+    let opened = 0;
+    for (;;) {
+      const open = left.filter((sequence, at) => sequence.length > 0 && (at <= opened + 1 || at === 0));
+      if (open.length === 0) return merged;
+      const [delta] = decisions.pick(open).splice(0, 1);
+      if (delta?.type === "tool_call" && delta.name !== undefined) opened = delta.index + 1;
+      if (delta !== undefined) merged.push(delta);
+    }
+  }
+}
+
+/** Tools whose true effects the ledger counts: an effect happens at a step of its own, between the request and the answer. */
+export function toolsOf({ world, life, ledger }: Parts): Tool[] {
+  const { decisions } = world;
+  const make = (name: string, more: Partial<Tool>): Tool => ({
+    name,
+    description: name,
+    parameters: { type: "object", properties: { n: { type: "number" } } },
+    effect: "pure",
+    async call(input, { run, call }) {
+      await world.io(life, `${name} is asked`, decisions.below(50));
+      ledger.acted({ tool: name, run, call, input });
+      await world.io(life, `${name} answers`, decisions.below(300));
+      return `${name} done`;
+    },
+    ...more,
+  });
+  return [
+    make("look", {}),
+    make("now", {}),
+    make("stock", { effect: "idempotent" }),
+    make("pay", { effect: "effectful" }),
+    make("refund", { effect: "effectful", approval: "always" }),
+  ];
+}

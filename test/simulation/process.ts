@@ -1,0 +1,98 @@
+import { ContentStore } from "../../src/agent/content.ts";
+import type { AgentDefinition } from "../../src/agent/definition.ts";
+import { Breakers } from "../../src/agent/model/breaker.ts";
+import type { Log } from "../../src/core/log.ts";
+import type { PipelineWork } from "../../src/core/pipeline.ts";
+import { noStalls } from "../../src/core/stalls.ts";
+import { noTelemetry } from "../../src/core/telemetry.ts";
+import type { ConfigRevision } from "../../src/host/build/revision.ts";
+import type { Revisions } from "../../src/host/build/revisions.ts";
+import type { Config } from "../../src/host/config/load.ts";
+import { HeldMemory } from "../../src/host/memory/held-memory.ts";
+import { Admission } from "../../src/host/runs/admission.ts";
+import { RunPipeline } from "../../src/host/runs/run-pipeline.ts";
+import { HostRuns } from "../../src/host/runs/runs.ts";
+import { Sessions } from "../../src/host/runs/sessions.ts";
+import { WriteWatch } from "../../src/journal/write-watch.ts";
+import { agentOf } from "../agent/harness.ts";
+import type { Ledger } from "./ledger.ts";
+import { modelOf, toolsOf } from "./model.ts";
+import { connect, type Engine } from "./store.ts";
+import type { Life } from "./world.ts";
+
+export interface Server {
+  readonly slot: number;
+  readonly life: Life;
+  readonly runs: HostRuns;
+  readonly memory: HeldMemory;
+}
+
+/** A process of the service: everything between its sockets and its journal is the product's own code. */
+export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: number; number: number }): Server {
+  const { world, profile } = engine;
+  const life = world.birth(`w${slot}.${number}`);
+  world.note(`boot ${life.name}`);
+  return life.enter(() => {
+    const clock = life.clock(slot === 1 ? profile.skew : 0);
+    const journal = connect(engine, life);
+    const log = logOf(engine, life);
+    const parts = { world, life, profile, ledger, isCalm: () => engine.calm };
+    const agent: AgentDefinition = {
+      ...agentOf({
+        model: modelOf(parts),
+        tools: toolsOf(parts),
+        chain: { retry: { max: 2 } },
+        policy: { grace: 1_000, approvalTimeout: 120_000 },
+      }),
+      name: "tester",
+    };
+    const content = new ContentStore(undefined);
+    const sessions = new Sessions(journal);
+    const breakers = new Breakers(clock);
+    const config = {
+      limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
+      prices: {},
+      telemetry: { logs: {} },
+    } as unknown as Config; // as much of it as is read
+    const revision = { config, agents: new Map([[agent.name, agent]]) } as unknown as ConfigRevision;
+    const open = (work: PipelineWork) =>
+      new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal);
+    Object.assign(revision, { pipelines: { open } });
+    const revisions = { current: revision, acquire: () => ({ revision, release: () => {} }) } as unknown as Revisions;
+    const memory = new HeldMemory(1_000_000_000);
+    const admission = new Admission({ activeRuns: 100, queue: 100, queueWait: 10_000, clock });
+    const runs = new HostRuns(
+      config,
+      journal,
+      revisions,
+      content,
+      sessions,
+      admission,
+      noTelemetry,
+      clock,
+      log,
+      life.name,
+      "any",
+      memory,
+      new WriteWatch({ clock, log }),
+    );
+    const opening = () =>
+      runs.open().catch((thrown: unknown) => {
+        // The program would exit and be started again.
+        world.note(`${life.name} could not start: ${thrown}`);
+        world.later(life, "starts again", 1_000, opening);
+      });
+    void opening();
+    return { slot, life, runs, memory };
+  });
+}
+
+function logOf({ world, coverage }: Engine, life: Life): Log {
+  const write = (level: string) => (message: string, fields?: Readonly<Record<string, unknown>>) => {
+    coverage.count(`log: ${message}`);
+    if (fields?.code === "internal") world.violated(`${life.name}: ${message}: ${fields.error}`);
+    if (level === "error" || level === "warn")
+      world.note(`${life.name} ${level}: ${message} ${JSON.stringify(fields ?? {})}`);
+  };
+  return { debug: () => {}, info: write("info"), warn: write("warn"), error: write("error") };
+}

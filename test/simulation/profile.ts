@@ -1,0 +1,72 @@
+import type { Decisions } from "./decisions.ts";
+
+/** What may happen in a history, and how often. Most histories leave most faults out (swarm testing). */
+export interface Profile {
+  readonly runs: number;
+  readonly workers: number;
+  /** Longest ordinary delay of the store, ms. */
+  readonly delay: number;
+  /** Probabilities of a store call: late by seconds, refused, answer lost, applied after the caller gave up, applied twice. */
+  readonly slow: number;
+  readonly refused: number;
+  readonly lost: number;
+  readonly late: number;
+  readonly twice: number;
+  readonly hintLost: number;
+  /** The disk is full for this many ms, from a random time on: appends are refused. */
+  readonly fullDisk: number;
+  readonly crashes: number;
+  readonly drains: number;
+  /** Error of the second process's wall clock, ms. */
+  readonly skew: number;
+  readonly providerFails: number;
+  /** Probability that a client leaves after a batch of events, and comes back elsewhere. */
+  readonly drops: number;
+  readonly cancels: number;
+  readonly steers: number;
+  readonly denies: number;
+  readonly edits: number;
+  readonly forks: number;
+  readonly removes: number;
+  /** Runs share one session. */
+  readonly session: boolean;
+  /** Probability that nobody answers a question in time. */
+  readonly ignores: number;
+  /** Longest time until a person answers, ms. */
+  readonly answer: number;
+  /** The journal answers appends without a promise, as one in memory does. */
+  readonly sync: boolean;
+}
+
+const shares = [0, 0.02, 0.1, 0.3];
+
+export function profileOf(decisions: Decisions): Profile {
+  const share = (often: number) => (decisions.chance(often) ? decisions.pick(shares) : 0);
+  return {
+    runs: decisions.between(1, 6),
+    workers: decisions.between(1, 3),
+    delay: decisions.pick([0, 3, 30, 300]),
+    slow: share(0.3),
+    refused: share(0.4),
+    lost: share(0.4),
+    late: share(0.3),
+    twice: share(0.3),
+    hintLost: decisions.chance(0.3) ? decisions.pick([0, 0.3, 1]) : 0,
+    fullDisk: decisions.chance(0.1) ? decisions.between(0, 40_000) : 0,
+    crashes: decisions.chance(0.6) ? decisions.between(0, 3) : 0,
+    drains: decisions.chance(0.2) ? decisions.between(0, 2) : 0,
+    skew: decisions.chance(0.2) ? decisions.between(-60_000, 60_000) : 0,
+    providerFails: share(0.3),
+    drops: share(0.5),
+    cancels: share(0.3),
+    steers: share(0.3),
+    denies: share(0.2),
+    edits: share(0.2),
+    forks: share(0.3),
+    removes: share(0.2),
+    ignores: share(0.2),
+    session: decisions.chance(0.3),
+    answer: decisions.pick([5_000, 300, 0, 60_000]),
+    sync: decisions.chance(0.2),
+  };
+}

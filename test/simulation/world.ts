@@ -1,0 +1,242 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Clock } from "../../src/core/clock.ts";
+import type { Decisions } from "./decisions.ts";
+
+/** Something that completes later: an answer of the store, a chunk, a timer. */
+interface Item {
+  readonly id: number;
+  readonly at: number;
+  readonly life: Life | undefined;
+  readonly label: string;
+  /** Timers and turns of one process keep their order; anything else that is due may come next. */
+  readonly kind: "io" | "timer" | "turn";
+  readonly callback: () => void;
+  cancelled: boolean;
+}
+
+export const epoch = 1_700_000_000_000;
+const here = new AsyncLocalStorage<Life>();
+
+/** The process whose code is executing. */
+export const currentLife = (): Life | undefined => here.getStore();
+
+/** One process from its start to its end. Nothing of it runs after its death, not even a `finally`, as after a kill. */
+export class Life {
+  dead = false;
+  readonly name: string;
+  readonly world: World;
+  readonly onDeath: (() => void)[] = [];
+  /** Timers that are due, oldest first. */
+  readonly due: Item[] = [];
+  readonly turns: Item[] = [];
+
+  constructor(world: World, name: string) {
+    this.world = world;
+    this.name = name;
+  }
+
+  enter<T>(work: () => T): T {
+    return here.run(this, work);
+  }
+
+  /** Virtual time, which all processes share, with this process's own error of the wall clock. */
+  clock(skew: number): Clock {
+    const { world } = this;
+    return {
+      now: () => Math.floor(world.now + skew),
+      monotonic: () => world.now,
+      after: (ms, callback) => world.timer(this, ms, callback),
+    };
+  }
+
+  kill(): void {
+    if (this.dead) return;
+    this.dead = true;
+    this.due.length = 0;
+    this.turns.length = 0;
+    for (const tell of this.onDeath) tell();
+  }
+}
+
+/** Time and everything pending. One step takes one due completion, chosen by a decision, and lets its consequences run out. */
+export class World {
+  now = epoch;
+  steps = 0;
+  readonly decisions: Decisions;
+  /** What is wrong, as found on the way. */
+  readonly violations: string[] = [];
+  readonly trace: string[] | undefined;
+  /** Of everything that happened, in order. */
+  hash = 0x811c9dc5;
+  readonly #future = new Heap();
+  readonly #ready: Item[] = [];
+  readonly #lives = new Set<Life>();
+  #ids = 0;
+
+  constructor(decisions: Decisions, options: { trace?: boolean } = {}) {
+    this.decisions = decisions;
+    this.trace = options.trace ? [] : undefined;
+  }
+
+  note(line: string): void {
+    this.trace?.push(`${String(Math.round(this.now - epoch)).padStart(7)} ms  ${line}`);
+    let { hash } = this;
+    for (let at = 0; at < line.length; at++) hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
+    this.hash = Math.imul(hash ^ this.now, 0x01000193);
+  }
+
+  violated(what: string): void {
+    this.note(`VIOLATION ${what}`);
+    this.violations.push(what);
+  }
+
+  birth(name: string): Life {
+    const life = new Life(this, name);
+    this.#lives.add(life);
+    life.onDeath.push(() => this.#lives.delete(life));
+    return life;
+  }
+
+  /** A completion that may be chosen from `ms` from now on. It is lost when its process dies; without one it is the world's. */
+  later(life: Life | undefined, label: string, ms: number, callback: () => void): void {
+    this.#add(life, label, ms, "io", callback);
+  }
+
+  io(life: Life | undefined, label: string, ms: number): Promise<void> {
+    return new Promise((resolve) => this.later(life, label, ms, resolve));
+  }
+
+  timer(life: Life, ms: number, callback: () => void): () => void {
+    const item = this.#add(life, "timer", Math.max(0, ms), "timer", callback);
+    return () => {
+      if (item !== undefined) item.cancelled = true;
+    };
+  }
+
+  turn(life: Life, callback: () => void): void {
+    this.#add(life, "turn", 0, "turn", callback);
+  }
+
+  #add(life: Life | undefined, label: string, ms: number, kind: Item["kind"], callback: () => void): Item | undefined {
+    if (life?.dead) {
+      this.violated(`${life.name} is dead and waits for ${label}`);
+      return undefined;
+    }
+    const item = { id: ++this.#ids, at: this.now + ms, life, label, kind, callback, cancelled: false };
+    this.#future.push(item);
+    return item;
+  }
+
+  /** Runs until `done`, a violation, nothing pending, or too many steps. */
+  async run(done: () => boolean, most: number): Promise<void> {
+    await settled();
+    while (!done() && this.steps < most && this.violations.length === 0) {
+      const item = this.#next();
+      if (item === undefined) return;
+      this.steps += 1;
+      if (item.kind === "io") this.note(`${item.life?.name ?? "world"}: ${item.label}`);
+      if (item.life === undefined) item.callback();
+      else item.life.enter(item.callback);
+      await settled();
+    }
+  }
+
+  #next(): Item | undefined {
+    for (;;) {
+      this.#collect();
+      const candidates = this.#candidates();
+      const item = candidates[this.decisions.below(candidates.length)];
+      if (item !== undefined) {
+        this.#take(item);
+        return item;
+      }
+      const next = this.#future.first;
+      if (next === undefined) return undefined;
+      this.now = Math.max(this.now, next.at);
+    }
+  }
+
+  /** Moves what is due out of the future. It comes in the order of its time. */
+  #collect(): void {
+    for (let item = this.#future.first; item !== undefined && item.at <= this.now; item = this.#future.first) {
+      this.#future.pop();
+      if (item.cancelled || item.life?.dead) continue;
+      if (item.kind === "io") this.#ready.push(item);
+      else if (item.kind === "timer") item.life?.due.push(item);
+      else item.life?.turns.push(item);
+    }
+  }
+
+  #candidates(): Item[] {
+    const found: Item[] = [];
+    let kept = 0;
+    for (const item of this.#ready) {
+      if (item.life?.dead) continue;
+      this.#ready[kept++] = item;
+      found.push(item);
+    }
+    this.#ready.length = kept;
+    for (const life of this.#lives) {
+      while (life.due[0]?.cancelled) life.due.shift();
+      if (life.turns[0] !== undefined) found.push(life.turns[0]);
+      if (life.due[0] !== undefined) found.push(life.due[0]);
+    }
+    return found;
+  }
+
+  #take(item: Item): void {
+    if (item.kind === "timer") item.life?.due.shift();
+    else if (item.kind === "turn") item.life?.turns.shift();
+    else this.#ready.splice(this.#ready.indexOf(item), 1);
+  }
+}
+
+const realSetImmediate = globalThis.setImmediate;
+
+/** Ticks and microtasks run out before the immediate; every other source of work is an item, so one turn is enough. */
+const settled = (): Promise<void> => new Promise((resolve) => realSetImmediate(resolve));
+
+/** A binary heap by time, then by age. */
+class Heap {
+  readonly #items: Item[] = [];
+
+  get first(): Item | undefined {
+    return this.#items[0];
+  }
+
+  push(item: Item): void {
+    const items = this.#items;
+    let at = items.push(item) - 1;
+    while (at > 0) {
+      const parent = (at - 1) >> 1;
+      const above = items[parent];
+      if (above === undefined || !before(item, above)) break;
+      items[at] = above;
+      at = parent;
+    }
+    items[at] = item;
+  }
+
+  pop(): void {
+    const items = this.#items;
+    const last = items.pop();
+    if (last === undefined || items.length === 0) return;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      let below = items[child];
+      if (below === undefined) break;
+      const other = items[child + 1];
+      if (other !== undefined && before(other, below)) {
+        child += 1;
+        below = other;
+      }
+      if (!before(below, last)) break;
+      items[at] = below;
+      at = child;
+    }
+    items[at] = last;
+  }
+}
+
+const before = (left: Item, right: Item): boolean => left.at < right.at || (left.at === right.at && left.id < right.id);
