@@ -24,9 +24,12 @@ export class Blobs implements BlobStore {
     if (bytes.length <= piece) return await writes.ask("putBlob", run, hash, { bytes, parts: 0 });
     if (await this.use(run, hash)) return;
     const parts = Math.ceil(bytes.length / piece);
-    // One at a time: what others ask meanwhile is done in between. A copy of each, because all of the buffer behind a view is sent.
-    for (let part = 0; part < parts; part++)
-      await writes.ask("putBlobPart", hash, part, bytes.slice(part * piece, (part + 1) * piece));
+    // One at a time: what others ask meanwhile is done in between.
+    for (let part = 0; part < parts; part++) {
+      const view = bytes.subarray(part * piece, (part + 1) * piece);
+      // A copy: all of the memory behind a view would be sent. A Buffer's own `slice` makes a view.
+      await writes.ask("putBlobPart", hash, part, Uint8Array.prototype.slice.call(view));
+    }
     await writes.ask("putBlob", run, hash, { bytes: nothing, parts });
   }
 

@@ -1,4 +1,5 @@
 import { webcrypto } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { beginning } from "../core/digest.ts";
 import { VenturiError } from "../core/errors.ts";
 import type { BlobStore } from "../core/journal.ts";
@@ -10,6 +11,9 @@ const inlineLimit = 16 * 1024;
 /** Longer texts of messages go there too, with so much of their beginning left to be shown. */
 const textLimit = 64 * 1024;
 const shown = 1_000;
+/** Larger content is taken up at this rate, bytes a second: about as much time as it takes is left to others. */
+const unpaced = 1024 * 1024;
+const pacedRate = 64 * 1024 * 1024;
 /** Cache size in characters, so that the rounds of a run read their files once. */
 const remembered = 64 * 1024 * 1024;
 /** Placeholder prefix for a text in a vendor's part; input from clients cannot start with it. */
@@ -27,6 +31,8 @@ export class ContentStore {
   readonly #blobs: BlobStore | undefined;
   readonly #recent = new Map<string, string>();
   #weight = 0;
+  /** When the next large content may be taken up. */
+  #busyUntil = 0;
 
   constructor(blobs: BlobStore | undefined) {
     this.#blobs = blobs;
@@ -62,6 +68,7 @@ export class ContentStore {
     if (!isLong(part)) return part;
     const bytes = Buffer.from(text);
     const size = bytes.length;
+    await this.#pace(size);
     const hash = await hashOf(bytes);
     await this.#blobs?.put(run, hash, bytes);
     this.#remember(textKey(hash), text);
@@ -74,6 +81,7 @@ export class ContentStore {
     let text = this.#recent.get(textKey(hash));
     if (text === undefined) text = Buffer.from(await this.#bytes(hash)).toString();
     this.#remember(textKey(hash), text);
+    await this.#pace(text.length);
     return { ...rest, text };
   }
 
@@ -105,7 +113,24 @@ export class ContentStore {
   async #get(hash: string): Promise<string> {
     const data = this.#recent.get(hash) ?? (await this.#bytes(hash)).toString("base64");
     this.#remember(hash, data);
+    await this.#pace(data.length);
     return data;
+  }
+
+  /** A blob for a reader. */
+  async read(hash: string): Promise<Uint8Array | undefined> {
+    const bytes = await this.#blobs?.get(hash);
+    if (bytes !== undefined) await this.#pace(bytes.length);
+    return bytes;
+  }
+
+  /** Encoding and copying large content takes this process's one thread: what is small gets its turn in between. */
+  async #pace(size: number): Promise<void> {
+    if (size < unpaced) return;
+    const now = performance.now();
+    const start = Math.max(now, this.#busyUntil);
+    this.#busyUntil = start + (size / pacedRate) * 1_000;
+    if (start > now) await sleep(start - now);
   }
 
   async #bytes(hash: string): Promise<Buffer> {

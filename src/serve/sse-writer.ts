@@ -64,7 +64,7 @@ export class SseWriter {
   readonly #heartbeat: () => string;
   readonly #stall: StallWatch;
   #stopTimer: () => void;
-  /** Half of what may wait: a page of events that was read for the reader waits too. */
+  /** A quarter of what may wait: a page of events that was read for the reader waits too, as values and as text. */
   readonly #highWaterMark: number;
   #overdraft: Charge | undefined;
   #lastWrite = 0;
@@ -78,7 +78,7 @@ export class SseWriter {
   ) {
     this.#response = reply.raw;
     this.#limits = limits;
-    this.#highWaterMark = limits.slowReader / 2;
+    this.#highWaterMark = limits.slowReader / 4;
     this.#clock = clock;
     this.#heartbeat = heartbeat;
     this.#framed = reply.raw.useChunkedEncodingByDefault;

@@ -34,7 +34,7 @@ export function sendLargeReplies(app: FastifyInstance, { limits, account }: Repl
       charge.release();
     });
     reply.header("content-length", bytes);
-    return inPieces(Buffer.from(payload as string)); // a Buffer is copied, because its slab may be larger
+    return inPieces(typeof payload === "string" ? Buffer.from(payload) : payload);
   });
 }
 

@@ -260,7 +260,7 @@ export class HostRuns implements Runs {
   async content(run: string, hash: string): Promise<Uint8Array> {
     const { blobs } = this.#parts.journal;
     const own = (await blobs?.of(run)) ?? [];
-    const bytes = own.includes(hash) ? await blobs?.get(hash) : undefined;
+    const bytes = own.includes(hash) ? await this.#content.read(hash) : undefined;
     if (bytes !== undefined) return bytes;
     throw new VenturiError("run.content", "not_found", `the run "${run}" has no content with the hash ${hash}`);
   }

@@ -1,0 +1,86 @@
+// Memory of readers that take nothing: they catch up on a long run of a real service and stop reading.
+//   node bench/slow-readers.mjs [--readers 60] [--megabytes 7]
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
+
+const { values } = parseArgs({
+  options: { readers: { type: "string", default: "60" }, megabytes: { type: "string", default: "7" } },
+});
+const readers = Number(values.readers);
+const piece = "lorem ipsum ".repeat(340);
+const chunk = (delta, finish = null) =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const vendor = createServer((request, response) => {
+  request.resume().on("end", () => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    for (let sent = 0; sent < Number(values.megabytes) * 1e6; sent += piece.length)
+      response.write(chunk({ content: piece }));
+    response.end(`${chunk({}, "stop")}data: [DONE]\n\n`);
+  });
+}).listen(0, "127.0.0.1");
+await once(vendor, "listening");
+
+const folder = mkdtempSync(join(tmpdir(), "venturi-slow-"));
+writeFileSync(
+  join(folder, "venturi.yaml"),
+  `version: 1
+providers: { up: { type: openai, baseUrl: "http://127.0.0.1:${vendor.address().port}/v1", apiKey: none } }
+agents: { long: { model: up/long } }
+journal: { type: sqlite, path: ./runs.db }
+channels: { http: {} }
+server: { listen: 0 }
+telemetry: { logs: { format: json } }
+`,
+);
+const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
+const service = spawn(process.execPath, ["--no-warnings", bin, "--config", join(folder, "venturi.yaml"), "start"]);
+try {
+  let words = "";
+  for (const stream of [service.stdout, service.stderr]) stream.on("data", (bytes) => (words += bytes));
+  let url;
+  while (url === undefined) {
+    await sleep(50);
+    url = /"url":"(http:[^"]+)"/.exec(words)?.[1];
+  }
+  const started = await fetch(`${url}/v1/runs`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ agent: "long", input: "go" }),
+  });
+  const { run } = await started.json();
+  await (await fetch(`${url}/v1/runs/${run}/events`)).text();
+  await sleep(2_000);
+  const resident = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) / 1024;
+  const before = resident();
+  const sockets = Array.from({ length: readers }, () => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1").pause();
+    socket.on("error", () => {});
+    socket.write(`GET /v1/runs/${run}/events HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    return socket;
+  });
+  let most = 0;
+  for (let look = 0; look < 40; look++) {
+    await sleep(200);
+    most = Math.max(most, resident());
+  }
+  const after = resident();
+  for (const socket of sockets) socket.destroy();
+  const each = (mebibytes) => `${((mebibytes - before) / readers).toFixed(2)} MiB a reader`;
+  console.log(`${readers} stalled readers of a run of ${values.megabytes} MB, resident memory of the service`);
+  console.log(
+    `before ${before.toFixed(0)} MiB, at most ${most.toFixed(0)} MiB (${each(most)}), after 8 s ${after.toFixed(0)} MiB (${each(after)})`,
+  );
+} finally {
+  service.kill();
+  await once(service, "exit");
+  vendor.closeAllConnections();
+  vendor.close();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,0 +1,140 @@
+import { request as httpRequest } from "node:http";
+import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+const mebibyte = 1024 ** 2;
+
+/** A loud tenant of the service. */
+export class Loud {
+  readonly url: string;
+  readonly #key: string;
+
+  constructor(url: string, key: string) {
+    this.url = url;
+    this.#key = key;
+  }
+
+  get headers(): Record<string, string> {
+    return { "content-type": "application/json", authorization: `Bearer ${this.#key}` };
+  }
+
+  async post(path: string, body: string | object, more: Record<string, string> = {}): Promise<Record<string, unknown>> {
+    const text = typeof body === "string" ? body : JSON.stringify(body);
+    const headers = { ...this.headers, ...more };
+    const response = await fetch(this.url + path, {
+      method: "POST",
+      headers,
+      body: text,
+      signal: AbortSignal.timeout(20_000),
+    });
+    return JSON.parse((await response.text()) || "{}") as Record<string, unknown>;
+  }
+
+  async get(path: string): Promise<string> {
+    const response = await fetch(this.url + path, { headers: this.headers, signal: AbortSignal.timeout(20_000) });
+    return await response.text();
+  }
+
+  run(agent: string, input: unknown = "go"): Promise<Record<string, unknown>> {
+    return this.post("/v1/runs", { agent, input });
+  }
+}
+
+export interface Attack {
+  /** Done once, before anything is measured. */
+  prepare?(loud: Loud): Promise<unknown>;
+  /** Done again and again while the neighbour works. */
+  again(loud: Loud, prepared: unknown): Promise<unknown>;
+}
+
+const large = (size: number): string => JSON.stringify({ agent: "hello", input: "lorem ipsum ".repeat(size / 12) });
+const largeRun = async (loud: Loud, size: number) => String((await loud.post("/v1/runs", large(size))).run);
+const user = (parts: object[]) => ({ messages: [{ role: "user", parts }] });
+
+export const attacks: Readonly<Record<string, Attack>> = {
+  "an odd mediaType": {
+    again: (loud) =>
+      loud.run("hello", user([{ type: "file", mediaType: `audio/${";".repeat(200_000)}\n`, data: "AAAA" }])),
+  },
+  "data URLs": {
+    again: async (loud) => {
+      const url = `data:${"e".repeat(100_000)}`;
+      await loud.post("/ai-sdk/hello", {
+        id: "c",
+        messages: [{ id: "m", role: "user", parts: [{ type: "file", mediaType: "image/png", url }] }],
+      });
+      await loud.post("/ag-ui/hello", {
+        threadId: "t",
+        runId: "r",
+        messages: [{ id: "m", role: "user", content: [{ type: "image", source: { type: "url", value: url } }] }],
+        tools: [],
+        context: [],
+        state: {},
+        forwardedProps: {},
+      });
+    },
+  },
+  "a poison tool name": { again: (loud) => loud.run("poison") },
+  "five cut streams": { again: (loud) => Promise.all(Array.from({ length: 5 }, () => loud.run("cut"))) },
+  "native fields that fail": {
+    again: (loud) =>
+      loud.post("/anthropic/v1/messages", {
+        model: "hello",
+        max_tokens: 9,
+        type: "message",
+        messages: [{ role: "user", content: "go" }],
+      }),
+  },
+  "half-sent bodies": {
+    again: async (loud) => {
+      const open = Array.from({ length: 8 }, () => {
+        const headers = { ...loud.headers, "content-length": String(31 * mebibyte) };
+        const request = httpRequest(`${loud.url}/v1/runs`, { method: "POST", headers });
+        request.on("error", () => {}); // it is given up
+        request.write(`{"agent":"hello","input":"${"x".repeat(mebibyte)}`);
+        return request;
+      });
+      await sleep(4_000);
+      for (const request of open) request.destroy();
+    },
+  },
+  "unread GETs": {
+    prepare: (loud) => largeRun(loud, 31 * mebibyte),
+    again: async (loud, run) => {
+      const { port } = new URL(loud.url);
+      const hash = /"hash":"(\w{64})"/.exec(await loud.get(`/v1/runs/${run}/events`))?.[1];
+      const sockets = Array.from({ length: 120 }, (_, index) => {
+        const path = index % 2 === 0 || hash === undefined ? `events` : `content/${hash}`;
+        const socket = connect(Number(port), "127.0.0.1").pause();
+        socket.on("error", () => {});
+        socket.write(
+          `GET /v1/runs/${run}/${path} HTTP/1.1\r\nHost: localhost\r\nAccept: application/json\r\nAuthorization: ${loud.headers.authorization}\r\n\r\n`,
+        );
+        return socket;
+      });
+      await sleep(4_000);
+      for (const socket of sockets) socket.destroy();
+    },
+  },
+  "large asynchronous runs": {
+    prepare: async () => large(31 * mebibyte),
+    again: (loud, body) =>
+      Promise.all(Array.from({ length: 6 }, () => loud.post("/v1/runs", String(body), { prefer: "respond-async" }))),
+  },
+  "a text of 31 MiB": {
+    prepare: async () => large(31 * mebibyte),
+    again: (loud, body) => loud.post("/v1/runs", String(body)),
+  },
+  "two forks of a run of 20 MiB": {
+    prepare: (loud) => largeRun(loud, 20 * mebibyte),
+    again: (loud, run) => Promise.all([1, 2].map(() => loud.post(`/v1/runs/${run}/fork`, { after: 1 }))),
+  },
+  "listing approvals": {
+    prepare: async (loud) => {
+      for (let count = 0; count < 60; count++)
+        await loud.post("/v1/runs", { agent: "ask", input: "go" }, { prefer: "respond-async" });
+      await sleep(1_000);
+    },
+    again: (loud) => Promise.all(Array.from({ length: 8 }, () => loud.get("/v1/approvals?limit=200"))),
+  },
+};

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { parentPort } from "node:worker_threads";
+
+/** The quiet tenant, in a thread of its own: one small run after the other, each timed. */
+export interface Probe {
+  readonly url: string;
+  readonly key: string;
+  readonly ms: number;
+}
+export interface Probed {
+  readonly times: number[];
+  readonly failed: string[];
+}
+
+/** What a caller would not wait for any longer, ms. */
+const patience = 20_000;
+
+parentPort?.on("message", async ({ url, key, ms }: Probe) => {
+  const probed: Probed = { times: [], failed: [] };
+  const end = performance.now() + ms;
+  while (performance.now() < end) {
+    const start = performance.now();
+    try {
+      const response = await fetch(`${url}/v1/runs`, {
+        method: "POST",
+        headers: { "content-type": "application/json", authorization: `Bearer ${key}` },
+        body: JSON.stringify({ agent: "hello", input: "go" }),
+        signal: AbortSignal.timeout(patience),
+      });
+      const body = (await response.json()) as { output?: string };
+      if (body.output !== "Hello there.")
+        probed.failed.push(`${response.status} ${JSON.stringify(body).slice(0, 200)}`);
+    } catch (thrown) {
+      probed.failed.push(String(thrown));
+    }
+    probed.times.push(performance.now() - start);
+    await sleep(10);
+  }
+  parentPort?.postMessage(probed);
+});

@@ -1,0 +1,41 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { parentPort } from "node:worker_threads";
+
+const chunk = (delta: object, finish: string | null = null) =>
+  `data: ${JSON.stringify({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const call = (name: string, args: string) =>
+  chunk({
+    role: "assistant",
+    tool_calls: [{ index: 0, id: "call_1", type: "function", function: { name, arguments: args } }],
+  });
+const done = "data: [DONE]\n\n";
+
+/** A vendor of Chat Completions, in a thread of its own, so that what it reads delays nobody. The model's name says what it does. */
+const answers: Readonly<Record<string, (response: ServerResponse, again: boolean) => void>> = {
+  hello: (response) => response.end(`${chunk({ content: "Hello there." })}${chunk({}, "stop")}${done}`),
+  cut: (response) => {
+    response.write(chunk({ content: "Hel" }));
+    setTimeout(() => response.destroy(), 5);
+  },
+  poison: (response) => response.end(`${call("-eyJ".repeat(125_000), "{}")}${chunk({}, "tool_calls")}${done}`),
+  ask: (response, again) =>
+    again
+      ? answers.hello?.(response, again)
+      : response.end(`${call("pay", '{"amount":1}')}${chunk({}, "tool_calls")}${done}`),
+};
+
+const server = createServer((request, response) => {
+  let head = "";
+  let tail = "";
+  request.on("data", (bytes: Buffer) => {
+    if (head.length < 10_000) head += bytes.toString("latin1");
+    tail = (tail + bytes.subarray(-10_000).toString("latin1")).slice(-10_000);
+  });
+  request.on("end", () => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const model = /"model":"(\w+)"/.exec(head + tail)?.[1] ?? "hello";
+    (answers[model] ?? answers.hello)?.(response, (head + tail).includes('"role":"tool"'));
+  });
+});
+server.listen(0, "127.0.0.1", () => parentPort?.postMessage((server.address() as AddressInfo).port)); // it listens on TCP
