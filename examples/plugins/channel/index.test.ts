@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fastify, { type FastifyInstance } from "fastify";
-import type { ChannelHost } from "venturi/plugin";
+import { type ChannelHost, unlimited } from "venturi/plugin";
 import { ScriptedRuns, testPluginContext } from "venturi/testing";
 import plugin from "./index.ts";
 
@@ -21,13 +21,14 @@ describe("ask", () => {
   const host: ChannelHost<FastifyInstance> = {
     server,
     log: testPluginContext().log,
-    limits: { slowReader: 1_000_000, keepAlive: 15_000, stalled: 30_000 },
+    limits: { slowReader: 1_000_000, keepAlive: 15_000, firstOutput: 5_000, body: 1_000_000, stalled: 30_000 },
     caller: () => ({ id: "test", tenant: "default", agents: undefined }),
     permit: () => {},
     demand: () => {},
     scopes: () => [],
     inspect: { service: unused, series: unused, decode: unused, mask: unused, fixture: unused },
     runsFor: () => runs,
+    account: () => unlimited,
     trace: async () => undefined,
   };
 
