@@ -156,7 +156,7 @@ telemetry: ${telemetry}
 `,
   );
   const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
-  const args = [...serviceFlags(), bin, "start", "--quiet", "--config", config, "--set", "server.wedged=0"];
+  const args = [...serviceFlags(), bin, "start", "--quiet", "--config", config, "--set", "server.wedged=0s"];
   return await ready({
     command: process.execPath,
     args,

@@ -237,7 +237,7 @@ async function start(folder, journal, processes) {
   const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
   const child = spawn(
     process.execPath,
-    ["--no-warnings", bin, "start", "--quiet", "--config", file, "--set", "server.wedged=0"],
+    ["--no-warnings", bin, "start", "--quiet", "--config", file, "--set", "server.wedged=0s"],
     {
       stdio: ["ignore", "ignore", "pipe"],
     },

@@ -155,7 +155,7 @@ telemetry: { logs: { level: info, format: json } }
   const flags = options.flag ?? [];
   const child = spawn(
     process.execPath,
-    [...flags, bin, "start", "--config", join(folder, "venturi.yaml"), "--set", "server.wedged=0"],
+    [...flags, bin, "start", "--config", join(folder, "venturi.yaml"), "--set", "server.wedged=0s"],
     {
       stdio: ["ignore", "pipe", "pipe"],
     },

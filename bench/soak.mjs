@@ -234,7 +234,7 @@ telemetry: { logs: { level: info, format: json } }
 `,
   );
   const bin = new URL("../dist/src/cli/bin.js", import.meta.url).pathname;
-  const args = [...(options.flag ?? []), bin, "start", "--config", config, "--set", "server.wedged=0"];
+  const args = [...(options.flag ?? []), bin, "start", "--config", config, "--set", "server.wedged=0s"];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   return await new Promise((resolve, reject) => {
     let said = "";

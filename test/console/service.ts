@@ -50,7 +50,7 @@ export async function consoleService(
     return ran.stdout;
   };
   const start = async () => {
-    child = spawn(process.execPath, [bin, "start", "--quiet", "--config", config, "--set", "server.wedged=0"], {
+    child = spawn(process.execPath, [bin, "start", "--quiet", "--config", config, "--set", "server.wedged=0s"], {
       env,
       stdio: ["ignore", "ignore", "pipe"],
     });

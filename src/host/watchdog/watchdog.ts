@@ -30,7 +30,7 @@ const mostFrames = 30;
 
 /**
  * A thread that watches this process's event loop. When it stands still, the thread asks V8 for the stack of the blocked code and logs
- * it; when it stands still for `wedged`, the thread ends the process, which nothing in it could do. Costs a thread (19 MB, 30 ms of
+ * it; when it stands still for `wedged`, the thread ends the process, which nothing in it could do. Costs a thread (15 MB, 30 ms of
  * processor time once) and a timer. Not while a debugger is attached: its breakpoints stop the loop too.
  */
 export function startWatchdog({ wedged, box, textLog, log }: WatchdogOptions): () => Promise<void> {
