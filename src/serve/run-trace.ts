@@ -6,15 +6,30 @@ import type { Runs } from "../core/runs.ts";
 const patience = 250;
 const interval = 10;
 
+/** Runs whose trace is remembered: the event that has it can be as large as the run's input. */
+const mostKnown = 10_000;
+const known = new Map<string, Promise<string | undefined>>();
+
 /**
- * The trace context of the run's root span, from its events. Undefined for a run that was not traced, or that waits in the queue:
- * its trace begins when a worker takes it.
+ * The trace context of the run's root span, from its events, for a caller that may see the run. Undefined for a run that was not
+ * traced, or that waits in the queue: its trace begins when a worker takes it.
  */
-export async function runTrace(
+export function runTrace(
   runs: Pick<Runs, "get" | "events">,
   run: string,
   clock: Clock = systemClock,
 ): Promise<string | undefined> {
+  const before = known.get(run);
+  if (before !== undefined) return before;
+  const found = find(runs, run, clock);
+  known.set(run, found);
+  if (known.size > mostKnown) known.delete(known.keys().next().value ?? run);
+  const forget = () => known.delete(run); // it may have one later
+  found.then((trace) => trace === undefined && forget(), forget);
+  return found;
+}
+
+async function find(runs: Pick<Runs, "get" | "events">, run: string, clock: Clock): Promise<string | undefined> {
   const until = clock.monotonic() + patience;
   for (;;) {
     const started = await eventAfter(runs, run, 0);
