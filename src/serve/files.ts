@@ -54,7 +54,7 @@ export class Files {
     if (agent === undefined) throw new VenturiError(op, "not_found", "there is no agent");
     if (name.length > 512) throw new VenturiError(op, "invalid_input", "a file's name has at most 512 characters");
     const data = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
-    const type = mediaType ?? typeOf(name);
+    const type = mediaType ?? typeByName(name) ?? "application/octet-stream";
     const expires = Date.now() + Math.min(keep, month);
     const file: FilePart = { type: "file", mediaType: type, name, data };
     const { run } = await this.#runs.start({
@@ -174,8 +174,7 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /** The media type that a file's name implies. */
-const typeOf = (name: string): string =>
-  types[/\.([a-z\d]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""] ?? "application/octet-stream";
+const typeByName = (name: string): string | undefined => types[/\.([a-z\d]+)$/i.exec(name)?.[1]?.toLowerCase() ?? ""];
 
 /** An uploaded form: its one file, and the other fields. */
 export async function readForm(
@@ -194,8 +193,11 @@ export async function readForm(
   if (file === null || typeof file === "string") throw bad('the form has no "file"');
   const fields = new Map<string, string>();
   for (const [name, value] of form) if (typeof value === "string") fields.set(name, value);
-  const said =
-    file.type === "" || file.type === "application/octet-stream" ? {} : { mediaType: file.type.split(";", 1)[0] ?? "" };
+  const [type = ""] = file.type.split(";", 1);
+  // Text is what a form's file without a type is taken for: then its name knows better.
+  const isVague = type === "text/plain" && typeByName(file.name) !== undefined;
+  const isType = /^[\w.+-]+\/[\w.+-]+$/.test(type) && type !== "application/octet-stream";
+  const said = isType && !isVague ? { mediaType: type } : {};
   return { file: { name: file.name, ...said, bytes: new Uint8Array(await file.arrayBuffer()) }, fields };
 }
 

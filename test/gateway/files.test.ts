@@ -151,6 +151,27 @@ describe("files", () => {
     assert.equal(await asked.catch(failure), 413);
   });
 
+  it("have the type they were sent with, or that of their name when that is none", async () => {
+    for (const [type, name, expected] of [
+      ["text/csv; charset=utf-8", "a.txt", "text/csv"],
+      ["", "a.PNG", "image/png"],
+      ["nonsense", "a.md", "text/markdown"],
+      ['text/\u00e9"<', "a", "application/octet-stream"],
+    ] as const) {
+      const body = `--b\r\ncontent-disposition: form-data; name="purpose"\r\n\r\nuser_data\r\n--b\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\n${type === "" ? "" : `content-type: ${type}\r\n`}\r\nx\r\n--b--\r\n`;
+      const headers = { authorization: "Bearer key-a", "content-type": "multipart/form-data; boundary=b" };
+      const made: Json = await (
+        await fetch(`${open.url}/openai/v1/files`, { method: "POST", headers, body: Buffer.from(body, "latin1") })
+      ).json();
+      const content = await fetch(`${open.url}/openai/v1/files/${made.id}/content`, {
+        headers: { authorization: headers.authorization },
+      });
+      assert.equal(content.status, 200, JSON.stringify(made));
+      assert.match(content.headers.get("content-type") ?? "", new RegExp(`^${expected}`));
+      assert.equal(await content.text(), "x");
+    }
+  });
+
   it("expire when their uploader said, and are gone then", async () => {
     const file = await openai().files.create({
       file: await toFile(png, "a.png"),
