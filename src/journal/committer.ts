@@ -3,7 +3,7 @@ import type { Digest } from "../core/digest.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
 import type { Append, Journal, Ownership } from "../core/journal.ts";
 import { type Log, silentLog } from "../core/log.ts";
-import { isLarge, LargeTurns } from "./large-turns.ts";
+import { isLarge, LargeTurns, large } from "./large-turns.ts";
 import { endInstead } from "./last-words.ts";
 import { retry } from "./retry.ts";
 import { type LogOwner, OwnedLog, type Reader } from "./run-log.ts";
@@ -81,6 +81,8 @@ export class Committer implements LogOwner {
   #rate = 0;
   #openLogs = 0;
   readonly #turns = new LargeTurns();
+  /** Some log is large; a field, so that tokens do not ask each of theirs. */
+  #anyLarge = false;
   #phase: "idle" | "resting" | "scheduled" | "committing" = "idle";
   #urgent = false;
   #restUntil = 0;
@@ -123,6 +125,7 @@ export class Committer implements LogOwner {
       if (this.#dirty.length === 0) this.#dirty = [log];
       else this.#dirty.push(log);
     }
+    if (log.waiting > large) this.#anyLarge = true;
     if (urgent || log.waiting >= this.#maxWaiting || this.#dirty.length >= fullBatch) this.#urgent = true;
     if (this.#phase === "idle" || (this.#phase === "resting" && this.#urgent)) this.#schedule();
   }
@@ -156,12 +159,14 @@ export class Committer implements LogOwner {
     this.#urgent = false;
     const logs = this.#dirty;
     this.#dirty = none;
-    const next = this.#turns.next(logs);
+    const next = this.#anyLarge ? this.#turns.next(logs) : undefined;
+    this.#anyLarge = false;
     let batch: Append[] = [];
     let open: OwnedLog[] = [];
     let bytes = 0;
     for (const log of logs) {
-      if (bytes > maxBatch || (log !== next && isLarge(log))) {
+      if (bytes > maxBatch || (next !== undefined && log !== next && isLarge(log))) {
+        this.#anyLarge ||= isLarge(log);
         if (this.#dirty.length === 0) this.#dirty = [log];
         else this.#dirty.push(log);
         this.#urgent = true; // it has waited for one commit already

@@ -1,12 +1,12 @@
 import type { Clock } from "../core/clock.ts";
 import { VenturiError, wrap } from "../core/errors.ts";
-import { eventSize } from "../core/event-size.ts";
 import { isTerminal, type RunEvent } from "../core/events.ts";
 import type { Journal } from "../core/journal.ts";
 import { keepOne } from "../core/keep-one.ts";
 import { mayBeCut, pageBytes } from "../core/page.ts";
 import { PolledStream } from "../core/polled-stream.ts";
 import { retry } from "./retry.ts";
+import { eventSize } from "./run-log.ts";
 
 type Batch = readonly RunEvent[];
 type Result = IteratorResult<Batch, undefined>;
@@ -116,7 +116,9 @@ export class Follower extends PolledStream<Batch> {
     const fresh = first > position ? events : events.slice(position + 1 - first);
     // During a read, a batch may be ahead of what is still being read; otherwise a gap means a batch was lost.
     const gap = first > position + 1 && (this.#queue.length > 0 || !this.#reading);
-    if (gap || this.#queued + fresh.length > this.#options.maxQueued || this.#isFull(fresh)) {
+    // A reader that keeps up has nothing queued, so that nothing is measured for it.
+    const full = this.#queue.length > 0 && this.#isFull(fresh);
+    if (gap || this.#queued + fresh.length > this.#options.maxQueued || full) {
       this.miss();
       return;
     }
@@ -126,9 +128,7 @@ export class Follower extends PolledStream<Batch> {
     if (!this.#reading) this.#arrived();
   }
 
-  /** A reader that keeps up has nothing queued, so that nothing is measured for it. */
   #isFull(fresh: Batch): boolean {
-    if (this.#queue.length === 0) return false;
     if (this.#queue.length === 1) this.#bytes = sizeOf(this.#queue[0] ?? []);
     this.#bytes += sizeOf(fresh);
     return this.#bytes > pageBytes;

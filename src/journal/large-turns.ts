@@ -1,7 +1,7 @@
 import type { OwnedLog } from "./run-log.ts";
 
 /** Bytes to commit past which a log waits for its turn. */
-const large = 256 * 1024;
+export const large = 256 * 1024;
 /** Tenants whose last turn is remembered. */
 const mostTenants = 1_000;
 

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export interface PluginCopy {
@@ -18,6 +18,11 @@ export function pluginCopy(plugin: string, name: string, cuts: readonly Cut[]): 
   const folder = fileURLToPath(new URL(`./${name}`, import.meta.url));
   cpSync(source, folder, { recursive: true });
   const path = `${folder}/index.js`;
+  // The build has plugins of the box import the API by its place, which is another one from here.
+  for (const file of globSync(`${folder}/**/*.js`)) {
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replaceAll(' from "../../src/plugin.js"', ' from "venturi/plugin"'));
+  }
   replace(path, `name: "${plugin}"`, `name: "${name}"`);
   for (const [file, from, to] of cuts) replace(`${folder}/${file}.js`, from, to);
   return { type: name, folder, path, remove: () => rmSync(folder, { recursive: true, force: true }) };
