@@ -52,7 +52,7 @@ export class OtherFields {
     return answerOf(this.#wire, extras);
   }
 
-  /** A value that only repeats itself is told once; objects belong to their chunk. */
+  /** A value that only repeats itself is told once (Azure's `content_filter_results`); log probabilities belong to their chunk. */
   #find(first: Json): void {
     const own = otherFields(first, choice);
     const others = otherFields(record(first.delta ?? first.message), message, "delta.");
@@ -60,7 +60,7 @@ export class OtherFields {
     const extras: Record<string, unknown> = { ...others };
     const repeated: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(own ?? {})) {
-      if (typeof value === "object") extras[name] = value;
+      if (name === "logprobs") extras[name] = value;
       else repeated[name] = value;
     }
     Object.assign(extras, this.#toldOfChoice.news(repeated));

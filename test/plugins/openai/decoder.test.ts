@@ -33,6 +33,18 @@ describe("the Chat Completions decoder", () => {
     completion_tokens_details: { reasoning_tokens: 0 },
   };
 
+  it("tells a field that every chunk repeats once, and log probabilities with each text", () => {
+    const filter = ',"content_filter_results":{"hate":{"filtered":false}}';
+    const logprobs = ',"logprobs":{"content":[{"token":"a"}]}';
+    const chunk = (more: string) => event('{"content":"a"}').replace('"index":0', `"index":0${more}`);
+    const tier = (body: string) => body.replaceAll('"model"', '"service_tier":"flex","model"');
+    const { deltas } = decode(tier([filter, filter, filter + logprobs, logprobs].map(chunk).join("") + stop + done));
+    const told = deltas.flatMap((delta) => (delta.type === "response" && delta.native ? [delta.native.fields] : []));
+    assert.deepEqual(told, [{ service_tier: "flex" }]);
+    const beside = deltas.flatMap((delta) => (delta.type === "text" ? [Object.keys(delta.native?.fields ?? {})] : []));
+    assert.deepEqual(beside, [["content_filter_results"], [], ["logprobs"], ["logprobs"]]);
+  });
+
   it("gives each stream its own name, also one that a server tells late and after others like it", () => {
     const words = ["a", "b", "c", "d"].map((word) => event(`{"content":"${word}"}`)).join("");
     for (const id of ["first", "second", "third"]) {
