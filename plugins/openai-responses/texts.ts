@@ -24,7 +24,14 @@ export class Texts {
   }
 
   piece(output: Output, { kind, part, text, logprobs }: Text, out: Delta[]): void {
-    if (typeof text !== "string" || text === "") return;
+    if (typeof text !== "string") return;
+    if (text === "") {
+      // Of a token without text, such as the first half of a character.
+      if (Array.isArray(logprobs) && logprobs.length > 0 && output.given.size > 0) {
+        tellFields("openai-responses", { parts: { [`${part ?? 0}`]: { logprobs } } }, out);
+      }
+      return;
+    }
     const key = `${kind} ${part ?? 0}`;
     const before = output.given.get(key);
     const isFirst = output.given.size === 0;

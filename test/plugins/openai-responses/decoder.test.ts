@@ -266,6 +266,24 @@ describe("the Responses decoder", () => {
       assert.equal(transcript.done?.finish, "refusal");
     });
 
+    it("carries its log probabilities, also those of a token without text", () => {
+      const delta = (text: string) =>
+        event(
+          "response.output_text.delta",
+          `"output_index":0,"content_index":0,"delta":"${text}","logprobs":[{"token":"${text}"}]`,
+        );
+      const { deltas } = decode(opened + delta("a") + delta("") + delta("b") + completed());
+      const told = deltas.flatMap((each) => {
+        if (each.type === "text") return [each.native?.fields];
+        return each.type === "activity" ? [each.data] : [];
+      });
+      assert.deepEqual(told, [
+        { logprobs: [{ token: "a" }] },
+        { parts: { "0": { logprobs: [{ token: "" }] } } },
+        { logprobs: [{ token: "b" }] },
+      ]);
+    });
+
     it("carries its citations, once", () => {
       const annotation = '{"type":"url_citation","url":"u"}';
       const cited = `"id":"msg_1","type":"message","content":[{"type":"output_text","text":"hi","annotations":[${annotation}]}]`;
