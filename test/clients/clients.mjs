@@ -25,7 +25,7 @@ export const clients = [
     env: { EMBED_MODEL: "chat" },
     models: [...openai, "messages"],
   },
-  { name: "litellm", kind: "python", packages: ["litellm"], script: "litellm_client.py", models: openai },
+  { name: "litellm", kind: "python", packages: ["litellm", "mcp"], script: "litellm_client.py", models: openai },
   {
     name: "langchain-openai",
     kind: "python",
