@@ -91,7 +91,7 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
     return reply
       .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })
       .type("application/octet-stream")
-      .send(Buffer.from(bytes));
+      .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   });
   server.get("/v1/agents", { schema: schemas.agents }, async (request) => ({ agents: host.runsFor(request).agents() }));
 }

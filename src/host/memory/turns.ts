@@ -1,5 +1,5 @@
 /** Reads that a tenant may have under way: each may bring a page, an event or a blob of any size into memory. */
-const mostAtOnce = 4;
+const mostAtOnce = 2;
 
 interface Line {
   under: number;
