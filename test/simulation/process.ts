@@ -42,7 +42,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
         model: modelOf(parts),
         tools: toolsOf(parts),
         chain: { retry: { max: 2 } },
-        policy: { grace: 1_000, approvalTimeout: 120_000 },
+        policy: { grace: 1_000, approvalTimeout: 240_000 },
       }),
       name: "tester",
     };

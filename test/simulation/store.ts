@@ -5,7 +5,7 @@ import { isTerminal, type RunEvent } from "../../src/core/events.ts";
 import type { Append, Claim, Hint, Journal, Ownership } from "../../src/core/journal.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Profile } from "./profile.ts";
-import type { Life, World } from "./world.ts";
+import { calmAt, epoch, type Life, type World } from "./world.ts";
 
 interface Ownings {
   readonly run: string;
@@ -116,6 +116,7 @@ export class Engine {
       encoded.push(encodeEvent(event));
       this.world.note(`store: ${run} ${event.seq} ${event.type}`);
       this.coverage.event(event.type);
+      if (event.type === "approval.resolved") this.#resolved(run, event.call);
     }
     this.events.set(run, stored);
     this.#encoded.set(run, encoded);
@@ -142,12 +143,31 @@ export class Engine {
   }
 
   /** Where nothing goes wrong but hints, a cancel ends a run within seconds. */
-  #signalled([run, { kind }]: readonly [string, { kind: string }], taken: boolean): void {
+  #signalled(
+    [run, { kind, body }]: readonly [string, { kind: string; body: { call?: string } }],
+    taken: boolean,
+  ): void {
+    if (taken && kind === "approve") this.#answered(run, body.call ?? "");
     if (!taken || kind !== "cancel" || !isPlain(this.profile)) return;
     this.world.later(undefined, "a cancel has had its time", 5_000 + 20 * this.profile.delay, () => {
       const ended = this.events.get(run)?.some(isTerminal) === true || !this.#claims.some((claim) => claim.run === run);
       if (!ended) this.world.violated(`${run}: a cancel has no effect`);
     });
+  }
+
+  /** Calls whose question got an answer, and when, by run. */
+  readonly #answers = new Map<string, number>();
+
+  #answered(run: string, call: string): void {
+    this.#answers.set(`${run} ${call}`, this.world.now);
+  }
+
+  /** An answer is taken within the time of a takeover once nothing goes wrong any more, and long before its question times out. */
+  #resolved(run: string, call: string): void {
+    const answered = this.#answers.get(`${run} ${call}`) ?? this.world.now;
+    const late = this.world.now - Math.max(answered, epoch + calmAt);
+    if (late > 40_000)
+      this.world.violated(`${run}: an answer about ${call} was not taken for ${Math.round(late / 1_000)} s`);
   }
 
   readonly cancelled = new Set<string>();

@@ -15,6 +15,8 @@ interface Item {
 }
 
 export const epoch = 1_700_000_000_000;
+/** Faults end here, ms. */
+export const calmAt = 90_000;
 const here = new AsyncLocalStorage<Life>();
 
 /** The process whose code is executing. */
