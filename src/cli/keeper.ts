@@ -72,6 +72,8 @@ class Keeper {
     this.#socket = undefined;
     this.#status = 128 + constants.signals[signal];
     const child = this.#child;
+    // While it starts it does not listen to its keeper yet; later it ignores this.
+    child?.kill(signal);
     if (child === undefined) this.#done(this.#status);
     // It exits at once, unless it is blocked.
     else if (this.#stops > 1) setTimeout(() => child.kill("SIGKILL"), lastPatience);

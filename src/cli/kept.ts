@@ -45,7 +45,12 @@ const kept: Kept | undefined = (() => {
 export const ownKept = (): Kept | undefined => kept;
 
 /** The process that people and service managers know. */
-export const servicePid = (): number => (isKept() ? process.ppid : process.pid);
+export const servicePid = (): number => (isKept() ? keeper : process.pid);
+
+const keeper = process.ppid;
+
+/** A keeper that dies before it has taken the socket leaves a channel that never closes. */
+export const isKeeperGone = (): boolean => process.ppid !== keeper;
 
 export const tellKeeper = (message: KeptSays, handle?: unknown): void => {
   process.send?.(message, handle as SendHandle, undefined, () => {}); // a raw handle is sent as it is; without its keeper it ends anyway

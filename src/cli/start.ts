@@ -9,7 +9,16 @@ import { markIn } from "../host/watchdog/black-box.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";
 import { example, type Globals, globalsOf } from "./globals.ts";
-import { isKept, type KeeperSays, type Kept, onServiceSignal, ownKept, servicePid, tellKeeper } from "./kept.ts";
+import {
+  isKeeperGone,
+  isKept,
+  type KeeperSays,
+  type Kept,
+  onServiceSignal,
+  ownKept,
+  servicePid,
+  tellKeeper,
+} from "./kept.ts";
 import { nextSteps } from "./next-steps.ts";
 import { show } from "./screen.ts";
 import { stopSignal } from "./stop-signal.ts";
@@ -90,7 +99,9 @@ const isDebugged = (): boolean => process.execArgv.some((word) => word.startsWit
 function beKept(): void {
   setMainPid(servicePid());
   process.channel?.unref(); // or a start that fails would not end
-  process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
+  const end = () => process.kill(process.pid, "SIGKILL");
+  process.on("disconnect", end);
+  setInterval(() => isKeeperGone() && end(), 1_000).unref();
   process.on("message", ({ ask }: KeeperSays) => ask === "alive" && tellKeeper({ alive: true }));
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -92,5 +92,30 @@ for (const processes of [1, 2]) {
         }
       });
     }
+
+    const alive = async (): Promise<number[]> => {
+      const children = readFileSync(`/proc/${service.child.pid}/task/${service.child.pid}/children`, "utf8");
+      return children.split(" ").filter(Boolean).map(Number);
+    };
+
+    it("a process that is stopped as a whole is killed and replaced", async () => {
+      expect((await ended(await service.start("story"))).status).to.equal("finished");
+      const [first] = await alive();
+      if (first === undefined) throw new Error("there is no process");
+      process.kill(first, "SIGSTOP");
+      await service.until(() => service.said.includes("is silent; it is killed"));
+      while ((await alive()).length < processes || (await alive()).includes(first))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      const beside = await service.start("story");
+      expect((await ended(beside)).status).to.equal("finished");
+    });
+
+    it("the service ends with the process that watches it", async () => {
+      const pids = await alive();
+      expect(pids.length).to.equal(processes);
+      service.child.kill("SIGKILL");
+      while (pids.some((pid) => existsSync(`/proc/${pid}/fd/0`)))
+        await new Promise((resolve) => setTimeout(resolve, 50));
+    });
   });
 }
