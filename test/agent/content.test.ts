@@ -104,10 +104,10 @@ describe("the store of a run's content", () => {
       { type: "text", text: "", ...native({ a: `${marker}h` }) },
     ];
     for (const part of bad) {
-      const failure = await store.keep("r", [user({ type: "text", text: "a" }), user(part)]).catch((thrown) => thrown);
-      expect(failure, JSON.stringify(part)).to.include({ op: "run.start", code: "invalid_input" });
+      const check = () => store.check([user({ type: "text", text: "a" }), user(part)]);
+      expect(check, JSON.stringify(part)).to.throw().with.include({ op: "run.start", code: "invalid_input" });
     }
-    await store.keep("r", [user({ type: "text", text: `${marker}h` }, { type: "reasoning", text: `${marker}h` })]);
+    store.check([user({ type: "text", text: `${marker}h` }, { type: "reasoning", text: `${marker}h` })]);
   });
 
   it("fails with not_found for content that was pruned", async () => {
