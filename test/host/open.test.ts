@@ -50,7 +50,7 @@ ${extra}`;
     expect(assistant?.model.targets.map(({ name, provider, model }) => [name, provider, model])).to.deep.equal([
       ["demo/small/2", "demo", "small/2"],
     ]);
-    expect(assistant?.model).to.deep.include({ retry: { max: 5 }, options: { temperature: 0.2 } });
+    expect(assistant?.model).to.deep.include({ retry: { max: 5, longestWait: 60_000 }, options: { temperature: 0.2 } });
     expect(assistant?.tools().map(({ name, timeout, effect }) => ({ name, timeout, effect }))).to.deep.equal([
       { name: "greet", timeout: 2000, effect: "pure" },
     ]);
