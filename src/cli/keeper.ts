@@ -27,7 +27,7 @@ export function mayBeKept(args: readonly string[], env: Readonly<Record<string, 
   const given = args[at]?.startsWith("--config=") ? args[at].slice("--config=".length) : args[at + 1];
   const file = at < 0 ? (env.VENTURI_CONFIG ?? "config/venturi.yaml") : (given ?? "");
   try {
-    return !/\bprocesses\b|\bwedged: *0/.test(readFileSync(file, "utf8"));
+    return !/(?:^|[{,]) *["']?(?:processes["']? *:|wedged["']? *: *0)/m.test(readFileSync(file, "utf8"));
   } catch {
     return true; // whoever reads it reports it
   }
