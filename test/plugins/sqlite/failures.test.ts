@@ -50,7 +50,7 @@ describe("sqlite failures", () => {
 
   it("a lock is waited for once: then writers fail at once, readers go on, and a ping says why", async () => {
     const file = freshFile(folder);
-    const busyTimeout = 300;
+    const busyTimeout = 1_000; // long enough that a busy machine is not taken for the wait
     const journal = await openFile(file, { busyTimeout });
     const { ownership } = await claimed(journal);
     await put(journal, ownership, [text("a")]);
