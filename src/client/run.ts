@@ -30,7 +30,12 @@ export class Run {
 
   /** Every event after `after`, exactly once, whatever happens to the connection; ends with the run. */
   async *events(options: FollowOptions = {}): AsyncGenerator<RunEvent, void, undefined> {
-    for await (const batch of this.batches(options)) yield* batch;
+    for await (const batch of this.batches(options)) {
+      for (const event of batch) {
+        options.signal?.throwIfAborted();
+        yield event;
+      }
+    }
   }
 
   /** The same, with events that arrived together kept together: for a page that draws once per batch. */
