@@ -10,6 +10,10 @@ const interval = 10;
 const mostKnown = 10_000;
 const known = new Map<string, Promise<string | undefined>>();
 
+/** An imported run may say anything: only a trace context goes into a header. */
+export const asTrace = (trace: string | undefined): string | undefined =>
+  trace !== undefined && trace.length === 55 && /^[0-9a-f-]+$/.test(trace) ? trace : undefined;
+
 /**
  * The trace context of the run's root span, from its events, for a caller that may see the run. Undefined for a run that was not
  * traced, or that waits in the queue: its trace begins when a worker takes it.
@@ -34,10 +38,10 @@ async function find(runs: Pick<Runs, "get" | "events">, run: string, clock: Cloc
   for (;;) {
     const started = await eventAfter(runs, run, 0);
     if (started?.type === "run.started") {
-      if (started.trace !== undefined || started.fork === undefined) return started.trace;
+      if (started.trace !== undefined || started.fork === undefined) return asTrace(started.trace);
       // A fork's beginning is the original's; its own trace starts with its first step.
       const own = await eventAfter(runs, run, started.fork.after);
-      if (own !== undefined) return own.type === "run.resumed" ? own.trace : undefined;
+      if (own !== undefined) return own.type === "run.resumed" ? asTrace(own.trace) : undefined;
     }
     const { state, request } = await runs.get(run);
     const isComing = state === "running" || (state === "ready" && request.fork !== undefined);

@@ -7,7 +7,7 @@ import type { RunRequest } from "../core/run-request.ts";
 import type { Compat, Runs } from "../core/runs.ts";
 import { traceHeadersOf } from "../core/trace-context.ts";
 import { readerGone, terminalOf } from "./reader.ts";
-import { runTrace } from "./run-trace.ts";
+import { asTrace, runTrace } from "./run-trace.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
@@ -211,7 +211,8 @@ async function* noted(
   for await (const batch of batches) {
     for (const event of batch) {
       watch?.(event);
-      if (event.type === "run.started" && event.trace !== undefined) reply.header("traceparent", event.trace);
+      const trace = event.type === "run.started" ? asTrace(event.trace) : undefined;
+      if (trace !== undefined) reply.header("traceparent", trace);
       if (event.type !== "round.started" || event.warnings === undefined) continue;
       for (const field of event.warnings) fields.add(field);
       reply.header(warningsHeader, warningsText(fields));

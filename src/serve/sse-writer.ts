@@ -5,6 +5,7 @@ import { VenturiError } from "../core/errors.ts";
 import type { RunEvent } from "../core/events.ts";
 import type { Account, Charge } from "../core/held.ts";
 import { polled } from "../core/polled-stream.ts";
+import { asTrace } from "./run-trace.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";
 
@@ -154,7 +155,8 @@ export class SseWriter {
 
   /** Adds an event's contribution to the headers. */
   note(event: RunEvent): void {
-    if (event.type === "run.started" && event.trace !== undefined) this.header("traceparent", event.trace);
+    if (event.type === "run.started" && asTrace(event.trace) !== undefined)
+      this.header("traceparent", event.trace ?? "");
     if (event.type === "round.started" && event.warnings) this.header(warningsHeader, warningsText(event.warnings));
   }
 
