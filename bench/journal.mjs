@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { MemoryJournal } from "../dist/plugins/memory/journal.js";
 import { SqliteJournal } from "../dist/plugins/sqlite/journal.js";
-import { systemClock } from "../dist/src/core/clock.js";
+import { systemClock } from "../dist/src/core/ports/clock.js";
 import { Committer } from "../dist/src/journal/committer.js";
 import { Followers } from "../dist/src/journal/followers.js";
 import { Cluster } from "../dist/test/plugins/postgres/cluster.js";

@@ -84,7 +84,7 @@ class Face {
           '(op, err, cause) => new ClientError({ op, code: "invalid_input", err }, { cause })',
         ]
       : [
-          'import { VenturiError } from "../core/errors.ts";',
+          'import { VenturiError } from "../core/errors/errors.ts";',
           `(op, message, cause) => new VenturiError(op, "${code}", message, { cause })`,
         ];
     const handles = [...this.#handles].map(([name, table]) => `${name}: ${JSON.stringify(table)},`);

@@ -1,8 +1,8 @@
 // Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the clients' types, the public types and the doors. With --check: fails when one is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { PluginLoader } from "../dist/src/host/build/plugin-loader.js";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
+import { PluginLoader } from "../dist/src/host/plugins/plugin-loader.js";
 import { configPage } from "./config-page.mjs";
 import { doors } from "./doors.mjs";
 import { pluginOptions } from "./plugin-options.mjs";

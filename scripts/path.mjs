@@ -52,7 +52,7 @@ server: { listen: "127.0.0.1:0" }
 telemetry: off
 `,
 );
-const { silentLog } = await import("../dist/src/core/log.js");
+const { silentLog } = await import("../dist/src/core/ports/log.js");
 const service = await openService({ configFile: join(folder, "venturi.yaml"), log: silentLog });
 const inspector = new Session();
 inspector.connect();
@@ -210,7 +210,7 @@ async function covered() {
     const file = url.startsWith("file://") ? fileURLToPath(url) : "";
     const place = file.startsWith(root) ? file.slice(root.length) : "";
     // The watch over the event loop ticks by itself, many times a second.
-    if (!/^dist\/(?:src|plugins)\//.test(place) || place === "dist/src/host/event-loop.js") continue;
+    if (!/^dist\/(?:src|plugins)\//.test(place) || place === "dist/src/host/system/event-loop.js") continue;
     for (const { functionName, ranges } of functions) {
       const [range] = ranges;
       if (range === undefined || range.count === 0) continue;

@@ -3,18 +3,18 @@
  * which only defines agents and tools stays cheap to import.
  */
 
-import "./host/refuse-old-node.ts"; // first: on an old Node the rest may not even load
-import type { Telemetry } from "./core/telemetry.ts";
+import "./host/system/refuse-old-node.ts"; // first: on an old Node the rest may not even load
+import type { Telemetry } from "./core/ports/telemetry.ts";
 import type { App, Venturi } from "./library/venturi.ts";
-import type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
+import type { TelemetryParts, TelemetrySettings } from "./telemetry/base/settings.ts";
 
-export { codes } from "./core/codes.ts";
-export { VenturiError } from "./core/errors.ts";
-export type { RunEvent, RunInput } from "./core/events.ts";
-export type { Message, Part } from "./core/messages.ts";
-export type { RunRequest } from "./core/run-request.ts";
-export type { Runs } from "./core/runs.ts";
-export type { Telemetry } from "./core/telemetry.ts";
+export { codes } from "./core/errors/codes.ts";
+export { VenturiError } from "./core/errors/errors.ts";
+export type { Message, Part } from "./core/model/messages.ts";
+export type { Runs } from "./core/ports/runs.ts";
+export type { Telemetry } from "./core/ports/telemetry.ts";
+export type { RunEvent, RunInput } from "./core/run/events.ts";
+export type { RunRequest } from "./core/run/run-request.ts";
 export {
   type Agent,
   type AgentLike,
@@ -48,13 +48,13 @@ export type {
 export { jsonSchema, type Schema } from "./library/schema.ts";
 export { type CallContext, type Tool, type ToolContext, type ToolOptions, tool } from "./library/tool.ts";
 export type { App, AppCaller, Mounted, Session, Venturi } from "./library/venturi.ts";
-export type { TelemetryParts, TelemetrySettings } from "./telemetry/settings.ts";
+export type { TelemetryParts, TelemetrySettings } from "./telemetry/base/settings.ts";
 
 /** Telemetry with custom span processors, to pass to `openVenturi`. Unset options have the config's defaults. */
 export async function createTelemetry(settings: Partial<TelemetrySettings>, parts: TelemetryParts): Promise<Telemetry> {
   const [{ createTelemetry: create }, { defaultSettings }] = await Promise.all([
     import("./telemetry/index.ts"),
-    import("./telemetry/settings.ts"),
+    import("./telemetry/base/settings.ts"),
   ]);
   return create({ ...defaultSettings, ...settings }, parts);
 }

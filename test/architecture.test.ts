@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { codes } from "../src/core/codes.ts";
+import { codes } from "../src/core/errors/codes.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), "utf8");
@@ -81,9 +81,9 @@ function circlesIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
 describe("the house", () => {
   it("the reader of imports sees every form", () => {
     const seen = importsOf("src/cli/main.ts");
-    expect(seen).to.include.members(["commander", "src/core/errors.ts", "src/cli/validate.ts"]);
-    expect(importsOf("src/host/build/container.ts")).to.include("reflect-metadata");
-    expect(importsOf("src/plugin.ts")).to.include.members(["fastify", "src/core/errors.ts"]);
+    expect(seen).to.include.members(["commander", "src/core/errors/errors.ts", "src/cli/validate.ts"]);
+    expect(importsOf("src/host/container.ts")).to.include("reflect-metadata");
+    expect(importsOf("src/plugin.ts")).to.include.members(["fastify", "src/core/errors/errors.ts"]);
   });
 
   it("every part of src has its place in the order", () => {
@@ -106,6 +106,19 @@ describe("the house", () => {
     const loaded = (file: string) => importsOf(file, "static").filter((imported) => files.includes(imported));
     const graph = new Map(files.map((file) => [file, loaded(file)]));
     expect(circlesIn(graph)).to.deep.equal([]);
+  });
+
+  it("folders of a room form an order too: none can reach itself by way of others, types included", () => {
+    const folders = new Map<string, string[]>();
+    for (const file of sources("src/**/*.ts")) {
+      const near = importsOf(file).filter((imported) =>
+        imported.startsWith(`${file.split("/").slice(0, 2).join("/")}/`),
+      );
+      const others = near.map((imported) => dirname(imported)).filter((folder) => folder !== dirname(file));
+      folders.set(dirname(file), [...(folders.get(dirname(file)) ?? []), ...others]);
+    }
+    expect(folders.size).to.be.greaterThan(40);
+    expect(circlesIn(folders)).to.deep.equal([]);
   });
 
   it("the core needs zod and nothing else", () => {
@@ -162,7 +175,7 @@ describe("the house", () => {
     const users = sources("src/**/*.ts").filter((file) => importsOf(file).includes("tsyringe"));
     expect(users.filter((file) => !file.startsWith("src/host/"))).to.deep.equal([]);
     const registering = users.filter((file) => /\.register\w*\(|createChildContainer/.test(read(file)));
-    expect(registering).to.deep.equal(["src/host/build/container.ts"]);
+    expect(registering).to.deep.equal(["src/host/container.ts"]);
     for (const file of users) expect(read(file), file).not.to.match(/@(?:singleton|autoInjectable|registry)\b/);
   });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Simulator, startSimulator } from "../plugins/simulator/server.ts";
 import type { WireName } from "../plugins/simulator/wire.ts";
-import { silentLog } from "../src/core/log.ts";
+import { silentLog } from "../src/core/ports/log.ts";
 import { openService, type Service } from "../src/host/service.ts";
 
 /** A real service between a client and a vendor on loopback, whose requests can be looked at. */

@@ -7,7 +7,7 @@ import { isStepCount, streamText, tool } from "ai";
 import { expect } from "chai";
 import OpenAI from "openai";
 import { z } from "zod";
-import { isTerminal, type TerminalEvent } from "../src/core/events.ts";
+import { isTerminal, type TerminalEvent } from "../src/core/run/events.ts";
 import { openHost } from "../src/host/open.ts";
 import { testFolder } from "./host/folder.ts";
 

@@ -2,17 +2,17 @@ import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import type { z } from "zod";
 import { MemoryJournal } from "../plugins/memory/journal.ts";
-import type { Channel } from "../src/core/channel.ts";
-import { systemClock } from "../src/core/clock.ts";
-import type { EventBody } from "../src/core/events.ts";
-import { silentLog } from "../src/core/log.ts";
-import type { AnyPlugin, PluginContext } from "../src/core/plugin.ts";
-import { noTelemetry } from "../src/core/telemetry.ts";
+import type { Channel } from "../src/core/ports/channel.ts";
+import { systemClock } from "../src/core/ports/clock.ts";
+import { silentLog } from "../src/core/ports/log.ts";
+import type { AnyPlugin, PluginContext } from "../src/core/ports/plugin.ts";
+import { noTelemetry } from "../src/core/ports/telemetry.ts";
+import type { EventBody } from "../src/core/run/events.ts";
+import { Admission } from "../src/host/access/admission.ts";
 import { LimitSettings, ServerSettings } from "../src/host/config/server.ts";
 import { openServer, type RunningServer } from "../src/host/http/server.ts";
 import { type ServiceLimits, serviceLimits } from "../src/host/http/service-limits.ts";
 import { HeldMemory } from "../src/host/memory/held-memory.ts";
-import { Admission } from "../src/host/runs/admission.ts";
 import { type Script, ScriptedRuns } from "../src/testing/scripted-runs.ts";
 
 export interface TestService extends RunningServer {

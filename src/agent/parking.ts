@@ -1,6 +1,6 @@
-import { VenturiError } from "../core/errors.ts";
-import { keepOne } from "../core/keep-one.ts";
-import type { RunContext } from "./run-context.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import { keepOne } from "../core/values/keep-one.ts";
+import type { RunContext } from "./run/run-context.ts";
 
 /**
  * Hands a run that only waits for approval over to the journal. A parked run holds no slot, no lease and no memory; the next

@@ -1,8 +1,8 @@
-import { messageOf, wrap } from "../core/errors.ts";
-import type { SignalFeed } from "../core/run-log.ts";
-import { watchTime } from "./limits.ts";
+import { messageOf, wrap } from "../core/errors/errors.ts";
+import type { SignalFeed } from "../core/journal/run-log.ts";
 import { Loop } from "./loop.ts";
-import { RunContext, type RunParts } from "./run-context.ts";
+import { watchTime } from "./run/limits.ts";
+import { RunContext, type RunParts } from "./run/run-context.ts";
 
 export interface Stops {
   /** Signals sent to the run: cancel, approve, message. */

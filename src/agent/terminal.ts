@@ -1,7 +1,7 @@
-import { reasonsOf, type VenturiError } from "../core/errors.ts";
-import type { PendingCall } from "../core/events.ts";
-import { limitIn } from "./limit-reached.ts";
-import type { RunContext } from "./run-context.ts";
+import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
+import type { PendingCall } from "../core/run/events.ts";
+import { limitIn } from "./run/limit-reached.ts";
+import type { RunContext } from "./run/run-context.ts";
 
 /** A successful end of a run. */
 export interface Ending {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
-import type { PendingApproval } from "../core/runs.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { PendingApproval } from "../core/ports/runs.ts";
 import { example } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";

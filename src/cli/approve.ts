@@ -1,6 +1,6 @@
 import { randomInt } from "node:crypto";
 import { createInterface } from "node:readline/promises";
-import type { EventOf } from "../core/events.ts";
+import type { EventOf } from "../core/run/events.ts";
 import { ansiOf, forOneLine, reset, type Shown, styled, wantsColor } from "./screen.ts";
 
 export interface Answer {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { AuditRecord } from "../core/audit.ts";
-import { VenturiError } from "../core/errors.ts";
-import { withRecordings } from "../host/recordings/with-recordings.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { AuditRecord } from "../core/journal/audit.ts";
+import { withRecordings } from "../host/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 

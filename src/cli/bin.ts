@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import module from "node:module";
-import { tooOld } from "../host/node-version.ts";
+import { tooOld } from "../host/system/node-version.ts";
 import { useBundle } from "./bundle.ts";
 import { printVersion } from "./version.ts";
 

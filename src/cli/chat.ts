@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createInterface, type Interface } from "node:readline/promises";
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { type Host, openHost } from "../host/open.ts";
 import { askApproval } from "./approve.ts";
 import { example, globalsOrBox } from "./globals.ts";

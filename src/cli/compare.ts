@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import type { Timing } from "../core/events.ts";
+import type { Timing } from "../core/run/events.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
 import { example, loadOptionsOf } from "./globals.ts";
@@ -13,7 +13,7 @@ export function configure(command: Command): void {
     .option("--json", "the comparison as JSON")
     .addHelpText("after", example("venturi compare run_0m5x… run_0m6a…"))
     .action(async (a: string, b: string, options: { json?: true }) => {
-      const { withRecordings } = await import("../host/recordings/with-recordings.ts");
+      const { withRecordings } = await import("../host/with-recordings.ts");
       const { compareRuns } = await import("../host/recordings/compare.ts");
       const comparison = await withRecordings(loadOptionsOf(command), async (recordings) =>
         compareRuns(await recordings.events(a), await recordings.events(b)),

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { commandFlags, commandNames } from "./main.ts";

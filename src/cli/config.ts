@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { PluginLoader } from "../host/build/plugin-loader.ts";
 import { configSchema } from "../host/config/json-schema.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { showJson as configJson, showYaml } from "../host/config/show.ts";
+import { PluginLoader } from "../host/plugins/plugin-loader.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { showData, showJson } from "./screen.ts";
 

@@ -1,10 +1,10 @@
 import { createReadStream } from "node:fs";
 import type { Command } from "commander";
-import type { Delta } from "../core/deltas.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
-import type { Wire } from "../core/plugin.ts";
-import { PluginLoader } from "../host/build/plugin-loader.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Delta } from "../core/model/deltas.ts";
+import type { Wire } from "../core/ports/plugin.ts";
 import { wireNamed } from "../host/inspect/wires.ts";
+import { PluginLoader } from "../host/plugins/plugin-loader.ts";
 import type { OpenCall } from "../provider/accumulate.ts";
 import { Pipeline } from "../provider/decode.ts";
 import { Transcript } from "../provider/transcript.ts";

@@ -1,6 +1,6 @@
-import { messageOf } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import { watchUncaught } from "../host/uncaught.ts";
+import { messageOf } from "../core/errors/errors.ts";
+import type { Log } from "../core/ports/log.ts";
+import { watchUncaught } from "../host/system/uncaught.ts";
 import { show } from "./screen.ts";
 
 /** An error that nothing caught, and that is not one run's, ends the process: its state is unknown. */

@@ -2,8 +2,8 @@ import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Command } from "commander";
-import { wrap } from "../core/errors.ts";
-import { withRecordings } from "../host/recordings/with-recordings.ts";
+import { wrap } from "../core/errors/errors.ts";
+import { withRecordings } from "../host/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { showData } from "./screen.ts";
 

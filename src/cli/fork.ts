@@ -1,6 +1,6 @@
 import type { Command } from "commander";
-import { fromJson, VenturiError } from "../core/errors.ts";
-import type { ForkRequest } from "../core/fork.ts";
+import { fromJson, VenturiError } from "../core/errors/errors.ts";
+import type { ForkRequest } from "../core/run/fork.ts";
 import { openHost } from "../host/open.ts";
 import { askApproval } from "./approve.ts";
 import { example, globalsOf } from "./globals.ts";

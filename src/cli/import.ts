@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Command } from "commander";
-import { withRecordings } from "../host/recordings/with-recordings.ts";
+import { withRecordings } from "../host/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 import { unreadable } from "./system-error.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { example } from "./globals.ts";
 import { ownCommand } from "./own-command.ts";
 import { show } from "./screen.ts";

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { constants } from "node:os";
-import { keepWatchdog } from "../host/systemd.ts";
+import { keepWatchdog } from "../host/system/systemd.ts";
 import { BlackBox, deathOf, inheritedBox } from "../host/watchdog/black-box.ts";
 import { writeLine } from "../host/watchdog/line.ts";
 import { type KeeperSays, type Kept, type KeptSays, type KeptSignal, keptEnv, keptSignals } from "./kept.ts";

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../core/events.ts";
+import type { RunEvent } from "../core/run/events.ts";
 import { duration, type TextPrinter } from "./printer.ts";
 import { block, noBlock, type Show } from "./screen.ts";
 

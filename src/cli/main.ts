@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { VenturiError, wrap } from "../core/errors.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
 import { addGlobals, example } from "./globals.ts";
 import { show } from "./screen.ts";
 import { codeOf } from "./system-error.ts";

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
-import { VenturiError } from "../core/errors.ts";
-import type { PluginKind } from "../core/plugin.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { PluginKind } from "../core/ports/plugin.ts";
 import { example } from "./globals.ts";
 import { channelFiles } from "./new-plugin/channel.ts";
 import type { PluginFiles } from "./new-plugin/files.ts";

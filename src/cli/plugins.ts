@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { messageOf } from "../core/errors.ts";
+import { messageOf } from "../core/errors/errors.ts";
 import { type Config, loadConfig } from "../host/config/load.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
@@ -22,7 +22,7 @@ export function configure(command: Command): void {
     .action(async (options: { all?: true; graph?: true; json?: true }) => {
       const config = await loadConfig(loadOptionsOf(command));
       if (options.graph) {
-        const { graphOf, graphText } = await import("../host/build/graph.ts");
+        const { graphOf, graphText } = await import("../host/graph.ts");
         const nodes = graphOf(config);
         if (options.json) for (const node of nodes) showJson(process.stdout, JSON.stringify(node));
         else show(process.stdout, graphText(nodes));

@@ -1,5 +1,5 @@
-import { encodeEvent } from "../core/encode-event.ts";
-import type { EventOf, RunEvent } from "../core/events.ts";
+import { encodeEvent } from "../core/run/encode-event.ts";
+import type { EventOf, RunEvent } from "../core/run/events.ts";
 import { forOneLine, type Show, type Shown, type Style, styled } from "./screen.ts";
 
 export interface Printer {

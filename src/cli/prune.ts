@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
-import { Duration } from "../core/units.ts";
-import { withRecordings } from "../host/recordings/with-recordings.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import { Duration } from "../core/values/units.ts";
+import { withRecordings } from "../host/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { loadConfig } from "../host/config/load.ts";
-import { runningPids } from "../host/pid-file.ts";
+import { runningPids } from "../host/system/pid-file.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show } from "./screen.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { fromJson, VenturiError } from "../core/errors.ts";
+import { fromJson, VenturiError } from "../core/errors/errors.ts";
 import { openHost } from "../host/open.ts";
 import { askApproval } from "./approve.ts";
 import { example, globalsOrBox } from "./globals.ts";

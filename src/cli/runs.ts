@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Command } from "commander";
-import { VenturiError, wrap } from "../core/errors.ts";
-import type { ListQuery } from "../core/list-query.ts";
-import type { RunRow } from "../core/run-row.ts";
-import { Duration } from "../core/units.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { ListQuery } from "../core/run/list-query.ts";
+import type { RunRow } from "../core/run/run-row.ts";
+import { Duration } from "../core/values/units.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 
@@ -34,7 +34,7 @@ export function configure(command: Command): void {
       const query = queryOf(options);
       const since = sinceOf(options.since);
       const limit = limitOf(options.limit);
-      const { withRecordings } = await import("../host/recordings/with-recordings.ts");
+      const { withRecordings } = await import("../host/with-recordings.ts");
       await withRecordings(loadOptionsOf(command), async ({ journal }) => {
         const list = async () => (await journal.list({ ...query, limit })).runs.filter((row) => row.createdAt >= since);
         const print = (row: RunRow) =>

@@ -1,4 +1,4 @@
-import { forOneLine, forTerminal, jsonForTerminal } from "../core/terminal-text.ts";
+import { forOneLine, forTerminal, jsonForTerminal } from "../core/values/terminal-text.ts";
 
 /** Text with our own escape sequences. Only this file creates it, so it contains no one else's. */
 export class Styled {

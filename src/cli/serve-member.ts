@@ -1,8 +1,8 @@
-import { markWith } from "../core/doing.ts";
-import { wrap } from "../core/errors.ts";
-import { isTextLog } from "../host/log.ts";
-import { Member } from "../host/processes/member.ts";
+import { wrap } from "../core/errors/errors.ts";
+import { markWith } from "../core/ports/doing.ts";
+import { Member } from "../host/member.ts";
 import { openService, type Service } from "../host/service.ts";
+import { isTextLog } from "../host/system/log.ts";
 import { markIn } from "../host/watchdog/black-box.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";

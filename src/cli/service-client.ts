@@ -1,6 +1,6 @@
 import { type Command, Option } from "commander";
-import { isCode } from "../core/codes.ts";
-import { VenturiError } from "../core/errors.ts";
+import { isCode } from "../core/errors/codes.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { loadConfig } from "../host/config/load.ts";
 import { loadOptionsOf } from "./globals.ts";
 

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { example } from "./globals.ts";
 import { show } from "./screen.ts";
 

@@ -1,8 +1,8 @@
 import type { Config } from "../host/config/load.ts";
-import { isTextLog, openLog } from "../host/log.ts";
-import { writePidFile } from "../host/pid-file.ts";
 import { Supervisor } from "../host/processes/supervisor.ts";
-import { keepWatchdog, notifySystemd, setMainPid } from "../host/systemd.ts";
+import { isTextLog, openLog } from "../host/system/log.ts";
+import { writePidFile } from "../host/system/pid-file.ts";
+import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.ts";
 import type { Globals } from "./globals.ts";
 import { isKept, onServiceSignal, servicePid } from "./kept.ts";
 import { show } from "./screen.ts";

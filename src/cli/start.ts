@@ -1,10 +1,10 @@
 import type { Command } from "commander";
-import { markWith } from "../core/doing.ts";
+import { markWith } from "../core/ports/doing.ts";
 import { loadConfig } from "../host/config/load.ts";
-import { isTextLog } from "../host/log.ts";
-import { writePidFile } from "../host/pid-file.ts";
 import { openService, type Service } from "../host/service.ts";
-import { keepWatchdog, notifySystemd, setMainPid } from "../host/systemd.ts";
+import { isTextLog } from "../host/system/log.ts";
+import { writePidFile } from "../host/system/pid-file.ts";
+import { keepWatchdog, notifySystemd, setMainPid } from "../host/system/systemd.ts";
 import { markIn } from "../host/watchdog/black-box.ts";
 import { startWatchdog } from "../host/watchdog/watchdog.ts";
 import { exitOnUncaught } from "./exit-on-uncaught.ts";

@@ -1,5 +1,5 @@
-import type { Code } from "../core/codes.ts";
-import { messageOf, VenturiError } from "../core/errors.ts";
+import type { Code } from "../core/errors/codes.ts";
+import { messageOf, VenturiError } from "../core/errors/errors.ts";
 
 /** What the system's own errors mean to whoever typed the command: a wrong name or number, not a fault of Venturi. */
 const codes: Readonly<Record<string, Code>> = {

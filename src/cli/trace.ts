@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { wrap } from "../core/errors.ts";
+import { wrap } from "../core/errors/errors.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { drawn, forOneLine, show, showJson, wantsColor } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
@@ -38,7 +38,7 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
   const error = wrap("cli.trace", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;
   const [{ withRecordings }, { traceOfEvents }] = await Promise.all([
-    import("../host/recordings/with-recordings.ts"),
+    import("../host/with-recordings.ts"),
     import("../host/recordings/trace-of-events.ts"),
   ]);
   const events = await withRecordings(loadOptionsOf(command), (recordings) => recordings.events(run));

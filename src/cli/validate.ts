@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { type Config, loadConfig } from "../host/config/load.ts";
-import { shortPath } from "../host/config/problem.ts";
+import { shortPath } from "../host/yaml/problem.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
 

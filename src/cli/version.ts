@@ -1,3 +1,3 @@
-import { ownVersion } from "../host/version.ts";
+import { ownVersion } from "../host/system/version.ts";
 
 export const printVersion = (): void => void process.stdout.write(`${ownVersion()}\n`);

@@ -1,6 +1,6 @@
-import { type EventOf, isTerminal, type TerminalEvent } from "../core/events.ts";
-import type { RunRequest } from "../core/run-request.ts";
-import type { Runs } from "../core/runs.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import { type EventOf, isTerminal, type TerminalEvent } from "../core/run/events.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
 import type { Printer } from "./printer.ts";
 
 export interface Watch {

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { wrap } from "../core/errors.ts";
+import { wrap } from "../core/errors/errors.ts";
 import { duration } from "../serve/why/tell.ts";
 import { explainRun, type Why } from "../serve/why/why.ts";
 import { example, loadOptionsOf } from "./globals.ts";
@@ -23,7 +23,7 @@ export function configure(command: Command): void {
 async function fromJournal(command: Command, run: string, thrown: unknown): Promise<Why> {
   const error = wrap("cli.why", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;
-  const { withRecordings } = await import("../host/recordings/with-recordings.ts");
+  const { withRecordings } = await import("../host/with-recordings.ts");
   return withRecordings(loadOptionsOf(command), (recordings) =>
     explainRun(
       {

@@ -1,5 +1,5 @@
 // Written by npm run generate.
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import * as face from "../plugin.ts";
 import { makeDoors } from "./door.ts";
 

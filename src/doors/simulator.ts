@@ -1,7 +1,7 @@
 // Written by npm run generate.
 
 import * as face from "../../plugins/simulator/server.ts";
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { makeDoors } from "./door.ts";
 
 export * from "../../plugins/simulator/server.ts";

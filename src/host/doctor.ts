@@ -1,14 +1,14 @@
 import { accessSync, constants, existsSync, readFileSync, statfsSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, resolve } from "node:path";
-import { systemClock } from "../core/clock.ts";
-import { messageOf } from "../core/errors.ts";
-import { silentLog } from "../core/log.ts";
-import type { PluginKind } from "../core/plugin.ts";
-import { noTelemetry } from "../core/telemetry.ts";
-import { hostContainer } from "./build/container.ts";
+import { messageOf } from "../core/errors/errors.ts";
+import { systemClock } from "../core/ports/clock.ts";
+import { silentLog } from "../core/ports/log.ts";
+import type { PluginKind } from "../core/ports/plugin.ts";
+import { noTelemetry } from "../core/ports/telemetry.ts";
 import { Instances } from "./build/instances.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
+import { hostContainer } from "./container.ts";
 import { type Finding, plannedProcesses, runningProcesses } from "./doctor-processes.ts";
 
 const leastDisk = 512 * 1024 * 1024;

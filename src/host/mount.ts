@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { VenturiError, wrap } from "../core/errors.ts";
-import type { Scope } from "../core/scopes.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Scope } from "../core/ports/scopes.ts";
+import type { KeyHolder } from "./access/key-holder.ts";
 import { fetchFrom } from "./http/bridge.ts";
-import type { KeyHolder } from "./http/key-holder.ts";
 import { buildServer } from "./http/server.ts";
 import type { Host } from "./open.ts";
 import { serverParts } from "./service.ts";

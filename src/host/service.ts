@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import type { Channel } from "../core/channel.ts";
-import { noTelemetry } from "../core/telemetry.ts";
+import type { Channel } from "../core/ports/channel.ts";
+import { noTelemetry } from "../core/ports/telemetry.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { loadHttp } from "./http/packages.ts";
 import { Readiness } from "./http/readiness.ts";
@@ -11,7 +11,7 @@ import type { ServerParts } from "./http/server-parts.ts";
 import { serviceLimits } from "./http/service-limits.ts";
 import { type Host, type OpenOptions, openHost } from "./open.ts";
 import type { Siblings } from "./processes/siblings.ts";
-import { ownVersion } from "./version.ts";
+import { ownVersion } from "./system/version.ts";
 
 export interface Service {
   readonly host: Host;

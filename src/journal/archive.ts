@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { RunEvent } from "../core/events.ts";
-import type { RunRequest } from "../core/run-request.ts";
+import { RunEvent } from "../core/run/events.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
 
 /** A run as one JSON Lines file: its request, then signals, kept wire bytes and events. */
 export const Heading = z.strictObject({

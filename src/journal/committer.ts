@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from "../core/clock.ts";
-import type { Digest } from "../core/digest.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
-import type { Append, Journal, Ownership } from "../core/journal.ts";
-import { type Log, silentLog } from "../core/log.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Append, Journal, Ownership } from "../core/journal/journal.ts";
+import { type Clock, systemClock } from "../core/ports/clock.ts";
+import { type Log, silentLog } from "../core/ports/log.ts";
+import type { Digest } from "../core/run/digest.ts";
 import { isLarge, LargeTurns, large } from "./large-turns.ts";
 import { endInstead } from "./last-words.ts";
 import { retry } from "./retry.ts";

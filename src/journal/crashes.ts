@@ -1,8 +1,8 @@
-import { type Clock, sleep } from "../core/clock.ts";
-import { VenturiError } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Signal } from "../core/journal.ts";
-import type { Crash } from "../core/signals.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Signal } from "../core/journal/journal.ts";
+import { type Clock, sleep } from "../core/ports/clock.ts";
+import type { RunEvent } from "../core/run/events.ts";
+import type { Crash } from "../core/run/signals.ts";
 
 /** Processes that a run may take down, as far as it is known to have been the cause. */
 const mostBlamed = 2;

@@ -1,6 +1,6 @@
-import { VenturiError } from "../core/errors.ts";
-import { type RunEvent, textOnly } from "../core/events.ts";
-import { excessOf, recordLimits } from "../core/value-limits.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import { type RunEvent, textOnly } from "../core/run/events.ts";
+import { excessOf, recordLimits } from "../core/values/value-limits.ts";
 
 /**
  * Throws `record_invalid` for an event that cannot be stored, before it gets a seq: only its own run fails, with a terminal

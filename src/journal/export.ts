@@ -1,8 +1,8 @@
-import { encodeEvent } from "../core/encode-event.ts";
-import { VenturiError } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Journal } from "../core/journal.ts";
-import { mayBeCut } from "../core/page.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import { encodeEvent } from "../core/run/encode-event.ts";
+import type { RunEvent } from "../core/run/events.ts";
+import { mayBeCut } from "../core/run/page.ts";
 import type { Heading } from "./archive.ts";
 
 const page = 500;

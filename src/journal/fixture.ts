@@ -1,5 +1,5 @@
-import type { EventOf, RunEvent } from "../core/events.ts";
-import type { Usage } from "../core/usage.ts";
+import type { Usage } from "../core/model/usage.ts";
+import type { EventOf, RunEvent } from "../core/run/events.ts";
 
 /** A turn of a simulator scenario. */
 export interface FixtureTurn {

@@ -1,10 +1,10 @@
-import type { Clock } from "../core/clock.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
-import { isTerminal, type RunEvent } from "../core/events.ts";
-import type { Journal } from "../core/journal.ts";
-import { keepOne } from "../core/keep-one.ts";
-import { mayBeCut, pageBytes } from "../core/page.ts";
-import { PolledStream } from "../core/polled-stream.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import { PolledStream } from "../core/ports/polled-stream.ts";
+import { isTerminal, type RunEvent } from "../core/run/events.ts";
+import { mayBeCut, pageBytes } from "../core/run/page.ts";
+import { keepOne } from "../core/values/keep-one.ts";
 import { retry } from "./retry.ts";
 import { eventSize } from "./run-log.ts";
 

@@ -1,8 +1,8 @@
-import { type Clock, systemClock } from "../core/clock.ts";
-import { VenturiError } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Cursor, Hint, Journal, Ownership } from "../core/journal.ts";
-import { mayBeCut } from "../core/page.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Cursor, Hint, Journal, Ownership } from "../core/journal/journal.ts";
+import { type Clock, systemClock } from "../core/ports/clock.ts";
+import type { RunEvent } from "../core/run/events.ts";
+import { mayBeCut } from "../core/run/page.ts";
 import type { CommitListener } from "./committer.ts";
 import { Follower } from "./follower.ts";
 

@@ -1,6 +1,6 @@
-import { VenturiError } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Journal, Ownership } from "../core/journal.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Journal, Ownership } from "../core/journal/journal.ts";
+import type { RunEvent } from "../core/run/events.ts";
 
 const op = "journal.history";
 const page = 1_000;

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { z } from "zod";
-import { messageOf, VenturiError } from "../core/errors.ts";
-import { isTerminal, type RunEvent } from "../core/events.ts";
-import type { Journal } from "../core/journal.ts";
-import { defaultTenant } from "../core/run-request.ts";
-import { excessOfJson, recordLimits } from "../core/value-limits.ts";
+import { messageOf, VenturiError } from "../core/errors/errors.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import { isTerminal, type RunEvent } from "../core/run/events.ts";
+import { defaultTenant } from "../core/run/run-request.ts";
+import { excessOfJson, recordLimits } from "../core/values/value-limits.ts";
 import { Heading, Line } from "./archive.ts";
 
 const op = "journal.import";

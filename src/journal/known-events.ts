@@ -1,5 +1,5 @@
-import { VenturiError } from "../core/errors.ts";
-import { RunEvent } from "../core/events.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import { RunEvent } from "../core/run/events.ts";
 
 const known: ReadonlySet<string> = new Set(RunEvent.options.map(({ shape }) => shape.type.value));
 

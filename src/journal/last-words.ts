@@ -1,6 +1,6 @@
-import type { VenturiError } from "../core/errors.ts";
-import { type EventBody, noTiming, type RunEvent } from "../core/events.ts";
-import type { Append } from "../core/journal.ts";
+import type { VenturiError } from "../core/errors/errors.ts";
+import type { Append } from "../core/journal/journal.ts";
+import { type EventBody, noTiming, type RunEvent } from "../core/run/events.ts";
 
 /** Terminal event of a run that can no longer write its own: gives the reason, in a form that cannot be rejected. */
 export const failedWith = (error: VenturiError): EventBody => ({

@@ -1,6 +1,6 @@
-import { type Clock, sleep } from "../core/clock.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Journal } from "../core/journal.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import { type Clock, sleep } from "../core/ports/clock.ts";
+import type { RunEvent } from "../core/run/events.ts";
 import { eventsOf } from "./export.ts";
 
 export interface ReplayOptions {

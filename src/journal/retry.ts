@@ -1,6 +1,6 @@
-import { type Clock, sleep } from "../core/clock.ts";
-import type { Code } from "../core/codes.ts";
-import { type VenturiError, wrap } from "../core/errors.ts";
+import type { Code } from "../core/errors/codes.ts";
+import { type VenturiError, wrap } from "../core/errors/errors.ts";
+import { type Clock, sleep } from "../core/ports/clock.ts";
 
 const first = 50;
 const longest = 2_000;

@@ -1,11 +1,11 @@
-import type { Clock } from "../core/clock.ts";
-import type { DigestFold } from "../core/digest.ts";
-import { VenturiError } from "../core/errors.ts";
-import { type EventBody, isTerminal, type RunEvent, textOnly } from "../core/events.ts";
-import type { Append, Ownership } from "../core/journal.ts";
-import { keepOne } from "../core/keep-one.ts";
-import type { RunLog } from "../core/run-log.ts";
-import { recordLimits } from "../core/value-limits.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Append, Ownership } from "../core/journal/journal.ts";
+import type { RunLog } from "../core/journal/run-log.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { DigestFold } from "../core/run/digest.ts";
+import { type EventBody, isTerminal, type RunEvent, textOnly } from "../core/run/events.ts";
+import { keepOne } from "../core/values/keep-one.ts";
+import { recordLimits } from "../core/values/value-limits.ts";
 import { mustEncode } from "./encodable.ts";
 
 /** A follower of the run in this process. */

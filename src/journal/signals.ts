@@ -1,7 +1,7 @@
-import type { Cursor, Hint, Journal, Signal } from "../core/journal.ts";
-import { keepOne } from "../core/keep-one.ts";
-import { LazySet } from "../core/lazy-collections.ts";
-import type { SignalFeed } from "../core/run-log.ts";
+import type { Cursor, Hint, Journal, Signal } from "../core/journal/journal.ts";
+import type { SignalFeed } from "../core/journal/run-log.ts";
+import { keepOne } from "../core/values/keep-one.ts";
+import { LazySet } from "../core/values/lazy-collections.ts";
 
 /** Signals of one run while it executes here. */
 export class RunSignals implements SignalFeed {

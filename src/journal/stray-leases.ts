@@ -1,4 +1,4 @@
-import type { Journal, Ownership } from "../core/journal.ts";
+import type { Journal, Ownership } from "../core/journal/journal.ts";
 
 /**
  * Leases this worker holds in the journal without working on the run. After a failed release, or a claim whose response was

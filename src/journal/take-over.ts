@@ -1,6 +1,6 @@
-import { VenturiError } from "../core/errors.ts";
-import type { Journal } from "../core/journal.ts";
-import type { Crash } from "../core/signals.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import type { Crash } from "../core/run/signals.ts";
 
 /** What is known about the end of a process. */
 export interface Death {

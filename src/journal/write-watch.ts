@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from "../core/clock.ts";
-import { type VenturiError, wrap } from "../core/errors.ts";
-import type { Journal } from "../core/journal.ts";
-import { type Log, silentLog } from "../core/log.ts";
+import { type VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import { type Clock, systemClock } from "../core/ports/clock.ts";
+import { type Log, silentLog } from "../core/ports/log.ts";
 
 export interface WriteWatchOptions {
   readonly clock?: Clock;

@@ -1,4 +1,4 @@
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import { type CallSite, callSite } from "./call-site.ts";
 import type { Context } from "./context.ts";
 import type { Calls, Hooks } from "./hooks.ts";

@@ -1,8 +1,8 @@
-import { VenturiError, wrap } from "../core/errors.ts";
-import { isTerminal, type RunEvent } from "../core/events.ts";
-import { PolledStream, polled } from "../core/polled-stream.ts";
-import type { RunRequest } from "../core/run-request.ts";
-import type { Runs } from "../core/runs.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import { PolledStream, polled } from "../core/ports/polled-stream.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import { isTerminal, type RunEvent } from "../core/run/events.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
 import { type Chunk, Chunks } from "./chunk.ts";
 
 type Step = IteratorResult<Chunk, undefined>;

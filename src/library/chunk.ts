@@ -1,6 +1,6 @@
-import { fromJson, type VenturiError } from "../core/errors.ts";
-import type { EventBody, EventOf, RunEvent } from "../core/events.ts";
-import { LazyMap } from "../core/lazy-collections.ts";
+import { fromJson, type VenturiError } from "../core/errors/errors.ts";
+import type { EventBody, EventOf, RunEvent } from "../core/run/events.ts";
+import { LazyMap } from "../core/values/lazy-collections.ts";
 
 /** One item of an agent's stream. Only the last one has `finish` or `err`. */
 export interface Chunk {

@@ -1,5 +1,5 @@
-import type { PluginContext } from "../core/plugin.ts";
-import type { Tool } from "../core/tool.ts";
+import type { PluginContext } from "../core/ports/plugin.ts";
+import type { Tool } from "../core/ports/tool.ts";
 import type { CalledAgent } from "./agent.ts";
 import type { CodeTool } from "./tool.ts";
 

@@ -1,4 +1,4 @@
-import { valueLimits } from "../core/value-limits.ts";
+import { valueLimits } from "../core/values/value-limits.ts";
 
 type Container = Record<string, unknown> | unknown[];
 

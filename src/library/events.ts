@@ -1,4 +1,4 @@
-import type { RunEvent as AnyEvent, EventOf as Untyped } from "../core/events.ts";
+import type { RunEvent as AnyEvent, EventOf as Untyped } from "../core/run/events.ts";
 import type { AnyAgent, SpecOf } from "./agent.ts";
 import type { Calls, NameOf } from "./hooks.ts";
 

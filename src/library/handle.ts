@@ -1,9 +1,9 @@
 import { parse } from "../agent/schema/standard.ts";
-import { fromJson, VenturiError } from "../core/errors.ts";
-import type { RunEvent, TerminalEvent } from "../core/events.ts";
-import type { RunRow } from "../core/run-row.ts";
-import type { Runs } from "../core/runs.ts";
-import type { Schema } from "../core/schema.ts";
+import { fromJson, VenturiError } from "../core/errors/errors.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import type { RunEvent, TerminalEvent } from "../core/run/events.ts";
+import type { RunRow } from "../core/run/run-row.ts";
+import type { Schema } from "../core/values/schema.ts";
 import type { CallOf, Calls } from "./hooks.ts";
 import { batches, draftsOf, textOf } from "./reading.ts";
 import { runResponse, type Served } from "./response.ts";

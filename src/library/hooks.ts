@@ -1,4 +1,4 @@
-import type { HookContext as UntypedContext, Hooks as UntypedHooks } from "../core/hooks.ts";
+import type { HookContext as UntypedContext, Hooks as UntypedHooks } from "../core/ports/hooks.ts";
 
 /** Arguments by the tool's name, as models write them; "*" for tools known by name alone. */
 // biome-ignore lint/suspicious/noExplicitAny: a constraint that every map of arguments satisfies

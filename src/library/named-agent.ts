@@ -1,9 +1,9 @@
-import { type CallSettings, callRequest } from "../core/call-settings.ts";
-import { VenturiError } from "../core/errors.ts";
-import type { RunInput } from "../core/events.ts";
-import type { Message } from "../core/messages.ts";
-import type { RunRequest } from "../core/run-request.ts";
-import type { Runs } from "../core/runs.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Message } from "../core/model/messages.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import { type CallSettings, callRequest } from "../core/run/call-settings.ts";
+import type { RunInput } from "../core/run/events.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
 import type { AgentLike, Named } from "./agent.ts";
 import { type Action, type Chunk, type Finish, isWhole, type ToolCall } from "./chunk.ts";
 import { ChunkStream } from "./chunk-stream.ts";

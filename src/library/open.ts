@@ -1,7 +1,7 @@
-import { VenturiError } from "../core/errors.ts";
-import type { RunInput } from "../core/events.ts";
-import type { RunRequest } from "../core/run-request.ts";
-import type { RunRow } from "../core/run-row.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { RunInput } from "../core/run/events.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
+import type { RunRow } from "../core/run/run-row.ts";
 import { MountedService } from "../host/mount.ts";
 import { type Host, openHost } from "../host/open.ts";
 import type { AgentLike, AgentSpec } from "./agent.ts";

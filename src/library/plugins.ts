@@ -1,4 +1,4 @@
-import { VenturiError } from "../core/errors.ts";
+import { VenturiError } from "../core/errors/errors.ts";
 import type * as options from "./plugin-options.ts";
 
 /** A plugin with its options. Nothing is loaded before `openVenturi`. */

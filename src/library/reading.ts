@@ -1,6 +1,6 @@
-import { fromJson, VenturiError } from "../core/errors.ts";
-import { isTerminal, type RunEvent, type TerminalEvent } from "../core/events.ts";
-import type { FollowOptions, Runs } from "../core/runs.ts";
+import { fromJson, VenturiError } from "../core/errors/errors.ts";
+import type { FollowOptions, Runs } from "../core/ports/runs.ts";
+import { isTerminal, type RunEvent, type TerminalEvent } from "../core/run/events.ts";
 import { DraftParser } from "./draft.ts";
 
 type Follow = Pick<Runs, "follow">;

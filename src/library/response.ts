@@ -1,7 +1,7 @@
-import { VenturiError, wrap } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { ProjectedRun, Projection } from "../core/projection.ts";
-import type { Runs } from "../core/runs.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import type { RunEvent } from "../core/run/events.ts";
+import type { ProjectedRun, Projection } from "../core/run/projection.ts";
 import { eventFrame, heartbeatFrame } from "../serve/sse-writer.ts";
 import { batches } from "./reading.ts";
 import type { ResponseFormat, ResponseOptions } from "./run.ts";

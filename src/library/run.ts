@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import type { VenturiError } from "../core/errors.ts";
-import type { EventOf, RunInput } from "../core/events.ts";
-import type { ForkRequest } from "../core/fork.ts";
-import type { Message } from "../core/messages.ts";
+import type { VenturiError } from "../core/errors/errors.ts";
+import type { Message } from "../core/model/messages.ts";
+import type { EventOf, RunInput } from "../core/run/events.ts";
+import type { ForkRequest } from "../core/run/fork.ts";
 import type { AgentSpec } from "./agent.ts";
 import type { TypedEvent } from "./events.ts";
 import type { CallOf, Calls } from "./hooks.ts";

@@ -1,6 +1,6 @@
-import type { Schema } from "../core/schema.ts";
+import type { Schema } from "../core/values/schema.ts";
 
-export type { Schema } from "../core/schema.ts";
+export type { Schema } from "../core/values/schema.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: a constraint that every schema satisfies, whatever it takes and gives
 export type AnySchema = Schema<any, any>;

@@ -1,5 +1,5 @@
-import { VenturiError } from "../core/errors.ts";
-import type { Effect, CallContext as UntypedCall, ToolContext as UntypedContext } from "../core/tool.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Effect, CallContext as UntypedCall, ToolContext as UntypedContext } from "../core/ports/tool.ts";
 import { type CallSite, callSite } from "./call-site.ts";
 import type { AnySchema, In, Out } from "./schema.ts";
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Clock } from "../core/clock.ts";
-import type { Log } from "../core/log.ts";
-import type { Message } from "../core/messages.ts";
-import type { Provider } from "../core/provider.ts";
-import type { Telemetry } from "../core/telemetry.ts";
-import type { Provided } from "../core/token.ts";
+import type { Message } from "../core/model/messages.ts";
+import type { Provider } from "../core/model/provider.ts";
+import type { Clock } from "../core/ports/clock.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Telemetry } from "../core/ports/telemetry.ts";
+import type { Provided } from "../core/values/token.ts";
 import type { Host } from "../host/open.ts";
 import type { AgentLike, AgentSpec, AnyAgent, Named } from "./agent.ts";
 import type { Hooks } from "./hooks.ts";

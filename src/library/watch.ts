@@ -1,6 +1,6 @@
-import { messageOf } from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import type { Runs } from "../core/runs.ts";
+import { messageOf } from "../core/errors/errors.ts";
+import type { Log } from "../core/ports/log.ts";
+import type { Runs } from "../core/ports/runs.ts";
 import type { Calls } from "./hooks.ts";
 import { batches } from "./reading.ts";
 import type { Run, Verdict } from "./run.ts";

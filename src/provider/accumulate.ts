@@ -1,11 +1,11 @@
 import { performance } from "node:perf_hooks";
 import { isDeepStrictEqual } from "node:util";
-import type { FinishReason, ToolCallDelta } from "../core/deltas.ts";
-import { VenturiError } from "../core/errors.ts";
-import { flatten } from "../core/flat-text.ts";
-import { keepOne } from "../core/keep-one.ts";
-import type { StreamObserver } from "../core/provider.ts";
-import { excessOfJson } from "../core/value-limits.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { FinishReason, ToolCallDelta } from "../core/model/deltas.ts";
+import type { StreamObserver } from "../core/model/provider.ts";
+import { flatten } from "../core/values/flat-text.ts";
+import { keepOne } from "../core/values/keep-one.ts";
+import { excessOfJson } from "../core/values/value-limits.ts";
 import { JsonScanner } from "./fast-json/scanner.ts";
 
 export type CallResult =

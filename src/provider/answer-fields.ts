@@ -1,4 +1,4 @@
-import type { NativeAnswer } from "../core/native.ts";
+import type { NativeAnswer } from "../core/model/native.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,9 +1,15 @@
-import type { Delta, ReasoningDelta, ToolCallDelta } from "../core/deltas.ts";
-import { VenturiError } from "../core/errors.ts";
-import { type Part, type ReasoningPart, type TextPart, type ToolCallPart, textUnlessSame } from "../core/messages.ts";
-import type { Decoder } from "../core/plugin.ts";
-import type { Generation } from "../core/provider.ts";
-import { mergeUsage, type Usage } from "../core/usage.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Delta, ReasoningDelta, ToolCallDelta } from "../core/model/deltas.ts";
+import {
+  type Part,
+  type ReasoningPart,
+  type TextPart,
+  type ToolCallPart,
+  textUnlessSame,
+} from "../core/model/messages.ts";
+import type { Generation } from "../core/model/provider.ts";
+import { mergeUsage, type Usage } from "../core/model/usage.ts";
+import type { Decoder } from "../core/ports/plugin.ts";
 import { Accumulator, type OpenCall } from "./accumulate.ts";
 
 const op = "provider.generate";

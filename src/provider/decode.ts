@@ -1,12 +1,12 @@
 import { isAscii } from "node:buffer";
 import { performance } from "node:perf_hooks";
-import { chunkKind, type Delta } from "../core/deltas.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
-import { keepOne } from "../core/keep-one.ts";
-import { LazyMap } from "../core/lazy-collections.ts";
-import type { Decoder, Frame, Wire } from "../core/plugin.ts";
-import type { StreamObserver } from "../core/provider.ts";
-import { excessOfJson, frameLimits } from "../core/value-limits.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import { chunkKind, type Delta } from "../core/model/deltas.ts";
+import type { StreamObserver } from "../core/model/provider.ts";
+import type { Decoder, Frame, Wire } from "../core/ports/plugin.ts";
+import { keepOne } from "../core/values/keep-one.ts";
+import { LazyMap } from "../core/values/lazy-collections.ts";
+import { excessOfJson, frameLimits } from "../core/values/value-limits.ts";
 import type { Frames } from "./frames/frames.ts";
 import { framesOf } from "./frames/framing.ts";
 

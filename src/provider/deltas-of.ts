@@ -1,6 +1,6 @@
-import type { Delta } from "../core/deltas.ts";
-import { argumentsText, type Part } from "../core/messages.ts";
-import type { Generation } from "../core/provider.ts";
+import type { Delta } from "../core/model/deltas.ts";
+import { argumentsText, type Part } from "../core/model/messages.ts";
+import type { Generation } from "../core/model/provider.ts";
 import { decodedFrom } from "./collect.ts";
 
 /** A complete answer as the deltas it would have streamed. */

@@ -1,4 +1,4 @@
-import { list, record } from "./wire-json.ts";
+import { list, record } from "./fast-json/wire-json.ts";
 
 /**
  * Whether OpenAI's `strict` mode accepts a JSON Schema: every object closed and every property required. Otherwise it rejects

@@ -1,4 +1,4 @@
-import type { Message } from "../core/messages.ts";
+import type { Message } from "../core/model/messages.ts";
 
 /** A conversation for a wire whose system text stands before it. */
 export interface Prefaced {

@@ -1,6 +1,6 @@
-import type { Delta, DoneDelta } from "../core/deltas.ts";
-import type { VenturiError } from "../core/errors.ts";
-import { mergeUsage, type Usage } from "../core/usage.ts";
+import type { VenturiError } from "../core/errors/errors.ts";
+import type { Delta, DoneDelta } from "../core/model/deltas.ts";
+import { mergeUsage, type Usage } from "../core/model/usage.ts";
 import { Accumulator, type OpenCall } from "./accumulate.ts";
 
 /** A complete generation, folded from its deltas. */

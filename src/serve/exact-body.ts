@@ -1,4 +1,4 @@
-import type { JsonPlace } from "../core/exact-json.ts";
+import type { JsonPlace } from "../core/values/exact-json.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {

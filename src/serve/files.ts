@@ -1,8 +1,8 @@
-import { VenturiError } from "../core/errors.ts";
-import type { ListQuery } from "../core/list-query.ts";
-import type { FilePart } from "../core/messages.ts";
-import type { RunRow } from "../core/run-row.ts";
-import type { Runs } from "../core/runs.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { FilePart } from "../core/model/messages.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import type { ListQuery } from "../core/run/list-query.ts";
+import type { RunRow } from "../core/run/run-row.ts";
 
 /** A file that a caller has uploaded, to be named in later requests. */
 export interface StoredFile {

@@ -1,5 +1,5 @@
-import { type ErrorJson, fromJson, VenturiError, wrap } from "../core/errors.ts";
-import { vendorNumber } from "../core/vendor-number.ts";
+import { type ErrorJson, fromJson, VenturiError, wrap } from "../core/errors/errors.ts";
+import { vendorNumber } from "../core/values/vendor-number.ts";
 
 /** Converts any failure of a request to a VenturiError, whether a handler, a schema or the HTTP server raised it. */
 export function httpError(thrown: unknown): VenturiError {

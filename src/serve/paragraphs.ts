@@ -1,4 +1,4 @@
-import type { RunEvent } from "../core/events.ts";
+import type { RunEvent } from "../core/run/events.ts";
 
 /** Separates the texts of rounds where a wire has one text for all of them. */
 export class Paragraphs {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { isTerminal, type RunEvent, type TerminalEvent } from "../core/events.ts";
+import { isTerminal, type RunEvent, type TerminalEvent } from "../core/run/events.ts";
 
 /** Aborts when the client disconnects before the response is complete. */
 export function readerGone(response: ServerResponse): AbortSignal {

@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from "../core/clock.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Runs } from "../core/runs.ts";
+import { type Clock, systemClock } from "../core/ports/clock.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import type { RunEvent } from "../core/run/events.ts";
 
 /** How long a run that is about to start is waited for, ms, and how often it is looked at. */
 const patience = 250;

@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from "node:http";
-import type { ChannelHost } from "../core/channel.ts";
-import { type ErrorJson, messageOf, type VenturiError, wrap } from "../core/errors.ts";
-import type { RunEvent, TerminalEvent } from "../core/events.ts";
-import { PolledStream, polled } from "../core/polled-stream.ts";
-import type { RunRequest } from "../core/run-request.ts";
-import type { Compat, Runs } from "../core/runs.ts";
-import { traceHeadersOf } from "../core/trace-context.ts";
+import { type ErrorJson, messageOf, type VenturiError, wrap } from "../core/errors/errors.ts";
+import type { ChannelHost } from "../core/ports/channel.ts";
+import { PolledStream, polled } from "../core/ports/polled-stream.ts";
+import type { Compat, Runs } from "../core/ports/runs.ts";
+import type { RunEvent, TerminalEvent } from "../core/run/events.ts";
+import type { RunRequest } from "../core/run/run-request.ts";
+import { traceHeadersOf } from "../core/values/trace-context.ts";
 import { readerGone, terminalOf } from "./reader.ts";
 import { asTrace, runTrace } from "./run-trace.ts";
 import { type PlainResponse, type SseReply, SseWriter, writeBatches } from "./sse-writer.ts";

@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { type Clock, systemClock } from "../core/clock.ts";
-import { encodeEvent } from "../core/encode-event.ts";
-import { VenturiError } from "../core/errors.ts";
-import type { RunEvent } from "../core/events.ts";
-import type { Account, Charge } from "../core/held.ts";
-import { polled } from "../core/polled-stream.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import { type Clock, systemClock } from "../core/ports/clock.ts";
+import type { Account, Charge } from "../core/ports/held.ts";
+import { polled } from "../core/ports/polled-stream.ts";
+import { encodeEvent } from "../core/run/encode-event.ts";
+import type { RunEvent } from "../core/run/events.ts";
 import { asTrace } from "./run-trace.ts";
 import { StallWatch } from "./stall-watch.ts";
 import { warningsHeader, warningsText } from "./warnings.ts";

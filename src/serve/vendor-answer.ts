@@ -1,5 +1,5 @@
-import type { RunEvent } from "../core/events.ts";
-import type { Usage } from "../core/usage.ts";
+import type { Usage } from "../core/model/usage.ts";
+import type { RunEvent } from "../core/run/events.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
-import type { Ownership } from "../core/journal.ts";
-import type { Telemetry } from "../core/telemetry.ts";
+import type { Ownership } from "../core/journal/journal.ts";
+import type { Telemetry } from "../core/ports/telemetry.ts";
+import type { TelemetryParts, TelemetrySettings } from "./base/settings.ts";
 import { Ring } from "./sdk/ring.ts";
 import { createSdk } from "./sdk/sdk.ts";
-import type { TelemetryParts, TelemetrySettings } from "./settings.ts";
 import { Content } from "./wrappers/content.ts";
 import { type Delivery, measuredRuns } from "./wrappers/deliver.ts";
 import { measuredJournal } from "./wrappers/journal.ts";
@@ -13,7 +13,7 @@ import { measuredProvider } from "./wrappers/provider.ts";
 import { measuredTool } from "./wrappers/tool.ts";
 import { Traces, type Tracing } from "./wrappers/traces.ts";
 
-export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./settings.ts";
+export { defaultSettings, type TelemetryParts, type TelemetrySettings } from "./base/settings.ts";
 
 /** OpenTelemetry instrumentation. Importing this loads the SDK, so import it only when telemetry is on. */
 export async function createTelemetry(settings: TelemetrySettings, parts: TelemetryParts): Promise<Telemetry> {
@@ -62,7 +62,7 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       counter.add(1, sdk.sets.of(attributes));
     },
     metrics: async (format = "prometheus") => {
-      const { exposition } = await import("./sdk/exposition.ts");
+      const { exposition } = await import("./metrics/exposition.ts");
       return exposition(await sdk.collect(), format);
     },
     trace: (run) => measure.ring.trace(run),

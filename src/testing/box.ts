@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
-import { VenturiError } from "../core/errors.ts";
-import type { AnyPlugin } from "../core/plugin.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { AnyPlugin } from "../core/ports/plugin.ts";
 
 /** A built-in plugin, for tests of plugins that build on one. */
 export async function boxPlugin(name: string): Promise<AnyPlugin> {

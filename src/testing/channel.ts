@@ -2,14 +2,14 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import type { AddressInfo, Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import type { Channel, ChannelHost } from "../core/channel.ts";
-import { systemClock } from "../core/clock.ts";
-import { VenturiError } from "../core/errors.ts";
-import { unlimited } from "../core/held.ts";
-import { silentLog } from "../core/log.ts";
-import type { AnyPlugin } from "../core/plugin.ts";
-import type { Runs } from "../core/runs.ts";
-import { scopes } from "../core/scopes.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Channel, ChannelHost } from "../core/ports/channel.ts";
+import { systemClock } from "../core/ports/clock.ts";
+import { unlimited } from "../core/ports/held.ts";
+import { silentLog } from "../core/ports/log.ts";
+import type { AnyPlugin } from "../core/ports/plugin.ts";
+import type { Runs } from "../core/ports/runs.ts";
+import { scopes } from "../core/ports/scopes.ts";
 import { ScriptedRuns } from "./scripted-runs.ts";
 
 /** What the channel's client received: all of the text, or the error. */

@@ -1,6 +1,6 @@
-import type { EventBody, RunEvent } from "../core/events.ts";
-import type { Append, Claim, Enqueue, Journal, Ownership } from "../core/journal.ts";
-import { defaultTenant } from "../core/run-request.ts";
+import type { Append, Claim, Enqueue, Journal, Ownership } from "../core/journal/journal.ts";
+import type { EventBody, RunEvent } from "../core/run/events.ts";
+import { defaultTenant } from "../core/run/run-request.ts";
 
 export interface JournalSubject {
   /** An empty journal. */

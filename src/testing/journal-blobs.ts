@@ -1,6 +1,6 @@
 import { strict as assert } from "node:assert";
 import { createHash } from "node:crypto";
-import type { BlobStore, Journal } from "../core/journal.ts";
+import type { BlobStore, Journal } from "../core/journal/journal.ts";
 import { claimed, finish, freshName, type JournalBench } from "./journal-bench.ts";
 
 /** Blobs, where the engine supports them. */

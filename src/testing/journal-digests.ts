@@ -1,8 +1,8 @@
 import { strict as assert } from "node:assert";
-import { DigestFold, type EndOfRun, endOfRun } from "../core/digest.ts";
-import { type EventBody, noTiming, type RunEvent } from "../core/events.ts";
-import type { Journal } from "../core/journal.ts";
-import type { ListQuery } from "../core/list-query.ts";
+import type { Journal } from "../core/journal/journal.ts";
+import { DigestFold, type EndOfRun, endOfRun } from "../core/run/digest.ts";
+import { type EventBody, noTiming, type RunEvent } from "../core/run/events.ts";
+import type { ListQuery } from "../core/run/list-query.ts";
 import { claimed, eventsAfter, freshName, type JournalBench } from "./journal-bench.ts";
 
 interface Ended {

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { Append, Hint } from "../core/journal.ts";
+import type { Append, Hint } from "../core/journal/journal.ts";
 import { claimed, enqueueing, eventsAfter, finish, freshName, type JournalBench, put, text } from "./journal-bench.ts";
 
 /** Reading, listing, hints and pruning. */

@@ -1,5 +1,5 @@
 import { strict as assert } from "node:assert";
-import type { Recording } from "../core/journal.ts";
+import type { Recording } from "../core/journal/journal.ts";
 import {
   claimed,
   claimWhenFree,

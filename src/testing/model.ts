@@ -1,15 +1,15 @@
-import { type Clock, sleep, systemClock } from "../core/clock.ts";
-import type { Code } from "../core/codes.ts";
-import type { Delta, FinishReason } from "../core/deltas.ts";
-import { VenturiError } from "../core/errors.ts";
+import type { Code } from "../core/errors/codes.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Delta, FinishReason } from "../core/model/deltas.ts";
 import type {
   Capabilities,
   GenerationContext,
   GenerationRequest,
   Provider,
   Generation as WholeGeneration,
-} from "../core/provider.ts";
-import type { Usage } from "../core/usage.ts";
+} from "../core/model/provider.ts";
+import type { Usage } from "../core/model/usage.ts";
+import { type Clock, sleep, systemClock } from "../core/ports/clock.ts";
 import { generationOf } from "../provider/collect.ts";
 
 /** One batch of a scripted generation, like one network read. */

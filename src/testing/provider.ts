@@ -2,11 +2,11 @@ import { strict as assert } from "node:assert";
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Delta } from "../core/deltas.ts";
-import { VenturiError } from "../core/errors.ts";
-import { textMessage } from "../core/messages.ts";
-import type { Instance } from "../core/plugin.ts";
-import type { GenerationContext, GenerationRequest, Provider } from "../core/provider.ts";
+import { VenturiError } from "../core/errors/errors.ts";
+import type { Delta } from "../core/model/deltas.ts";
+import { textMessage } from "../core/model/messages.ts";
+import type { GenerationContext, GenerationRequest, Provider } from "../core/model/provider.ts";
+import type { Instance } from "../core/ports/plugin.ts";
 import { Transcript } from "../provider/transcript.ts";
 
 /** Bodies as the vendor's server sends them, with their meaning. */

@@ -1,19 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { VenturiError, wrap } from "../core/errors.ts";
-import {
-  type EventBody,
-  type EventOf,
-  isStep,
-  isTerminal,
-  questionsOpened,
-  type RunEvent,
-  type Timing,
-} from "../core/events.ts";
-import type { FeedItem, FeedQuery } from "../core/feed.ts";
-import type { Signal } from "../core/journal.ts";
-import type { KeptWire } from "../core/kept-wire.ts";
-import { defaultTenant, type RunRequest } from "../core/run-request.ts";
-import type { RunRow } from "../core/run-row.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import type { Signal } from "../core/journal/journal.ts";
 import type {
   AgentInfo,
   Embedded,
@@ -25,8 +12,21 @@ import type {
   Runs,
   StartOptions,
   TokenCount,
-} from "../core/runs.ts";
-import type { SignalKind } from "../core/signals.ts";
+} from "../core/ports/runs.ts";
+import {
+  type EventBody,
+  type EventOf,
+  isStep,
+  isTerminal,
+  questionsOpened,
+  type RunEvent,
+  type Timing,
+} from "../core/run/events.ts";
+import type { FeedItem, FeedQuery } from "../core/run/feed.ts";
+import type { KeptWire } from "../core/run/kept-wire.ts";
+import { defaultTenant, type RunRequest } from "../core/run/run-request.ts";
+import type { RunRow } from "../core/run/run-row.ts";
+import type { SignalKind } from "../core/run/signals.ts";
 
 export interface Turn {
   readonly request: RunRequest;

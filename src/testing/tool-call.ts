@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { systemClock } from "../core/clock.ts";
-import { VenturiError, wrap } from "../core/errors.ts";
-import { silentLog } from "../core/log.ts";
-import type { PluginContext } from "../core/plugin.ts";
-import { isSchema, type Schema } from "../core/schema.ts";
-import { isToolSource, type Tool, type ToolContext, type ToolOutput, type ToolSource } from "../core/tool.ts";
+import { VenturiError, wrap } from "../core/errors/errors.ts";
+import { systemClock } from "../core/ports/clock.ts";
+import { silentLog } from "../core/ports/log.ts";
+import type { PluginContext } from "../core/ports/plugin.ts";
+import { isToolSource, type Tool, type ToolContext, type ToolOutput, type ToolSource } from "../core/ports/tool.ts";
+import { isSchema, type Schema } from "../core/values/schema.ts";
 
 /** A plugin context for tests; omitted members are harmless, or throw when used. */
 export function testPluginContext(given: Partial<PluginContext> = {}): PluginContext {

@@ -1,7 +1,7 @@
 import { strict as assert } from "node:assert";
 import { performance } from "node:perf_hooks";
-import type { Instance } from "../core/plugin.ts";
-import { isToolSource, type Tool, type ToolSource } from "../core/tool.ts";
+import type { Instance } from "../core/ports/plugin.ts";
+import { isToolSource, type Tool, type ToolSource } from "../core/ports/tool.ts";
 import { callTool, jsonSchemaOf, schemaOf, toolNamed } from "./tool-call.ts";
 
 export interface ToolSample {

@@ -1,6 +1,6 @@
-import type { GenerationRequest } from "../core/provider.ts";
-import { ProviderRegistry } from "../core/registries.ts";
-import { provide } from "../core/token.ts";
+import type { GenerationRequest } from "../core/model/provider.ts";
+import { ProviderRegistry } from "../core/ports/registries.ts";
+import { provide } from "../core/values/token.ts";
 import { type App, openVenturi, type ToolContext, type Venturi } from "../index.ts";
 import { type Generation, ScriptedModel } from "./model.ts";
 import { silentToolContext } from "./tool-call.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { z } from "zod";
 import { compileCondition } from "../../src/agent/tools/condition.ts";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, type Setup, tool } from "./harness.ts";

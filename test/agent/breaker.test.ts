@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { Breakers } from "../../src/agent/model/breaker.ts";
-import { Circuit } from "../../src/agent/model/circuit.ts";
-import type { Code } from "../../src/core/codes.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { Provider } from "../../src/core/provider.ts";
+import { Breakers } from "../../src/agent/run/breaker.ts";
+import { Circuit } from "../../src/agent/run/circuit.ts";
+import type { Code } from "../../src/core/errors/codes.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { recorder } from "../journal/log-recorder.ts";

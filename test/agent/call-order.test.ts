@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { mayFollow } from "../../src/agent/state/call-order.ts";
 import { RunState } from "../../src/agent/state/run-state.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 
 const round = { type: "round.started", round: 1, model: "p/m", attempt: 1 } as const;
 const opened = { type: "tool_call.started", round: 1, call: "c", name: "look", index: 0 } as const;

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { forCall } from "../../src/agent/for-call.ts";
-import { checkCapabilities } from "../../src/agent/model/capabilities.ts";
-import type { Capabilities, Provider } from "../../src/core/provider.ts";
-import type { RunRequest } from "../../src/core/run-request.ts";
+import { checkCapabilities } from "../../src/agent/run/capabilities.ts";
+import { forCall } from "../../src/agent/run/for-call.ts";
+import type { Capabilities, Provider } from "../../src/core/model/provider.ts";
+import type { RunRequest } from "../../src/core/run/run-request.ts";
 import { ScriptedModel } from "../../src/testing/model.ts";
 import { agentOf } from "./harness.ts";
 

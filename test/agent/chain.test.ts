@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Provider } from "../../src/core/provider.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, tool } from "./harness.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { compileCondition } from "../../src/agent/tools/condition.ts";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 
 type Values = Record<string, unknown>;
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
 import { MemoryBlobs } from "../../plugins/memory/blobs.ts";
-import { ContentStore } from "../../src/agent/content.ts";
-import { someContent, someText } from "../../src/agent/content-parts.ts";
-import type { FilePart, ImagePart, Message, Part } from "../../src/core/messages.ts";
+import { ContentStore } from "../../src/agent/run/content.ts";
+import { someContent, someText } from "../../src/agent/run/content-parts.ts";
+import type { FilePart, ImagePart, Message, Part } from "../../src/core/model/messages.ts";
 
 const limit = 16 * 1024;
 const small = "c21hbGw=";

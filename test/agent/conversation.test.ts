@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkInput } from "../../src/agent/inputs.ts";
 import { compact } from "../../src/agent/model/compact.ts";
 import { estimateMessage } from "../../src/agent/model/estimate.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { Message } from "../../src/core/messages.ts";
+import { checkInput } from "../../src/agent/run/inputs.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Message } from "../../src/core/model/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { agentOf, run, tool } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sleep } from "../../src/core/clock.ts";
+import { sleep } from "../../src/core/ports/clock.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";

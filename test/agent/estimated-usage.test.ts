@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { completeUsage } from "../../src/agent/model/estimate.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Usage } from "../../src/core/usage.ts";
+import type { Usage } from "../../src/core/model/usage.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { openHost } from "../../src/host/open.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { testFolder } from "../host/folder.ts";

@@ -1,6 +1,6 @@
-import type { Breakers } from "../../src/agent/model/breaker.ts";
-import type { Code } from "../../src/core/codes.ts";
-import { VenturiError } from "../../src/core/errors.ts";
+import type { Breakers } from "../../src/agent/run/breaker.ts";
+import type { Code } from "../../src/core/errors/codes.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 
 /** A run's generation that failed at p0/m, as the chain tells the breakers. */
 export function failing(

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Delta } from "../../src/core/deltas.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import { RichOutput } from "../../src/core/tool.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import { RichOutput } from "../../src/core/ports/tool.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { recorder } from "../journal/log-recorder.ts";
@@ -221,7 +221,7 @@ describe("the end of a generation", () => {
   it("of a model that another one had to stand in for names those that were skipped", async () => {
     const failing = () => [say.fail("unavailable")];
     const first = new ScriptedModel(Array.from({ length: 5 }, failing));
-    const { Breakers } = await import("../../src/agent/model/breaker.ts");
+    const { Breakers } = await import("../../src/agent/run/breaker.ts");
     const clock = new VirtualClock();
     const breakers = new Breakers(clock);
     const models = () => [first, new ScriptedModel([["ok"]])];
@@ -231,7 +231,7 @@ describe("the end of a generation", () => {
   });
 
   it("leaves the breaker's probe free when the request could not be made", async () => {
-    const { Breakers } = await import("../../src/agent/model/breaker.ts");
+    const { Breakers } = await import("../../src/agent/run/breaker.ts");
     const clock = new VirtualClock();
     const breakers = new Breakers(clock);
     for (let count = 0; count < 5; count++) failing(breakers, { run: `${count}` });

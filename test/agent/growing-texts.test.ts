@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect } from "chai";
 import { RunState } from "../../src/agent/state/run-state.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Accumulator } from "../../src/provider/accumulate.ts";
 
 setFlagsFromString("--expose-gc");

@@ -1,23 +1,23 @@
+import { Breakers } from "../../src/agent/run/breaker.ts";
 import {
   type AgentDefinition,
   defaultTimeouts,
   type Limits,
   type ModelChain,
   type ToolPolicy,
-} from "../../src/agent/definition.ts";
-import { Breakers } from "../../src/agent/model/breaker.ts";
+} from "../../src/agent/run/definition.ts";
 import { runAgent } from "../../src/agent/run-agent.ts";
-import { type Clock, systemClock } from "../../src/core/clock.ts";
-import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/events.ts";
-import { isTerminal } from "../../src/core/events.ts";
-import type { Ownership, Signal } from "../../src/core/journal.ts";
-import { type Log, silentLog } from "../../src/core/log.ts";
-import type { Message } from "../../src/core/messages.ts";
-import type { Provider } from "../../src/core/provider.ts";
-import type { RunLog } from "../../src/core/run-log.ts";
-import type { RunRequest } from "../../src/core/run-request.ts";
-import type { Stalls } from "../../src/core/stalls.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import type { Ownership, Signal } from "../../src/core/journal/journal.ts";
+import type { RunLog } from "../../src/core/journal/run-log.ts";
+import type { Message } from "../../src/core/model/messages.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
+import { type Clock, systemClock } from "../../src/core/ports/clock.ts";
+import { type Log, silentLog } from "../../src/core/ports/log.ts";
+import type { Stalls } from "../../src/core/ports/stalls.ts";
+import type { Tool } from "../../src/core/ports/tool.ts";
+import type { EventBody, EventOf, EventType, RunEvent, TerminalEvent } from "../../src/core/run/events.ts";
+import { isTerminal } from "../../src/core/run/events.ts";
+import type { RunRequest } from "../../src/core/run/run-request.ts";
 import { RunLimits, ToolPolicySettings } from "../../src/host/config/agents.ts";
 
 /** A log that keeps what is written, and lets a test look at each event as it is written. */

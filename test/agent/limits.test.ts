@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { lowerLimits } from "../../src/agent/request-limits.ts";
-import type { Delta } from "../../src/core/deltas.ts";
-import type { Provider } from "../../src/core/provider.ts";
+import { lowerLimits } from "../../src/agent/run/request-limits.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
 import { RunLimits } from "../../src/host/config/agents.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { EventType } from "../../src/core/events.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { EventType } from "../../src/core/run/events.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, tool } from "./harness.ts";

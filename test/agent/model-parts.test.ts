@@ -1,16 +1,16 @@
 import { expect } from "chai";
-import { lackOf, streamOf, takesFile } from "../../src/agent/model/capabilities.ts";
 import { compact } from "../../src/agent/model/compact.ts";
 import { countInput } from "../../src/agent/model/count.ts";
 import { completeUsage, estimateMessage, estimateTokens } from "../../src/agent/model/estimate.ts";
 import { checkFields, fitFor, fitTo } from "../../src/agent/model/fit.ts";
-import { OutputCap, producedIn } from "../../src/agent/model/output-cap.ts";
 import { repairRequest, structured, unfit } from "../../src/agent/model/structured.ts";
 import { takeableBy } from "../../src/agent/model/takeable.ts";
-import type { Delta } from "../../src/core/deltas.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import { type Message, type Part, textOf } from "../../src/core/messages.ts";
-import type { Capabilities, GenerationRequest, Provider } from "../../src/core/provider.ts";
+import { lackOf, streamOf, takesFile } from "../../src/agent/run/capabilities.ts";
+import { OutputCap, producedIn } from "../../src/agent/run/output-cap.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import { type Message, type Part, textOf } from "../../src/core/model/messages.ts";
+import type { Capabilities, GenerationRequest, Provider } from "../../src/core/model/provider.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { ScriptedModel } from "../../src/testing/model.ts";
 import { agentOf, tool } from "./harness.ts";
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Verdict } from "../../src/core/tool.ts";
+import type { Verdict } from "../../src/core/ports/tool.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, tool } from "./harness.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, type Setup, tool } from "./harness.ts";

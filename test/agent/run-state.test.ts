@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { callKey, RunState, readOn } from "../../src/agent/state/run-state.ts";
 import { sessionMessages } from "../../src/agent/state/session-messages.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import { noTiming } from "../../src/core/events.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
+import { noTiming } from "../../src/core/run/events.ts";
 
 /** The state after these events; `at` counts 10, 20, 30 … */
 const after = (...bodies: readonly object[]): RunState =>

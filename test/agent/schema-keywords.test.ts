@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { JsonSchema, readSchema } from "../../src/agent/schema/json-schema.ts";
 import { patternOf } from "../../src/agent/schema/pattern.ts";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 
 type Schema = Record<string, unknown>;
 

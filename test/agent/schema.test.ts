@@ -5,7 +5,7 @@ import { z } from "zod";
 import { structured } from "../../src/agent/model/structured.ts";
 import { JsonSchema } from "../../src/agent/schema/json-schema.ts";
 import { patternOf } from "../../src/agent/schema/pattern.ts";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 
 type Schema = Record<string, unknown>;
 const fits = (schema: Schema, value: unknown) => new JsonSchema(schema).problems(value).length === 0;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { RunState } from "../../src/agent/state/run-state.ts";
 import { continuedBy, sessionMessages } from "../../src/agent/state/session-messages.ts";
-import type { Message } from "../../src/core/messages.ts";
+import type { Message } from "../../src/core/model/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { type Bench, run, tool } from "./harness.ts";
 

@@ -1,18 +1,24 @@
 import { expect } from "chai";
-import { Countdown } from "../../src/agent/countdown.ts";
-import { checkCall, forCall, needsOf } from "../../src/agent/for-call.ts";
-import { HookChain } from "../../src/agent/hook-chain.ts";
-import { checkInput, inputSchema, instructionsFor, placeholders, writtenInstructions } from "../../src/agent/inputs.ts";
-import { LimitReached, limitIn } from "../../src/agent/limit-reached.ts";
-import { checkContext, LiveContext } from "../../src/agent/live-context.ts";
-import { lowerLimits } from "../../src/agent/request-limits.ts";
+import { Countdown } from "../../src/agent/run/countdown.ts";
+import { checkCall, forCall, needsOf } from "../../src/agent/run/for-call.ts";
+import { HookChain } from "../../src/agent/run/hook-chain.ts";
+import {
+  checkInput,
+  inputSchema,
+  instructionsFor,
+  placeholders,
+  writtenInstructions,
+} from "../../src/agent/run/inputs.ts";
+import { LimitReached, limitIn } from "../../src/agent/run/limit-reached.ts";
+import { checkContext, LiveContext } from "../../src/agent/run/live-context.ts";
+import { lowerLimits } from "../../src/agent/run/request-limits.ts";
+import { TimeKeeper } from "../../src/agent/run/timing.ts";
 import { Asking } from "../../src/agent/state/asking.ts";
-import { TimeKeeper } from "../../src/agent/timing.ts";
 import { ToolTable } from "../../src/agent/tools/tool-table.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { Hooks } from "../../src/core/hooks.ts";
-import type { Schema } from "../../src/core/schema.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Hooks } from "../../src/core/ports/hooks.ts";
+import type { Tool } from "../../src/core/ports/tool.ts";
+import type { Schema } from "../../src/core/values/schema.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel } from "../../src/testing/model.ts";
 import { agentOf, deferred, tool } from "./harness.ts";

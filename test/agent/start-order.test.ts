@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { RunState } from "../../src/agent/state/run-state.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { RunEvent } from "../../src/core/events.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { Delta } from "../../src/core/deltas.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { GenerationContext, Provider } from "../../src/core/provider.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { GenerationContext, Provider } from "../../src/core/model/provider.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, deferred, run, tool } from "./harness.ts";

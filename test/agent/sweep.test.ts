@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { streamOf } from "../../src/agent/model/capabilities.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import { isTerminal, type RunEvent } from "../../src/core/events.ts";
+import { streamOf } from "../../src/agent/run/capabilities.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, tool } from "./harness.ts";
 

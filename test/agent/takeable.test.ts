@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { RichOutput } from "../../src/core/tool.ts";
+import { RichOutput } from "../../src/core/ports/tool.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { run, tool } from "./harness.ts";
 

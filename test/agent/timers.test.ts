@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import { isTerminal } from "../../src/core/events.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import { isTerminal } from "../../src/core/run/events.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, type Setup, tool } from "./harness.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { sleep } from "../../src/core/clock.ts";
+import { sleep } from "../../src/core/ports/clock.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import type { Generation } from "../../src/testing/model.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { estimateTokens } from "../../src/agent/model/estimate.ts";
-import type { Message } from "../../src/core/messages.ts";
-import type { GenerationRequest } from "../../src/core/provider.ts";
+import type { Message } from "../../src/core/model/messages.ts";
+import type { GenerationRequest } from "../../src/core/model/provider.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { run, type Setup, tool } from "./harness.ts";
 

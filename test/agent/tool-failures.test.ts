@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { z } from "zod";
-import { silentLog } from "../../src/core/log.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Tool } from "../../src/core/ports/tool.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, run, type Setup, tool } from "./harness.ts";
 

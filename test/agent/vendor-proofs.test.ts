@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Message } from "../../src/core/messages.ts";
+import type { Message } from "../../src/core/model/messages.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { run, tool } from "./harness.ts";
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { expect } from "chai";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Recordings } from "../../src/host/recordings/recordings.ts";
 import { type Bridge, bridge } from "../bridge.ts";
 import { memory } from "../journal/setup.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { eventually, json } from "./scene.ts";
 

@@ -1,4 +1,4 @@
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { readSse } from "../sse.ts";
 
 /** Starts a run and answers its id. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
-import { encodeEvent } from "../../src/core/encode-event.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import { encodeEvent } from "../../src/core/run/encode-event.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import type { ClientReport } from "./client.ts";
 import type { Engine, Ownership } from "./engines.ts";
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import type { Random } from "./random.ts";
 
 export interface ClientReport {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
 import { SqliteJournal } from "../../plugins/sqlite/journal.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
 import { Cluster } from "../plugins/postgres/cluster.ts";
 import { openJournal } from "../plugins/postgres/open.ts";
 import type { Random } from "./random.ts";

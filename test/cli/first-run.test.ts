@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect } from "chai";
-import { tooOld } from "../../src/host/node-version.ts";
+import { tooOld } from "../../src/host/system/node-version.ts";
 import { testFolder } from "../host/folder.ts";
 import { venturi } from "./venturi.ts";
 

@@ -7,9 +7,9 @@ import { TextPrinter } from "../../src/cli/printer.ts";
 import { ansiOf, type Shown } from "../../src/cli/screen.ts";
 import { spanTree } from "../../src/cli/span-tree.ts";
 import { waterfall } from "../../src/cli/waterfall.ts";
-import type { EventOf, RunEvent } from "../../src/core/events.ts";
-import { textLog } from "../../src/host/log.ts";
+import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import { traceOfEvents } from "../../src/host/recordings/trace-of-events.ts";
+import { textLog } from "../../src/host/system/log.ts";
 import { testFolder } from "../host/folder.ts";
 import { venturi } from "./venturi.ts";
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import pg from "pg";
 import { SqliteJournal } from "../../plugins/sqlite/journal.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
 import { openJournal } from "../plugins/postgres/open.ts";
 import { freshSchema, sharedCluster } from "../plugins/postgres/shared.ts";
 import { venturi } from "./venturi.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { parse } from "yaml";
 import { Scenario } from "../../plugins/simulator/scenario.ts";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { venturi } from "./venturi.ts";
 
 const config = (folder: string, name: string, more: object = {}) => {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import { render } from "../../src/cli/why.ts";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { testFolder } from "../host/folder.ts";
 import { venturi } from "./venturi.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { withLiveCalls } from "../../src/cli/live-calls.ts";
 import { type Streams, TextPrinter } from "../../src/cli/printer.ts";
 import { ansiOf, type Shown } from "../../src/cli/screen.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 
 const timing = {
   providerWait: 400,

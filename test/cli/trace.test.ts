@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import { spanTree } from "../../src/cli/span-tree.ts";
 import { waterfall } from "../../src/cli/waterfall.ts";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, wholeRun, wireProvider } from "../telemetry/drive.ts";
 import { venturi } from "./venturi.ts";

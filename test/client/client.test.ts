@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect } from "chai";
 import channelHttp from "../../plugins/channel-http/index.ts";
 import { ClientError, VenturiClient } from "../../src/client/client.ts";
-import { codes } from "../../src/core/codes.ts";
+import { codes } from "../../src/core/errors/codes.ts";
 import { keyOf, serve } from "../service.ts";
 import { BadProxy } from "./bad-proxy.ts";
 import { Restartable } from "./restartable.ts";

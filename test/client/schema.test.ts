@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { type FeedItem, VenturiClient } from "../../src/client/client.ts";
-import { RunEvent } from "../../src/core/events.ts";
+import { RunEvent } from "../../src/core/run/events.ts";
 import { Restartable } from "./restartable.ts";
 
 describe("the schemas in /openapi.json", () => {

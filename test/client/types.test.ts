@@ -7,8 +7,8 @@ import {
   type StartRequest,
   VenturiClient,
 } from "../../src/client/client.ts";
-import type * as core from "../../src/core/events.ts";
-import type { FeedItem as CoreFeedItem } from "../../src/core/feed.ts";
+import type * as core from "../../src/core/run/events.ts";
+import type { FeedItem as CoreFeedItem } from "../../src/core/run/feed.ts";
 
 type Same<Left, Right> = [Left] extends [Right] ? ([Right] extends [Left] ? true : false) : false;
 

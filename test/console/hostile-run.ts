@@ -1,4 +1,4 @@
-import type { EventBody } from "../../src/core/events.ts";
+import type { EventBody } from "../../src/core/run/events.ts";
 
 /** A run as `venturi export` writes it, with a string of the list in every field that a model, a tool or a caller fills. */
 export function hostileRun(run: string, strings: readonly string[]): string {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { dataUrl, parseDataUrl } from "../../src/core/data-url.ts";
-import { audioFormat, isMediaType } from "../../src/core/media-type.ts";
+import { dataUrl, parseDataUrl } from "../../src/core/values/data-url.ts";
+import { audioFormat, isMediaType } from "../../src/core/values/media-type.ts";
 
 const many = 8 * 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import { encodedSize, encodeEvent, forgetEncoding } from "../../src/core/encode-event.ts";
-import type { RunEvent } from "../../src/core/events.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
+import { encodedSize, encodeEvent, forgetEncoding } from "../../src/core/run/encode-event.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 
 const event = (seq: number, text = "é"): RunEvent => ({ type: "text.delta", round: 1, text, run: "run_1", at: 1, seq });
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { codes } from "../../src/core/codes.ts";
-import { fromJson, VenturiError, wrap } from "../../src/core/errors.ts";
+import { codes } from "../../src/core/errors/codes.ts";
+import { fromJson, VenturiError, wrap } from "../../src/core/errors/errors.ts";
 
 describe("VenturiError", () => {
   it("renders the chain of ops once each, then code and message", () => {
@@ -44,7 +44,9 @@ describe("VenturiError", () => {
   });
 
   it("of another copy of the package is one all the same, with its code", async () => {
-    const copy = (await import(`${"../../src/core/errors.js"}?copy`)) as typeof import("../../src/core/errors.ts"); // the same module, loaded twice
+    const copy = (await import(
+      `${"../../src/core/errors/errors.js"}?copy`
+    )) as typeof import("../../src/core/errors/errors.ts"); // the same module, loaded twice
     const error = new copy.VenturiError("provider.stream", "rate_limited", "slow down", { details: { retryAfter: 2 } });
     expect(error).not.to.be.instanceOf(VenturiError);
     expect(VenturiError.isInstance(error)).to.equal(true);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { assert } from "chai";
-import { keepOne } from "../../src/core/keep-one.ts";
+import { keepOne } from "../../src/core/values/keep-one.ts";
 
 class Part {}
 

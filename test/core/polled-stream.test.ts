@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { PolledStream, polled } from "../../src/core/polled-stream.ts";
+import { PolledStream, polled } from "../../src/core/ports/polled-stream.ts";
 
 async function* numbers(count: number): AsyncGenerator<number> {
   for (let number = 1; number <= count; number++) {

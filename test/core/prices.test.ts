@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { costOf } from "../../src/core/prices.ts";
-import type { Spent } from "../../src/core/usage.ts";
+import { costOf } from "../../src/core/model/prices.ts";
+import type { Spent } from "../../src/core/model/usage.ts";
 
 const prices = {
   "a/large": { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 },

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { redactor } from "../../src/core/redact.ts";
+import { redactor } from "../../src/core/values/redact.ts";
 
 describe("redactor", () => {
   it("replaces each secret by its name, a longer one before one that is part of it", () => {

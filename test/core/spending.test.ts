@@ -1,9 +1,9 @@
 import { expect } from "chai";
-import { endOfRun } from "../../src/core/digest.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import { noTiming } from "../../src/core/events.ts";
-import { Spending } from "../../src/core/spending.ts";
-import type { Usage } from "../../src/core/usage.ts";
+import type { Usage } from "../../src/core/model/usage.ts";
+import { endOfRun } from "../../src/core/run/digest.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
+import { noTiming } from "../../src/core/run/events.ts";
+import { Spending } from "../../src/core/run/spending.ts";
 
 const events = (...bodies: EventBody[]): RunEvent[] =>
   bodies.map((body, index) => ({ ...body, run: "run_1", seq: index + 1, at: index }) as RunEvent); // body + place = event

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { forOneLine, forTerminal, jsonForTerminal } from "../../src/core/terminal-text.ts";
+import { forOneLine, forTerminal, jsonForTerminal } from "../../src/core/values/terminal-text.ts";
 
 const unsafe = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\u{e0000}-\u{e007f}]/u;
 const anything = fc.array(

@@ -1,7 +1,7 @@
 import { parseTraceParent } from "@opentelemetry/core";
 import { expect } from "chai";
-import { traceHeadersOf, traceparentOf } from "../../src/core/trace-context.ts";
-import { parseTraceparent } from "../../src/telemetry/sdk/traceparent.ts";
+import { traceHeadersOf, traceparentOf } from "../../src/core/values/trace-context.ts";
+import { parseTraceparent } from "../../src/telemetry/base/traceparent.ts";
 
 const trace = "0af7651916cd43dd8448eb211c80319c";
 const span = "b7ad6b7169203331";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { z } from "zod";
-import { Duration, Size } from "../../src/core/units.ts";
+import { Duration, Size } from "../../src/core/values/units.ts";
 
 describe("units", () => {
   it("a duration reads as milliseconds", () => {

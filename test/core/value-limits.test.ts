@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { VenturiError } from "../../src/core/errors.ts";
-import { excessOf, excessOfJson, type ValueLimits } from "../../src/core/value-limits.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import { excessOf, excessOfJson, type ValueLimits } from "../../src/core/values/value-limits.ts";
 
 const limits: ValueLimits = { depth: 4, nodes: 20, size: 100 };
 

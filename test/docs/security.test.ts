@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import { scopes } from "../../src/core/scopes.ts";
+import { scopes } from "../../src/core/ports/scopes.ts";
 import { root, textOf } from "./pages.ts";
 
 describe("docs/security.md", () => {

@@ -94,7 +94,7 @@ export const exceptions: readonly Exception[] = [
   },
   {
     expression: String.raw`/^(?:00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}|(?!00|ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-.*)?)$/`,
-    files: ["src/core/trace-context.ts"],
+    files: ["src/core/values/trace-context.ts"],
     kind: "argued",
     why: "anchored, and everything but the last `.*` has a fixed width",
   },
@@ -168,10 +168,10 @@ export const exceptions: readonly Exception[] = [
 
 /** Expressions made at run time, by file: how many, and why none of them takes long. */
 export const built: Readonly<Record<string, { readonly count: number; readonly why: string }>> = {
-  "src/core/exact-json.ts": { count: 1, why: "a fixed text and digits" },
+  "src/core/values/exact-json.ts": { count: 1, why: "a fixed text and digits" },
   "src/host/http/long-strings.ts": { count: 1, why: "a fixed text and digits" },
-  "src/core/redact.ts": { count: 1, why: "a secret of the configuration, escaped: a search for a fixed text" },
-  "src/core/terminal-text.ts": { count: 2, why: "one character" },
+  "src/core/values/redact.ts": { count: 1, why: "a secret of the configuration, escaped: a search for a fixed text" },
+  "src/core/values/terminal-text.ts": { count: 2, why: "one character" },
   "src/host/inspect/mask-wire.ts": {
     count: 1,
     why: "a secret of the configuration, escaped: a search for a fixed text",

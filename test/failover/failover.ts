@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeEvent } from "../../src/core/encode-event.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import { encodeEvent } from "../../src/core/run/encode-event.ts";
 import { checkEffects, checkRun } from "../chaos/check.ts";
 import type { ClientReport } from "../chaos/client.ts";
 import { followAll } from "../chaos/clients.ts";

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { SqliteJournal } from "../../plugins/sqlite/journal.ts";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { exportRun } from "../../src/journal/export.ts";
 import { importRun } from "../../src/journal/import.ts";
 import { claimed, finished, memory, started } from "../journal/setup.ts";

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { assert } from "chai";
 import fc from "fast-check";
 import { WebSocket } from "ws";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { frame, openRaw } from "../plugins/channel-websocket/raw-socket.ts";
 import type { Target } from "./target.ts";

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { assert } from "chai";
 import OpenAI from "openai";
-import { silentLog } from "../../src/core/log.ts";
-import { noTelemetry } from "../../src/core/telemetry.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import { noTelemetry } from "../../src/core/ports/telemetry.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 
 const wires = ["openai", "gemini", "ollama"];

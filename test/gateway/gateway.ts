@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../src/core/log.ts";
-import { noTelemetry } from "../../src/core/telemetry.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import { noTelemetry } from "../../src/core/ports/telemetry.ts";
 import { openService } from "../../src/host/service.ts";
 import { Loopback } from "../provider/loopback.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { expect } from "chai";
-import type { AuditRecord } from "../../src/core/audit.ts";
-import { silentLog } from "../../src/core/log.ts";
+import type { AuditRecord } from "../../src/core/journal/audit.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { openService, type Service } from "../../src/host/service.ts";
 import { venturi } from "../cli/venturi.ts";
 import { keyOf } from "../service.ts";

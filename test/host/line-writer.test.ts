@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "chai";
-import { LineWriter } from "../../src/host/line-writer.ts";
+import { LineWriter } from "../../src/host/system/line-writer.ts";
 
 describe("a writer of lines to a pipe that does not block", () => {
   let folder: string;

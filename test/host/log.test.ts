@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { textLog } from "../../src/host/log.ts";
+import { textLog } from "../../src/host/system/log.ts";
 
 describe("logs as text", () => {
   it("a line has the time, the level, the message and the fields", () => {
@@ -31,7 +31,7 @@ describe("logs as JSON lines", () => {
   afterEach(() => child.kill("SIGKILL"));
 
   const started = (program: string, stderr: "pipe" | number = "pipe"): Child => {
-    const module = new URL("../../src/host/log.js", import.meta.url).href;
+    const module = new URL("../../src/host/system/log.js", import.meta.url).href;
     const open = `const { openLog } = await import("${module}"); const log = await openLog({ level: "info", format: "json" });`;
     child = spawn(process.execPath, ["--input-type=module", "-e", open + program], {
       stdio: ["ignore", "pipe", stderr],

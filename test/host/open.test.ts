@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { defaultTimeouts } from "../../src/agent/definition.ts";
-import type { VenturiError } from "../../src/core/errors.ts";
-import { type Log, silentLog } from "../../src/core/log.ts";
-import { noTelemetry } from "../../src/core/telemetry.ts";
+import { defaultTimeouts } from "../../src/agent/run/definition.ts";
+import type { VenturiError } from "../../src/core/errors/errors.ts";
+import { type Log, silentLog } from "../../src/core/ports/log.ts";
+import { noTelemetry } from "../../src/core/ports/telemetry.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { preamble, testFolder } from "./folder.ts";
 import { kept } from "./sample/kept.ts";

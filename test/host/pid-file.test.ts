@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
 import { loadConfig } from "../../src/host/config/load.ts";
-import { pidFile, runningPids, writePidFile } from "../../src/host/pid-file.ts";
+import { pidFile, runningPids, writePidFile } from "../../src/host/system/pid-file.ts";
 import { preamble, testFolder } from "./folder.ts";
 
 describe("the pid file", () => {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { openVenturi, type Venturi } from "../../src/index.ts";
 
 /** Venturi in this process over a config of a few lines; the folder goes when it is closed. */

@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import { isTerminal, type RunEvent } from "../../src/core/events.ts";
-import type { PruneOptions } from "../../src/core/journal.ts";
-import { silentLog } from "../../src/core/log.ts";
-import { pruneInSteps } from "../../src/core/prune-steps.ts";
-import { PluginLoader } from "../../src/host/build/plugin-loader.ts";
+import type { PruneOptions } from "../../src/core/journal/journal.ts";
+import { pruneInSteps } from "../../src/core/journal/prune-steps.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
+import { PluginLoader } from "../../src/host/plugins/plugin-loader.ts";
 import { startRetention } from "../../src/host/runs/retention.ts";
 import { framesOf } from "../../src/provider/frames/framing.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Journal, Recording } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Journal, Recording } from "../../src/core/journal/journal.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { eventsOf, exportRun } from "../../src/journal/export.ts";
 import { importRun } from "../../src/journal/import.ts";
 import { replay } from "../../src/journal/replay.ts";

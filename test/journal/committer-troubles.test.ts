@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Committer, type CommitterOptions } from "../../src/journal/committer.ts";
 import { endInstead } from "../../src/journal/last-words.ts";
 import type { OwnedLog, Reader } from "../../src/journal/run-log.ts";
@@ -81,7 +81,7 @@ describe("a committer", () => {
   it("tells of an ended run with its digest, not of others", async () => {
     const ended: unknown[] = [];
     const { open, clock } = await bench({ ended: (digest) => ended.push(digest) });
-    const { DigestFold } = await import("../../src/core/digest.ts");
+    const { DigestFold } = await import("../../src/core/run/digest.ts");
     const [one, plain] = [await open(), await open()];
     one.digest = new DigestFold(one.ownership.run, { agent: "a", input: { text: "hi" } });
     const steps = [one.step(started()), plain.step(started())];

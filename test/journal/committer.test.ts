@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { claimed, delta, finished, gated, pair, seqs, started, upTo } from "./setup.ts";

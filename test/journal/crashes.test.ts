@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { EventBody } from "../../src/core/events.ts";
-import type { Crash } from "../../src/core/signals.ts";
+import type { EventBody } from "../../src/core/run/events.ts";
+import type { Crash } from "../../src/core/run/signals.ts";
 import { attemptsOf, SuspectStarts } from "../../src/journal/crashes.ts";
 import { freeRunsOf } from "../../src/journal/take-over.ts";
 import { Worker } from "../../src/journal/worker.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { systemClock } from "../../src/core/clock.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { claimed, delta, GatedJournal } from "./setup.ts";
 

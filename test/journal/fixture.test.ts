@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { toFixture } from "../../src/journal/fixture.ts";
 
 type Timed = readonly [at: number, body: EventBody];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Hint, Journal } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Hint, Journal } from "../../src/core/journal/journal.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Followers } from "../../src/journal/followers.ts";
 import { refuseNewer } from "../../src/journal/known-events.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";

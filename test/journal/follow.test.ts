@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { RunEvent } from "../../src/core/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { Followers } from "../../src/journal/followers.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";

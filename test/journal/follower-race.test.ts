@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { systemClock } from "../../src/core/clock.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Follower } from "../../src/journal/follower.ts";
 
 const started: RunEvent = { type: "run.started", run: "r", seq: 1, at: 0, agent: "a", input: { text: "hi" } };

@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Follower, type FollowerOptions } from "../../src/journal/follower.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { delta, finished, seqs } from "./setup.ts";

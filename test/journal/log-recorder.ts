@@ -1,4 +1,4 @@
-import type { Log } from "../../src/core/log.ts";
+import type { Log } from "../../src/core/ports/log.ts";
 
 export interface Line {
   readonly level: string;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Append, Claim, Ownership } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Append, Claim, Ownership } from "../../src/core/journal/journal.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { importRun } from "../../src/journal/import.ts";
 import { Worker } from "../../src/journal/worker.ts";
 import { claimed, collect, delta, finished, freshRun, memory, pair, started } from "./setup.ts";

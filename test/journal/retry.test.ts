@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import { retry } from "../../src/journal/retry.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { DigestFold } from "../../src/core/digest.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import { type EventBody, noTiming } from "../../src/core/events.ts";
-import type { Append, Ownership } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Append, Ownership } from "../../src/core/journal/journal.ts";
+import { DigestFold } from "../../src/core/run/digest.ts";
+import { type EventBody, noTiming } from "../../src/core/run/events.ts";
 import { OwnedLog } from "../../src/journal/run-log.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { delta, finished, started } from "./setup.ts";

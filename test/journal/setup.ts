@@ -1,8 +1,8 @@
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import { systemClock } from "../../src/core/clock.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Append, Claim, Journal, Ownership } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Append, Claim, Journal, Ownership } from "../../src/core/journal/journal.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { Followers } from "../../src/journal/followers.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Claim, Hint, Ownership } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Claim, Hint, Ownership } from "../../src/core/journal/journal.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { StrayLeases } from "../../src/journal/stray-leases.ts";
 import { freeRunsOf } from "../../src/journal/take-over.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openVenturi } from "venturi";
 import { startSimulator } from "../../plugins/simulator/server.ts";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import {
   type AgentChunk,
   type AgentSubject,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Names } from "../../plugins/nats/names.ts";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { Committer } from "../../src/journal/committer.ts";
 import { Followers } from "../../src/journal/followers.ts";
 import { claimed, end, put, text } from "../../src/testing/journal-bench.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { Names } from "../../plugins/nats/names.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
 import { claimed, end, enqueueing, eventsAfter, finish, put, text } from "../../src/testing/journal-bench.ts";
 import { NatsCluster } from "../plugins/nats/cluster.ts";
 import { freshSpace, openJournal } from "../plugins/nats/open.ts";

@@ -1,4 +1,4 @@
-import { isTerminal, type RunEvent } from "../../src/core/events.ts";
+import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { eventsOf } from "../chaos/attached.ts";
 
 /** A client that stays on its connection for as long as it lasts, and comes back by Last-Event-ID when it does not. */

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { SqliteJournal } from "../../plugins/sqlite/journal.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
 import { NatsCluster } from "../plugins/nats/cluster.ts";
 import { openJournal as openNatsJournal } from "../plugins/nats/open.ts";
 import { Cluster } from "../plugins/postgres/cluster.ts";

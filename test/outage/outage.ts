@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { encodeEvent } from "../../src/core/encode-event.ts";
+import { encodeEvent } from "../../src/core/run/encode-event.ts";
 import { startRun } from "../chaos/attached.ts";
 import { Replica, story } from "../chaos/replica.ts";
 import { AttachedClient } from "./client.ts";

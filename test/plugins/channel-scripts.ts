@@ -1,4 +1,4 @@
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Script } from "../../src/testing/scripted-runs.ts";
 import { endless, hello, text } from "../service.ts";
 

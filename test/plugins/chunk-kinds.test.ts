@@ -4,8 +4,8 @@ import { GeminiDecoder } from "../../plugins/gemini/decoder.ts";
 import { OllamaDecoder } from "../../plugins/ollama/decoder.ts";
 import { ChatDecoder } from "../../plugins/openai/decoder.ts";
 import { ResponsesDecoder } from "../../plugins/openai-responses/decoder.ts";
-import type { ChunkKind, Delta } from "../../src/core/deltas.ts";
-import type { Wire } from "../../src/core/plugin.ts";
+import type { ChunkKind, Delta } from "../../src/core/model/deltas.ts";
+import type { Wire } from "../../src/core/ports/plugin.ts";
 import { Pipeline } from "../../src/provider/decode.ts";
 
 const chat: Wire = { framing: "sse", decoder: () => new ChatDecoder() };

@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { systemClock } from "../../src/core/clock.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Instance, Plugin, PluginContext } from "../../src/core/plugin.ts";
-import type { Provider } from "../../src/core/provider.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Instance, Plugin, PluginContext } from "../../src/core/ports/plugin.ts";
 
 const context: PluginContext = {
   name: "test",

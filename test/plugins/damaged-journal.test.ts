@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect } from "chai";
 import pg from "pg";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Journal } from "../../src/core/journal.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Worker } from "../../src/journal/worker.ts";
 import { claimed, collect, finished, freshRun, pair, started } from "../journal/setup.ts";
 import { openJournal } from "./postgres/open.ts";

@@ -2,8 +2,8 @@ import { assert } from "chai";
 import fc from "fast-check";
 import { ChatDecoder } from "../../plugins/openai/decoder.ts";
 import { ResponsesDecoder } from "../../plugins/openai-responses/decoder.ts";
-import type { Delta } from "../../src/core/deltas.ts";
-import type { Decoder } from "../../src/core/plugin.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { Decoder } from "../../src/core/ports/plugin.ts";
 import { Transcript } from "../../src/provider/transcript.ts";
 
 /** A value of the right shape here and of any shape there. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Journal } from "../../src/core/journal.ts";
-import { pageBytes } from "../../src/core/page.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
+import { pageBytes } from "../../src/core/run/page.ts";
 import { exportRun } from "../../src/journal/export.ts";
 import { claimed, collect, delta, finished, freshRun, memory, pair, seqs, started, upTo } from "../journal/setup.ts";
 import { openJournal } from "./postgres/open.ts";

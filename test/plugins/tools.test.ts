@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { type EventOf, isTerminal, type RunEvent } from "../../src/core/events.ts";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import { type EventOf, isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { type Host, openHost } from "../../src/host/open.ts";
 import { startServer } from "./http/server.ts";
 

@@ -4,7 +4,7 @@ import gemini from "../../plugins/gemini/index.ts";
 import ollama from "../../plugins/ollama/index.ts";
 import openai from "../../plugins/openai/index.ts";
 import responses from "../../plugins/openai-responses/index.ts";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { GenerationContext, GenerationRequest, Plugin } from "../../src/plugin.ts";
 import { provider, vendor } from "./vendor.ts";
 

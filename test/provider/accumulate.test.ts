@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import fc from "fast-check";
-import type { ToolCallDelta } from "../../src/core/deltas.ts";
+import type { ToolCallDelta } from "../../src/core/model/deltas.ts";
 import { Accumulator } from "../../src/provider/accumulate.ts";
 import { JsonScanner } from "../../src/provider/fast-json/scanner.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { Delta } from "../../src/core/deltas.ts";
-import type { Wire } from "../../src/core/plugin.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { Wire } from "../../src/core/ports/plugin.ts";
 import { Pipeline } from "../../src/provider/decode.ts";
 import { bytesOf, pieces } from "./decoding.ts";
 

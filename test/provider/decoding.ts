@@ -1,5 +1,5 @@
-import type { Delta } from "../../src/core/deltas.ts";
-import type { Wire } from "../../src/core/plugin.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { Wire } from "../../src/core/ports/plugin.ts";
 import { Pipeline } from "../../src/provider/decode.ts";
 import { Transcript } from "../../src/provider/transcript.ts";
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { assert } from "chai";
 import fc from "fast-check";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { Frame, Wire } from "../../src/core/plugin.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Frame, Wire } from "../../src/core/ports/plugin.ts";
 import { framesOf } from "../../src/provider/frames/framing.ts";
 
 function read(framing: Wire["framing"], pieces: readonly Uint8Array[], limit?: number): Frame[] {

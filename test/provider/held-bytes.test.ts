@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
 import { HeldBytes } from "../../src/provider/frames/held-bytes.ts";
 
 const bytes = (text: string) => Buffer.from(text);

@@ -2,16 +2,16 @@ import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type AddressInfo, createServer } from "node:net";
 import { assert } from "chai";
-import type { Delta } from "../../src/core/deltas.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { Decoder, Frame } from "../../src/core/plugin.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
 import type {
   GenerationContext,
   GenerationRequest,
   Provider,
   StreamObserver,
   Timeouts,
-} from "../../src/core/provider.ts";
+} from "../../src/core/model/provider.ts";
+import type { Decoder, Frame } from "../../src/core/ports/plugin.ts";
 import type { HttpOptions } from "../../src/provider/http/options.ts";
 import { type HttpProvider, httpProvider } from "../../src/provider/http/provider.ts";
 import { Loopback } from "./loopback.ts";

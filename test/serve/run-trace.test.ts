@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { RunEvent } from "../../src/core/events.ts";
-import type { Runs } from "../../src/core/runs.ts";
+import type { Runs } from "../../src/core/ports/runs.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { runTrace } from "../../src/serve/run-trace.ts";
 
 const trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";

@@ -1,7 +1,7 @@
-import { encodeEvent } from "../../src/core/encode-event.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import { type EventOf, isTerminal, type RunEvent } from "../../src/core/events.ts";
-import type { Runs } from "../../src/core/runs.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Runs } from "../../src/core/ports/runs.ts";
+import { encodeEvent } from "../../src/core/run/encode-event.ts";
+import { type EventOf, isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Server } from "./process.ts";
 import type { Engine } from "./store.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { encodeEvent } from "../../src/core/encode-event.ts";
-import { isTerminal, type RunEvent } from "../../src/core/events.ts";
+import { encodeEvent } from "../../src/core/run/encode-event.ts";
+import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { Client } from "./client.ts";
 import { Coverage } from "./coverage.ts";
 import type { Decisions } from "./decisions.ts";

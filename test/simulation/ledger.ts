@@ -1,4 +1,4 @@
-import type { EventOf, RunEvent } from "../../src/core/events.ts";
+import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import type { Engine } from "./store.ts";
 
 interface Act {

@@ -1,8 +1,8 @@
-import type { Code } from "../../src/core/codes.ts";
-import type { Delta } from "../../src/core/deltas.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { Provider } from "../../src/core/provider.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import type { Code } from "../../src/core/errors/codes.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
+import type { Tool } from "../../src/core/ports/tool.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Profile } from "./profile.ts";
 import type { Life, World } from "./world.ts";

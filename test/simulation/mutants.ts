@@ -174,7 +174,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     to: "",
   },
   "a resumed run starts from nothing": {
-    file: "src/agent/run-context.js",
+    file: "src/agent/run/run-context.js",
     from: "RunState.of(parts.history)",
     to: "new RunState()",
   },

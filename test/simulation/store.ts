@@ -1,8 +1,8 @@
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import { encodeEvent } from "../../src/core/encode-event.ts";
-import { VenturiError } from "../../src/core/errors.ts";
-import { isTerminal, type RunEvent } from "../../src/core/events.ts";
-import type { Append, Claim, Hint, Journal, Ownership } from "../../src/core/journal.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Append, Claim, Hint, Journal, Ownership } from "../../src/core/journal/journal.ts";
+import { encodeEvent } from "../../src/core/run/encode-event.ts";
+import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Profile } from "./profile.ts";
 import { calmAt, epoch, type Life, type World } from "./world.ts";

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { Clock } from "../../src/core/clock.ts";
+import type { Clock } from "../../src/core/ports/clock.ts";
 import type { Decisions } from "./decisions.ts";
 
 /** Something that completes later: an answer of the store, a chunk, a timer. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { EventBody } from "../../src/core/events.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Message } from "../../src/core/messages.ts";
+import type { Message } from "../../src/core/model/messages.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { EventBody } from "../../src/core/run/events.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { Content } from "../../src/telemetry/wrappers/content.ts";
 import { claimOf, echo, finished, generate, PlainLog, started, toolContext, wireProvider } from "./drive.ts";

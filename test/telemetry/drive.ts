@@ -1,13 +1,13 @@
-import { defaultTimeouts } from "../../src/agent/definition.ts";
-import type { Delta } from "../../src/core/deltas.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import type { Claim, Ownership } from "../../src/core/journal.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { GenerationContext, GenerationRequest, Provider } from "../../src/core/provider.ts";
-import type { RunLog } from "../../src/core/run-log.ts";
-import type { RunRequest } from "../../src/core/run-request.ts";
-import type { Telemetry } from "../../src/core/telemetry.ts";
-import type { Tool, ToolContext } from "../../src/core/tool.ts";
+import { defaultTimeouts } from "../../src/agent/run/definition.ts";
+import type { Claim, Ownership } from "../../src/core/journal/journal.ts";
+import type { RunLog } from "../../src/core/journal/run-log.ts";
+import type { Delta } from "../../src/core/model/deltas.ts";
+import type { GenerationContext, GenerationRequest, Provider } from "../../src/core/model/provider.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Telemetry } from "../../src/core/ports/telemetry.ts";
+import type { Tool, ToolContext } from "../../src/core/ports/tool.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
+import type { RunRequest } from "../../src/core/run/run-request.ts";
 
 /** A run's log without a journal behind it. */
 export class PlainLog implements RunLog {

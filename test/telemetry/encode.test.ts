@@ -1,12 +1,12 @@
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { expect } from "chai";
 import fc from "fast-check";
-import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/chunk-spans/block.ts";
-import { AppendRecorder, ChunkRecorder } from "../../src/telemetry/chunk-spans/recorders.ts";
-import { rowsOf } from "../../src/telemetry/chunk-spans/span-rows.ts";
-import { ProtobufWriter } from "../../src/telemetry/export/protobuf.ts";
-import { requestFrame, TraceRequest } from "../../src/telemetry/export/trace-request.ts";
-import { Origin } from "../../src/telemetry/sdk/origin.ts";
+import { Origin } from "../../src/telemetry/base/origin.ts";
+import { appendBlock, type Block, chunkBlock } from "../../src/telemetry/otlp/block.ts";
+import { ProtobufWriter } from "../../src/telemetry/otlp/protobuf.ts";
+import { AppendRecorder, ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
+import { rowsOf } from "../../src/telemetry/otlp/span-rows.ts";
+import { requestFrame, TraceRequest } from "../../src/telemetry/otlp/trace-request.ts";
 import { readSpans } from "./protobuf-reader.ts";
 
 const resource = resourceFromAttributes({ "service.name": "é漢", "process.pid": 7, list: ["a", "b"], ok: true });

@@ -1,11 +1,11 @@
 import { SpanStatusCode } from "@opentelemetry/api";
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { EventBody, RunEvent } from "../../src/core/events.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Provider } from "../../src/core/provider.ts";
-import type { Telemetry } from "../../src/core/telemetry.ts";
-import type { Tool } from "../../src/core/tool.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import type { Provider } from "../../src/core/model/provider.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Telemetry } from "../../src/core/ports/telemetry.ts";
+import type { Tool } from "../../src/core/ports/tool.ts";
+import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import {
   claimOf,

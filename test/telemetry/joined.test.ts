@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
-import type { EventOf, RunEvent } from "../../src/core/events.ts";
+import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
 import { createTelemetry, openVenturi, type Telemetry, type Venturi } from "../../src/index.ts";
 import { Loopback } from "../provider/loopback.ts";
 import { OpenSpans } from "./open-spans.ts";

@@ -1,12 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import { silentLog } from "../../src/core/log.ts";
-import type { Telemetry } from "../../src/core/telemetry.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Telemetry } from "../../src/core/ports/telemetry.ts";
+import { processMetrics } from "../../src/telemetry/base/names.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
-import { processMetrics } from "../../src/telemetry/names.ts";
-import { AttributeSets } from "../../src/telemetry/sdk/instruments.ts";
-import { Meter } from "../../src/telemetry/sdk/meter.ts";
+import { AttributeSets } from "../../src/telemetry/metrics/instruments.ts";
+import { Meter } from "../../src/telemetry/metrics/meter.ts";
 import { claimOf, echo, finished, PlainLog, started, wholeRun, wireProvider } from "./drive.ts";
 import { OpenSpans } from "./open-spans.ts";
 

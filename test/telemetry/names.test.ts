@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { expect } from "chai";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import { metrics, spans } from "../../src/telemetry/base/names.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
-import { metrics, spans } from "../../src/telemetry/names.ts";
 import { echo, wholeRun, wireProvider } from "./drive.ts";
 
 /** What users' dashboards and alerts hold on to: changing a name here breaks them. */

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import type { Journal } from "../../src/core/journal.ts";
-import { silentLog } from "../../src/core/log.ts";
-import { blockRows } from "../../src/telemetry/chunk-spans/rows.ts";
+import type { Journal } from "../../src/core/journal/journal.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
+import { blockRows } from "../../src/telemetry/otlp/rows.ts";
 import { Ring } from "../../src/telemetry/sdk/ring.ts";
 import { claimOf, finished, generate, PlainLog, roundStarted, started, wireProvider } from "./drive.ts";
 import { Receiver } from "./receiver.ts";

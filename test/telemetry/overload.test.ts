@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import type { Log } from "../../src/core/log.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Telemetry } from "../../src/core/telemetry.ts";
+import type { Log } from "../../src/core/ports/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Telemetry } from "../../src/core/ports/telemetry.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, wholeRun, wireProvider } from "./drive.ts";
 import { type Behaviour, Receiver } from "./receiver.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { maskJwts } from "../../src/core/secret-forms.ts";
+import { maskJwts } from "../../src/core/values/secret-forms.ts";
 import { Content } from "../../src/telemetry/wrappers/content.ts";
 import { maskEmails } from "../../src/telemetry/wrappers/personal-data.ts";
 import { Redactor, replacement } from "../../src/telemetry/wrappers/redact.ts";

@@ -11,7 +11,7 @@ import { context, propagation, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { isTracingSuppressed } from "@opentelemetry/core";
 import { TracerProvider } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
-import { silentLog } from "../../src/core/log.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { openVenturi } from "../../src/index.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { echo, wholeRun, wireProvider } from "./drive.ts";

@@ -23,8 +23,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import fc from "fast-check";
-import { ProtobufWriter } from "../../src/telemetry/export/protobuf.ts";
-import { requestFrame, TraceRequest } from "../../src/telemetry/export/trace-request.ts";
+import { ProtobufWriter } from "../../src/telemetry/otlp/protobuf.ts";
+import { requestFrame, TraceRequest } from "../../src/telemetry/otlp/trace-request.ts";
 import { LeanTracer } from "../../src/telemetry/sdk/tracer.ts";
 import { readRequest } from "./protobuf-reader.ts";
 

@@ -1,8 +1,8 @@
 import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
-import { silentLog } from "../../src/core/log.ts";
-import { blockRows, blockSteps } from "../../src/telemetry/chunk-spans/rows.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
+import { blockRows, blockSteps } from "../../src/telemetry/otlp/rows.ts";
 import { echo, generationContext, request, wholeRun, wireProvider } from "./drive.ts";
 import { named } from "./named.ts";
 import type { ReceivedSpan } from "./protobuf-reader.ts";

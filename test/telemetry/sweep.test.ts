@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { VenturiError } from "../../src/core/errors.ts";
-import type { RunEvent, Timing } from "../../src/core/events.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Telemetry } from "../../src/core/telemetry.ts";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Telemetry } from "../../src/core/ports/telemetry.ts";
+import type { RunEvent, Timing } from "../../src/core/run/events.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, tool } from "../agent/harness.ts";

@@ -1,11 +1,11 @@
 import { SpanStatusCode } from "@opentelemetry/api";
 import { expect } from "chai";
-import { TimeKeeper } from "../../src/agent/timing.ts";
-import { silentLog } from "../../src/core/log.ts";
-import type { Telemetry } from "../../src/core/telemetry.ts";
-import { EventLoopMonitor, type Stall } from "../../src/host/event-loop.ts";
-import { ChunkRecorder } from "../../src/telemetry/chunk-spans/recorders.ts";
+import { TimeKeeper } from "../../src/agent/run/timing.ts";
+import { silentLog } from "../../src/core/ports/log.ts";
+import type { Telemetry } from "../../src/core/ports/telemetry.ts";
+import { EventLoopMonitor, type Stall } from "../../src/host/system/event-loop.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
+import { ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
 import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, type Setup, tool } from "../agent/harness.ts";

@@ -1,5 +1,5 @@
-import type { OpaquePart } from "../../core/messages.ts";
-import type { Native } from "../../core/native.ts";
+import type { OpaquePart } from "../../core/model/messages.ts";
+import type { Native } from "../../core/model/native.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,13 +1,13 @@
-import { sleep } from "../../core/clock.ts";
-import { reasonsOf, VenturiError, wrap } from "../../core/errors.ts";
-import type { GenerationRequest } from "../../core/provider.ts";
-import { defaultTenant } from "../../core/run-request.ts";
-import type { ModelTarget } from "../definition.ts";
-import type { RunContext } from "../run-context.ts";
+import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { GenerationRequest } from "../../core/model/provider.ts";
+import { sleep } from "../../core/ports/clock.ts";
+import { defaultTenant } from "../../core/run/run-request.ts";
+import { isUnusual, stalledAt } from "../run/blame.ts";
+import type { Guard } from "../run/breaker.ts";
+import type { ModelTarget } from "../run/definition.ts";
+import type { RunContext } from "../run/run-context.ts";
+import type { CallSink } from "../state/call-sink.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
-import { isUnusual, stalledAt } from "./blame.ts";
-import type { Guard } from "./breaker.ts";
-import type { CallSink } from "./delta-writer.ts";
 import { GenerationFailure, generate } from "./generation.ts";
 
 export interface RoundRequest {

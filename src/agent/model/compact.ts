@@ -1,4 +1,4 @@
-import type { Message } from "../../core/messages.ts";
+import type { Message } from "../../core/model/messages.ts";
 import { estimateMessage } from "./estimate.ts";
 
 /** Share of the context window the conversation may fill. */

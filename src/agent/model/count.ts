@@ -1,8 +1,8 @@
-import type { Message } from "../../core/messages.ts";
-import type { RunRequest } from "../../core/run-request.ts";
-import type { TokenCount } from "../../core/runs.ts";
-import { vendorNumber } from "../../core/vendor-number.ts";
-import { type AgentDefinition, defaultTimeouts } from "../definition.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { TokenCount } from "../../core/ports/runs.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import { vendorNumber } from "../../core/values/vendor-number.ts";
+import { type AgentDefinition, defaultTimeouts } from "../run/definition.ts";
 import { firstRequest } from "./first-request.ts";
 import { fitTo, grantsFor } from "./fit.ts";
 import { estimateRequest } from "./token-room.ts";

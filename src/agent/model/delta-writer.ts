@@ -1,24 +1,25 @@
-import type { Delta, DoneDelta, ReasoningDelta, RefusalDelta, TextDelta, ToolCallDelta } from "../../core/deltas.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { EventOf } from "../../core/events.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import { textUnlessSame } from "../../core/messages.ts";
-import type { NativeAnswer } from "../../core/native.ts";
-import type { StreamObserver } from "../../core/provider.ts";
-import { mergeUsage, type Usage } from "../../core/usage.ts";
-import { excessOf } from "../../core/value-limits.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type {
+  Delta,
+  DoneDelta,
+  ReasoningDelta,
+  RefusalDelta,
+  TextDelta,
+  ToolCallDelta,
+} from "../../core/model/deltas.ts";
+import { textUnlessSame } from "../../core/model/messages.ts";
+import type { NativeAnswer } from "../../core/model/native.ts";
+import type { StreamObserver } from "../../core/model/provider.ts";
+import { mergeUsage, type Usage } from "../../core/model/usage.ts";
+import type { EventOf } from "../../core/run/events.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
+import { excessOf } from "../../core/values/value-limits.ts";
 import { Accumulator, type OpenCall } from "../../provider/accumulate.ts";
-import type { RunContext } from "../run-context.ts";
-import type { CallState } from "../state/round-state.ts";
+import { OutputCap, perEvent } from "../run/output-cap.ts";
+import type { RunContext } from "../run/run-context.ts";
+import type { CallSink } from "../state/call-sink.ts";
 import { nameless, type ToolTable } from "../tools/tool-table.ts";
 import { laidOver, storable } from "./native-answer.ts";
-import { OutputCap, perEvent } from "./output-cap.ts";
-
-/** Receiver of the tool calls in a generation's stream. */
-export interface CallSink {
-  /** The call is complete, valid and written. */
-  sealed(call: CallState): void;
-}
 
 /** Turns the deltas of one generation into events. Adjacent fragments of one kind from one network read become one event. */
 export class DeltaWriter {

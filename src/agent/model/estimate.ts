@@ -1,6 +1,6 @@
-import { argumentsText, type FilePart, isText, type Message } from "../../core/messages.ts";
-import type { Native } from "../../core/native.ts";
-import type { Usage } from "../../core/usage.ts";
+import { argumentsText, type FilePart, isText, type Message } from "../../core/model/messages.ts";
+import type { Native } from "../../core/model/native.ts";
+import type { Usage } from "../../core/model/usage.ts";
 
 const charactersPerToken = 4;
 

@@ -1,8 +1,8 @@
-import type { Message } from "../../core/messages.ts";
-import type { GenerationRequest } from "../../core/provider.ts";
-import type { RunRequest } from "../../core/run-request.ts";
-import type { AgentDefinition } from "../definition.ts";
-import { instructionsFor } from "../inputs.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { GenerationRequest } from "../../core/model/provider.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import type { AgentDefinition } from "../run/definition.ts";
+import { instructionsFor } from "../run/inputs.ts";
 import { inputMessages } from "../state/run-state.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { optionsFor } from "./options.ts";

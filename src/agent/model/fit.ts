@@ -1,7 +1,7 @@
-import { VenturiError } from "../../core/errors.ts";
-import { generationOptions } from "../../core/generation-options.ts";
-import type { Message, Part, ToolResultPart } from "../../core/messages.ts";
-import { isWhole, type Native, type NativeRequest, untranslated } from "../../core/native.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { generationOptions } from "../../core/model/generation-options.ts";
+import type { Message, Part, ToolResultPart } from "../../core/model/messages.ts";
+import { isWhole, type Native, type NativeRequest, untranslated } from "../../core/model/native.ts";
 import {
   bothGrants,
   closedTool,
@@ -10,10 +10,10 @@ import {
   type NativeGrants,
   type NativeRules,
   permittedNative,
-} from "../../core/native-rules.ts";
-import type { GenerationRequest, Provider, ToolSpec } from "../../core/provider.ts";
-import type { RunRequest } from "../../core/run-request.ts";
-import type { AgentDefinition } from "../definition.ts";
+} from "../../core/model/native-rules.ts";
+import type { GenerationRequest, Provider, ToolSpec } from "../../core/model/provider.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import type { AgentDefinition } from "../run/definition.ts";
 import {
   bodyAcross,
   choiceAcross,

@@ -1,16 +1,17 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Delta } from "../../core/deltas.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
-import { type PolledStream, polled } from "../../core/polled-stream.ts";
-import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/provider.ts";
-import { callerTrace } from "../../core/trace-context.ts";
-import type { Usage } from "../../core/usage.ts";
-import { defaultTimeouts, type ModelTarget } from "../definition.ts";
-import type { RunContext } from "../run-context.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { Delta } from "../../core/model/deltas.ts";
+import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/model/provider.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import { type PolledStream, polled } from "../../core/ports/polled-stream.ts";
+import { callerTrace } from "../../core/values/trace-context.ts";
+import type { Guard } from "../run/breaker.ts";
+import { streamOf } from "../run/capabilities.ts";
+import { defaultTimeouts, type ModelTarget } from "../run/definition.ts";
+import type { RunContext } from "../run/run-context.ts";
+import type { CallSink } from "../state/call-sink.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
-import type { Guard } from "./breaker.ts";
-import { streamOf } from "./capabilities.ts";
-import { type CallSink, DeltaWriter } from "./delta-writer.ts";
+import { DeltaWriter } from "./delta-writer.ts";
 import { completeUsage } from "./estimate.ts";
 import { fitFor } from "./fit.ts";
 

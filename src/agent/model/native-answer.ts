@@ -1,7 +1,7 @@
-import type { NativeAnswer } from "../../core/native.ts";
-import { answerLimits, excessOf } from "../../core/value-limits.ts";
-import type { RunContext } from "../run-context.ts";
-import { type OutputCap, perEvent } from "./output-cap.ts";
+import type { NativeAnswer } from "../../core/model/native.ts";
+import { answerLimits, excessOf } from "../../core/values/value-limits.ts";
+import { type OutputCap, perEvent } from "../run/output-cap.ts";
+import type { RunContext } from "../run/run-context.ts";
 
 /** One field may take an eighth of what all may. */
 const fieldLimits = { ...answerLimits, nodes: answerLimits.nodes / 8, size: answerLimits.size / 8 };

@@ -1,6 +1,6 @@
-import type { GenerationOptions } from "../../core/provider.ts";
-import type { RunRequest } from "../../core/run-request.ts";
-import type { AgentDefinition } from "../definition.ts";
+import type { GenerationOptions } from "../../core/model/provider.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import type { AgentDefinition } from "../run/definition.ts";
 import type { ToolTable } from "../tools/tool-table.ts";
 
 type Layer = (agent: AgentDefinition, request: RunRequest, tools: ToolTable) => GenerationOptions | undefined;

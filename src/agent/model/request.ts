@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { Message } from "../../core/messages.ts";
-import type { GenerationRequest, ToolChoice } from "../../core/provider.ts";
-import { defaultTenant } from "../../core/run-request.ts";
-import type { Tool } from "../../core/tool.ts";
-import type { ModelTarget } from "../definition.ts";
-import { instructionsFor } from "../inputs.ts";
-import type { RunContext } from "../run-context.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { GenerationRequest, ToolChoice } from "../../core/model/provider.ts";
+import type { Tool } from "../../core/ports/tool.ts";
+import { defaultTenant } from "../../core/run/run-request.ts";
+import type { ModelTarget } from "../run/definition.ts";
+import { instructionsFor } from "../run/inputs.ts";
+import type { RunContext } from "../run/run-context.ts";
 import { readResultTool } from "../tools/read-result.ts";
 import { ToolTable } from "../tools/tool-table.ts";
 import { compact } from "./compact.ts";

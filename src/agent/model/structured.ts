@@ -1,6 +1,6 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { Schema } from "../../core/schema.ts";
-import { excessOfJson } from "../../core/value-limits.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Schema } from "../../core/values/schema.ts";
+import { excessOfJson } from "../../core/values/value-limits.ts";
 import { readSchema } from "../schema/json-schema.ts";
 import { parse } from "../schema/standard.ts";
 

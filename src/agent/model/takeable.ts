@@ -1,7 +1,7 @@
-import type { FilePart, ImagePart, Message, Part } from "../../core/messages.ts";
-import type { Capabilities } from "../../core/provider.ts";
-import { someContent } from "../content-parts.ts";
-import { takesFile } from "./capabilities.ts";
+import type { FilePart, ImagePart, Message, Part } from "../../core/model/messages.ts";
+import type { Capabilities } from "../../core/model/provider.ts";
+import { takesFile } from "../run/capabilities.ts";
+import { someContent } from "../run/content-parts.ts";
 
 /**
  * Replaces images and files the model does not support with a note. Run input is checked before the start; this covers tool

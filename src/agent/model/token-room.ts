@@ -1,8 +1,8 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { GenerationOptions, GenerationRequest, ToolSpec } from "../../core/provider.ts";
-import { LimitReached } from "../limit-reached.ts";
-import { tokensUsed } from "../limits.ts";
-import type { RunContext } from "../run-context.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { GenerationOptions, GenerationRequest, ToolSpec } from "../../core/model/provider.ts";
+import { LimitReached } from "../run/limit-reached.ts";
+import { tokensUsed } from "../run/limits.ts";
+import type { RunContext } from "../run/run-context.ts";
 import { estimateMessage, estimateTokens, nativeSize, tokensOf } from "./estimate.ts";
 
 /** Fewer are no answer, and the Responses API takes no smaller limit. */

@@ -1,4 +1,4 @@
-import type { Message, Part } from "../../core/messages.ts";
+import type { Message, Part } from "../../core/model/messages.ts";
 
 /**
  * Removes other providers' signatures, encrypted reasoning and opaque parts: only the provider that issued them accepts them,

@@ -1,5 +1,5 @@
-import { VenturiError } from "../../core/errors.ts";
-import { excessOf, type ValueLimits } from "../../core/value-limits.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { excessOf, type ValueLimits } from "../../core/values/value-limits.ts";
 import { type Check, Checking, every, type Problem, TooCostly } from "./check.ts";
 import { checksOf, malformed } from "./keywords.ts";
 import { References } from "./references.ts";

@@ -1,4 +1,4 @@
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import type { Check } from "./check.ts";
 import { every } from "./check.ts";
 import { anyOf, conditional, not, oneOf } from "./combinations.ts";

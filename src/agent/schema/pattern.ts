@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { messageOf, VenturiError } from "../../core/errors.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 
 /** A regular expression that matches in linear time, since patterns are untrusted. */
 export interface Pattern {

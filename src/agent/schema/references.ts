@@ -1,5 +1,5 @@
-import { VenturiError } from "../../core/errors.ts";
-import { atPointer } from "../../core/json-pointer.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { atPointer } from "../../core/values/json-pointer.ts";
 import { isRecord } from "./scalars.ts";
 
 const single = ["additionalItems", "additionalProperties", "contains", "else", "if", "not", "propertyNames", "then"];

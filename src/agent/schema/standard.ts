@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { VenturiError } from "../../core/errors.ts";
-import type { Schema, SchemaIssue } from "../../core/schema.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Schema, SchemaIssue } from "../../core/values/schema.ts";
 
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }

@@ -1,5 +1,5 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { EventBody } from "../../core/events.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { EventBody } from "../../core/run/events.ts";
 import type { RunState } from "./run-state.ts";
 
 /**

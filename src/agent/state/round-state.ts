@@ -1,7 +1,4 @@
-import type { ErrorJson } from "../../core/errors.ts";
-import type { EventOf } from "../../core/events.ts";
-import { flatten } from "../../core/flat-text.ts";
-import { LazyMap } from "../../core/lazy-collections.ts";
+import type { ErrorJson } from "../../core/errors/errors.ts";
 import {
   type FilePart,
   type ImagePart,
@@ -10,7 +7,10 @@ import {
   type Part,
   type ReasoningPart,
   textUnlessSame,
-} from "../../core/messages.ts";
+} from "../../core/model/messages.ts";
+import type { EventOf } from "../../core/run/events.ts";
+import { flatten } from "../../core/values/flat-text.ts";
+import { LazyMap } from "../../core/values/lazy-collections.ts";
 
 /** One tool call of the current round, derived from events. */
 export interface CallState {

@@ -1,10 +1,10 @@
-import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/events.ts";
-import { flatten } from "../../core/flat-text.ts";
-import { LazyMap, LazySet } from "../../core/lazy-collections.ts";
-import type { FilePart, ImagePart, Message } from "../../core/messages.ts";
-import { Spending } from "../../core/spending.ts";
-import type { Verdict } from "../../core/tool.ts";
-import type { Usage } from "../../core/usage.ts";
+import type { FilePart, ImagePart, Message } from "../../core/model/messages.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import type { Verdict } from "../../core/ports/tool.ts";
+import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/run/events.ts";
+import { Spending } from "../../core/run/spending.ts";
+import { flatten } from "../../core/values/flat-text.ts";
+import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
 import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 

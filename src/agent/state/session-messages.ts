@@ -1,4 +1,4 @@
-import type { Message, Part } from "../../core/messages.ts";
+import type { Message, Part } from "../../core/model/messages.ts";
 import { type RunState, readOn } from "./run-state.ts";
 
 /** The messages an ended run adds to its session. */

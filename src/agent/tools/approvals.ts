@@ -1,6 +1,6 @@
-import { LazyMap } from "../../core/lazy-collections.ts";
-import type { Approval, Question, Verdict } from "../../core/tool.ts";
-import type { RunContext } from "../run-context.ts";
+import type { Approval, Question, Verdict } from "../../core/ports/tool.ts";
+import { LazyMap } from "../../core/values/lazy-collections.ts";
+import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { type Condition, compileCondition } from "./condition.ts";
 

@@ -1,5 +1,5 @@
-import type { CallContext } from "../../core/tool.ts";
-import type { RunContext } from "../run-context.ts";
+import type { CallContext } from "../../core/ports/tool.ts";
+import type { RunContext } from "../run/run-context.ts";
 
 interface Call {
   readonly call: { readonly call: string };

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type ASTNode, Environment, ParseError, serialize } from "@marcbachmann/cel-js";
 import { RE2JS } from "re2js";
-import { messageOf, VenturiError } from "../../core/errors.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { VenturiError, wrap } from "../../core/errors.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import { isMediaType } from "../../core/media-type.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { Usage } from "../../core/model/usage.ts";
 import {
   type Question,
   RichOutput,
@@ -9,15 +8,16 @@ import {
   type ToolContext,
   type ToolImage,
   type Verdict,
-} from "../../core/tool.ts";
-import { callerTrace } from "../../core/trace-context.ts";
-import type { Usage } from "../../core/usage.ts";
-import { excessOf, recordLimits } from "../../core/value-limits.ts";
-import { Countdown } from "../countdown.ts";
-import { budgetLeft, spend } from "../limits.ts";
-import { orAborted } from "../or-aborted.ts";
-import { inScope } from "../plugin-scope.ts";
-import type { RunContext } from "../run-context.ts";
+} from "../../core/ports/tool.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
+import { isMediaType } from "../../core/values/media-type.ts";
+import { callerTrace } from "../../core/values/trace-context.ts";
+import { excessOf, recordLimits } from "../../core/values/value-limits.ts";
+import { Countdown } from "../run/countdown.ts";
+import { budgetLeft, spend } from "../run/limits.ts";
+import { orAborted } from "../run/or-aborted.ts";
+import { inScope } from "../run/plugin-scope.ts";
+import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import { callContext } from "./call-context.ts";
 import { transfer } from "./transfer.ts";

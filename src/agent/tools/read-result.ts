@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { VenturiError } from "../../core/errors.ts";
-import type { Tool } from "../../core/tool.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Tool } from "../../core/ports/tool.ts";
 import type { RunState } from "../state/run-state.ts";
 
 const longestPiece = 32_000;

@@ -1,4 +1,4 @@
-import { LimitReached } from "../limit-reached.ts";
+import { LimitReached } from "../run/limit-reached.ts";
 import type { CallState, RoundState } from "../state/round-state.ts";
 import { callKey, type RunState } from "../state/run-state.ts";
 import type { Outcome } from "./execute.ts";

@@ -1,5 +1,5 @@
-import { reasonsOf, VenturiError } from "../../core/errors.ts";
-import type { RunContext } from "../run-context.ts";
+import { reasonsOf, VenturiError } from "../../core/errors/errors.ts";
+import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
 import type { Outcome, ToolContent } from "./execute.ts";
 

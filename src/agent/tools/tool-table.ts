@@ -1,8 +1,8 @@
-import { messageOf, VenturiError } from "../../core/errors.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import type { ToolSpec } from "../../core/provider.ts";
-import { isSchema } from "../../core/schema.ts";
-import type { Tool } from "../../core/tool.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import type { ToolSpec } from "../../core/model/provider.ts";
+import type { Tool } from "../../core/ports/tool.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
+import { isSchema } from "../../core/values/schema.ts";
 import { readSchema } from "../schema/json-schema.ts";
 import { jsonSchemaOf, parse } from "../schema/standard.ts";
 

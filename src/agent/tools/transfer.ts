@@ -1,6 +1,6 @@
-import { VenturiError, wrap } from "../../core/errors.ts";
-import { writtenInstructions } from "../inputs.ts";
-import type { RunContext } from "../run-context.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import { writtenInstructions } from "../run/inputs.ts";
+import type { RunContext } from "../run/run-context.ts";
 
 const op = "agent.transfer";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { PluginKind } from "../../core/plugin.ts";
+import type { PluginKind } from "../../core/ports/plugin.ts";
 import type { PluginFiles } from "./files.ts";
 
 const sections: Readonly<Record<PluginKind, (name: string) => string>> = {

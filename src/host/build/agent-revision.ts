@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { specOf } from "../../agent/tools/tool-table.ts";
-import type { ToolRegistry } from "../../core/registries.ts";
+import type { ToolRegistry } from "../../core/ports/registries.ts";
 import type { AgentSettings } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 

@@ -1,9 +1,9 @@
-import type { AgentDefinition, ModelChain } from "../../agent/definition.ts";
-import type { Hooks } from "../../core/hooks.ts";
-import type { Log } from "../../core/log.ts";
-import type { GenerationOptions } from "../../core/provider.ts";
-import type { ProviderRegistry, ToolRegistry } from "../../core/registries.ts";
-import type { Telemetry } from "../../core/telemetry.ts";
+import type { AgentDefinition, ModelChain } from "../../agent/run/definition.ts";
+import type { GenerationOptions } from "../../core/model/provider.ts";
+import type { Hooks } from "../../core/ports/hooks.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
 import { type AgentSettings, defaultModel } from "../config/agents.ts";
 import type { Config } from "../config/load.ts";
 import { splitModel } from "../config/references.ts";

@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
-import type { Channel } from "../../core/channel.ts";
-import type { ChannelRegistry } from "../../core/registries.ts";
+import type { Channel } from "../../core/ports/channel.ts";
+import type { ChannelRegistry } from "../../core/ports/registries.ts";
 import { Config } from "../config/load.ts";
 import { Instances } from "./instances.ts";
 

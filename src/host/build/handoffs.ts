@@ -1,4 +1,4 @@
-import type { Tool } from "../../core/tool.ts";
+import type { Tool } from "../../core/ports/tool.ts";
 import type { AgentSettings } from "../config/agents.ts";
 
 /**

@@ -1,12 +1,12 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
-import { Clock } from "../../core/clock.ts";
-import { messageOf, VenturiError } from "../../core/errors.ts";
-import type { Hooks } from "../../core/hooks.ts";
-import { Log } from "../../core/log.ts";
-import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../../core/plugin.ts";
-import type { Runs } from "../../core/runs.ts";
-import { token } from "../../core/token.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import { Clock } from "../../core/ports/clock.ts";
+import type { Hooks } from "../../core/ports/hooks.ts";
+import { Log } from "../../core/ports/log.ts";
+import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../../core/ports/plugin.ts";
+import type { Runs } from "../../core/ports/runs.ts";
+import { token } from "../../core/values/token.ts";
 import type { PluginEntry } from "../config/entries.ts";
 import { Config } from "../config/load.ts";
 

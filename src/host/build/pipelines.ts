@@ -1,7 +1,7 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
-import type { PipelineWork, StreamPipeline, StreamPipelines } from "../../core/pipeline.ts";
-import { token } from "../../core/token.ts";
+import type { PipelineWork, StreamPipeline, StreamPipelines } from "../../core/ports/pipeline.ts";
+import { token } from "../../core/values/token.ts";
 
 /** Creates a run's container and its pipeline. */
 export type OpenRun = (work: PipelineWork) => StreamPipeline;

@@ -1,11 +1,11 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
-import { Clock } from "../../core/clock.ts";
-import { Journal } from "../../core/journal.ts";
-import { Log } from "../../core/log.ts";
-import type { Provider } from "../../core/provider.ts";
-import type { ProviderRegistry } from "../../core/registries.ts";
-import { Telemetry } from "../../core/telemetry.ts";
+import { Journal } from "../../core/journal/journal.ts";
+import type { Provider } from "../../core/model/provider.ts";
+import { Clock } from "../../core/ports/clock.ts";
+import { Log } from "../../core/ports/log.ts";
+import type { ProviderRegistry } from "../../core/ports/registries.ts";
+import { Telemetry } from "../../core/ports/telemetry.ts";
 import type { PluginEntry } from "../config/entries.ts";
 import { Config } from "../config/load.ts";
 import { keepWire } from "../recordings/keep-wire.ts";

@@ -1,14 +1,14 @@
 import type { InjectionToken } from "tsyringe";
-import { VenturiError } from "../../core/errors.ts";
-import { Journal } from "../../core/journal.ts";
-import { Log } from "../../core/log.ts";
-import type { Provider } from "../../core/provider.ts";
-import { ProviderRegistry, type Registry, ToolRegistry } from "../../core/registries.ts";
-import { Runs } from "../../core/runs.ts";
-import { didYouMean } from "../../core/suggest.ts";
-import type { Telemetry } from "../../core/telemetry.ts";
-import type { Provided } from "../../core/token.ts";
-import type { Tool } from "../../core/tool.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { Journal } from "../../core/journal/journal.ts";
+import type { Provider } from "../../core/model/provider.ts";
+import { Log } from "../../core/ports/log.ts";
+import { ProviderRegistry, type Registry, ToolRegistry } from "../../core/ports/registries.ts";
+import { Runs } from "../../core/ports/runs.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
+import type { Tool } from "../../core/ports/tool.ts";
+import { didYouMean } from "../../core/values/suggest.ts";
+import type { Provided } from "../../core/values/token.ts";
 import type { Config } from "../config/load.ts";
 import { nameOf } from "./bindings.ts";
 

@@ -1,9 +1,9 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
-import { Log } from "../../core/log.ts";
-import type { ToolRegistry } from "../../core/registries.ts";
-import { Telemetry } from "../../core/telemetry.ts";
-import type { Tool } from "../../core/tool.ts";
+import { Log } from "../../core/ports/log.ts";
+import type { ToolRegistry } from "../../core/ports/registries.ts";
+import { Telemetry } from "../../core/ports/telemetry.ts";
+import type { Tool } from "../../core/ports/tool.ts";
 import { Config } from "../config/load.ts";
 import { Instances } from "./instances.ts";
 import { toolsOf } from "./tools.ts";

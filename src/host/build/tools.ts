@@ -1,11 +1,11 @@
 import { readSchema } from "../../agent/schema/json-schema.ts";
 import { checkUsable } from "../../agent/schema/standard.ts";
-import { knownKeys } from "../../core/complaints.ts";
-import { messageOf, VenturiError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
-import { isSchema } from "../../core/schema.ts";
-import type { Telemetry } from "../../core/telemetry.ts";
-import { isToolSource, type Tool, type ToolSource } from "../../core/tool.ts";
+import { knownKeys } from "../../core/errors/complaints.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
+import { isToolSource, type Tool, type ToolSource } from "../../core/ports/tool.ts";
+import { isSchema } from "../../core/values/schema.ts";
 import type { ToolEntry } from "../config/entries.ts";
 
 /** The tools an entry currently offers, with config settings and instrumentation applied. */

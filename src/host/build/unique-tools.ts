@@ -1,6 +1,6 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
-import type { Tool } from "../../core/tool.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Tool } from "../../core/ports/tool.ts";
 
 /** An entry of `tools` and its current tools. */
 export interface ToolList {

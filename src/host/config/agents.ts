@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defaultTimeouts } from "../../agent/definition.ts";
-import { generationOptions } from "../../core/generation-options.ts";
-import { Duration, Size } from "../../core/units.ts";
+import { defaultTimeouts } from "../../agent/run/definition.ts";
+import { generationOptions } from "../../core/model/generation-options.ts";
+import { Duration, Size } from "../../core/values/units.ts";
 import { nativeGrants } from "./native-grants.ts";
 
 const jsonSchema = z.record(z.string(), z.unknown());

@@ -1,10 +1,10 @@
-import { inputSchema, type JsonSchema } from "../../core/complaints.ts";
+import { inputSchema, type JsonSchema } from "../../core/errors/complaints.ts";
+import type { Place } from "../yaml/problem.ts";
+import type { MapNode, Node } from "../yaml/tree.ts";
 import type { PluginEntry } from "./entries.ts";
 import { entrySchema } from "./json-schema.ts";
 import type { Config } from "./load.ts";
-import type { Place } from "./problem.ts";
 import { Settings } from "./schema.ts";
-import type { MapNode, Node } from "./tree.ts";
 
 const fallback: Place = { file: "default", line: 0, column: 0 };
 

@@ -1,13 +1,13 @@
 import type { z } from "zod";
-import { knownKeys } from "../../core/complaints.ts";
-import { messageOf } from "../../core/errors.ts";
-import type { PluginKind } from "../../core/plugin.ts";
-import { didYouMean } from "../../core/suggest.ts";
-import type { LoadedPlugin, PluginLoader } from "../build/plugin-loader.ts";
+import { knownKeys } from "../../core/errors/complaints.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import type { PluginKind } from "../../core/ports/plugin.ts";
+import { didYouMean } from "../../core/values/suggest.ts";
+import type { LoadedPlugin, PluginLoader } from "../plugins/plugin-loader.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { find, keyPlaceOf, type MapNode, type Node, type Path, placeOf, plain } from "../yaml/tree.ts";
 import { check } from "./issues.ts";
-import { type Problem, pathText } from "./problem.ts";
 import { entryKeys } from "./schema.ts";
-import { find, keyPlaceOf, type MapNode, type Node, type Path, placeOf, plain } from "./tree.ts";
 
 /** A config entry instantiated by a plugin; `options` satisfy the plugin's schema. */
 export interface PluginEntry {

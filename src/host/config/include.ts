@@ -1,8 +1,8 @@
 import fs from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
-import { type Place, type Problem, pathText, placeText, shortPath } from "./problem.ts";
-import { readYaml } from "./read.ts";
-import { type MapNode, type Node, type Path, scalars } from "./tree.ts";
+import { type Place, type Problem, pathText, placeText, shortPath } from "../yaml/problem.ts";
+import { readYaml } from "../yaml/read.ts";
+import { type MapNode, type Node, type Path, scalars } from "../yaml/tree.ts";
 
 /** A file and everything it includes, merged into one tree. A key set in two files is an error that names both. */
 export function readWithIncludes(file: string, problems: Problem[]): MapNode | undefined {

@@ -1,7 +1,7 @@
-import { placeholders } from "../../agent/inputs.ts";
-import { didYouMean } from "../../core/suggest.ts";
-import { type Problem, pathText } from "./problem.ts";
-import { find, keysOf, type MapNode, placeOf } from "./tree.ts";
+import { placeholders } from "../../agent/run/inputs.ts";
+import { didYouMean } from "../../core/values/suggest.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { find, keysOf, type MapNode, placeOf } from "../yaml/tree.ts";
 
 /** `{{name}}` in instructions must be a declared input; otherwise the model would see the braces. */
 export function checkInstructions(root: MapNode, problems: Problem[]): void {

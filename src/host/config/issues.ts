@@ -1,8 +1,8 @@
 import type { z } from "zod";
-import { everyBranch, expectedBy, flatten, type Issue, knownKeys, saysMore } from "../../core/complaints.ts";
-import { didYouMean } from "../../core/suggest.ts";
-import { type Problem, pathText } from "./problem.ts";
-import { find, keyPlaceOf, type Node, type Path, placeOf, plain } from "./tree.ts";
+import { everyBranch, expectedBy, flatten, type Issue, knownKeys, saysMore } from "../../core/errors/complaints.ts";
+import { didYouMean } from "../../core/values/suggest.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { find, keyPlaceOf, type Node, type Path, placeOf, plain } from "../yaml/tree.ts";
 
 export interface Check<Output> {
   readonly schema: z.ZodType<Output>;

@@ -1,6 +1,6 @@
-import { inputSchema, type JsonSchema } from "../../core/complaints.ts";
-import type { AnyPlugin, PluginKind } from "../../core/plugin.ts";
-import type { PluginLoader } from "../build/plugin-loader.ts";
+import { inputSchema, type JsonSchema } from "../../core/errors/complaints.ts";
+import type { AnyPlugin, PluginKind } from "../../core/ports/plugin.ts";
+import type { PluginLoader } from "../plugins/plugin-loader.ts";
 import { entryKeys, Settings } from "./schema.ts";
 
 /** The JSON Schema for editors: built-in keys and the options of every plugin the loader has. */

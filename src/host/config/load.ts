@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import { dirname, resolve } from "node:path";
-import { messageOf } from "../../core/errors.ts";
-import type { PluginKind } from "../../core/plugin.ts";
-import { token } from "../../core/token.ts";
-import { codePlugins } from "../build/code-plugins.ts";
-import { PluginLoader } from "../build/plugin-loader.ts";
-import { addCode, type CodeConfig } from "./code.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import type { PluginKind } from "../../core/ports/plugin.ts";
+import { token } from "../../core/values/token.ts";
+import { addCode, type CodeConfig } from "../plugins/code.ts";
+import { codePlugins } from "../plugins/code-plugins.ts";
+import { PluginLoader } from "../plugins/plugin-loader.ts";
+import { configInvalid, type Problem, pathText } from "../yaml/problem.ts";
+import { find, type MapNode, placeOf, plain } from "../yaml/tree.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
 import { readWithIncludes } from "./include.ts";
 import { checkInstructions } from "./instructions.ts";
@@ -13,11 +15,9 @@ import { check } from "./issues.ts";
 import { override, setDefault } from "./override.ts";
 import { checkEntries } from "./plugin-checks.ts";
 import { checkConditions, checkSchemas } from "./plugin-schemas.ts";
-import { configInvalid, type Problem, pathText } from "./problem.ts";
 import { checkReferences, splitModel } from "./references.ts";
 import { Settings } from "./schema.ts";
 import { substitute } from "./substitute.ts";
-import { find, type MapNode, placeOf, plain } from "./tree.ts";
 
 type PluginSections = "providers" | "tools" | "channels" | "journal";
 

@@ -1,7 +1,7 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { Place, Problem } from "./problem.ts";
-import { parseYaml } from "./read.ts";
-import type { MapNode, Node } from "./tree.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Place, Problem } from "../yaml/problem.ts";
+import { parseYaml } from "../yaml/read.ts";
+import type { MapNode, Node } from "../yaml/tree.ts";
 
 /** Applies `--set a.b=c`. The value is parsed as YAML, so it can be a list or map; a dot within a key is written `\.`. */
 export function override(root: MapNode, assignment: string, problems: Problem[]): void {

@@ -1,8 +1,8 @@
-import { messageOf } from "../../core/errors.ts";
-import type { CheckContext, OptionProblem } from "../../core/plugin.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import type { CheckContext, OptionProblem } from "../../core/ports/plugin.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { keysOf, type MapNode, type Path, placeOf } from "../yaml/tree.ts";
 import type { PluginEntry } from "./entries.ts";
-import { type Problem, pathText } from "./problem.ts";
-import { keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
 interface Entries {
   readonly journal: PluginEntry | undefined;

@@ -1,6 +1,6 @@
-import { messageOf } from "../../core/errors.ts";
-import { type Problem, pathText } from "./problem.ts";
-import { find, keysOf, type MapNode, type Path, placeOf, plain } from "./tree.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { find, keysOf, type MapNode, type Path, placeOf, plain } from "../yaml/tree.ts";
 
 /** Agents' JSON Schemas must be valid: a run is too late to find out. */
 export async function checkSchemas(root: MapNode, problems: Problem[]): Promise<void> {

@@ -1,8 +1,8 @@
-import { didYouMean } from "../../core/suggest.ts";
-import { type Problem, pathText } from "./problem.ts";
+import { didYouMean } from "../../core/values/suggest.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { find, keysOf, type MapNode, type Path, placeOf } from "../yaml/tree.ts";
 import { isEnabled } from "./schema.ts";
 import { isLoopback, parseListen } from "./server.ts";
-import { find, keysOf, type MapNode, type Path, placeOf } from "./tree.ts";
 
 /**
  * Checks across keys: names must exist, and an exposed server needs auth. Reads the tree rather than the validated settings, so

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { Price } from "../../core/prices.ts";
-import { Duration, Size } from "../../core/units.ts";
+import { Price } from "../../core/model/prices.ts";
+import { Duration, Size } from "../../core/values/units.ts";
 import { AgentSettings, DefaultSettings, ModelSettings } from "./agents.ts";
 import { LimitSettings, ServerSettings } from "./server.ts";
 import { TelemetrySettings } from "./telemetry.ts";

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import { type Scope, scopes } from "../../core/scopes.ts";
-import { Duration, Size } from "../../core/units.ts";
+import { type Scope, scopes } from "../../core/ports/scopes.ts";
+import { Duration, Size } from "../../core/values/units.ts";
 import { KeyOverrides } from "./native-grants.ts";
 
 export interface Listen {

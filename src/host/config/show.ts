@@ -1,9 +1,9 @@
 import { Document, isMap, isScalar, isSeq, type Node as YamlNode } from "yaml";
+import { placeText } from "../yaml/problem.ts";
+import type { Node, ScalarNode } from "../yaml/tree.ts";
 import { withDefaults } from "./defaults.ts";
 import type { Config } from "./load.ts";
-import { placeText } from "./problem.ts";
 import { isSecretName } from "./secrets.ts";
-import type { Node, ScalarNode } from "./tree.ts";
 
 const mask = "***";
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
-import { type Problem, pathText } from "./problem.ts";
-import { readText } from "./read.ts";
-import { type Node, type ScalarNode, scalars } from "./tree.ts";
+import { type Problem, pathText } from "../yaml/problem.ts";
+import { readText } from "../yaml/read.ts";
+import { type Node, type ScalarNode, scalars } from "../yaml/tree.ts";
 
 const reference = /\$\{(env|file):([^}]*?)(?::-([^}]*))?\}/g;
 

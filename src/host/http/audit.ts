@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
-import type { Journal } from "../../core/journal.ts";
-import { demand } from "./auth.ts";
-import type { KeyHolder } from "./key-holder.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import { demand } from "../access/auth.ts";
+import type { KeyHolder } from "../access/key-holder.ts";
 
 const Query = z.object({
   action: z.string().optional().describe("such as approval.given"),

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from "node:http";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
-import { VenturiError, wrap } from "../../core/errors.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import { Pipe } from "./pipe.ts";
 
 // Not imported: a namespace reads every export, and one of them loads Node's fetch, 30 ms of each start.

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import type { Complaint } from "../../core/complaints.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
+import type { Complaint } from "../../core/errors/complaints.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
 import { httpError, retryAfter } from "../../serve/http-error.ts";
 
 /** Sends every failure as `{"error":{op,code,err,details?}}` with its code's status; logs internal errors. */

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
-import { traceparentOf } from "../../core/trace-context.ts";
+import { traceparentOf } from "../../core/values/trace-context.ts";
 import type { ServerSettings } from "../config/server.ts";
 import { originCheck } from "./origin.ts";
 

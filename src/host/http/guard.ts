@@ -1,13 +1,13 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { AuditEntry } from "../../core/audit.ts";
-import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
-import { defaultTenant } from "../../core/run-request.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { AuditEntry } from "../../core/journal/audit.ts";
+import { defaultTenant } from "../../core/run/run-request.ts";
 import { runTrace } from "../../serve/run-trace.ts";
-import { Keyring } from "./auth.ts";
+import { Keyring } from "../access/auth.ts";
+import { FailedLogins } from "../access/failed-logins.ts";
+import { tokenCheck } from "../access/jwt.ts";
+import type { KeyHolder } from "../access/key-holder.ts";
 import { dropUnsendable, firstOfAll } from "./every-reply.ts";
-import { FailedLogins } from "./failed-logins.ts";
-import { tokenCheck } from "./jwt.ts";
-import type { KeyHolder } from "./key-holder.ts";
 import type { ServerParts } from "./server-parts.ts";
 
 /** Who is calling, and what that entails. */

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { VenturiError } from "../../core/errors.ts";
-import { textsAt } from "../../core/exact-json.ts";
-import { type Account, type Charge, inputWeight } from "../../core/held.ts";
-import { parseUntrusted } from "../../core/untrusted-json.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { parseUntrusted } from "../../core/errors/untrusted-json.ts";
+import { type Account, type Charge, inputWeight } from "../../core/ports/held.ts";
+import { textsAt } from "../../core/values/exact-json.ts";
 import { keepExactTexts } from "../../serve/exact-body.ts";
 import { LongStrings } from "./long-strings.ts";
 import type { ServiceLimits } from "./service-limits.ts";

@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Account } from "../../core/held.ts";
+import type { Account } from "../../core/ports/held.ts";
 import { StallWatch } from "../../serve/stall-watch.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 

@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import { httpError } from "../../serve/http-error.ts";
 import type { ServerSettings } from "../config/server.ts";
 import { sendError } from "./error-reply.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { StringDecoder } from "node:string_decoder";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 
 const quote = 0x22;
 const backslash = 0x5c;

@@ -1,7 +1,7 @@
 import type { FastifySchema } from "fastify";
 import { z } from "zod";
-import { complaintsOf } from "../../core/complaints.ts";
-import { SchemaNames } from "../../core/schema-names.ts";
+import { complaintsOf } from "../../core/errors/complaints.ts";
+import { SchemaNames } from "../../core/values/schema-names.ts";
 import { invalid } from "./error-reply.ts";
 
 const places = ["body", "querystring", "params", "headers"] as const;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import { isLoopback, type ServerSettings } from "../config/server.ts";
 
 const op = "server.admit";

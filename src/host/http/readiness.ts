@@ -1,5 +1,5 @@
-import type { Clock } from "../../core/clock.ts";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Clock } from "../../core/ports/clock.ts";
 import type { WriteWatch } from "../../journal/write-watch.ts";
 
 export interface ReadinessParts {

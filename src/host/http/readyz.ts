@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { VenturiError, wrap } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { OwnStatus } from "../processes/protocol.ts";
 import type { Siblings } from "../processes/siblings.ts";
 

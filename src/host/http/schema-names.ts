@@ -1,11 +1,11 @@
 import type { z } from "zod";
-import { Digest } from "../../core/digest.ts";
-import { ErrorBody, PendingCall, RunEvent, RunInput, Timing } from "../../core/events.ts";
-import { FeedItem } from "../../core/feed.ts";
-import { ForkRequest } from "../../core/fork.ts";
-import { Message, Part } from "../../core/messages.ts";
-import { named } from "../../core/schema-names.ts";
-import { Spent, Usage } from "../../core/usage.ts";
+import { Message, Part } from "../../core/model/messages.ts";
+import { Spent, Usage } from "../../core/model/usage.ts";
+import { Digest } from "../../core/run/digest.ts";
+import { ErrorBody, PendingCall, RunEvent, RunInput, Timing } from "../../core/run/events.ts";
+import { FeedItem } from "../../core/run/feed.ts";
+import { ForkRequest } from "../../core/run/fork.ts";
+import { named } from "../../core/values/schema-names.ts";
 
 /** Names what clients of every language deal with. */
 export function nameSchemas(): void {

@@ -1,14 +1,14 @@
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import type { Channel } from "../../core/channel.ts";
-import type { Clock } from "../../core/clock.ts";
-import type { Memory } from "../../core/held.ts";
-import type { Inspect } from "../../core/inspect.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { Runs } from "../../core/runs.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { Channel } from "../../core/ports/channel.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Memory } from "../../core/ports/held.ts";
+import type { Inspect } from "../../core/ports/inspect.ts";
+import type { Runs } from "../../core/ports/runs.ts";
+import type { Admission } from "../access/admission.ts";
+import type { KeyHolder } from "../access/key-holder.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { SharedTelemetry } from "../processes/siblings.ts";
-import type { Admission } from "../runs/admission.ts";
-import type { KeyHolder } from "./key-holder.ts";
 import type { ReadyParts } from "./readyz.ts";
 import type { ServiceLimits } from "./service-limits.ts";
 

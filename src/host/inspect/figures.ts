@@ -1,4 +1,4 @@
-import type { Digest } from "../../core/digest.ts";
+import type { Digest } from "../../core/run/digest.ts";
 
 /** Durations kept of one interval; enough for its percentiles. */
 const mostDurations = 2_000;

@@ -1,8 +1,8 @@
-import type { KeptWire } from "../../core/kept-wire.ts";
-import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/secret-forms.ts";
+import type { KeptWire } from "../../core/run/kept-wire.ts";
+import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/values/secret-forms.ts";
 import type { Config } from "../config/load.ts";
 import { isSecretName } from "../config/secrets.ts";
-import { scalars } from "../config/tree.ts";
+import { scalars } from "../yaml/tree.ts";
 
 /** Shorter values occur in streams by chance. */
 const shortestSecret = 8;

@@ -1,5 +1,5 @@
-import type { Clock } from "../../core/clock.ts";
-import type { Sample } from "../../core/inspect.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Sample } from "../../core/ports/inspect.ts";
 import type { Figures, Interval } from "./figures.ts";
 
 /** Distance of samples, ms, and how many are kept: an hour. */

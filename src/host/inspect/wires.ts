@@ -1,11 +1,11 @@
-import type { Delta } from "../../core/deltas.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { DecodedWire } from "../../core/inspect.ts";
-import type { KeptWire } from "../../core/kept-wire.ts";
-import type { Wire } from "../../core/plugin.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Delta } from "../../core/model/deltas.ts";
+import type { DecodedWire } from "../../core/ports/inspect.ts";
+import type { Wire } from "../../core/ports/plugin.ts";
+import type { KeptWire } from "../../core/run/kept-wire.ts";
 import { Pipeline } from "../../provider/decode.ts";
 import { quirkNotes } from "../../provider/quirk-notes.ts";
-import type { PluginLoader } from "../build/plugin-loader.ts";
+import type { PluginLoader } from "../plugins/plugin-loader.ts";
 
 /** Bytes of one stream that are shown; a download has them all. */
 const mostBytes = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { getHeapStatistics } from "node:v8";
-import { VenturiError } from "../../core/errors.ts";
-import type { Account, Charge, Holding, Memory } from "../../core/held.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Account, Charge, Holding, Memory } from "../../core/ports/held.ts";
 
 /** Of the heap's limit; the rest is for the service itself and for what is not counted. */
 const shareOfHeap = 0.4;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import net, { type AddressInfo, createServer } from "node:net";
 import type { Listen } from "../config/server.ts";
-import { backlog, cannotListen, urlOf } from "../http/address.ts";
+import { backlog, cannotListen, urlOf } from "./address.ts";
 
 /** The address of the service, held open for the processes that accept from it. */
 export interface BoundSocket {

@@ -1,5 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
-import { fromJson, VenturiError } from "../../core/errors.ts";
+import { fromJson, VenturiError } from "../../core/errors/errors.ts";
 import type { Death } from "../../journal/take-over.ts";
 import { newWorkerName } from "../../journal/worker.ts";
 import { BlackBox, deathOf, inheritedBox } from "../watchdog/black-box.ts";

@@ -1,4 +1,4 @@
-import { messageOf, VenturiError } from "../../core/errors.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 
 /** Either end of an IPC channel: `process`, or a child process. */
 export interface Channel {

@@ -1,4 +1,4 @@
-import type { Log } from "../../core/log.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { Child } from "./child.ts";
 
 /** A process is given this long to end itself, and to tell why, ms. */

@@ -1,5 +1,5 @@
-import type { ErrorJson } from "../../core/errors.ts";
-import type { MetricsFormat } from "../../core/telemetry.ts";
+import type { ErrorJson } from "../../core/errors/errors.ts";
+import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
 
 /** What one process of the service says about itself. */

@@ -1,4 +1,4 @@
-import type { MetricsFormat } from "../../core/telemetry.ts";
+import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { ProcessState } from "./protocol.ts";
 
 /** What `/metrics` and traces show. */

@@ -1,4 +1,4 @@
-import type { MetricsFormat } from "../../core/telemetry.ts";
+import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 
 interface Sample {
   value: number;

@@ -1,6 +1,6 @@
-import { messageOf, VenturiError } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
-import type { MetricsFormat } from "../../core/telemetry.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 import type { Death } from "../../journal/take-over.ts";
 import type { Listen } from "../config/server.ts";
 import { type BoundSocket, bindSocket } from "./bound-socket.ts";

@@ -1,7 +1,7 @@
-import { inputText } from "../../core/digest.ts";
-import { type EventOf, isTerminal, type RunEvent, type TerminalEvent, type Timing } from "../../core/events.ts";
-import { Spending } from "../../core/spending.ts";
-import type { Usage } from "../../core/usage.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import { inputText } from "../../core/run/digest.ts";
+import { type EventOf, isTerminal, type RunEvent, type TerminalEvent, type Timing } from "../../core/run/events.ts";
+import { Spending } from "../../core/run/spending.ts";
 
 /** One run as far as a comparison looks at it. */
 export interface ComparedRun {

@@ -1,8 +1,13 @@
-import type { Clock } from "../../core/clock.ts";
-import { messageOf } from "../../core/errors.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { Log } from "../../core/log.ts";
-import { type GenerationContext, type Provider, type StreamObserver, withoutGenerations } from "../../core/provider.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import {
+  type GenerationContext,
+  type Provider,
+  type StreamObserver,
+  withoutGenerations,
+} from "../../core/model/provider.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
 
 /** Bytes recorded per stream; the rest is dropped. */
 const mostBytes = 16 * 1024 * 1024;

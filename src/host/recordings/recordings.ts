@@ -1,8 +1,8 @@
-import { systemClock } from "../../core/clock.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/events.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import { systemClock } from "../../core/ports/clock.ts";
+import type { RunEvent } from "../../core/run/events.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import { exportRun } from "../../journal/export.ts";
 import { type Fixture, toFixture } from "../../journal/fixture.ts";
 import { readHistory } from "../../journal/history.ts";

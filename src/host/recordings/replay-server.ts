@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { encodeEvent } from "../../core/encode-event.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import { encodeEvent } from "../../core/run/encode-event.ts";
 import type { Recordings } from "./recordings.ts";
 
 export interface ReplayServer {

@@ -1,5 +1,5 @@
-import type { RunEvent } from "../../core/events.ts";
-import { attributes, scope, spans } from "../../telemetry/names.ts";
+import type { RunEvent } from "../../core/run/events.ts";
+import { attributes, scope, spans } from "../../telemetry/base/names.ts";
 
 interface SpanJson {
   readonly traceId: string;

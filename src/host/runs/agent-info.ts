@@ -1,8 +1,8 @@
-import type { AgentDefinition } from "../../agent/definition.ts";
-import { inputSchema } from "../../agent/inputs.ts";
+import type { AgentDefinition } from "../../agent/run/definition.ts";
+import { inputSchema } from "../../agent/run/inputs.ts";
 import { jsonSchemaOf } from "../../agent/schema/standard.ts";
 import { specOf } from "../../agent/tools/tool-table.ts";
-import type { AgentInfo } from "../../core/runs.ts";
+import type { AgentInfo } from "../../core/ports/runs.ts";
 
 export const infoOf = (agent: AgentDefinition): AgentInfo => ({
   name: agent.name,

@@ -1,9 +1,9 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { EventOf, RunEvent } from "../../core/events.ts";
-import type { Journal } from "../../core/journal.ts";
-import { mayBeCut } from "../../core/page.ts";
-import type { RunRow } from "../../core/run-row.ts";
-import type { PendingApproval } from "../../core/runs.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { PendingApproval } from "../../core/ports/runs.ts";
+import type { EventOf, RunEvent } from "../../core/run/events.ts";
+import { mayBeCut } from "../../core/run/page.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 
 const page = 1_000;
 /** The questions of a run that waits are nearly always among its last few events. */

@@ -1,8 +1,8 @@
-import type { EventBody, RunEvent } from "../../core/events.ts";
-import type { Ownership } from "../../core/journal.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import { PolledStream } from "../../core/polled-stream.ts";
-import type { RunLog } from "../../core/run-log.ts";
+import type { Ownership } from "../../core/journal/journal.ts";
+import type { RunLog } from "../../core/journal/run-log.ts";
+import { PolledStream } from "../../core/ports/polled-stream.ts";
+import type { EventBody, RunEvent } from "../../core/run/events.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 
 type Batch = readonly RunEvent[];
 

@@ -1,7 +1,7 @@
-import type { Journal } from "../../core/journal.ts";
-import type { RunRow } from "../../core/run-row.ts";
-import type { PendingApproval } from "../../core/runs.ts";
-import type { SignalBody } from "../../core/signals.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { PendingApproval } from "../../core/ports/runs.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import type { SignalBody } from "../../core/run/signals.ts";
 import { askedAbout, openQuestions } from "./approval-questions.ts";
 
 /**

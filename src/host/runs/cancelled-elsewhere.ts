@@ -1,8 +1,8 @@
-import { cancelled } from "../../agent/run-context.ts";
+import { cancelled } from "../../agent/run/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
-import { noTiming } from "../../core/events.ts";
-import type { Signal } from "../../core/journal.ts";
-import type { PipelineWork } from "../../core/pipeline.ts";
+import type { Signal } from "../../core/journal/journal.ts";
+import type { PipelineWork } from "../../core/ports/pipeline.ts";
+import { noTiming } from "../../core/run/events.ts";
 
 /**
  * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are

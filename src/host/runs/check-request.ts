@@ -1,11 +1,11 @@
-import type { AgentDefinition } from "../../agent/definition.ts";
-import { checkCall, forCall, needsOf } from "../../agent/for-call.ts";
-import { checkInput } from "../../agent/inputs.ts";
-import { checkContext } from "../../agent/live-context.ts";
-import { checkCapabilities } from "../../agent/model/capabilities.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { RunInput } from "../../core/events.ts";
-import type { RunRequest } from "../../core/run-request.ts";
+import { checkCapabilities } from "../../agent/run/capabilities.ts";
+import type { AgentDefinition } from "../../agent/run/definition.ts";
+import { checkCall, forCall, needsOf } from "../../agent/run/for-call.ts";
+import { checkInput } from "../../agent/run/inputs.ts";
+import { checkContext } from "../../agent/run/live-context.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { RunInput } from "../../core/run/events.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
 import { checkBounds } from "./request-bounds.ts";
 
 type Agents = ReadonlyMap<string, AgentDefinition>;

@@ -1,7 +1,7 @@
-import { complaintsOf } from "../../core/complaints.ts";
-import { VenturiError } from "../../core/errors.ts";
-import { isSignalKind, type SignalBody, type SignalKind, signalBodies } from "../../core/signals.ts";
-import { didYouMean } from "../../core/suggest.ts";
+import { complaintsOf } from "../../core/errors/complaints.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { isSignalKind, type SignalBody, type SignalKind, signalBodies } from "../../core/run/signals.ts";
+import { didYouMean } from "../../core/values/suggest.ts";
 
 const op = "run.signal";
 

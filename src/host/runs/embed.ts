@@ -1,9 +1,9 @@
-import type { AgentDefinition } from "../../agent/definition.ts";
-import { VenturiError } from "../../core/errors.ts";
-import { untranslated } from "../../core/native.ts";
-import { bothGrants, permittedNative } from "../../core/native-rules.ts";
-import type { Embedded, EmbedInput } from "../../core/runs.ts";
-import { checkedUsage } from "../../core/usage.ts";
+import type { AgentDefinition } from "../../agent/run/definition.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { untranslated } from "../../core/model/native.ts";
+import { bothGrants, permittedNative } from "../../core/model/native-rules.ts";
+import { checkedUsage } from "../../core/model/usage.ts";
+import type { Embedded, EmbedInput } from "../../core/ports/runs.ts";
 
 /** Embeds with the agent's first capable model. No fallback, because vectors of different models are not comparable. */
 export async function embed(

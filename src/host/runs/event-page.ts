@@ -1,9 +1,9 @@
-import { isStep, type RunEvent } from "../../core/events.ts";
-import type { Journal } from "../../core/journal.ts";
-import { pageBytes } from "../../core/page.ts";
-import type { RunRow } from "../../core/run-row.ts";
-import type { EventPage, EventQuery } from "../../core/runs.ts";
-import { valueSize } from "../../core/value-size.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { EventPage, EventQuery } from "../../core/ports/runs.ts";
+import { isStep, type RunEvent } from "../../core/run/events.ts";
+import { pageBytes } from "../../core/run/page.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import { valueSize } from "../../core/values/value-size.ts";
 
 const usual = 500;
 const scan = 1_000;

@@ -1,6 +1,6 @@
-import { VenturiError } from "../../core/errors.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import { isName } from "./request-bounds.ts";
 
 /** Rejects with `not_found` when the journal has no such run. */

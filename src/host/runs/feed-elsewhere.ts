@@ -1,8 +1,8 @@
-import { beginning, endOfRun, inputText } from "../../core/digest.ts";
-import { isTerminal, type RunEvent } from "../../core/events.ts";
-import type { FeedItem } from "../../core/feed.ts";
-import type { Claim, Journal } from "../../core/journal.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import type { Claim, Journal } from "../../core/journal/journal.ts";
+import { beginning, endOfRun, inputText } from "../../core/run/digest.ts";
+import { isTerminal, type RunEvent } from "../../core/run/events.ts";
+import type { FeedItem } from "../../core/run/feed.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing } from "../../journal/history.ts";
 import { openQuestions } from "./approval-questions.ts";
 

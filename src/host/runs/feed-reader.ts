@@ -1,5 +1,5 @@
-import type { Clock } from "../../core/clock.ts";
-import type { FeedItem, FeedQuery } from "../../core/feed.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { FeedItem, FeedQuery } from "../../core/run/feed.ts";
 
 /** Items kept for a reader that does not take them. */
 const mostQueued = 1_000;

@@ -1,10 +1,10 @@
-import type { Clock } from "../../core/clock.ts";
-import { beginning, type DigestFold, inputText } from "../../core/digest.ts";
-import { messageOf } from "../../core/errors.ts";
-import { isTerminal, type RunEvent } from "../../core/events.ts";
-import type { FeedItem, FeedPart, FeedQuery } from "../../core/feed.ts";
-import type { Claim, Journal } from "../../core/journal.ts";
-import type { Log } from "../../core/log.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import type { Claim, Journal } from "../../core/journal/journal.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import { beginning, type DigestFold, inputText } from "../../core/run/digest.ts";
+import { isTerminal, type RunEvent } from "../../core/run/events.ts";
+import type { FeedItem, FeedPart, FeedQuery } from "../../core/run/feed.ts";
 import type { Followers } from "../../journal/followers.ts";
 import { ElsewhereWatch } from "./feed-elsewhere.ts";
 import { FeedReader } from "./feed-reader.ts";

@@ -1,14 +1,14 @@
 import { inputMessages, RunState } from "../../agent/state/run-state.ts";
 import { continuedBy, sessionMessages } from "../../agent/state/session-messages.ts";
-import { complaintsOf } from "../../core/complaints.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { EventOf, RunEvent, RunInput } from "../../core/events.ts";
-import { ForkRequest } from "../../core/fork.ts";
-import type { Journal, Recording, Signal } from "../../core/journal.ts";
-import type { Message } from "../../core/messages.ts";
-import type { GenerationOptions } from "../../core/provider.ts";
-import type { RunRequest } from "../../core/run-request.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import { complaintsOf } from "../../core/errors/complaints.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal, Recording, Signal } from "../../core/journal/journal.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { GenerationOptions } from "../../core/model/provider.ts";
+import type { EventOf, RunEvent, RunInput } from "../../core/run/events.ts";
+import { ForkRequest } from "../../core/run/fork.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing, readHistory } from "../../journal/history.ts";
 
 const op = "run.fork";

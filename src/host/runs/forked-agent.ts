@@ -1,10 +1,10 @@
-import type { AgentDefinition } from "../../agent/definition.ts";
+import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
-import { fromJson, VenturiError } from "../../core/errors.ts";
-import type { EventOf, RunEvent } from "../../core/events.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { ForkOrigin } from "../../core/run-request.ts";
-import { RichOutput, type Tool, type ToolImage } from "../../core/tool.ts";
+import { fromJson, VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import { RichOutput, type Tool, type ToolImage } from "../../core/ports/tool.ts";
+import type { EventOf, RunEvent } from "../../core/run/events.ts";
+import type { ForkOrigin } from "../../core/run/run-request.ts";
 import { historyOrNothing } from "../../journal/history.ts";
 
 type Finished = EventOf<"tool.finished">;

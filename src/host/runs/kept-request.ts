@@ -1,7 +1,7 @@
-import type { ContentStore } from "../../agent/content.ts";
+import type { ContentStore } from "../../agent/run/content.ts";
 import { inputMessages } from "../../agent/state/run-state.ts";
-import type { RunInput } from "../../core/events.ts";
-import type { RunRequest } from "../../core/run-request.ts";
+import type { RunInput } from "../../core/run/events.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
 
 /** A request from outside, which may not name content by hash. */
 export function checked(content: ContentStore, request: RunRequest): RunRequest {

@@ -1,10 +1,10 @@
 import { readSchema, schemaLimits } from "../../agent/schema/json-schema.ts";
-import { VenturiError, wrap } from "../../core/errors.ts";
-import type { Signal } from "../../core/journal.ts";
-import { isMediaType } from "../../core/media-type.ts";
-import type { Part } from "../../core/messages.ts";
-import type { RunRequest } from "../../core/run-request.ts";
-import { excessOf, recordLimits, valueLimits } from "../../core/value-limits.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { Signal } from "../../core/journal/journal.ts";
+import type { Part } from "../../core/model/messages.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import { isMediaType } from "../../core/values/media-type.ts";
+import { excessOf, recordLimits, valueLimits } from "../../core/values/value-limits.ts";
 
 const op = "run.start";
 const mostClientTools = 256;

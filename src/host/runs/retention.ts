@@ -1,7 +1,7 @@
-import type { Clock } from "../../core/clock.ts";
-import { messageOf } from "../../core/errors.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { Log } from "../../core/log.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
 import type { JournalEntry } from "../config/entries.ts";
 
 const interval = 10 * 60_000;

@@ -2,23 +2,16 @@ import { WriteWatch } from "../../journal/write-watch.ts";
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { z } from "zod";
-import { ContentStore } from "../../agent/content.ts";
-import { checkCall, forCall } from "../../agent/for-call.ts";
-import { checkInput } from "../../agent/inputs.ts";
 import { countInput } from "../../agent/model/count.ts";
 import { checkFields } from "../../agent/model/fit.ts";
-import { Clock } from "../../core/clock.ts";
-import { messageOf, VenturiError } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/events.ts";
-import type { FeedItem, FeedQuery } from "../../core/feed.ts";
-import type { ForkRequest } from "../../core/fork.ts";
-import { inputWeight, Memory } from "../../core/held.ts";
-import { Journal } from "../../core/journal.ts";
-import type { KeptWire } from "../../core/kept-wire.ts";
-import type { ListQuery } from "../../core/list-query.ts";
-import { Log } from "../../core/log.ts";
-import { defaultTenant, type RunRequest } from "../../core/run-request.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import { ContentStore } from "../../agent/run/content.ts";
+import { checkCall, forCall } from "../../agent/run/for-call.ts";
+import { checkInput } from "../../agent/run/inputs.ts";
+import { messageOf, VenturiError } from "../../core/errors/errors.ts";
+import { Journal } from "../../core/journal/journal.ts";
+import { Clock } from "../../core/ports/clock.ts";
+import { inputWeight, Memory } from "../../core/ports/held.ts";
+import { Log } from "../../core/ports/log.ts";
 import type {
   AgentInfo,
   CountOptions,
@@ -31,16 +24,23 @@ import type {
   Runs,
   StartOptions,
   TokenCount,
-} from "../../core/runs.ts";
-import type { SignalBody, SignalKind } from "../../core/signals.ts";
-import { Telemetry } from "../../core/telemetry.ts";
-import { valueSize } from "../../core/value-size.ts";
+} from "../../core/ports/runs.ts";
+import { Telemetry } from "../../core/ports/telemetry.ts";
+import type { RunEvent } from "../../core/run/events.ts";
+import type { FeedItem, FeedQuery } from "../../core/run/feed.ts";
+import type { ForkRequest } from "../../core/run/fork.ts";
+import type { KeptWire } from "../../core/run/kept-wire.ts";
+import type { ListQuery } from "../../core/run/list-query.ts";
+import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
+import { valueSize } from "../../core/values/value-size.ts";
 import { Followers } from "../../journal/followers.ts";
-import { Revisions } from "../build/revisions.ts";
+import { Admission } from "../access/admission.ts";
 import { Config } from "../config/load.ts";
 import type { LimitSettings } from "../config/server.ts";
 import type { Figures } from "../inspect/figures.ts";
-import { Admission } from "./admission.ts";
+import { Revisions } from "../revisions/revisions.ts";
 import { infoOf } from "./agent-info.ts";
 import { openQuestions } from "./approval-questions.ts";
 import { PacedStream } from "./backpressure.ts";

@@ -1,10 +1,10 @@
 import { RunState } from "../../agent/state/run-state.ts";
 import { sessionMessages } from "../../agent/state/session-messages.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/events.ts";
-import type { Journal } from "../../core/journal.ts";
-import type { Message } from "../../core/messages.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Journal } from "../../core/journal/journal.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { RunEvent } from "../../core/run/events.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing } from "../../journal/history.ts";
 
 interface Remembered {

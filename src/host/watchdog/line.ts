@@ -19,6 +19,6 @@ export async function writeLine(
     put(`${JSON.stringify({ level, time: new Date().toISOString(), pid: process.pid, ...fields, message })}\n`);
     return;
   }
-  const { textLog: asText } = await import("../log.ts");
+  const { textLog: asText } = await import("../system/log.ts");
   asText("info", put)[level](message, fields);
 }

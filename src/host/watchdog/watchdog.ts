@@ -1,8 +1,8 @@
 import inspector from "node:inspector";
 import { Worker } from "node:worker_threads";
-import { runDoing } from "../../core/doing.ts";
-import { messageOf } from "../../core/errors.ts";
-import type { Log } from "../../core/log.ts";
+import { messageOf } from "../../core/errors/errors.ts";
+import { runDoing } from "../../core/ports/doing.ts";
+import type { Log } from "../../core/ports/log.ts";
 
 export interface WatchdogOptions {
   /** An event loop that stands still for this long ends its process, ms. Never when 0. */

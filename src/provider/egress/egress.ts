@@ -1,7 +1,7 @@
 import dns from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { z } from "zod";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import { type Place, placeOf } from "./addresses.ts";
 
 /** Options of a tool with network access; spread into its own. */

@@ -1,5 +1,5 @@
 import type { Dispatcher } from "undici";
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import { type Egress, portOf } from "./egress.ts";
 
 export interface EgressFetch {

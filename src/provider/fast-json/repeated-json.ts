@@ -1,5 +1,5 @@
-import { parseJson } from "../wire-json.ts";
 import { type Template, templateFor, type Varying, valueAt } from "./template.ts";
+import { parseJson } from "./wire-json.ts";
 
 /** Templates kept: streams alternate between a few shapes. */
 const most = 4;

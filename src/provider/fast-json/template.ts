@@ -1,4 +1,4 @@
-import { parseJson } from "../wire-json.ts";
+import { parseJson } from "./wire-json.ts";
 
 /** Path to a value in a JSON text: keys and indexes from the root. */
 export type JsonPath = readonly (string | number)[];

@@ -1,4 +1,4 @@
-import type { Frame } from "../../core/plugin.ts";
+import type { Frame } from "../../core/ports/plugin.ts";
 
 /** Splits a byte stream into frames. Throws `too_large` for an event past the limit; the frames before it are in `out`. */
 export interface Frames {

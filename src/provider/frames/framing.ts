@@ -1,4 +1,4 @@
-import type { Wire } from "../../core/plugin.ts";
+import type { Wire } from "../../core/ports/plugin.ts";
 import { DetectedFrames } from "./detect.ts";
 import type { Frames } from "./frames.ts";
 import { JsonArrayFrames } from "./json-array.ts";

@@ -1,4 +1,4 @@
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 
 /** Bytes buffered until the rest arrives. Capacity doubles when full, so buffering n bytes is O(n). */
 export class HeldBytes {

@@ -1,4 +1,4 @@
-import type { Frame } from "../../core/plugin.ts";
+import type { Frame } from "../../core/ports/plugin.ts";
 import type { Frames } from "./frames.ts";
 import { HeldBytes, tooLarge } from "./held-bytes.ts";
 

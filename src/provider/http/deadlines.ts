@@ -1,7 +1,7 @@
 import { performance } from "node:perf_hooks";
-import type { Code } from "../../core/codes.ts";
-import { VenturiError } from "../../core/errors.ts";
-import type { Timeouts } from "../../core/provider.ts";
+import type { Code } from "../../core/errors/codes.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Timeouts } from "../../core/model/provider.ts";
 
 export type Phase = "connect" | "firstChunk" | "firstToken" | "idle";
 

@@ -1,8 +1,8 @@
 import type { Dispatcher } from "undici";
-import { VenturiError, wrap } from "../../core/errors.ts";
-import { exactJson } from "../../core/exact-json.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import type { GenerationContext } from "../../core/provider.ts";
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { GenerationContext } from "../../core/model/provider.ts";
+import { exactJson } from "../../core/values/exact-json.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
 import { ReadBuffer } from "./read-buffer.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Size } from "../../core/units.ts";
+import { Size } from "../../core/values/units.ts";
 
 /** Options of every HTTP provider; spread into the plugin's `z.strictObject`. */
 export const httpOptions = {

@@ -1,8 +1,7 @@
 import type { Dispatcher } from "undici";
-import type { Delta } from "../../core/deltas.ts";
-import { messageOf, VenturiError, wrap } from "../../core/errors.ts";
-import type { NativeRules } from "../../core/native-rules.ts";
-import type { Instance, Wire } from "../../core/plugin.ts";
+import { messageOf, VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { Delta } from "../../core/model/deltas.ts";
+import type { NativeRules } from "../../core/model/native-rules.ts";
 import type {
   Capabilities,
   Embeddings,
@@ -11,13 +10,14 @@ import type {
   GenerationContext,
   GenerationRequest,
   Provider,
-} from "../../core/provider.ts";
-import { traceHeadersIn } from "../../core/trace-context.ts";
-import { excessOfJson, frameLimits } from "../../core/value-limits.ts";
-import { type Answer, DeltaStream } from "../batches.ts";
+} from "../../core/model/provider.ts";
+import type { Instance, Wire } from "../../core/ports/plugin.ts";
+import { traceHeadersIn } from "../../core/values/trace-context.ts";
+import { excessOfJson, frameLimits } from "../../core/values/value-limits.ts";
 import { Pipeline } from "../decode.ts";
 import { deltasOf } from "../deltas-of.ts";
 import { defaultMaxEvent } from "../frames/framing.ts";
+import { type Answer, DeltaStream } from "./batches.ts";
 import { openConnections } from "./connections.ts";
 import { Exchange, type Opened, type Post, type ProviderOp } from "./exchange.ts";
 import type { HttpOptions } from "./options.ts";

@@ -1,6 +1,6 @@
-import type { Code } from "../../core/codes.ts";
-import { VenturiError } from "../../core/errors.ts";
-import { vendorNumber } from "../../core/vendor-number.ts";
+import type { Code } from "../../core/errors/codes.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { vendorNumber } from "../../core/values/vendor-number.ts";
 
 export type HttpHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -1,5 +1,5 @@
-import { VenturiError } from "../../core/errors.ts";
-import { redactor } from "../../core/redact.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
+import { redactor } from "../../core/values/redact.ts";
 
 /** Redacts the given values from whatever a server echoes. */
 export class Secrets {

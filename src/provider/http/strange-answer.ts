@@ -1,4 +1,4 @@
-import { VenturiError } from "../../core/errors.ts";
+import { VenturiError } from "../../core/errors/errors.ts";
 import type { Opened } from "./exchange.ts";
 import { header } from "./response-error.ts";
 

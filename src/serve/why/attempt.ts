@@ -1,5 +1,5 @@
-import type { ErrorJson } from "../../core/errors.ts";
-import type { RunEvent } from "../../core/events.ts";
+import type { ErrorJson } from "../../core/errors/errors.ts";
+import type { RunEvent } from "../../core/run/events.ts";
 import type { Shares } from "./shares.ts";
 
 /** A gap within a stream counts as a stall from here on, ms. */

@@ -1,4 +1,4 @@
-import type { ErrorJson } from "../../core/errors.ts";
+import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { Cause } from "./causes.ts";
 import type { Part, Share } from "./shares.ts";
 import type { Story, ToolStory } from "./story.ts";

@@ -1,6 +1,6 @@
-import type { RunEvent } from "../../core/events.ts";
-import type { RunRow } from "../../core/run-row.ts";
-import type { Runs } from "../../core/runs.ts";
+import type { Runs } from "../../core/ports/runs.ts";
+import type { RunEvent } from "../../core/run/events.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import type { WhySource } from "./why.ts";
 
 /** Adapts `Runs` for `explainRun`. */

@@ -1,5 +1,5 @@
-import type { ErrorJson } from "../../core/errors.ts";
-import type { EventOf, RunEvent, TerminalEvent } from "../../core/events.ts";
+import type { ErrorJson } from "../../core/errors/errors.ts";
+import type { EventOf, RunEvent, TerminalEvent } from "../../core/run/events.ts";
 import { Attempt } from "./attempt.ts";
 import { type Part, Shares } from "./shares.ts";
 

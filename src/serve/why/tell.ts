@@ -1,4 +1,4 @@
-import type { ErrorJson } from "../../core/errors.ts";
+import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { Attempt } from "./attempt.ts";
 import { isEmpty, isUnanswered } from "./judge.ts";
 import type { Part, Share } from "./shares.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { isTerminal, type RunEvent } from "../../core/events.ts";
-import type { RunRow } from "../../core/run-row.ts";
+import { isTerminal, type RunEvent } from "../../core/run/events.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
 import { type Cause, causes } from "./causes.ts";
 import { causeOf } from "./judge.ts";
 import type { Shares } from "./shares.ts";

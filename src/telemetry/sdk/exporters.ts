@@ -6,9 +6,9 @@ import {
   PeriodicExportingMetricReader,
   type PushMetricExporter,
 } from "@opentelemetry/sdk-metrics";
-import { type OtlpTarget, SpanQueue } from "../export/span-queue.ts";
-import type { TelemetrySettings } from "../settings.ts";
-import type { Drops } from "./drops.ts";
+import type { TelemetrySettings } from "../base/settings.ts";
+import type { Drops } from "../metrics/drops.ts";
+import { type OtlpTarget, SpanQueue } from "../otlp/span-queue.ts";
 import { logQueue } from "./log-queue.ts";
 import { type Environment, protocolOf, type Routes } from "./routes.ts";
 

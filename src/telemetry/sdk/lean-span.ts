@@ -20,7 +20,7 @@ import {
   timeInputToHrTime,
 } from "@opentelemetry/core";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import { keepOne } from "../../core/keep-one.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 
 /** The SDK's default limit of attributes and links. */
 const most = 128;

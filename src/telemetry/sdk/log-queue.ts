@@ -6,8 +6,8 @@ import {
   type LogRecordProcessor,
   type ReadableLogRecord,
 } from "@opentelemetry/sdk-logs";
-import type { OtlpTarget } from "../export/span-queue.ts";
-import type { Drops } from "./drops.ts";
+import type { Drops } from "../metrics/drops.ts";
+import type { OtlpTarget } from "../otlp/span-queue.ts";
 
 const queueLimit = 4_096;
 

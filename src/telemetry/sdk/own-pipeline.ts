@@ -3,7 +3,7 @@ import type { Resource } from "@opentelemetry/resources";
 import type { LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import { MeterProvider, type MetricReader } from "@opentelemetry/sdk-metrics";
 import { type Sampler, type SpanLimits, type SpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
-import { schemaUrl, scope } from "../names.ts";
+import { schemaUrl, scope } from "../base/names.ts";
 
 /** Parts of the providers. Undefined processors are taken from the environment. */
 export interface Pieces {

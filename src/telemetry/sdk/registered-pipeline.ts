@@ -11,7 +11,7 @@ import {
 import { envDetector, hostDetector, osDetector, serviceInstanceIdDetector } from "@opentelemetry/resources";
 import { NodeSDK } from "@opentelemetry/sdk-node";
 import { NoopSpanProcessor } from "@opentelemetry/sdk-trace";
-import { schemaUrl, scope } from "../names.ts";
+import { schemaUrl, scope } from "../base/names.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 
 /**

@@ -1,9 +1,9 @@
 import type { Attributes, AttributeValue, Span } from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace";
-import { type Block, copyOf } from "../chunk-spans/block.ts";
-import { rowsOf } from "../chunk-spans/span-rows.ts";
-import { attributes as names, schemaUrl, scope } from "../names.ts";
+import { attributes as names, schemaUrl, scope } from "../base/names.ts";
+import { type Block, copyOf } from "../otlp/block.ts";
+import { rowsOf } from "../otlp/span-rows.ts";
 
 interface Entry {
   readonly parent: string | undefined;

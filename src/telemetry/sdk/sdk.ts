@@ -7,18 +7,18 @@ import {
   resourceFromAttributes,
 } from "@opentelemetry/resources";
 import type { CollectionResult } from "@opentelemetry/sdk-metrics";
-import { silentLog } from "../../core/log.ts";
-import type { SpanQueue } from "../export/span-queue.ts";
-import { scopeOf } from "../names.ts";
-import { mostChunkEvents, type TelemetryParts, type TelemetrySettings } from "../settings.ts";
-import { collector } from "./collector.ts";
-import { Drops } from "./drops.ts";
+import { silentLog } from "../../core/ports/log.ts";
+import { scopeOf } from "../base/names.ts";
+import { useWholeMicroseconds } from "../base/origin.ts";
+import { mostChunkEvents, type TelemetryParts, type TelemetrySettings } from "../base/settings.ts";
+import { collector } from "../metrics/collector.ts";
+import { Drops } from "../metrics/drops.ts";
+import { AttributeSets, createInstruments, type Instruments } from "../metrics/instruments.ts";
+import { Meter } from "../metrics/meter.ts";
+import { observeProcess } from "../metrics/process-metrics.ts";
+import type { SpanQueue } from "../otlp/span-queue.ts";
 import type { Exporters } from "./exporters.ts";
-import { AttributeSets, createInstruments, type Instruments } from "./instruments.ts";
-import { Meter } from "./meter.ts";
-import { useWholeMicroseconds } from "./origin.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
-import { observeProcess } from "./process-metrics.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
 import { LeanTracer, sdkTracer, type Tracer } from "./tracer.ts";

@@ -8,8 +8,8 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { RandomIdGenerator, type Sampler, SamplingDecision } from "@opentelemetry/sdk-trace";
+import { contextOf } from "../base/traceparent.ts";
 import { LeanSpan, type SpanDefaults } from "./lean-span.ts";
-import { contextOf } from "./traceparent.ts";
 
 /** Starts spans. The parent is a span context, because building an API context for each span costs more than the span. */
 export interface Tracer {

@@ -1,7 +1,7 @@
-import type { Delta } from "../../core/deltas.ts";
-import type { RunInput } from "../../core/events.ts";
-import type { Message, Part } from "../../core/messages.ts";
-import type { TelemetrySettings } from "../settings.ts";
+import type { Delta } from "../../core/model/deltas.ts";
+import type { Message, Part } from "../../core/model/messages.ts";
+import type { RunInput } from "../../core/run/events.ts";
+import type { TelemetrySettings } from "../base/settings.ts";
 import { type RedactLimits, Redactor } from "./redact.ts";
 
 const short: RedactLimits = { text: 512, items: 32, nodes: 10_000 };

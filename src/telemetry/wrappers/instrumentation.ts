@@ -1,10 +1,10 @@
 import type { Span } from "@opentelemetry/api";
-import type { Block } from "../chunk-spans/block.ts";
-import { rowsOf } from "../chunk-spans/span-rows.ts";
-import type { Origin } from "../sdk/origin.ts";
+import type { Origin } from "../base/origin.ts";
+import type { TelemetrySettings } from "../base/settings.ts";
+import type { Block } from "../otlp/block.ts";
+import { rowsOf } from "../otlp/span-rows.ts";
 import type { Ring } from "../sdk/ring.ts";
 import type { Sdk } from "../sdk/sdk.ts";
-import type { TelemetrySettings } from "../settings.ts";
 import type { Content } from "./content.ts";
 
 /** Dependencies shared by all wrappers. */

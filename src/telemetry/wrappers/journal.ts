@@ -1,5 +1,5 @@
 import { performance } from "node:perf_hooks";
-import type { Append, Journal, Ownership } from "../../core/journal.ts";
+import type { Append, Journal, Ownership } from "../../core/journal/journal.ts";
 import type { Tracing } from "./traces.ts";
 
 /** A slower append delays every run of the process, ms. */

@@ -1,7 +1,7 @@
 import { type Logger, SeverityNumber } from "@opentelemetry/api";
-import type { Log } from "../../core/log.ts";
-import { contextOf } from "../sdk/traceparent.ts";
-import type { LogLevel } from "../settings.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { LogLevel } from "../base/settings.ts";
+import { contextOf } from "../base/traceparent.ts";
 import { type RedactLimits, Redactor } from "./redact.ts";
 import type { Tracing } from "./traces.ts";
 

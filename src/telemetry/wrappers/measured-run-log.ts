@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
-import type { EventBody, RunEvent } from "../../core/events.ts";
-import type { Claim, Ownership } from "../../core/journal.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import type { RunLog } from "../../core/run-log.ts";
+import type { Claim, Ownership } from "../../core/journal/journal.ts";
+import type { RunLog } from "../../core/journal/run-log.ts";
+import type { EventBody, RunEvent } from "../../core/run/events.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
 import { RunTrace } from "./run-trace.ts";
 import { countRejected, toolFinished } from "./tool.ts";
 import type { Tracing } from "./traces.ts";

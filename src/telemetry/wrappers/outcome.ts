@@ -1,6 +1,6 @@
 import { type Span, SpanStatusCode } from "@opentelemetry/api";
-import { reasonsOf, VenturiError } from "../../core/errors.ts";
-import { attributes } from "../names.ts";
+import { reasonsOf, VenturiError } from "../../core/errors/errors.ts";
+import { attributes } from "../base/names.ts";
 import { Redactor } from "./redact.ts";
 
 const redactor = new Redactor([]);

@@ -1,4 +1,4 @@
-import type { Mask } from "../../core/secret-forms.ts";
+import type { Mask } from "../../core/values/secret-forms.ts";
 
 /** From each `-----BEGIN … PRIVATE KEY-----` to its end, or to that of the text. */
 export function maskPrivateKeys(text: string, mask: Mask): string {

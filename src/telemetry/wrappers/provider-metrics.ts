@@ -1,11 +1,11 @@
 import type { Attributes, SpanContext } from "@opentelemetry/api";
-import type { ChunkKind } from "../../core/deltas.ts";
-import type { Usage } from "../../core/usage.ts";
-import { chunkKinds } from "../chunk-spans/recorders.ts";
-import { attributes, labels, providerName } from "../names.ts";
-import type { Distribution } from "../sdk/distribution.ts";
-import type { AttributeSets, Instruments } from "../sdk/instruments.ts";
-import type { Count } from "../sdk/meter.ts";
+import type { ChunkKind } from "../../core/model/deltas.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import { attributes, labels, providerName } from "../base/names.ts";
+import type { Distribution } from "../metrics/distribution.ts";
+import type { AttributeSets, Instruments } from "../metrics/instruments.ts";
+import type { Count } from "../metrics/meter.ts";
+import { chunkKinds } from "../otlp/recorders.ts";
 
 const kindIndexes = Object.fromEntries(chunkKinds.map((kind, index) => [kind, index])) as Record<ChunkKind, number>; // keys are the kinds
 

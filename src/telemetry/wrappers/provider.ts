@@ -1,15 +1,15 @@
 import { type Attributes, context as active } from "@opentelemetry/api";
-import type { Delta } from "../../core/deltas.ts";
-import { keepOne } from "../../core/keep-one.ts";
-import { PolledStream, polled } from "../../core/polled-stream.ts";
+import type { Delta } from "../../core/model/deltas.ts";
 import {
   type GenerationContext,
   type GenerationRequest,
   type Provider,
   type StreamObserver,
   withoutGenerations,
-} from "../../core/provider.ts";
-import { attributes } from "../names.ts";
+} from "../../core/model/provider.ts";
+import { PolledStream, polled } from "../../core/ports/polled-stream.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
+import { attributes } from "../base/names.ts";
 import { GenerationTrace } from "./generation-trace.ts";
 import { good, type Outcome, outcomeOf } from "./outcome.ts";
 import { ProviderMetrics } from "./provider-metrics.ts";

@@ -1,4 +1,4 @@
-import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/secret-forms.ts";
+import { keyForms, type Mask, maskForm, maskJwts, type SecretForm } from "../../core/values/secret-forms.ts";
 import { cardLike, isCardNumber, maskEmails, maskPrivateKeys } from "./personal-data.ts";
 import { type RedactPattern, redactPattern } from "./redact-pattern.ts";
 

@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
 import type { Span } from "@opentelemetry/api";
-import { keepOne } from "../../core/keep-one.ts";
-import { attributes, labels, providerName, spans } from "../names.ts";
-import type { Origin } from "../sdk/origin.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
+import { attributes, labels, providerName, spans } from "../base/names.ts";
+import type { Origin } from "../base/origin.ts";
 import type { Body } from "./body.ts";
 import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { failed, mark } from "./outcome.ts";

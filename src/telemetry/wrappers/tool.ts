@@ -1,10 +1,10 @@
 import { performance } from "node:perf_hooks";
 import { type Attributes, context as active, type Context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
-import { keepOne } from "../../core/keep-one.ts";
-import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/tool.ts";
-import { attributes, labels, spans } from "../names.ts";
-import { type Origin, originNow } from "../sdk/origin.ts";
-import { formatTraceparent, parseTraceparent } from "../sdk/traceparent.ts";
+import { RichOutput, type Tool, type ToolContext, type ToolOutput } from "../../core/ports/tool.ts";
+import { keepOne } from "../../core/values/keep-one.ts";
+import { attributes, labels, spans } from "../base/names.ts";
+import { type Origin, originNow } from "../base/origin.ts";
+import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
 import type { Body } from "./body.ts";
 import { endSpan } from "./instrumentation.ts";
 import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf } from "./outcome.ts";

@@ -1,6 +1,6 @@
 import type { Attributes } from "@opentelemetry/api";
-import type { Usage } from "../../core/usage.ts";
-import { attributes } from "../names.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import { attributes } from "../base/names.ts";
 
 const keys = [
   ["inputTokens", attributes.inputTokens],

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { isStep, type RunEvent } from "../../../src/core/events.ts";
+import { isStep, type RunEvent } from "../../../src/core/run/events.ts";
 import { Bench, engines } from "./bench.ts";
 
 interface Page {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { FeedItem } from "../../../src/core/feed.ts";
-import { silentLog } from "../../../src/core/log.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import type { FeedItem } from "../../../src/core/run/feed.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
 import { readSse } from "../../sse.ts";
 import { Bench, engines } from "./bench.ts";

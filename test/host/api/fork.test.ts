@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { EventOf, EventType, RunEvent } from "../../../src/core/events.ts";
+import type { EventOf, EventType, RunEvent } from "../../../src/core/run/events.ts";
 import { Bench, engines } from "./bench.ts";
 
 const of = <T extends EventType>(events: readonly RunEvent[], type: T): EventOf<T>[] =>

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Digest } from "../../../src/core/digest.ts";
+import type { Digest } from "../../../src/core/run/digest.ts";
 import { Bench, engines } from "./bench.ts";
 
 interface List {

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { z } from "zod";
-import type { VenturiError } from "../../../src/core/errors.ts";
-import { silentLog } from "../../../src/core/log.ts";
-import { type AnyPlugin, definePlugin, type PluginContext } from "../../../src/core/plugin.ts";
-import { noTelemetry } from "../../../src/core/telemetry.ts";
-import type { Tool, ToolContext } from "../../../src/core/tool.ts";
+import type { VenturiError } from "../../../src/core/errors/errors.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import { type AnyPlugin, definePlugin, type PluginContext } from "../../../src/core/ports/plugin.ts";
+import { noTelemetry } from "../../../src/core/ports/telemetry.ts";
+import type { Tool, ToolContext } from "../../../src/core/ports/tool.ts";
 import { Instances } from "../../../src/host/build/instances.ts";
 import { toolsOf } from "../../../src/host/build/tools.ts";
 import type { ToolEntry } from "../../../src/host/config/entries.ts";

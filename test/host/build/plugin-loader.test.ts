@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import type { VenturiError } from "../../../src/core/errors.ts";
-import { PluginLoader } from "../../../src/host/build/plugin-loader.ts";
+import type { VenturiError } from "../../../src/core/errors/errors.ts";
+import { PluginLoader } from "../../../src/host/plugins/plugin-loader.ts";
 import { sample, testFolder } from "../folder.ts";
 
 const failure = async (promise: Promise<unknown>): Promise<VenturiError> =>

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import memory from "../../../plugins/memory/index.ts";
-import { VenturiError } from "../../../src/core/errors.ts";
-import { Journal } from "../../../src/core/journal.ts";
-import { Log, silentLog } from "../../../src/core/log.ts";
-import { ProviderRegistry, type Registry, ToolRegistry } from "../../../src/core/registries.ts";
-import { type Provided, provide } from "../../../src/core/token.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
+import { Journal } from "../../../src/core/journal/journal.ts";
+import { Log, silentLog } from "../../../src/core/ports/log.ts";
+import { ProviderRegistry, type Registry, ToolRegistry } from "../../../src/core/ports/registries.ts";
+import { type Provided, provide } from "../../../src/core/values/token.ts";
 import { openHost } from "../../../src/host/open.ts";
 import { openVenturi } from "../../../src/index.ts";
 import { createTelemetry, defaultSettings } from "../../../src/telemetry/index.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { silentLog } from "../../../src/core/log.ts";
-import type { Tool } from "../../../src/core/tool.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import type { Tool } from "../../../src/core/ports/tool.ts";
 import { uniqueTools } from "../../../src/host/build/unique-tools.ts";
 import { openHost } from "../../../src/host/open.ts";
 import { testFolder } from "../folder.ts";

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import { parse } from "yaml";
-import { PluginLoader } from "../../../src/host/build/plugin-loader.ts";
 import { configSchema } from "../../../src/host/config/json-schema.ts";
+import { PluginLoader } from "../../../src/host/plugins/plugin-loader.ts";
 
 const root = new URL("../../../../", import.meta.url);
 

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { VenturiError } from "../../../src/core/errors.ts";
+import type { VenturiError } from "../../../src/core/errors/errors.ts";
 import { loadConfig } from "../../../src/host/config/load.ts";
 import { examine } from "../../../src/host/doctor.ts";
 import { testFolder } from "../folder.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { expect } from "chai";
-import type { VenturiError } from "../../../src/core/errors.ts";
+import type { VenturiError } from "../../../src/core/errors/errors.ts";
 import { type Config, loadConfig } from "../../../src/host/config/load.ts";
 import { preamble, sample, testFolder } from "../folder.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect } from "chai";
 import fc from "fast-check";
-import { VenturiError } from "../../../src/core/errors.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
 import { loadConfig } from "../../../src/host/config/load.ts";
 import { testFolder } from "../folder.ts";
 

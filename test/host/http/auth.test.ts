@@ -5,11 +5,11 @@ import { expect } from "chai";
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose";
 import channelHttp from "../../../plugins/channel-http/index.ts";
 import channelWebSocket from "../../../plugins/channel-websocket/index.ts";
-import { VenturiError } from "../../../src/core/errors.ts";
-import { type Scope, scopes } from "../../../src/core/scopes.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
+import { type Scope, scopes } from "../../../src/core/ports/scopes.ts";
+import { demand } from "../../../src/host/access/auth.ts";
+import { tokenCheck } from "../../../src/host/access/jwt.ts";
 import { JwtSettings } from "../../../src/host/config/server.ts";
-import { demand } from "../../../src/host/http/auth.ts";
-import { tokenCheck } from "../../../src/host/http/jwt.ts";
 import { endless, hello, keyOf, serve, type TestService } from "../../service.ts";
 
 const failureOf = (promise: Promise<unknown>) =>

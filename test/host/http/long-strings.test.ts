@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import fc from "fast-check";
-import { parseUntrusted } from "../../../src/core/untrusted-json.ts";
+import { parseUntrusted } from "../../../src/core/errors/untrusted-json.ts";
 import { LongStrings } from "../../../src/host/http/long-strings.ts";
 
 const limits = { depth: 64, size: 32 * 1024 * 1024 };

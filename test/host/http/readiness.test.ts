@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { VenturiError } from "../../../src/core/errors.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
 import { Readiness } from "../../../src/host/http/readiness.ts";
 import { WriteWatch } from "../../../src/journal/write-watch.ts";
 import { VirtualClock } from "../../../src/testing/clock.ts";

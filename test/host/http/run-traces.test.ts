@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace";
 import { expect } from "chai";
 import WebSocket from "ws";
-import { silentLog } from "../../../src/core/log.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
 import { createTelemetry, defaultSettings } from "../../../src/telemetry/index.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Charge } from "../../../src/core/held.ts";
+import type { Charge } from "../../../src/core/ports/held.ts";
 import { HeldMemory } from "../../../src/host/memory/held-memory.ts";
 
 const total = 1_600;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
-import { silentLog } from "../../../src/core/log.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
 import { Supervisor } from "../../../src/host/processes/supervisor.ts";
 
 /** A process that is ready at once and does nothing, and refuses to free the runs of a dead one the first `refusals` times. */

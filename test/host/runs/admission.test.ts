@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { VenturiError } from "../../../src/core/errors.ts";
-import { Admission } from "../../../src/host/runs/admission.ts";
+import type { VenturiError } from "../../../src/core/errors/errors.ts";
+import { Admission } from "../../../src/host/access/admission.ts";
 import { VirtualClock } from "../../../src/testing/clock.ts";
 
 describe("admission", () => {

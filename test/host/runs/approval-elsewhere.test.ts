@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { RunEvent } from "../../../src/core/events.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 import { eventsOf, startRun } from "../../chaos/attached.ts";
 import { Replica } from "../../chaos/replica.ts";
 import { freshSchema, sharedCluster } from "../../plugins/postgres/shared.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { RunEvent } from "../../../src/core/events.ts";
-import { polled } from "../../../src/core/polled-stream.ts";
+import { polled } from "../../../src/core/ports/polled-stream.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 import { BackpressureGate, PacedStream } from "../../../src/host/runs/backpressure.ts";
 
 const event = (seq: number): RunEvent => ({ type: "text.delta", run: "r", seq, at: 0, round: 1, text: "x" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { RunEvent } from "../../../src/core/events.ts";
-import { pageBytes } from "../../../src/core/page.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
+import { pageBytes } from "../../../src/core/run/page.ts";
 import { eventPage } from "../../../src/host/runs/event-page.ts";
 import { memory } from "../../journal/setup.ts";
 

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../../plugins/memory/journal.ts";
-import { DigestFold } from "../../../src/core/digest.ts";
-import type { FeedItem, FeedQuery } from "../../../src/core/feed.ts";
-import type { Claim } from "../../../src/core/journal.ts";
-import { silentLog } from "../../../src/core/log.ts";
+import type { Claim } from "../../../src/core/journal/journal.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import { DigestFold } from "../../../src/core/run/digest.ts";
+import type { FeedItem, FeedQuery } from "../../../src/core/run/feed.ts";
 import { Feed } from "../../../src/host/runs/feed.ts";
 import { Followers } from "../../../src/journal/followers.ts";
 import { VirtualClock } from "../../../src/testing/clock.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { type EventBody, type EventOf, noTiming, type RunEvent } from "../../../src/core/events.ts";
-import { silentLog } from "../../../src/core/log.ts";
-import { ProviderRegistry, ToolRegistry } from "../../../src/core/registries.ts";
-import { provide } from "../../../src/core/token.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import { ProviderRegistry, ToolRegistry } from "../../../src/core/ports/registries.ts";
+import { type EventBody, type EventOf, noTiming, type RunEvent } from "../../../src/core/run/events.ts";
+import { provide } from "../../../src/core/values/token.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
 import { type Generation, ScriptedModel, say } from "../../../src/testing/model.ts";
 import { tool } from "../../agent/harness.ts";

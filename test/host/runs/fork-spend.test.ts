@@ -1,10 +1,10 @@
 import { expect } from "chai";
-import type { Digest } from "../../../src/core/digest.ts";
-import { isTerminal, type RunEvent, type TerminalEvent } from "../../../src/core/events.ts";
-import { silentLog } from "../../../src/core/log.ts";
-import { ProviderRegistry } from "../../../src/core/registries.ts";
-import { provide } from "../../../src/core/token.ts";
-import { addUsage, type Usage } from "../../../src/core/usage.ts";
+import { addUsage, type Usage } from "../../../src/core/model/usage.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import { ProviderRegistry } from "../../../src/core/ports/registries.ts";
+import type { Digest } from "../../../src/core/run/digest.ts";
+import { isTerminal, type RunEvent, type TerminalEvent } from "../../../src/core/run/events.ts";
+import { provide } from "../../../src/core/values/token.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
 import { compareRuns } from "../../../src/host/recordings/compare.ts";
 import { createTelemetry, defaultSettings } from "../../../src/telemetry/index.ts";

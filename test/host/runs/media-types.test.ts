@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { contentParts } from "../../../plugins/channel-ag-ui/content.ts";
 import { toMessages } from "../../../plugins/channel-ai-sdk/messages.ts";
 import { filePart, imagePart } from "../../../plugins/channel-openai/content.ts";
-import { VenturiError } from "../../../src/core/errors.ts";
-import type { Part } from "../../../src/core/messages.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
+import type { Part } from "../../../src/core/model/messages.ts";
 import { checkBounds } from "../../../src/host/runs/request-bounds.ts";
 
 const long = 1024 * 1024;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import type { RunEvent } from "../../../src/core/events.ts";
-import { silentLog } from "../../../src/core/log.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
 import { keyOf } from "../../service.ts";
 import { testFolder } from "../folder.ts";

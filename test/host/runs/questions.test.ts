@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { isCode } from "../../../src/core/codes.ts";
-import { VenturiError } from "../../../src/core/errors.ts";
+import { isCode } from "../../../src/core/errors/codes.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
 import { askedAbout, openQuestions } from "../../../src/host/runs/approval-questions.ts";
 import { checkSignal } from "../../../src/host/runs/check-signal.ts";
 import { Committer } from "../../../src/journal/committer.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
-import { silentLog } from "../../../src/core/log.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
 import { type Host, openHost } from "../../../src/host/open.ts";
 import type { Chunk } from "../../../src/library/chunk.ts";
 import { NamedAgent } from "../../../src/library/named-agent.ts";

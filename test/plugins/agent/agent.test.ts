@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import agent from "../../../plugins/agent/index.ts";
-import { VenturiError } from "../../../src/core/errors.ts";
-import type { Tool, ToolContext } from "../../../src/core/tool.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
+import type { Tool, ToolContext } from "../../../src/core/ports/tool.ts";
 import { callTool, ScriptedRuns, testPluginContext, toolContract } from "../../../src/testing.ts";
 
 const started: string[] = [];

@@ -1,6 +1,6 @@
 import { assert } from "chai";
 import { bodyOf, ignoredBy } from "../../../plugins/anthropic/request.ts";
-import { textMessage } from "../../../src/core/messages.ts";
+import { textMessage } from "../../../src/core/model/messages.ts";
 import { ask, conversation, tideTable } from "../conversation.ts";
 
 const api = { version: "2023-06-01", baseUrl: "https://api.anthropic.com" };

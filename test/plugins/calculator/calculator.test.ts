@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { evaluate } from "../../../plugins/calculator/evaluate.ts";
 import calculator from "../../../plugins/calculator/index.ts";
-import { VenturiError } from "../../../src/core/errors.ts";
+import { VenturiError } from "../../../src/core/errors/errors.ts";
 import { testPluginContext, toolContract } from "../../../src/testing.ts";
 
 toolContract("calculator", {

@@ -1,7 +1,7 @@
 import { DefaultChatTransport, readUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import { expect } from "chai";
 import channelAiSdk from "../../../plugins/channel-ai-sdk/index.ts";
-import type { RunRequest } from "../../../src/core/run-request.ts";
+import type { RunRequest } from "../../../src/core/run/run-request.ts";
 import { serve, type TestService, text } from "../../service.ts";
 import { scripts } from "../channel-scripts.ts";
 

@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { expect } from "chai";
 import channelAnthropic from "../../../plugins/channel-anthropic/index.ts";
-import type { RunRequest } from "../../../src/core/run-request.ts";
+import type { RunRequest } from "../../../src/core/run/run-request.ts";
 import { keyOf, serve, type TestService } from "../../service.ts";
 import { scripts } from "../channel-scripts.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import type { EventBody, RunEvent } from "../../../src/core/events.ts";
-import { type Message, textMessage } from "../../../src/core/messages.ts";
+import { type Message, textMessage } from "../../../src/core/model/messages.ts";
+import type { EventBody, RunEvent } from "../../../src/core/run/events.ts";
 
 const usage = { inputTokens: 3, outputTokens: 5 };
 const timing = {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { foldAll } from "../../../plugins/channel-console/web/fold/fold.ts";
 import type { Part } from "../../../plugins/channel-console/web/fold/ribbon.ts";
-import type { EventOf } from "../../../src/core/events.ts";
+import type { EventOf } from "../../../src/core/run/events.ts";
 import { Bench } from "../../host/api/bench.ts";
 
 /** Parts of the ribbon, and the parts of a run's timing that they stand for. */

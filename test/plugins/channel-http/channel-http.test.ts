@@ -23,7 +23,7 @@ describe("channel-http", () => {
         endless,
         broken: async ({ emit }) => {
           emit(text("so far"));
-          const { VenturiError } = await import("../../../src/core/errors.ts");
+          const { VenturiError } = await import("../../../src/core/errors/errors.ts");
           throw new VenturiError("provider.stream", "llm_error", "the model broke");
         },
         asks: async ({ emit, received }) => {

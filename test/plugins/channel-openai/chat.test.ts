@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import OpenAI from "openai";
 import channelOpenai from "../../../plugins/channel-openai/index.ts";
-import type { RunRequest } from "../../../src/core/run-request.ts";
+import type { RunRequest } from "../../../src/core/run/run-request.ts";
 import { keyOf, serve, type TestService } from "../../service.ts";
 import { scripts } from "../channel-scripts.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import fc from "fast-check";
 import files from "../../../plugins/files/index.ts";
-import type { ToolSource } from "../../../src/core/tool.ts";
+import type { ToolSource } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolNamed } from "../../../src/testing.ts";
 import { escapes, systemEscapes } from "./escapes.ts";
 import { makeWorkspace, secret, type Workspace } from "./workspace.ts";

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect } from "chai";
 import files from "../../../plugins/files/index.ts";
-import type { ToolSource } from "../../../src/core/tool.ts";
+import type { ToolSource } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolContract, toolNamed } from "../../../src/testing.ts";
 import { makeWorkspace, type Workspace } from "./workspace.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "chai";
 import http from "../../../plugins/http/index.ts";
-import { RichOutput, type ToolContext, type ToolSource } from "../../../src/core/tool.ts";
+import { RichOutput, type ToolContext, type ToolSource } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolContract, toolNamed } from "../../../src/testing.ts";
 import { petstore } from "./petstore.ts";
 import { startServer } from "./server.ts";

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
 import mcp from "../../../plugins/mcp/index.ts";
-import type { Log } from "../../../src/core/log.ts";
-import { RichOutput, type ToolContext, type ToolSource } from "../../../src/core/tool.ts";
+import type { Log } from "../../../src/core/ports/log.ts";
+import { RichOutput, type ToolContext, type ToolSource } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolContract, toolNamed } from "../../../src/testing.ts";
 
 const everything = fileURLToPath(import.meta.resolve("@modelcontextprotocol/server-everything/dist/index.js"));

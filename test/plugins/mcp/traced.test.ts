@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { expect } from "chai";
-import { silentLog } from "../../../src/core/log.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
 import { openHost } from "../../../src/host/open.ts";
 import { testFolder } from "../../host/folder.ts";
 

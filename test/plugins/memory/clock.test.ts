@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { MemoryJournal } from "../../../plugins/memory/journal.ts";
-import { systemClock } from "../../../src/core/clock.ts";
+import { systemClock } from "../../../src/core/ports/clock.ts";
 import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
 
 describe("a clock that jumps", () => {

@@ -1,5 +1,5 @@
 import { MemoryJournal } from "../../../plugins/memory/journal.ts";
-import { systemClock } from "../../../src/core/clock.ts";
+import { systemClock } from "../../../src/core/ports/clock.ts";
 import { journalContract } from "../../../src/testing/journal.ts";
 
 journalContract("memory", {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect } from "chai";
 import module from "../../../plugins/module/index.ts";
-import type { Tool } from "../../../src/core/tool.ts";
+import type { Tool } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolContract } from "../../../src/testing.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "venturi-module-"));

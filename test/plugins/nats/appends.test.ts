@@ -3,8 +3,8 @@ import { Appends, type AppendsOptions } from "../../../plugins/nats/appends.ts";
 import { Item } from "../../../plugins/nats/item.ts";
 import type { Record } from "../../../plugins/nats/records.ts";
 import type { Tail } from "../../../plugins/nats/standing.ts";
-import type { RunEvent } from "../../../src/core/events.ts";
-import type { Ownership } from "../../../src/core/journal.ts";
+import type { Ownership } from "../../../src/core/journal/journal.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 
 const events = [1, 2].map((seq): RunEvent => ({ type: "text.delta", run: "r", seq, at: 1, round: 1, text: `${seq}` }));
 const ownership = (epoch: number): Ownership => ({ run: "r", session: undefined, epoch, worker: "w", head: 0 });

@@ -2,10 +2,10 @@ import { join } from "node:path";
 import { jetstreamManager, type StreamConfig } from "@nats-io/jetstream";
 import { connect, headers } from "@nats-io/transport-node";
 import plugin from "../../../plugins/nats/index.ts";
-import { systemClock } from "../../../src/core/clock.ts";
-import type { VenturiError } from "../../../src/core/errors.ts";
-import type { Journal } from "../../../src/core/journal.ts";
-import { silentLog } from "../../../src/core/log.ts";
+import type { VenturiError } from "../../../src/core/errors/errors.ts";
+import type { Journal } from "../../../src/core/journal/journal.ts";
+import { systemClock } from "../../../src/core/ports/clock.ts";
+import { silentLog } from "../../../src/core/ports/log.ts";
 import type { NatsCluster } from "./cluster.ts";
 
 /** Certificates for 127.0.0.1 and journal.test. */

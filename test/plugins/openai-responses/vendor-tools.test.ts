@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { expect } from "chai";
-import type { RunEvent } from "../../../src/core/events.ts";
+import type { RunEvent } from "../../../src/core/run/events.ts";
 import { openHost } from "../../../src/host/open.ts";
 import { testFolder } from "../../host/folder.ts";
 import { created, finished } from "./streams.ts";

@@ -3,9 +3,9 @@ import { type Dialect, dialectOf, dialects } from "../../../plugins/openai/diale
 import plugin from "../../../plugins/openai/index.ts";
 import type { OpenAiOptions } from "../../../plugins/openai/options.ts";
 import { bodyOf } from "../../../plugins/openai/request.ts";
-import type { Message } from "../../../src/core/messages.ts";
-import { textMessage } from "../../../src/core/messages.ts";
-import type { GenerationRequest } from "../../../src/core/provider.ts";
+import type { Message } from "../../../src/core/model/messages.ts";
+import { textMessage } from "../../../src/core/model/messages.ts";
+import type { GenerationRequest } from "../../../src/core/model/provider.ts";
 import { Loopback } from "../../provider/loopback.ts";
 import { createPlugin } from "../create-plugin.ts";
 import { text } from "./streams.ts";

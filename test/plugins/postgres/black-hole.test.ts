@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import type { Journal } from "../../../src/core/journal.ts";
+import type { Journal } from "../../../src/core/journal/journal.ts";
 import { Followers } from "../../../src/journal/followers.ts";
 import { claimed, put, text } from "../../../src/testing/journal-bench.ts";
 import { Wire } from "../../chaos/wire.ts";

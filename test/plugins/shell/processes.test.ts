@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { bootTicks, killMarked } from "../../../plugins/shell/processes.ts";
-import type { Tool } from "../../../src/core/tool.ts";
+import type { Tool } from "../../../src/core/ports/tool.ts";
 import { callTool } from "../../../src/testing.ts";
 import { isSlow } from "../../sweep.ts";
 import { approving, createShell, makeWorkspace, runningWith, type Workspace, ways } from "./workspace.ts";

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Question, Verdict } from "../../../src/core/tool.ts";
+import type { Question, Verdict } from "../../../src/core/ports/tool.ts";
 import { loadConfig } from "../../../src/host/config/load.ts";
 import { callTool } from "../../../src/testing.ts";
 import { createShell, makeWorkspace, type Workspace } from "./workspace.ts";

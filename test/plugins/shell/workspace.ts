@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import shell from "../../../plugins/shell/index.ts";
-import type { Log } from "../../../src/core/log.ts";
-import type { Tool } from "../../../src/core/tool.ts";
+import type { Log } from "../../../src/core/ports/log.ts";
+import type { Tool } from "../../../src/core/ports/tool.ts";
 import { testPluginContext } from "../../../src/testing.ts";
 
 export const secret = "SECRET-2b8e41";

@@ -13,8 +13,8 @@ import {
 } from "venturi/plugin";
 import simulator from "../../../plugins/simulator/index.ts";
 import { wireNames } from "../../../plugins/simulator/wire.ts";
-import { defaultTimeouts } from "../../../src/agent/definition.ts";
-import { PluginLoader } from "../../../src/host/build/plugin-loader.ts";
+import { defaultTimeouts } from "../../../src/agent/run/definition.ts";
+import { PluginLoader } from "../../../src/host/plugins/plugin-loader.ts";
 import { Transcript } from "../../../src/provider/transcript.ts";
 import { asksForBoth, both } from "./tools.ts";
 

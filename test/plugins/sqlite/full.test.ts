@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { expect } from "chai";
-import { noTelemetry } from "../../../src/core/telemetry.ts";
+import { noTelemetry } from "../../../src/core/ports/telemetry.ts";
 import { openService, type Service } from "../../../src/host/service.ts";
 import { testFolder } from "../../host/folder.ts";
 

@@ -1,5 +1,5 @@
 import { SqliteJournal } from "../../../plugins/sqlite/journal.ts";
-import { systemClock } from "../../../src/core/clock.ts";
+import { systemClock } from "../../../src/core/ports/clock.ts";
 import { Committer } from "../../../src/journal/committer.ts";
 
 /** Writes runs as fast as it can and says on stdout what has been acknowledged, until it is killed. */

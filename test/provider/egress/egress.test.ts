@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { expect } from "chai";
 import http from "../../../plugins/http/index.ts";
 import mcp from "../../../plugins/mcp/index.ts";
-import type { ToolSource } from "../../../src/core/tool.ts";
+import type { ToolSource } from "../../../src/core/ports/tool.ts";
 import { placeOf } from "../../../src/provider/egress/addresses.ts";
 import { Egress } from "../../../src/provider/egress/egress.ts";
 import { egressFetch } from "../../../src/provider/egress/fetch.ts";

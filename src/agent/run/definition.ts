@@ -1,0 +1,124 @@
+import type { NativeGrants } from "../../core/model/native-rules.ts";
+import type { CacheMode, GenerationOptions, Provider, Timeouts } from "../../core/model/provider.ts";
+import type { Hooks } from "../../core/ports/hooks.ts";
+import type { Tool } from "../../core/ports/tool.ts";
+import type { Schema } from "../../core/values/schema.ts";
+
+/** One model of one provider. `name` is `provider/model`, as in config and events. */
+export interface ModelTarget {
+  readonly name: string;
+  readonly provider: string;
+  readonly model: string;
+  readonly port: Provider;
+}
+
+export interface ModelChain {
+  readonly name: string;
+  /** Tried in order. */
+  readonly targets: readonly ModelTarget[];
+  readonly failover: "beforeFirstEvent" | "retract" | "never";
+  readonly retry: { readonly max: number; readonly longestWait?: number };
+  /** Without `firstChunk`, the provider's default applies. */
+  readonly timeout: Omit<Timeouts, "firstChunk"> & { readonly firstChunk?: number | undefined };
+  readonly cache?: CacheMode;
+  readonly options: GenerationOptions;
+  /** Merged over `options` when tools are offered. */
+  readonly toolOptions: GenerationOptions;
+  /** The model's context window in tokens; compaction keeps the conversation below it. */
+  readonly contextTokens: number | undefined;
+}
+
+export interface Limits {
+  readonly maxToolRounds: number;
+  readonly onLimit: "finish" | "error";
+  /** Tool calls per run and per round. */
+  readonly maxToolCalls: number;
+  readonly maxCallsPerRound: number;
+  readonly tokens: number | undefined;
+  /** Tokens the run's generations may produce. */
+  readonly outputTokens: number;
+  /** Characters the run's generations may produce: text, reasoning, arguments and parts. */
+  readonly outputBytes: number;
+  /** The same for one generation. */
+  readonly generationBytes: number;
+  /** Wall time, ms. */
+  readonly time: number | undefined;
+}
+
+export interface ToolPolicy {
+  readonly dispatch: "eager" | "round";
+  readonly concurrency: number;
+  readonly onError: "feedback" | "abort";
+  /** Default for tools without a timeout, ms. */
+  readonly timeout: number;
+  /** How long a cancelled tool may continue before it is abandoned, ms. */
+  readonly grace: number;
+  /** Characters of output sent to the model. */
+  readonly maxOutput: number;
+  /** Approval timeout, ms. */
+  readonly approvalTimeout: number;
+  /** Policy for an effectful call found started but unfinished after a crash: ask a person, or fail it with `conflict`. */
+  readonly onUncertain: "ask" | "fail";
+}
+
+export interface Overrides extends NativeGrants {
+  /** Models a call may select, by config name. */
+  readonly models: ReadonlyMap<string, ModelChain>;
+  /** Keys allowed in the vendor's request body, beyond the named options. */
+  readonly options: ReadonlySet<string>;
+}
+
+/** What runs bring for an agent's tools and hooks. */
+export interface ContextSource {
+  /** Of what is stored with the run. */
+  readonly schema: Schema;
+  /** Makes what tools and hooks get, once per attempt at a run, wherever that is. Disposed with the attempt. */
+  provide?(
+    stored: unknown,
+    about: { readonly run: string; readonly agent: string; readonly signal: AbortSignal },
+  ): unknown;
+}
+
+/** Writes the instructions of one run. */
+export type InstructionsFunction = (given: {
+  readonly inputs: unknown;
+  readonly context: unknown;
+}) => string | Promise<string>;
+
+export interface AgentDefinition {
+  readonly name: string;
+  readonly description: string | undefined;
+  /** Other names clients may use for it. */
+  readonly aliases: readonly string[];
+  readonly instructions: string;
+  /** In place of `instructions`. Called once per run; what it returns is kept with the run. */
+  readonly writeInstructions?: InstructionsFunction;
+  readonly context?: ContextSource;
+  /** JSON Schemas of the input variables, by name. A variable without a `default` is required. */
+  readonly inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Checks all input variables together, in place of the schemas in `inputs`. */
+  readonly inputsSchema?: Schema;
+  readonly model: ModelChain;
+  /** Generation options from the config's `defaults` and from the agent. */
+  readonly defaults: GenerationOptions;
+  readonly options: GenerationOptions;
+  /** What a call may override. */
+  readonly overrides: Overrides;
+  /** Evaluated at the start of each round, to pick up changes of tool sources. */
+  readonly tools: () => readonly Tool[];
+  readonly limits: Limits;
+  readonly toolPolicy: ToolPolicy;
+  /** JSON Schema of the answer. */
+  readonly output: Readonly<Record<string, unknown>> | undefined;
+  /** Checks the answer beyond what JSON Schema can say. */
+  readonly outputSchema?: Schema;
+  /** Whether a second run on a busy session queues or is refused. */
+  readonly whenBusy: "wait" | "conflict";
+  readonly hooks: readonly Hooks[];
+  /** Hash of the config this was built from. */
+  readonly config: string;
+  /** Hash of what models and the journal see of this agent. */
+  readonly revision: string;
+}
+
+export const defaultTimeouts: Timeouts = { connect: 3_000, firstChunk: 20_000, idle: 300_000, total: 1_800_000 };

@@ -1,0 +1,123 @@
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import type { Generation, GenerationRequest } from "../../core/model/provider.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { HookContext, Hooks, StandIn, ToolHookCall } from "../../core/ports/hooks.ts";
+import type { Stalls } from "../../core/ports/stalls.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import { orAborted } from "./or-aborted.ts";
+import { inScope } from "./plugin-scope.ts";
+
+/** The run the hooks belong to. */
+export interface HookOwner {
+  readonly clock: Clock;
+  readonly stalls?: Stalls | undefined;
+  fail(error: VenturiError): void;
+}
+
+/** Calls the plugins' hooks in sequence, passing each one's result to the next. */
+export class HookChain {
+  readonly #hooks: readonly Hooks[];
+  readonly #owner: HookOwner;
+  readonly #clock: Clock;
+  readonly #context: HookContext;
+  #patience = 30_000;
+  #stopped = false;
+
+  constructor(hooks: readonly Hooks[], owner: HookOwner, context: HookContext) {
+    this.#hooks = hooks;
+    this.#owner = owner;
+    this.#clock = owner.clock;
+    this.#context = context;
+  }
+
+  get empty(): boolean {
+    return this.#hooks.length === 0;
+  }
+
+  beforeRun(request: RunRequest): Promise<RunRequest> {
+    return this.#fold("hook.beforeRun", request, (hooks, value) => hooks.beforeRun?.(value, this.#context));
+  }
+
+  async afterRun(outcome: { finish?: string; error?: unknown; output: string }): Promise<void> {
+    await this.#fold("hook.afterRun", outcome, (hooks, value) => hooks.afterRun?.(value, this.#context));
+  }
+
+  /** The run is stopping: from now on hooks get only this much time, ms. */
+  hurry(limit: number): void {
+    this.#patience = limit;
+    this.#stopped = true;
+  }
+
+  beforeGeneration(request: GenerationRequest, round: number): Promise<GenerationRequest> {
+    const context = { ...this.#context, round };
+    return this.#fold("hook.beforeGeneration", request, (hooks, value) => hooks.beforeGeneration?.(value, context));
+  }
+
+  async afterGeneration(generation: Generation, round: number): Promise<void> {
+    const context = { ...this.#context, round };
+    await this.#fold("hook.afterGeneration", generation, (hooks, value) => hooks.afterGeneration?.(value, context));
+  }
+
+  /** The call as the hooks leave it. Once one stands in for the tool, the others are not asked. */
+  beforeTool(call: ToolHookCall, round: number): Promise<ToolHookCall & { readonly standIn?: StandIn }> {
+    const context = { ...this.#context, round };
+    return this.#fold(
+      "hook.beforeTool",
+      call as ToolHookCall & { readonly standIn?: StandIn },
+      async (hooks, value) => {
+        if (value.standIn !== undefined) return undefined;
+        const returned = await hooks.beforeTool?.(value, context);
+        return returned !== undefined && "output" in returned ? { ...value, standIn: returned } : returned;
+      },
+    );
+  }
+
+  afterTool(call: ToolHookCall, result: { ok: boolean; output: string }, round: number) {
+    const context = { ...this.#context, round };
+    return this.#fold("hook.afterTool", result, (hooks, value) => hooks.afterTool?.(call, value, context));
+  }
+
+  async #fold<T>(op: string, start: T, call: (hooks: Hooks, value: T) => unknown) {
+    let value = start;
+    for (const hooks of this.#hooks) {
+      try {
+        // By the Hooks interface, a hook returns its own value type.
+        value = ((await this.#inTime(this.#enter(op, () => call(hooks, value)))) as T | undefined) ?? value;
+      } catch (thrown) {
+        // A VenturiError is a deliberate denial; anything else is a broken plugin.
+        if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
+        if (thrown instanceof TooSlow)
+          throw new VenturiError(op, "plugin_failed", `a hook took longer than ${this.#patience} ms`);
+        throw new VenturiError(op, "plugin_failed", "a hook threw", { cause: thrown });
+      }
+    }
+    return value;
+  }
+
+  #enter(op: string, call: () => unknown): unknown {
+    const { run } = this.#context;
+    const { fail, stalls } = this.#owner;
+    const before = this.#clock.monotonic();
+    const returned = inScope({ what: op, run, fail }, call);
+    stalls?.blame(`${op} of run ${run}`, this.#clock.monotonic() - before);
+    return returned;
+  }
+
+  /** A hanging hook may delay its run for a while, but never a cancel. */
+  async #inTime(returned: unknown): Promise<unknown> {
+    if (typeof returned !== "object" || returned === null || !("then" in returned)) return returned;
+    const { signal } = this.#context;
+    let stop = () => {};
+    const late = new Promise((_, reject) => {
+      stop = this.#clock.after(this.#patience, () => reject(new TooSlow()));
+    });
+    try {
+      const inTime = Promise.race([returned, late]);
+      return await (this.#stopped ? inTime : orAborted(inTime, signal));
+    } finally {
+      stop();
+    }
+  }
+}
+
+class TooSlow extends Error {}

@@ -1,0 +1,77 @@
+import { VenturiError, wrap } from "../../core/errors/errors.ts";
+import { LazyMap } from "../../core/values/lazy-collections.ts";
+import { parse } from "../schema/standard.ts";
+import type { AgentDefinition } from "./definition.ts";
+
+export const op = "agent.context";
+
+export interface ContextRun {
+  readonly run: string;
+  readonly agent: string;
+  readonly signal: AbortSignal;
+}
+
+/** The live context of one attempt at a run, by agent: a run that is handed over needs the next agent's too. */
+export class LiveContext {
+  readonly #stored: unknown;
+  readonly #about: Omit<ContextRun, "agent">;
+  readonly #made = new LazyMap<string, unknown>();
+
+  constructor(stored: unknown, about: Omit<ContextRun, "agent">) {
+    this.#stored = stored;
+    this.#about = about;
+  }
+
+  /** What the agent's tools and hooks get. Rejects with `conflict` when this agent does not take the run's context. */
+  async of(agent: AgentDefinition): Promise<unknown> {
+    const { context, name } = agent;
+    if (context === undefined) return this.#stored;
+    if (this.#made.has(name)) return this.#made.get(name);
+    const stored = storedFor(agent, this.#stored);
+    if (stored instanceof VenturiError) throw stored;
+    try {
+      const made =
+        context.provide === undefined ? stored : await context.provide(stored, { ...this.#about, agent: name });
+      this.#made.set(name, made);
+      return made;
+    } catch (thrown) {
+      throw wrap(op, thrown, "plugin_failed");
+    }
+  }
+
+  /** Disposes what was made, last first; a failure is returned, not thrown: the run has ended by now. */
+  async dispose(): Promise<unknown[]> {
+    const failures: unknown[] = [];
+    for (const made of [...this.#made.values()].reverse()) {
+      if (typeof made !== "object" || made === null) continue;
+      const { [Symbol.asyncDispose]: later, [Symbol.dispose]: now } = made as Partial<AsyncDisposable & Disposable>;
+      try {
+        await (later ?? now)?.call(made);
+      } catch (thrown) {
+        failures.push(thrown);
+      }
+    }
+    this.#made.clear();
+    return failures;
+  }
+}
+
+/** The stored context as the agent's schema makes it, or the error of a run whose context it does not take. */
+function storedFor({ name, context, revision }: AgentDefinition, stored: unknown): unknown {
+  if (context === undefined) return stored;
+  const parsed = parse(context.schema, stored, "context");
+  if (parsed.ok) return parsed.value;
+  const message = `${name}@${revision} does not take the context this run was started with (${parsed.problems.join("; ")}). Deploy code that takes both, or cancel the run`;
+  return new VenturiError(op, "conflict", message);
+}
+
+/** Checks the context of a run that is about to be started. */
+export function checkContext({ name, context }: AgentDefinition, given: unknown): void {
+  if (context === undefined) {
+    if (given === undefined) return;
+    throw new VenturiError(op, "invalid_input", `${name} takes no context`);
+  }
+  const parsed = parse(context.schema, given, "context");
+  if (parsed.ok) return;
+  throw new VenturiError(op, "invalid_input", `the context does not fit ${name}: ${parsed.problems.join("; ")}`);
+}

@@ -1,0 +1,66 @@
+import type { RunEvent } from "../../core/run/events.ts";
+import type { Limits } from "./definition.ts";
+import { LimitReached } from "./limit-reached.ts";
+
+/** Overhead counted per event, so that a stream of empty fragments reaches the limit too. */
+export const perEvent = 64;
+
+/** The cap's view of its run. */
+export interface CappedRun {
+  readonly agent: { readonly limits: Pick<Limits, "generationBytes" | "outputBytes"> };
+  /** Characters produced by earlier generations. */
+  produced: number;
+  abort(reason: LimitReached): void;
+  throwIfAborted(): void;
+}
+
+/** Counts a generation's output and ends the run when the generation or the run exceeds its limit. */
+export class OutputCap {
+  readonly #run: CappedRun;
+  readonly #message: string;
+  /** Plain fields: every token is counted and compared, and a call would be on its path. */
+  readonly most: number;
+  size = 0;
+
+  constructor(run: CappedRun) {
+    const { generationBytes, outputBytes } = run.agent.limits;
+    const left = outputBytes - run.produced;
+    this.#run = run;
+    this.most = Math.min(generationBytes, left);
+    this.#message =
+      generationBytes < left
+        ? `one generation may produce ${generationBytes} characters`
+        : `the run may produce ${outputBytes} characters`;
+  }
+
+  /** Ends the run; nothing more is read from the provider afterwards. */
+  exceeded(): void {
+    this.#end(new LimitReached("max_output", this.#message));
+  }
+
+  /** The answer is longer than the tokens that were left for it. */
+  outOfTokens(): void {
+    this.#end(new LimitReached("max_tokens", "the answer is longer than the tokens that the run may still use"));
+  }
+
+  #end(limit: LimitReached): void {
+    this.#run.abort(limit);
+    this.#run.throwIfAborted();
+  }
+
+  /** The generation has ended, in whatever way: its output counts towards the run. */
+  close(): void {
+    this.#run.produced += this.size;
+    this.size = 0;
+  }
+}
+
+/** Output of earlier generations, according to the run's events. */
+export function producedIn(history: readonly RunEvent[]): number {
+  let size = 0;
+  for (const event of history) {
+    if (event.type === "text.delta" || event.type === "reasoning.delta") size += event.text.length + perEvent;
+    else if (event.type === "tool_call.delta") size += event.arguments.length + perEvent;
+  }
+  return size;
+}

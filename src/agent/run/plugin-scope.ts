@@ -1,0 +1,19 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { VenturiError } from "../../core/errors/errors.ts";
+import { markedAs } from "../../core/ports/doing.ts";
+
+/** A tool or hook that is executing, and its run. */
+export interface PluginScope {
+  readonly what: string;
+  readonly run: string;
+  /** Fails the run with this error; a no-op when it has ended. */
+  fail(error: VenturiError): void;
+}
+
+const scopes = new AsyncLocalStorage<PluginScope>();
+
+/** Calls into a plugin. Everything it starts, timers and promises included, is attributed to it. */
+export const inScope = <T>(scope: PluginScope, work: () => T): T => markedAs(scope.run, () => scopes.run(scope, work));
+
+/** The plugin whose code is executing, if any; also works in uncaught error handlers. */
+export const currentScope = (): PluginScope | undefined => scopes.getStore();

@@ -1,0 +1,182 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Signal } from "../../core/journal/journal.ts";
+import type { RunLog } from "../../core/journal/run-log.ts";
+import type { Message } from "../../core/model/messages.ts";
+import type { Usage } from "../../core/model/usage.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Stalls } from "../../core/ports/stalls.ts";
+import type { EventBody, RunEvent } from "../../core/run/events.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import { LazyMap } from "../../core/values/lazy-collections.ts";
+import { mayFollow } from "../state/call-order.ts";
+import { RunState } from "../state/run-state.ts";
+import type { Breakers } from "./breaker.ts";
+import type { CallWatch } from "./call-watch.ts";
+import { ContentStore } from "./content.ts";
+import type { AgentDefinition } from "./definition.ts";
+import { HookChain } from "./hook-chain.ts";
+import { LiveContext } from "./live-context.ts";
+import { orAborted } from "./or-aborted.ts";
+import { producedIn } from "./output-cap.ts";
+import { TimeKeeper } from "./timing.ts";
+
+export interface RunParts {
+  readonly agent: AgentDefinition;
+  /** An agent the run may be handed to. */
+  readonly agentNamed?: (name: string) => AgentDefinition | undefined;
+  readonly request: RunRequest;
+  /** For the log. */
+  readonly tenant?: string;
+  readonly log: RunLog;
+  /** Events written before the current owner claimed the run. */
+  readonly history: readonly RunEvent[];
+  /** The session's conversation before this run. */
+  readonly session: readonly Message[];
+  readonly clock: Clock;
+  readonly logger: Log;
+  readonly breakers: Breakers;
+  /** Blob store for large images and files; without it they stay inline in the events. */
+  readonly content?: ContentStore;
+  /** A run that only waits for approval is parked after this many ms; never when absent. */
+  readonly parkAfter?: number;
+  /** When this owner claimed the run, monotonic ms. */
+  readonly startedAt?: number;
+  readonly stalls?: Stalls;
+  /** Of a run that is debugged. */
+  readonly watch?: CallWatch;
+  /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
+  readonly gate?: () => Promise<void> | undefined;
+}
+
+/** State shared by the stages of one run: identity, written events, cancellation. */
+export class RunContext {
+  readonly parts: RunParts;
+  /** The agent of the current round. A field and not a getter: every delta reads it. */
+  agent: AgentDefinition;
+  hooks: HookChain;
+  /** What tools and hooks of that agent get as `context`. */
+  context: unknown;
+  readonly live: LiveContext;
+  readonly state: RunState;
+  readonly time: TimeKeeper;
+  /** Time spent waiting for approval before this owner's claim, ms. */
+  readonly waited: number;
+  /** Characters produced by its generations. */
+  produced: number;
+  /** Characters the next answer may have, by the tokens that are left. */
+  answerCharacters = Number.POSITIVE_INFINITY;
+  readonly content: ContentStore;
+  /** Tokens of running calls, by call; those of finished calls are in the state. */
+  readonly spentBy = new LazyMap<string, Usage>();
+  readonly #controller = new AbortController();
+  #fenced = false;
+
+  constructor(parts: RunParts) {
+    this.parts = parts;
+    this.agent = parts.agent;
+    this.content = parts.content ?? new ContentStore(undefined);
+    this.state = RunState.of(parts.history);
+    this.produced = producedIn(parts.history);
+    this.state.useIds(parts.session);
+    const began = parts.history[0]?.at;
+    const now = parts.clock.now();
+    this.waited = this.state.asking.total(now);
+    const monotonic = parts.clock.monotonic();
+    const { startedAt = monotonic, stalls } = parts;
+    this.time = new TimeKeeper(parts.clock, {
+      startedAt,
+      elapsed: began === undefined ? 0 : now - began - (monotonic - startedAt),
+      approval: this.waited,
+      stalls,
+    });
+    this.live = new LiveContext(parts.request.context, { run: this.run, signal: this.signal });
+    this.hooks = this.#hooksOf(this.agent);
+  }
+
+  /** Makes the agent that the run was last handed to the current one, with its context and hooks. */
+  async activate(): Promise<void> {
+    const name = this.state.active?.agent ?? this.parts.agent.name;
+    if (name !== this.agent.name) this.agent = this.agentNamed(name);
+    this.context = await this.live.of(this.agent);
+    this.hooks = this.#hooksOf(this.agent);
+  }
+
+  /** An agent of the run, under the limits of the one it was started with. */
+  agentNamed(name: string): AgentDefinition {
+    const { agent, agentNamed } = this.parts;
+    const found = name === agent.name ? agent : agentNamed?.(name);
+    if (found !== undefined) return { ...found, limits: agent.limits };
+    const message = `the run was handed to the agent "${name}", which this program does not have`;
+    throw new VenturiError("agent.run", "not_found", message);
+  }
+
+  #hooksOf(agent: AgentDefinition): HookChain {
+    const { clock, stalls, request } = this.parts;
+    return new HookChain(
+      agent.hooks,
+      { clock, stalls, fail: (error) => this.abort(error) },
+      {
+        run: this.run,
+        agent: agent.name,
+        context: this.context,
+        signal: this.signal,
+        ...(request.session === undefined ? {} : { session: request.session }),
+      },
+    );
+  }
+
+  get run(): string {
+    return this.parts.log.ownership.run;
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Stops everything; the first reason wins. */
+  abort(reason: VenturiError): void {
+    if (!this.signal.aborted) this.#controller.abort(reason);
+  }
+
+  /** Another worker owns the run: every later write is refused. */
+  fence(): void {
+    this.#fenced = true;
+  }
+
+  get fenced(): boolean {
+    return this.#fenced;
+  }
+
+  /** Writes and applies the event; committed with the next group. */
+  emit(body: EventBody): RunEvent {
+    if (this.#fenced) throw this.signal.reason;
+    // Of the events of calls; text, which is most of them, is none.
+    if (body.type !== "text.delta") mayFollow(this.state, body);
+    const event = this.parts.log.write(body);
+    this.state.apply(event);
+    return event;
+  }
+
+  /** Writes and applies the event, and waits until it is durable. */
+  async step(body: EventBody): Promise<RunEvent> {
+    const event = this.emit(body);
+    await this.parts.log.flush();
+    return event;
+  }
+
+  /** Awaits the work, but no longer than the run lasts. */
+  orAborted<T>(work: Promise<T>): Promise<T> {
+    return orAborted(work, this.signal);
+  }
+
+  throwIfAborted(): void {
+    if (this.signal.aborted) throw this.signal.reason;
+  }
+}
+
+/** The error for a `cancel` signal. */
+export const cancelled = ({ reason, details }: Signal["body"]): VenturiError =>
+  new VenturiError("agent.run", "stream_interrupted", String(reason ?? "the run was cancelled"), {
+    ...(typeof details === "object" && details !== null ? { details: { ...details } } : {}),
+  });

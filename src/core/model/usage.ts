@@ -1,0 +1,71 @@
+import { z } from "zod";
+import { vendorNumber } from "../values/vendor-number.ts";
+
+/** Tokens of a generation or a run. A missing field was not reported; zero was reported as zero. */
+export const Usage = z.strictObject({
+  inputTokens: z.number().exactOptional(),
+  outputTokens: z.number().exactOptional(),
+  cacheReadTokens: z.number().exactOptional(),
+  cacheWriteTokens: z.number().exactOptional(),
+  reasoningTokens: z.number().exactOptional(),
+  /** Origin of the figures; absent: fully reported by the provider. */
+  source: z.enum(["reported", "partial", "estimated"]).exactOptional(),
+});
+export type Usage = z.output<typeof Usage>;
+
+/** A run's usage broken down; the parts add up to it. Absent when successful generations of one model are all there is. */
+export const Spent = z.array(
+  z.strictObject({
+    /** `generation`: successful generations of a model. `failed`: failed attempts. `tool`: used by a tool itself. */
+    by: z.enum(["generation", "failed", "tool"]),
+    /** Model or tool name. */
+    name: z.string(),
+    count: z.number().int(),
+    usage: Usage,
+  }),
+);
+export type Spent = z.output<typeof Spent>;
+
+/** What a fork took over with its first events. The original spent it; it is in no sum of the fork's. */
+export const Inherited = z.strictObject({ usage: Usage, spent: Spent });
+export type Inherited = z.output<typeof Inherited>;
+
+const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+
+/** Providers repeat growing totals, so later values overwrite earlier ones, field by field. */
+export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
+  const checked = checkedUsage(later);
+  return earlier === undefined ? checked : { ...earlier, ...checked };
+}
+
+/** Without the figures that cannot be: a provider of anyone's reports them, and sums and prices are made of them. */
+export function checkedUsage(usage: Usage): Usage {
+  const wrong = counts.filter((key) => usage[key] !== undefined && vendorNumber(usage[key]) === undefined);
+  if (wrong.length === 0) return usage;
+  const { source: _, ...rest } = Object.fromEntries(
+    Object.entries(usage).filter(([key]) => !(wrong as string[]).includes(key)),
+  ) as Usage; // the same keys, fewer of them
+  return { ...rest, source: "partial" };
+}
+
+/** The sum over generations; partial if any term is partial. */
+export function addUsage(left: Usage, right: Usage): Usage {
+  const sum: Usage = {};
+  for (const key of counts) {
+    const value = addOptional(left[key], right[key]);
+    if (value !== undefined) sum[key] = value;
+  }
+  const source = weakest(left.source, right.source);
+  if (source !== undefined) sum.source = source;
+  return sum;
+}
+
+const addOptional = (left: number | undefined, right: number | undefined): number | undefined =>
+  left === undefined ? right : left + (right ?? 0);
+
+function weakest(left: Usage["source"], right: Usage["source"]): Usage["source"] {
+  for (const source of ["estimated", "partial", "reported"] as const) {
+    if (left === source || right === source) return source;
+  }
+  return undefined;
+}

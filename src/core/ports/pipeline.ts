@@ -1,0 +1,34 @@
+import type { Claim } from "../journal/journal.ts";
+import type { RunLog, SignalFeed } from "../journal/run-log.ts";
+import type { RunEvent } from "../run/events.ts";
+import { token } from "../values/token.ts";
+
+/** A claimed run and what is needed to execute it. */
+export interface PipelineWork {
+  readonly claim: Claim;
+  readonly log: RunLog;
+  /** Events written before the claim. */
+  readonly history: readonly RunEvent[];
+  /** When this worker started on it, monotonic ms. */
+  readonly startedAt: number;
+  readonly signals: SignalFeed;
+  /** Ownership is lost: stop and write nothing more. */
+  readonly release: AbortSignal;
+  /** The run must end now, with its terminal event. */
+  readonly interrupt: AbortSignal;
+  /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
+  readonly gate?: () => Promise<void> | undefined;
+}
+export const PipelineWork = token<PipelineWork>("PipelineWork");
+
+/** Carries one run from the model's stream through deltas and tool calls to its log. */
+export interface StreamPipeline {
+  run(): Promise<void>;
+}
+export const StreamPipeline = token<StreamPipeline>("StreamPipeline");
+
+/** Creates the pipeline of each run. */
+export interface StreamPipelines {
+  open(work: PipelineWork): StreamPipeline;
+}
+export const StreamPipelines = token<StreamPipelines>("StreamPipelines");

@@ -1,0 +1,147 @@
+import type { z } from "zod";
+import type { Embeddings, EmbedRequest, ToolSpec } from "../model/provider.ts";
+import type { RunEvent } from "../run/events.ts";
+import type { FeedItem, FeedQuery } from "../run/feed.ts";
+import type { ForkRequest } from "../run/fork.ts";
+import type { KeptWire } from "../run/kept-wire.ts";
+import type { ListQuery } from "../run/list-query.ts";
+import type { RunRequest } from "../run/run-request.ts";
+import type { RunRow } from "../run/run-row.ts";
+import type { SignalBody, SignalKind } from "../run/signals.ts";
+import { token } from "../values/token.ts";
+import type { Charge } from "./held.ts";
+
+export interface AgentInfo {
+  readonly name: string;
+  /** Other names clients may use for it; a run stores the agent's own name. */
+  readonly aliases: readonly string[];
+  readonly description: string | undefined;
+  readonly model: string;
+  /** Models a call may select instead. */
+  readonly models: readonly string[];
+  readonly tools: readonly ToolSpec[];
+  /** JSON Schema of its input variables. */
+  readonly inputs: Readonly<Record<string, unknown>> | undefined;
+  /** Hash of what models and the journal see of it. */
+  readonly revision?: string;
+}
+
+/** What happens to fields that cannot reach the model: reported, or refused. */
+export type Compat = "report" | "strict";
+
+export interface TokenCount {
+  readonly tokens: number;
+  /** Counted by the model's vendor, or estimated from the text's length. */
+  readonly source: "reported" | "estimated";
+}
+
+export interface CountOptions {
+  readonly signal?: AbortSignal;
+  /** Owner of the session. */
+  readonly tenant?: string;
+}
+
+export interface StartOptions {
+  /** Owner of the run; `default` when absent. A sub-run always inherits its parent's. */
+  readonly tenant?: string;
+  /** Caller of the run. A sub-run always counts towards its parent's caller. */
+  readonly caller?: RunRequest["caller"];
+  /** Idempotency key, unique within the tenant. */
+  readonly key?: string;
+  /** The run waits for this follower when it falls behind (backpressure), instead of letting it catch up from the journal. */
+  readonly paced?: boolean;
+  /** The caller's context, for an agent that takes one. */
+  readonly context?: unknown;
+  /** `strict`: reject with `invalid_input` if any field cannot reach a model of the agent. */
+  readonly compat?: Compat;
+  /** What the request holds in memory: shared with the run until it ends here. */
+  readonly held?: Charge | undefined;
+}
+
+export interface EmbedInput extends Omit<EmbedRequest, "model"> {
+  readonly agent: string;
+  readonly compat?: Compat;
+  readonly caller?: RunRequest["caller"];
+}
+
+export interface Embedded extends Embeddings {
+  /** Request fields that did not reach the model. */
+  readonly warnings: readonly string[];
+}
+
+export interface FollowOptions {
+  /** Events after this seq; 0: from the start. */
+  readonly after?: number;
+  readonly signal?: AbortSignal;
+  /** For delivery metrics. */
+  readonly channel?: string;
+  /** Only watches: a paced run does not wait for this follower. */
+  readonly passive?: boolean;
+}
+
+export interface EventQuery {
+  /** Events after this seq; 0: from the start. */
+  readonly after?: number;
+  readonly limit?: number;
+  /** Without the pieces of streams: deltas, tool output, activity of the provider. */
+  readonly steps?: boolean;
+}
+
+export interface EventPage {
+  readonly events: readonly RunEvent[];
+  /** `after` of the next page; absent when everything committed so far was read. */
+  readonly next?: number;
+}
+
+/** An unanswered approval request. */
+export interface PendingApproval {
+  readonly call: string;
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
+  /** When it was asked, and when it times out as refused; ms since the epoch. */
+  readonly since: number;
+  readonly until?: number;
+  /** Set when the question comes from a called agent. */
+  readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
+}
+
+/** Operations on runs for channels, the command line and the library. */
+export interface Runs {
+  /** Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. */
+  start(request: RunRequest, options?: StartOptions): Promise<{ run: string; existing: boolean }>;
+  /**
+   * Starts a new run that begins with this run's events up to a step and goes on from there, with changes. Nothing is done
+   * twice: by default calls the original made get its results. Rejects with `invalid_input` if `after` is no step.
+   */
+  fork(run: string, request: z.input<typeof ForkRequest>, options?: StartOptions): Promise<{ run: string }>;
+  /** Yields every event after `after`, in committed batches, then live; ends after the terminal event. */
+  follow(run: string, options?: FollowOptions): AsyncIterable<readonly RunEvent[]>;
+  /** A page of the run's committed events, without waiting for more. */
+  events(run: string, query?: EventQuery): Promise<EventPage>;
+  /** What happens in all runs, from now on, until `signal` aborts. Begins with `feed.opened`. */
+  feed(query?: FeedQuery): AsyncIterable<readonly FeedItem[]>;
+  get(run: string): Promise<RunRow>;
+  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }>;
+  /** Resolves when the terminal event is written; `details` become part of its error. */
+  cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void>;
+  /**
+   * Sends a signal to a run. False when the run has ended, the id is a duplicate or the question was answered already. Rejects
+   * with `invalid_input` for an invalid kind or body, `not_found` for a call the run does not have.
+   */
+  signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean>;
+  /** The run's open questions, oldest first. */
+  pending(run: string): Promise<readonly PendingApproval[]>;
+  agents(): readonly AgentInfo[];
+  /** Number of tokens the first generation of such a run would read. Starts and stores nothing. */
+  countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;
+  /** Embeds texts with the agent's model. */
+  embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded>;
+  /** Removes a run and everything stored for it; cancels it first if it is running. */
+  remove(run: string): Promise<void>;
+  /** Raw provider bytes kept of the run (`journal.keepWire`), one entry per attempt; empty when none were. */
+  wires(run: string): Promise<readonly KeptWire[]>;
+  /** A blob named by the run's input or by one of its tools; `not_found` if the hash is not that run's. */
+  content(run: string, hash: string): Promise<Uint8Array>;
+}
+export const Runs = token<Runs>("Runs");

@@ -1,0 +1,56 @@
+import type { Claim, Journal } from "../journal/journal.ts";
+import type { RunLog } from "../journal/run-log.ts";
+import type { Provider } from "../model/provider.ts";
+import type { RunEvent } from "../run/events.ts";
+import { token } from "../values/token.ts";
+import type { Log } from "./log.ts";
+import type { Runs } from "./runs.ts";
+import type { Tool } from "./tool.ts";
+
+export type MetricsFormat = "prometheus" | "openmetrics";
+
+/**
+ * Telemetry as wrappers: a port goes in, the same port comes out. Only the composition root applies them. Run and round spans
+ * are derived from the events passing through `runLog`, so new runs, resumed runs and sub-agents share one code path.
+ */
+export interface Telemetry {
+  provider(name: string, type: string, provider: Provider): Provider;
+  tool(tool: Tool): Tool;
+  journal(journal: Journal): Journal;
+  /** `history`: events written before the current owner claimed the run. */
+  runLog(log: RunLog, claim: Claim, history: readonly RunEvent[]): RunLog;
+  runs(runs: Runs): Runs;
+  log(log: Log): Log;
+  /** The event loop was blocked for `ms`: recorded on every running run. */
+  stalled(ms: number, culprit: string | undefined): void;
+  /** Counts an event outside any run, such as `config.reload.failed`. */
+  count(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** Prometheus text, or OpenMetrics, which has exemplars. */
+  metrics(format?: MetricsFormat): Promise<string>;
+  /** The run's spans as OTLP JSON, from a bounded ring. */
+  trace(run: string): unknown | undefined;
+  /** Drops the run's spans from the ring: the run was erased. */
+  forget(run: string): void;
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+export const Telemetry = token<Telemetry>("Telemetry");
+
+const done = async () => {};
+
+/** No-op. */
+export const noTelemetry: Telemetry = {
+  provider: (_name, _type, provider) => provider,
+  tool: (tool) => tool,
+  journal: (journal) => journal,
+  runLog: (log) => log,
+  runs: (runs) => runs,
+  log: (log) => log,
+  stalled: () => {},
+  count: () => {},
+  metrics: async () => "",
+  trace: () => undefined,
+  forget: () => {},
+  flush: done,
+  close: done,
+};

@@ -1,0 +1,186 @@
+import { z } from "zod";
+import { costOf, type Prices } from "../model/prices.ts";
+import { type Inherited, type Spent, Usage } from "../model/usage.ts";
+import { LazySet } from "../values/lazy-collections.ts";
+import { named } from "../values/schema-names.ts";
+import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
+import { Spending } from "./spending.ts";
+
+/** An ended run in one row: what lists, filters and search need of it. A view of its events; `venturi reindex` rebuilds it. */
+export const Digest = z.strictObject({
+  run: z.string(),
+  agent: z.string(),
+  session: z.string().exactOptional(),
+  status: z.enum(["finished", "failed"]),
+  finish: z.string().exactOptional(),
+  /** Code of the error of a failed run. */
+  code: z.string().exactOptional(),
+  startedAt: z.number(),
+  endedAt: z.number(),
+  /** From its first event to its last. */
+  ms: z.number(),
+  timing: Timing,
+  usage: Usage,
+  /** What a fork took over; in neither figure of its own. */
+  inherited: z.strictObject({ usage: Usage, cost: z.number().exactOptional() }).exactOptional(),
+  /** USD, of its own generations, at the prices of the configuration when it ended; absent when one was not known. */
+  cost: z.number().exactOptional(),
+  rounds: z.number().int(),
+  /** Number of tool calls, and the tools called, in order of first use. */
+  calls: z.number().int(),
+  tools: z.array(z.string()),
+  models: z.array(z.string()),
+  /** Hash of the configuration it ran with. */
+  config: z.string().exactOptional(),
+  /** Id of the key that started it. */
+  by: z.string().exactOptional(),
+  /** The run that called it as a tool. */
+  parent: z.string().exactOptional(),
+  fork: z.strictObject({ run: z.string(), after: z.number().int() }).exactOptional(),
+  /** First characters of what it was asked and what it answered. */
+  input: z.string(),
+  output: z.string(),
+});
+export type Digest = z.output<typeof Digest>;
+named("Digest", Digest);
+
+/** What a journal stores with a run's terminal event, in the same transaction. */
+export interface EndOfRun {
+  readonly digest: Digest;
+  /** What full-text search looks at: the beginning of input and output. */
+  readonly text: string;
+}
+
+const shown = 200;
+const searched = 8_192;
+const mostNames = 50;
+
+/** The parts of a run's request that its digest shows. */
+interface Asked {
+  readonly agent: string;
+  readonly input: RunInput;
+  readonly session?: string;
+  readonly caller?: { readonly id: string };
+  readonly parent?: { readonly run: string };
+}
+
+/** Folds a run's events into its digest. Deltas contribute nothing and need not be added. */
+export class DigestFold {
+  readonly #run: string;
+  readonly #request: Asked;
+  readonly #prices: Prices;
+  readonly #tools = new LazySet<string>();
+  readonly #models = new LazySet<string>();
+  #model: string | undefined;
+  #calls = 0;
+  #started: EventOf<"run.started"> | undefined;
+  /** Of a fork: terminal events of earlier releases have what it took over in their sums. */
+  #spending: Spending | undefined;
+
+  constructor(run: string, request: Asked, prices: Prices = {}) {
+    this.#prices = prices;
+    this.#run = run;
+    this.#request = request;
+  }
+
+  add(event: RunEvent): void {
+    if (event.type === "run.started" && event.fork !== undefined) this.#spending = new Spending();
+    this.#spending?.apply(event);
+    switch (event.type) {
+      case "run.started":
+        this.#started = event;
+        return;
+      case "round.started":
+        this.#model = event.model;
+        if (this.#models.size < mostNames) this.#models.add(beginning(event.model, shown));
+        return;
+      case "tool_call.ready":
+      case "tool_call.rejected":
+        this.#calls += 1;
+        if (this.#tools.size < mostNames) this.#tools.add(beginning(event.name, shown));
+    }
+  }
+
+  end(last: TerminalEvent): EndOfRun {
+    const { agent, session, caller, parent } = this.#request;
+    const input = inputText(this.#started?.input ?? this.#request.input);
+    const startedAt = this.#started?.at ?? last.at;
+    const { config, fork } = this.#started ?? {};
+    const { usage, spent, inherited } = this.#spending?.bill ?? last;
+    const cost = costOf(spent ?? this.#onlyModel(usage), this.#prices);
+    const digest: Digest = {
+      run: this.#run,
+      agent,
+      ...(session === undefined ? {} : { session }),
+      ...(last.type === "run.finished"
+        ? { status: "finished" as const, finish: beginning(last.finish, shown) }
+        : { status: "failed" as const, code: last.error.code }),
+      startedAt,
+      endedAt: last.at,
+      ms: Math.max(0, last.at - startedAt),
+      timing: last.timing,
+      usage,
+      ...(inherited === undefined ? {} : { inherited: this.#takenOver(inherited) }),
+      ...(cost === undefined ? {} : { cost }),
+      rounds: last.rounds,
+      calls: this.#calls,
+      tools: [...this.#tools],
+      models: [...this.#models],
+      ...(config === undefined ? {} : { config }),
+      ...(caller === undefined ? {} : { by: caller.id }),
+      ...(parent === undefined ? {} : { parent: parent.run }),
+      ...(fork === undefined ? {} : { fork }),
+      input: beginning(input, shown),
+      output: beginning(last.output, shown),
+    };
+    return { digest, text: `${beginning(input, searched)}\n${beginning(last.output, searched)}` };
+  }
+
+  #takenOver({ usage, spent }: Inherited): NonNullable<Digest["inherited"]> {
+    const cost = costOf(spent, this.#prices);
+    return { usage, ...(cost === undefined ? {} : { cost }) };
+  }
+
+  /** Without `spent`, all that was used is the successful generations of one model: the last that was asked. */
+  #onlyModel(usage: Usage): Spent {
+    return this.#model === undefined ? [] : [{ by: "generation", name: this.#model, count: 1, usage }];
+  }
+}
+
+interface Recorded {
+  readonly run: string;
+  readonly request: Asked;
+  readonly prices?: Prices;
+}
+
+/** The end of a run as its events tell it; undefined while it has none. */
+export function endOfRun(recorded: Recorded, events: Iterable<RunEvent>): EndOfRun | undefined {
+  const { run, request, prices } = recorded;
+  const fold = new DigestFold(run, request, prices);
+  for (const event of events) {
+    fold.add(event);
+    if (event.type === "run.finished" || event.type === "run.failed") return fold.end(event);
+  }
+  return undefined;
+}
+
+/** What a person asked: the text, or else the text of the last message. */
+export function inputText({ text, messages = [] }: RunInput): string {
+  if (text !== undefined) return text;
+  const parts = messages.at(-1)?.parts ?? [];
+  return parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** Not every engine stores zero bytes and half surrogate pairs, which a cut may leave too. */
+export const beginning = (text: string, length: number): string =>
+  (text.length <= length ? text : text.slice(0, length)).toWellFormed().replaceAll("\0", "\ufffd");
+
+/** The words of a text or a query, for engines without full-text search of their own and for writing queries. */
+export const wordsOf = (text: string): string[] =>
+  text
+    .normalize("NFKC")
+    .toLowerCase()
+    .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+
+/** Words of one query that are looked at. */
+export const mostWords = 16;

@@ -1,0 +1,294 @@
+import { z } from "zod";
+import { type Code, codes } from "../errors/codes.ts";
+import { Message } from "../model/messages.ts";
+import { NativeAnswer } from "../model/native.ts";
+import { Inherited, Spent, Usage } from "../model/usage.ts";
+
+/**
+ * A run is a list of these. `seq` counts 1, 2, 3 … without gaps within a run; exactly one terminal event comes last. Deltas are
+ * not repeated: only the terminal event has the full text.
+ */
+const base = { run: z.string(), seq: z.number().int().positive(), at: z.number() };
+const inRound = { ...base, round: z.number().int().positive() };
+const native = NativeAnswer.exactOptional();
+const ofCall = { ...inRound, call: z.string() };
+
+export const ErrorBody = z.strictObject({
+  op: z.string(),
+  code: z.enum(Object.keys(codes) as Code[]), // keys of that very object
+  err: z.string(),
+  details: z.record(z.string(), z.unknown()).exactOptional(),
+});
+
+/** Breakdown of a run's wall time, in ms; the parts add up to it. */
+export const Timing = z.strictObject({
+  /** From the request to the first chunk. */
+  providerWait: z.number(),
+  providerStream: z.number(),
+  /** Waiting between attempts of a generation. */
+  retryWait: z.number().default(0),
+  tool: z.number(),
+  approval: z.number(),
+  /** Waiting for the client (backpressure). */
+  client: z.number(),
+  /** Event loop of the process was blocked. */
+  stalled: z.number().default(0),
+  runtime: z.number(),
+});
+export type Timing = z.output<typeof Timing>;
+
+export const noTiming: Timing = Object.freeze({
+  providerWait: 0,
+  providerStream: 0,
+  retryWait: 0,
+  tool: 0,
+  approval: 0,
+  client: 0,
+  stalled: 0,
+  runtime: 0,
+});
+
+/** Input of a run: plain text, a conversation so far, values for the agent's declared inputs. */
+export const RunInput = z.strictObject({
+  text: z.string().exactOptional(),
+  messages: z.array(Message).exactOptional(),
+  variables: z.record(z.string(), z.unknown()).exactOptional(),
+});
+export type RunInput = z.output<typeof RunInput>;
+
+/** A call left to the client, of a tool that the client sent along. */
+export const PendingCall = z.strictObject({
+  call: z.string(),
+  name: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+  /** The arguments as the model wrote them when they are not a JSON object (truncated or malformed). */
+  raw: z.string().exactOptional(),
+  /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
+  text: z.string().exactOptional(),
+});
+export type PendingCall = z.output<typeof PendingCall>;
+
+/** Non-text tool output: base64 data, or the hash of a blob in the journal. */
+const ToolContent = z.strictObject({
+  mediaType: z.string(),
+  data: z.string().exactOptional(),
+  hash: z.string().exactOptional(),
+  size: z.number().int().exactOptional(),
+});
+
+const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
+  z.strictObject({ type: z.literal(type), ...shape });
+
+export const RunEvent = z.discriminatedUnion("type", [
+  event("run.started", {
+    ...base,
+    agent: z.string(),
+    session: z.string().exactOptional(),
+    input: RunInput,
+    config: z.string().exactOptional(),
+    /** Instructions that a function of the agent wrote for this run. */
+    instructions: z.string().exactOptional(),
+    trace: z.string().exactOptional(),
+    /** The run that called this one as a tool, and the depth below the root run. */
+    parent: z.strictObject({ run: z.string(), call: z.string(), depth: z.number() }).exactOptional(),
+    /** The run and the event it was forked after. */
+    fork: z.strictObject({ run: z.string(), after: z.number().int() }).exactOptional(),
+    /** Id of the key that started it. */
+    by: z.string().exactOptional(),
+    metadata: z.record(z.string(), z.unknown()).exactOptional(),
+  }),
+  event("round.started", {
+    ...inRound,
+    model: z.string(),
+    provider: z.string().exactOptional(),
+    attempt: z.number().int(),
+    /** Request fields that were dropped because the model's wire cannot express them. */
+    warnings: z.array(z.string()).exactOptional(),
+    /** Models of the chain that were skipped because their provider's breaker is open. */
+    skipped: z.array(z.string()).exactOptional(),
+  }),
+  event("text.delta", { ...inRound, text: z.string(), signature: z.string().exactOptional(), native }),
+  event("refusal.delta", { ...inRound, text: z.string(), native }),
+  event("reasoning.delta", {
+    ...inRound,
+    text: z.string(),
+    part: z.number().int().exactOptional(),
+    signature: z.string().exactOptional(),
+    encrypted: z.string().exactOptional(),
+    id: z.string().exactOptional(),
+    native,
+  }),
+  event("provider.activity", {
+    ...inRound,
+    /** `response`: fields of the answer as a whole. `fields`: of the element that is open. */
+    kind: z.enum(["server_tool", "citation", "part", "response", "fields"]),
+    wire: z.string(),
+    data: z.unknown(),
+    keep: z.boolean().exactOptional(),
+    /** Names of fields that were too large to be kept. */
+    omitted: z.array(z.string()).exactOptional(),
+  }),
+  event("tool_call.started", {
+    ...ofCall,
+    name: z.string(),
+    index: z.number().int(),
+    /** A call of a client tool; not executed here. */
+    client: z.literal(true).exactOptional(),
+    native,
+  }),
+  event("tool_call.delta", { ...ofCall, arguments: z.string() }),
+  event("tool_call.ready", {
+    ...ofCall,
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    /** The arguments' JSON as the model wrote it, where encoding `arguments` gives another text. */
+    text: z.string().exactOptional(),
+    signature: z.string().exactOptional(),
+  }),
+  event("tool_call.rejected", {
+    ...ofCall,
+    name: z.string(),
+    arguments: z.string(),
+    error: ErrorBody,
+    signature: z.string().exactOptional(),
+  }),
+  event("tool.started", { ...ofCall, name: z.string(), attempt: z.number().int(), idempotencyKey: z.string() }),
+  event("tool.output", { ...ofCall, text: z.string() }),
+  event("tool.finished", {
+    ...ofCall,
+    name: z.string(),
+    ok: z.boolean(),
+    /** Always complete; with `shown` set, the model gets only the first `shown` characters. */
+    output: z.string().exactOptional(),
+    shown: z.number().int().exactOptional(),
+    images: z.array(ToolContent).exactOptional(),
+    files: z.array(ToolContent.extend({ name: z.string().exactOptional() })).exactOptional(),
+    error: ErrorBody.exactOptional(),
+    ms: z.number(),
+    /**
+     * How much of the execution overlapped with the generation, which is the time saved by starting early. Absent when zero.
+     */
+    savedMs: z.number().exactOptional(),
+    /** Tokens used by the tool itself, for example by an agent it called. */
+    usage: Usage.exactOptional(),
+  }),
+  event("approval.requested", {
+    ...ofCall,
+    name: z.string(),
+    arguments: z.record(z.string(), z.unknown()),
+    reason: z.string().exactOptional(),
+    /** When an unanswered approval counts as refused, ms since the epoch. */
+    until: z.number().exactOptional(),
+    /** Set when a tool forwards another run's question; `call` is then this run's id for it. */
+    origin: z.strictObject({ run: z.string(), call: z.string(), agent: z.string() }).exactOptional(),
+  }),
+  event("approval.resolved", {
+    ...ofCall,
+    approved: z.boolean(),
+    reason: z.string().exactOptional(),
+    by: z.string().exactOptional(),
+    /** The arguments the call is made with, when the person changed them. */
+    arguments: z.record(z.string(), z.unknown()).exactOptional(),
+    /** The person allowed all calls of the tool for the rest of the run. */
+    for: z.literal("run").exactOptional(),
+    /** Number of the signal that resolved it; absent on timeout. */
+    signal: z.number().int().exactOptional(),
+  }),
+  /** A call handed the run to another agent, which takes over with the next round. */
+  event("agent.changed", { ...ofCall, agent: z.string(), instructions: z.string().exactOptional() }),
+  /** The run goes on with another revision of its agent than the one it was started or last continued with. */
+  event("agent.revised", { ...base, agent: z.string(), revision: z.string() }),
+  /** A message sent into the running run; the next round includes it. */
+  event("message.added", {
+    ...base,
+    message: Message,
+    /** Id of the key that sent it. */
+    by: z.string().exactOptional(),
+    signal: z.number().int().exactOptional(),
+  }),
+  /** Older turns were replaced by a summary to fit the model's context. */
+  event("context.compacted", { ...base, dropped: z.number().int(), summary: z.string().exactOptional() }),
+  /** A worker resumed the run after another one died or released it. */
+  event("run.resumed", { ...base, epoch: z.number().int(), trace: z.string().exactOptional() }),
+  /** An attempt at a generation failed. With `retryMs` the same model is retried after that time. */
+  event("generation.failed", {
+    ...inRound,
+    attempt: z.number().int(),
+    model: z.string(),
+    error: ErrorBody,
+    /** Tokens charged by the provider, as reported or estimated from what arrived. */
+    usage: Usage.exactOptional(),
+    retryMs: z.number().exactOptional(),
+  }),
+  event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
+  /** A generation succeeded. Durable before an effectful tool starts, so that a resumed run does not generate again. */
+  event("generation.finished", {
+    ...inRound,
+    attempt: z.number().int(),
+    finish: z.string(),
+    raw: z.string().exactOptional(),
+    usage: Usage,
+    responseId: z.string().exactOptional(),
+    responseModel: z.string().exactOptional(),
+    /** The usage as the vendor wrote it. */
+    native,
+  }),
+  /** The generation and all its tool calls have settled. */
+  event("round.finished", { ...inRound, finish: z.string(), usage: Usage }),
+  event("run.finished", {
+    ...base,
+    finish: z.string(),
+    output: z.string(),
+    /** The validated object, when the agent has an output schema. */
+    object: z.unknown().exactOptional(),
+    /** Calls left to the client. */
+    calls: z.array(PendingCall).exactOptional(),
+    usage: Usage,
+    spent: Spent.exactOptional(),
+    inherited: Inherited.exactOptional(),
+    rounds: z.number().int(),
+    timing: Timing,
+  }),
+  event("run.failed", {
+    ...base,
+    error: ErrorBody,
+    output: z.string(),
+    usage: Usage,
+    spent: Spent.exactOptional(),
+    inherited: Inherited.exactOptional(),
+    rounds: z.number().int(),
+    timing: Timing,
+  }),
+]);
+export type RunEvent = z.output<typeof RunEvent>;
+export type EventType = RunEvent["type"];
+export type EventOf<T extends EventType> = Extract<RunEvent, { type: T }>;
+export type TerminalEvent = EventOf<"run.finished" | "run.failed">;
+
+type Body<E> = E extends RunEvent ? Omit<E, "run" | "seq" | "at"> : never;
+/** An event before the log assigns run, seq and time. */
+export type EventBody = Body<RunEvent>;
+
+export const isTerminal = (event: RunEvent): event is TerminalEvent =>
+  event.type === "run.finished" || event.type === "run.failed";
+
+/** Frequent events that hold only text and our own numbers. */
+export const textOnly = (type: EventType): boolean =>
+  type === "text.delta" ||
+  type === "tool_call.delta" ||
+  type === "reasoning.delta" ||
+  type === "tool.output" ||
+  type === "refusal.delta";
+
+/** Everything but the pieces of a stream: what a run's outline needs. */
+export const isStep = (event: RunEvent): boolean => !textOnly(event.type) && event.type !== "provider.activity";
+
+/** Net change in open questions over these events. Journals store the running sum with the run. */
+export function questionsOpened(events: readonly RunEvent[]): number {
+  let opened = 0;
+  for (const { type } of events) {
+    if (type === "approval.requested") opened += 1;
+    else if (type === "approval.resolved") opened -= 1;
+  }
+  return opened;
+}

@@ -1,0 +1,21 @@
+import type { VenturiError } from "../errors/errors.ts";
+import type { RunEvent } from "./events.ts";
+
+/** The run that is shown. */
+export interface ProjectedRun {
+  readonly run: string;
+  readonly agent: string;
+  readonly session: string | undefined;
+}
+
+/** A run in a channel's wire, for a response that the channel does not send itself. One per response. */
+export interface Projection {
+  /** The frames of an event; empty when the wire does not show it. */
+  project(event: RunEvent): string;
+  /** A frame for a quiet stream. */
+  heartbeat?(): string;
+  /** The last frame when the events cannot be read further. */
+  failed?(error: VenturiError): string;
+  /** The response ends after this event although the run goes on. */
+  until?(event: RunEvent): boolean;
+}

@@ -1,0 +1,64 @@
+import type { Message } from "../model/messages.ts";
+import type { Native, NativeRequest } from "../model/native.ts";
+import type { NativeGrants } from "../model/native-rules.ts";
+import type { GenerationOptions, OutputFormat, ToolChoice, ToolSpec } from "../model/provider.ts";
+import type { RunInput } from "./events.ts";
+
+/** Tenant of runs without an authenticated caller: no `server.auth`, the command line, the library. */
+export const defaultTenant = "default";
+
+/** A run's request as stored: everything another replica needs to execute it. */
+export interface RunRequest {
+  readonly agent: string;
+  readonly input: RunInput;
+  /** Instructions from the client for this run only: appended to the agent's, not kept in the session. */
+  readonly instructions?: Message;
+  readonly session?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly limits?: Readonly<Record<string, unknown>>;
+  /** Overrides the agent's model; a name from the config. */
+  readonly model?: string;
+  readonly options?: GenerationOptions;
+  /** Client tools: offered to the model, never executed here, returned as calls. Empty for a client that would take calls. */
+  readonly clientTools?: readonly ToolSpec[];
+  readonly toolChoice?: ToolChoice;
+  readonly output?: OutputFormat;
+  /** Fields of the client's wire that nothing above carries, for providers that speak the same wire. */
+  readonly native?: NativeRequest;
+  readonly nativeChoice?: Native;
+  /** Fields the channel cannot express; reported together with those the provider cannot. */
+  readonly unsent?: readonly string[];
+  /** Debug lines of this run's tool calls are logged, whatever the service's level. */
+  readonly debug?: true;
+  /** Calls no model: the run adds its input to the session and ends. */
+  readonly remember?: true;
+  /** Notes of the channel that started the run, under the channel's key, for rendering the run later. */
+  readonly channel?: Readonly<Record<string, unknown>>;
+  /** W3C trace context and baggage of the incoming request. */
+  readonly traceparent?: string;
+  readonly tracestate?: string;
+  readonly baggage?: string;
+  readonly parent?: { readonly run: string; readonly call: string; readonly depth: number };
+  /** Set on a forked run. */
+  readonly fork?: ForkOrigin;
+  /** What happens to the run when the client that started it disconnects. */
+  readonly onDisconnect?: "continue" | "cancel";
+  /**
+   * Caller of the run, or of its root run. `concurrentRuns` limits its running and queued runs; `overrides` is what its key opens
+   * beyond the agent's.
+   */
+  readonly caller?: { readonly id: string; readonly concurrentRuns?: number; readonly overrides?: NativeGrants };
+  /** What the run brings for its agent's tools and hooks. Never shown to the model. */
+  readonly context?: unknown;
+  /** Revision of the agent that accepted the request; `claim` can filter by revision. */
+  readonly revision?: string;
+}
+
+/** Of a forked run: where it comes from, and what differs while it executes. */
+export interface ForkOrigin {
+  readonly run: string;
+  readonly after: number;
+  readonly tools: "recorded" | "run" | "ask";
+  /** In place of the agent's own. */
+  readonly instructions?: string;
+}

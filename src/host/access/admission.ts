@@ -1,0 +1,167 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import { type Clock, systemClock } from "../../core/ports/clock.ts";
+
+const op = "run.admit";
+
+export interface AdmissionOptions {
+  readonly activeRuns: number;
+  readonly queue: number;
+  /** Longest wait for a slot, ms. */
+  readonly queueWait: number;
+  readonly clock?: Clock;
+}
+
+/** Caller requesting a slot, and how many it may hold. */
+export interface Applicant {
+  readonly id: string;
+  readonly concurrentRuns?: number | undefined;
+}
+
+/** A slot for one run. Freed by `release`, or by the end of the run it is bound to. */
+export interface Place {
+  bind(run: string): void;
+  release(): void;
+}
+
+interface Waiter {
+  readonly admit: () => void;
+  readonly refuse: (error: VenturiError) => void;
+}
+
+/**
+ * Limits the runs executing in this process. Past `activeRuns`, starts queue, at most `queue` of them for at most `queueWait`;
+ * past that they are refused with `unavailable`, so that no wait is unbounded.
+ */
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #clock: Clock;
+  readonly #executing = new Set<string>();
+  readonly #bound = new Map<string, () => void>();
+  readonly #held = new Map<string, number>();
+  readonly #waiting = new Set<Waiter>();
+  #reserved = 0;
+  #closed = false;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Running runs plus slots assigned to runs about to start. */
+  get active(): number {
+    return this.#executing.size + this.#reserved - this.#bound.size;
+  }
+
+  get free(): number {
+    return this.#closed ? 0 : Math.max(0, this.#options.activeRuns - this.active);
+  }
+
+  get executing(): ReadonlySet<string> {
+    return this.#executing;
+  }
+
+  async reserve(applicant: Applicant): Promise<Place> {
+    if (this.#closed) throw closing();
+    const held = this.#held.get(applicant.id) ?? 0;
+    if (applicant.concurrentRuns !== undefined && held >= applicant.concurrentRuns) {
+      throw new VenturiError(op, "rate_limited", `this key has ${held} active runs, which is its limit`, {
+        details: { retryAfterMs: 1000 },
+      });
+    }
+    // Queued starts count too, or a key could queue past its limit.
+    this.#held.set(applicant.id, held + 1);
+    if (this.free > 0) return this.#place(applicant.id);
+    try {
+      return await this.#wait(applicant.id);
+    } catch (thrown) {
+      this.#drop(applicant.id);
+      throw thrown;
+    }
+  }
+
+  /** The host reports when a run starts and stops executing here, however it was started. */
+  begin(run: string): void {
+    this.#executing.add(run);
+  }
+
+  end(run: string): void {
+    this.#executing.delete(run);
+    this.#bound.get(run)?.();
+    this.#bound.delete(run);
+    this.#next();
+  }
+
+  /** Refuses new and queued starts. */
+  close(): void {
+    this.#closed = true;
+    for (const waiter of this.#waiting) waiter.refuse(closing());
+  }
+
+  #place(id: string): Place {
+    this.#reserved++;
+    let open = true;
+    const release = () => {
+      if (!open) return;
+      open = false;
+      this.#reserved--;
+      this.#drop(id);
+    };
+    return {
+      release: () => {
+        release();
+        this.#next();
+      },
+      // A run not executing here by now has ended, or waits in the journal to be claimed.
+      bind: (run) => {
+        if (this.#executing.has(run) && !this.#bound.has(run)) this.#bound.set(run, release);
+        else release();
+        this.#next();
+      },
+    };
+  }
+
+  #drop(id: string): void {
+    const left = (this.#held.get(id) ?? 1) - 1;
+    if (left === 0) this.#held.delete(id);
+    else this.#held.set(id, left);
+  }
+
+  async #wait(id: string): Promise<Place> {
+    if (this.#waiting.size >= this.#options.queue) throw full(this.#options.activeRuns);
+    return await new Promise((resolve, reject) => {
+      const leave = () => {
+        this.#waiting.delete(waiter);
+        stop();
+      };
+      const waiter: Waiter = {
+        admit: () => {
+          leave();
+          resolve(this.#place(id));
+        },
+        refuse: (error) => {
+          leave();
+          reject(error);
+        },
+      };
+      const stop = this.#clock.after(this.#options.queueWait, () => waiter.refuse(full(this.#options.activeRuns)));
+      this.#waiting.add(waiter);
+    });
+  }
+
+  #next(): void {
+    for (const waiter of this.#waiting) {
+      if (this.free === 0) break;
+      waiter.admit();
+    }
+  }
+}
+
+const full = (activeRuns: number) =>
+  new VenturiError(op, "unavailable", `${activeRuns} runs are active, which is the limit; try again later`, {
+    details: { retryAfterMs: 1000 },
+  });
+
+const closing = () =>
+  new VenturiError(op, "shutting_down", "the service is shutting down; ask another replica or try again", {
+    details: { retryAfterMs: 1000 },
+  });

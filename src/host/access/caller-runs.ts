@@ -1,0 +1,253 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { AuditEntry } from "../../core/journal/audit.ts";
+import type { Charge } from "../../core/ports/held.ts";
+import type {
+  AgentInfo,
+  CountOptions,
+  Embedded,
+  EmbedInput,
+  EventQuery,
+  FollowOptions,
+  Runs,
+  StartOptions,
+  TokenCount,
+} from "../../core/ports/runs.ts";
+import type { Scope } from "../../core/ports/scopes.ts";
+import type { FeedQuery } from "../../core/run/feed.ts";
+import type { ListQuery } from "../../core/run/list-query.ts";
+import type { RunRequest } from "../../core/run/run-request.ts";
+import type { RunRow } from "../../core/run/run-row.ts";
+import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
+import { LazySet } from "../../core/values/lazy-collections.ts";
+import type { Turns } from "../memory/turns.ts";
+import type { Admission } from "./admission.ts";
+import { demand, permit } from "./auth.ts";
+import type { KeyHolder } from "./key-holder.ts";
+
+/** Runs remembered as started by one socket. */
+const mostStarted = 10_000;
+
+/** What a start is counted against. `charge` counts it against the caller's rate and rejects with `rate_limited`. */
+interface Admit {
+  readonly admission: Admission;
+  charge(): Promise<void>;
+  readonly turns: Turns;
+  /** What the request's body holds in memory. */
+  held(): Charge | undefined;
+  audit(entry: AuditEntry): Promise<void>;
+}
+
+/**
+ * Runs restricted to one caller: those of its tenant and permitted agents. Any other run appears not to exist, so that its
+ * existence does not leak. A class, because one is made for each request and lives as long as its stream.
+ */
+export class CallerRuns implements Runs {
+  readonly #runs: Runs;
+  readonly #caller: KeyHolder;
+  readonly #admit: Admit;
+  /** Already checked: saves a second lookup when a run just started or read is followed. */
+  readonly #checked = new LazySet<string>();
+  /** Started by this request or socket, which may read and cancel them whatever its key's scopes. */
+  readonly #mine = new LazySet<string>();
+
+  constructor(runs: Runs, caller: KeyHolder, admit: Admit) {
+    this.#runs = runs;
+    this.#caller = caller;
+    this.#admit = admit;
+  }
+
+  async start(request: RunRequest, options: StartOptions = {}): ReturnType<Runs["start"]> {
+    const { tenant, context, metadata } = this.#caller;
+    this.#mayStart(request.agent);
+    if (request.debug) demand(this.#caller, "inspect");
+    // Prefixed to keep them apart from sub-run keys, which parent runs choose.
+    const key = options.key === undefined ? {} : { key: `caller:${options.key}` };
+    const { held = this.#admit.held() } = options;
+    return await this.#admitted(() =>
+      this.#runs.start(withMetadata(request, metadata), {
+        ...options,
+        ...key,
+        held,
+        tenant,
+        caller: this.#by,
+        context,
+      }),
+    );
+  }
+
+  async fork(run: string, request: Parameters<Runs["fork"]>[1]): ReturnType<Runs["fork"]> {
+    const { id, tenant } = this.#caller;
+    demand(this.#caller, "start");
+    if (request.instructions !== undefined) demand(this.#caller, "inspect");
+    // Into the original's tenant, so reading it is not enough.
+    if ((await this.#own(run, "see")).tenant !== tenant) throw noRun(run);
+    const forked = await this.#inTurn(() =>
+      this.#admitted(() => this.#runs.fork(run, request, { tenant, caller: this.#by })),
+    );
+    const details = { from: run, after: request.after };
+    await this.#admit.audit({ action: "run.forked", by: id, tenant, run: forked.run, details });
+    return forked;
+  }
+
+  follow(run: string, options?: FollowOptions): ReturnType<Runs["follow"]> {
+    const events = this.#runs.follow(run, options);
+    return this.#checked.delete(run) ? events : afterCheck(() => this.#own(run, "see"), events);
+  }
+
+  async events(run: string, query?: EventQuery): ReturnType<Runs["events"]> {
+    await this.#own(run, "see");
+    return await this.#inTurn(() => this.#runs.events(run, query));
+  }
+
+  feed(query: FeedQuery = {}): ReturnType<Runs["feed"]> {
+    const { agents, tenant, tenants } = this.#caller;
+    this.#maySee(query.agent);
+    const within = tenants === "all" ? {} : { tenant };
+    return this.#runs.feed({ ...query, ...within, ...(agents === undefined ? {} : { agents }) });
+  }
+
+  async get(run: string): Promise<RunRow> {
+    const row = await this.#own(run, "see");
+    this.#checked.add(run);
+    return row;
+  }
+
+  async list(query: ListQuery): ReturnType<Runs["list"]> {
+    const { agents } = this.#caller;
+    this.#maySee(query.agent);
+    const within = { ...tenantOf(this.#caller, query), ...(agents === undefined ? {} : { agents }) };
+    return await this.#runs.list({ ...query, ...within });
+  }
+
+  async cancel(run: string, reason?: string, details?: Readonly<Record<string, unknown>>): Promise<void> {
+    const by = this.#caller.id;
+    const { state, tenant } = await this.#own(run, "steer");
+    await this.#runs.cancel(run, reason, { ...details, by });
+    if (state !== "done") await this.#admit.audit({ action: "run.cancelled", by, tenant, run, details: { reason } });
+  }
+
+  async signal<Kind extends SignalKind>(
+    run: string,
+    kind: Kind,
+    body: SignalBody<Kind>,
+    id?: string,
+  ): Promise<boolean> {
+    const scope = kind === "approve" ? "approve" : "steer";
+    demand(this.#caller, scope);
+    await this.#own(run, scope);
+    // Who it was is the key, whatever the client says.
+    const signed = kind === "cancel" ? body : { ...body, by: this.#caller.id };
+    return await this.#runs.signal(run, kind, signed, id);
+  }
+
+  async embed(request: EmbedInput, signal?: AbortSignal): Promise<Embedded> {
+    this.#mayStart(request.agent);
+    await this.#admit.charge();
+    return await this.#runs.embed({ ...request, caller: this.#by }, signal);
+  }
+
+  async remove(run: string): Promise<void> {
+    const { tenant } = await this.#own(run, "steer");
+    await this.#runs.remove(run);
+    await this.#admit.audit({ action: "run.removed", by: this.#caller.id, tenant, run });
+  }
+
+  async wires(run: string): ReturnType<Runs["wires"]> {
+    demand(this.#caller, "inspect");
+    await this.#own(run, "see");
+    return await this.#inTurn(() => this.#runs.wires(run));
+  }
+
+  async content(run: string, hash: string): Promise<Uint8Array> {
+    await this.#own(run, "see");
+    return await this.#inTurn(() => this.#runs.content(run, hash));
+  }
+
+  async pending(run: string): ReturnType<Runs["pending"]> {
+    await this.#own(run, "see");
+    return await this.#inTurn(() => this.#runs.pending(run));
+  }
+
+  async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {
+    this.#mayStart(request.agent);
+    await this.#admit.charge();
+    return await this.#runs.countInput({ ...request, caller: this.#by }, { ...options, tenant: this.#caller.tenant });
+  }
+
+  agents(): readonly AgentInfo[] {
+    return this.#runs.agents().filter((agent) => this.#caller.agents?.includes(agent.name) ?? true);
+  }
+
+  get #by(): NonNullable<RunRequest["caller"]> {
+    const { id, concurrentRuns, overrides = {} } = this.#caller;
+    return {
+      id,
+      ...(concurrentRuns === undefined ? {} : { concurrentRuns }),
+      ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+    };
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    return this.#admit.turns.take(this.#caller.tenant, work);
+  }
+
+  #mayStart(agent: string): void {
+    demand(this.#caller, "start");
+    permit(this.#caller, nameOf(this.#runs, agent));
+  }
+
+  #maySee(agent: string | undefined): void {
+    demand(this.#caller, "see");
+    if (agent !== undefined) permit(this.#caller, agent);
+  }
+
+  async #own(run: string, scope: Scope): Promise<RunRow> {
+    const caller = this.#caller;
+    if (!this.#mine.has(run)) demand(caller, scope);
+    const row = await this.#runs.get(run);
+    const visible = row.tenant === caller.tenant || (scope === "see" && caller.tenants === "all");
+    if (visible && (caller.agents?.includes(row.agent) ?? true)) return row;
+    throw noRun(run);
+  }
+
+  /** Under the caller's rate and the service's limits. */
+  async #admitted<Started extends { run: string; existing?: boolean }>(
+    begin: () => Promise<Started>,
+  ): Promise<Started> {
+    await this.#admit.charge();
+    const place = await this.#admit.admission.reserve(this.#caller);
+    try {
+      const started = await begin();
+      if (started.existing) await this.#own(started.run, "start");
+      this.#checked.add(started.run);
+      if (this.#mine.size < mostStarted) this.#mine.add(started.run);
+      place.bind(started.run);
+      return started;
+    } catch (thrown) {
+      place.release();
+      throw thrown;
+    }
+  }
+}
+
+const noRun = (run: string): VenturiError => new VenturiError("run.get", "not_found", `there is no run "${run}"`);
+
+/** Sessions of two tenants may have one name, so a session is the caller's own unless a tenant is named. */
+function tenantOf(caller: KeyHolder, { tenant, session }: ListQuery): Pick<ListQuery, "tenant"> {
+  if (tenant === undefined) return caller.tenants === "all" && session === undefined ? {} : { tenant: caller.tenant };
+  if (tenant === caller.tenant || caller.tenants === "all") return { tenant };
+  const message = `this key sees the runs of its own tenant, "${caller.tenant}"; \`tenants: all\` of its entry under server.auth lets it see the others`;
+  throw new VenturiError("run.list", "forbidden", message);
+}
+
+const withMetadata = (request: RunRequest, metadata: RunRequest["metadata"]): RunRequest =>
+  metadata === undefined ? request : { ...request, metadata: { ...request.metadata, ...metadata } };
+
+/** Resolves an alias to the agent's own name. */
+const nameOf = (runs: Runs, called: string): string =>
+  runs.agents().find(({ name, aliases }) => name !== called && aliases.includes(called))?.name ?? called;
+
+async function* afterCheck<T>(check: () => Promise<unknown>, items: AsyncIterable<T>): AsyncGenerator<T> {
+  await check();
+  yield* items;
+}

@@ -1,0 +1,60 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { AuditEntry } from "../../core/journal/audit.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+
+const window = 60_000;
+/** Failures per address and minute before rate limiting. */
+const patience = 20;
+/** Addresses tracked per minute: further ones are counted together, so that attackers cannot flood the audit log. */
+const mostAddresses = 50;
+const others = "others";
+
+export interface FailedLoginsParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly audit: (entry: AuditEntry) => void;
+}
+
+/**
+ * Counts failed logins. Each address appears in the log and the audit at its first failure in a minute, and at the end with a
+ * count. Past `patience`, failures get `rate_limited`; a valid key is still accepted, or one attacker behind a proxy would lock
+ * out everyone behind it.
+ */
+export class FailedLogins {
+  readonly #parts: FailedLoginsParts;
+  readonly #counts = new Map<string, number>();
+  #stop: (() => void) | undefined;
+
+  constructor(parts: FailedLoginsParts) {
+    this.#parts = parts;
+  }
+
+  /** The error to send instead of `error`. */
+  note(address: string, error: VenturiError): VenturiError {
+    const known = this.#counts.has(address) || this.#counts.size < mostAddresses ? address : others;
+    const count = (this.#counts.get(known) ?? 0) + 1;
+    this.#counts.set(known, count);
+    this.#stop ??= this.#parts.clock.after(window, () => this.flush());
+    if (count === 1) {
+      this.#parts.log.warn("authentication failed", { address: known, reason: error.message });
+      this.#parts.audit({ action: "auth.failed", by: known, details: { reason: error.message } });
+    }
+    if (count <= patience) return error;
+    return new VenturiError("auth.check", "rate_limited", "too many requests without a valid key; try again later", {
+      details: { retryAfterMs: window },
+    });
+  }
+
+  /** Called at the end of each minute. */
+  flush(): void {
+    this.#stop?.();
+    this.#stop = undefined;
+    for (const [address, count] of this.#counts) {
+      if (count === 1) continue;
+      this.#parts.log.warn("authentication failed again and again", { address, count });
+      this.#parts.audit({ action: "auth.failed", by: address, details: { count } });
+    }
+    this.#counts.clear();
+  }
+}

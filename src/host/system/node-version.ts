@@ -1,0 +1,23 @@
+import { readFileSync } from "node:fs";
+
+/** The message for an unsupported Node version; undefined when it is supported. Must itself run on old versions. */
+export function tooOld(version: string): string | undefined {
+  const { engines } = JSON.parse(readFileSync(new URL("../../../../package.json", import.meta.url), "utf8")) as Package; // our own file
+  const needed = engines.node.replace(/^>=/, "");
+  if (compare(version, needed) >= 0) return undefined;
+  return `venturi needs Node ${needed} or newer, and this is ${version}.
+In a checkout \`npx venturi\` and \`npm start\` use the Node that \`npm ci\` brings; elsewhere: npm install node@24`;
+}
+
+interface Package {
+  readonly engines: { readonly node: string };
+}
+
+function compare(one: string, other: string): number {
+  const parts = other.split(".").map(Number);
+  for (const [index, part] of one.split(".").map(Number).entries()) {
+    const difference = part - (parts[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}

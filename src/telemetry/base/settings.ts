@@ -1,0 +1,50 @@
+import type { SpanProcessor } from "@opentelemetry/sdk-trace";
+import type { Log } from "../../core/ports/log.ts";
+
+/** The part of the config that telemetry reads. */
+export interface TelemetrySettings {
+  readonly chunks: "spans" | "events" | "metrics";
+  /** Of a generation; undefined: every chunk has its span. */
+  readonly maxChunkSpans?: number | undefined;
+  readonly content: "off" | "truncated" | "full";
+  /** User-defined regular expressions; matches never leave the process. */
+  readonly redact: readonly string[];
+  readonly otlp: { readonly endpoint: string; readonly headers: Readonly<Record<string, string>> };
+  /** Number of runs whose spans are kept in memory. */
+  readonly ring: number;
+  readonly logs: { readonly level: LogLevel };
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+export interface TelemetryParts {
+  /** Where telemetry reports its own losses. */
+  readonly log?: Log;
+  readonly version?: string;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /**
+   * Additional span processors. With one, every chunk becomes an SDK span so that the processor sees it; without, chunk spans
+   * are encoded from plain numbers.
+   */
+  readonly spanProcessors?: readonly SpanProcessor[];
+  /** Interval between metric exports, ms. */
+  readonly metricInterval?: number;
+  /** Timeout of `flush` and `close`, ms. */
+  readonly closeLimit?: number;
+}
+
+/** Events cannot leave before their span ends, so memory bounds them where no limit is set. */
+export const mostChunkEvents = 1_000;
+
+/** The most chunks of a generation that are recorded. */
+export const chunkLimit = ({ chunks, maxChunkSpans }: TelemetrySettings): number =>
+  maxChunkSpans ?? (chunks === "events" ? mostChunkEvents : Number.POSITIVE_INFINITY);
+
+export const defaultSettings: TelemetrySettings = {
+  chunks: "spans",
+  content: "off",
+  redact: [],
+  otlp: { endpoint: "", headers: {} },
+  ring: 200,
+  logs: { level: "info" },
+};

@@ -1,0 +1,54 @@
+import { randomFillSync } from "node:crypto";
+import type { SpanContext } from "@opentelemetry/api";
+import type { Origin } from "../base/origin.ts";
+import type { AppendRows, ChunkRows } from "./rows.ts";
+
+/**
+ * Spans stored as numbers. Ids are not stored: they share a random upper half and count up in the lower one, so every reader of
+ * the block (encoder, ring, another exporter) derives the same ids.
+ */
+export interface Block {
+  /** The parent of all its spans. */
+  readonly parent: SpanContext;
+  readonly origin: Origin;
+  readonly idHigh: number;
+  readonly idLow: number;
+  readonly chunks: ChunkRows | undefined;
+  readonly appends: AppendRows | undefined;
+  readonly size: number;
+}
+
+export function chunkBlock(parent: SpanContext, origin: Origin, chunks: ChunkRows): Block {
+  return { parent, origin, ...ids(), chunks, appends: undefined, size: chunks.count + chunks.steps.count };
+}
+
+export function appendBlock(parent: SpanContext, origin: Origin, appends: AppendRows): Block {
+  return { parent, origin, ...ids(), chunks: undefined, appends, size: appends.count };
+}
+
+/** The block's rows are used again for the next one; a copy's are its own. */
+export const copyOf = (block: Block): Block => ({
+  ...block,
+  chunks: block.chunks?.copy(),
+  appends: block.appends?.copy(),
+});
+
+/** Id of span `index` of the block: chunks or appends first, then accumulation steps. */
+export function spanIdOf(block: Block, index: number): string {
+  return hex(block.idHigh) + hex((block.idLow + index) >>> 0);
+}
+
+const hex = (value: number): string => value.toString(16).padStart(8, "0");
+
+const pool = new Uint32Array(512);
+let used = pool.length;
+
+function ids(): { idHigh: number; idLow: number } {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  // An all-zero id is invalid, so the upper half is never zero.
+  const idHigh = pool[used++] || 1;
+  return { idHigh, idLow: pool[used++] ?? 0 };
+}

@@ -1,0 +1,83 @@
+import type { Attributes } from "@opentelemetry/api";
+import { attributes, spans } from "../base/names.ts";
+import { type Block, spanIdOf } from "./block.ts";
+import { chunkKinds } from "./recorders.ts";
+
+/** One span of a block as an object. Times are `performance.now()` milliseconds. */
+export interface Row {
+  readonly name: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  /** Row of the parent within the block; undefined when it is the block's parent. */
+  readonly parentRow: number | undefined;
+  readonly start: number;
+  readonly end: number;
+  readonly attributes: Attributes;
+}
+
+/** For consumers that need objects: the ring's JSON, span events, processors other than our exporter. Parents come first. */
+export function* rowsOf(block: Block): Generator<Row> {
+  yield* appendRows(block);
+  yield* chunkRows(block);
+}
+
+function* appendRows(block: Block): Generator<Row> {
+  const rows = block.appends;
+  if (rows === undefined) return;
+  for (let index = 0; index < rows.count; index++) {
+    yield {
+      name: spans.append,
+      spanId: spanIdOf(block, index),
+      parentSpanId: block.parent.spanId,
+      parentRow: undefined,
+      start: rows.start(index),
+      end: rows.end(index),
+      attributes: {
+        [attributes.appendEvents]: rows.events(index),
+        [attributes.appendRuns]: rows.runs(index),
+      },
+    };
+  }
+}
+
+function* chunkRows(block: Block): Generator<Row> {
+  const rows = block.chunks;
+  if (rows === undefined) return;
+  for (let index = 0; index < rows.count; index++) {
+    const start = rows.start(index);
+    yield {
+      name: spans.chunk,
+      spanId: spanIdOf(block, index),
+      parentSpanId: block.parent.spanId,
+      parentRow: undefined,
+      start,
+      end: rows.end(index),
+      attributes: {
+        [attributes.chunkIndex]: rows.index(index),
+        [attributes.chunkKind]: chunkKinds[rows.kind(index)] ?? "other",
+        [attributes.chunkBytes]: rows.bytes(index),
+        [attributes.chunkGap]: toMicroseconds(rows.gap(index)),
+      },
+    };
+  }
+  const { steps } = rows;
+  for (let index = 0; index < steps.count; index++) {
+    const chunk = steps.chunk(index);
+    yield {
+      name: spans.accumulate,
+      spanId: spanIdOf(block, rows.count + index),
+      parentSpanId: chunk < 0 ? block.parent.spanId : spanIdOf(block, chunk),
+      parentRow: chunk < 0 ? undefined : chunk,
+      start: steps.start(index),
+      end: steps.end(index),
+      attributes: {
+        [attributes.accumulateCall]: steps.call(index),
+        [attributes.accumulateBytes]: steps.bytes(index),
+        [attributes.accumulateSealed]: steps.sealed(index),
+      },
+    };
+  }
+}
+
+/** Rounds milliseconds to the microsecond. */
+export const toMicroseconds = (ms: number): number => Math.round(ms * 1_000) / 1_000;
