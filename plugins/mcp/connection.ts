@@ -1,8 +1,8 @@
-import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
+import type { Client, Tool as RemoteTool } from "@modelcontextprotocol/client";
 import { messageOf, type PluginContext, VenturiError } from "venturi/plugin";
+import { keepListening } from "./listening.ts";
+import { Negotiation } from "./negotiation.ts";
 import type { McpOptions } from "./options.ts";
-import { openTransport } from "./transport.ts";
 
 /** A client of the server, reconnected with backoff whenever the server goes away. */
 export class Connection {
@@ -10,8 +10,8 @@ export class Connection {
   readonly #options: McpOptions;
   readonly #context: PluginContext;
   readonly #redact: (text: string) => string;
+  readonly #negotiation: Negotiation;
   #client: Client | undefined;
-  #protocol: string | undefined;
   #closed = false;
   #failures = 0;
   #checking = false;
@@ -20,12 +20,14 @@ export class Connection {
   /** Set during the minimum interval between listings. */
   #stopRefresh: (() => void) | undefined;
   #stopTimer = () => {};
+  #stopListening = () => {};
   #waiting: ((client: Client) => void)[] = [];
 
   constructor(options: McpOptions, context: PluginContext, redact: (text: string) => string) {
     this.#options = options;
     this.#context = context;
     this.#redact = redact;
+    this.#negotiation = new Negotiation(options, context.folder, () => this.#refreshSoon());
   }
 
   async start(): Promise<void> {
@@ -75,9 +77,10 @@ export class Connection {
   /** What a trace says about a call, by OpenTelemetry's conventions for MCP. */
   get spanAttributes(): Readonly<Record<string, string | number>> {
     const session = this.#client?.transport?.sessionId;
+    const protocol = this.#client?.getNegotiatedProtocolVersion();
     return {
       "mcp.method.name": "tools/call",
-      ...(this.#protocol === undefined ? {} : { "mcp.protocol.version": this.#protocol }),
+      ...(protocol === undefined ? {} : { "mcp.protocol.version": protocol }),
       ...(session === undefined ? {} : { "mcp.session.id": session }),
       ...serverOf(this.#options.url),
     };
@@ -88,7 +91,8 @@ export class Connection {
     if (this.#client !== client || this.#checking || this.#options.url === undefined) return;
     this.#checking = true;
     try {
-      await client.ping({ timeout: 2_000 });
+      const options = { timeout: 2_000 };
+      await (client.getProtocolEra() === "modern" ? client.discover(options) : client.ping(options));
     } catch (thrown) {
       this.#lost(client, messageOf(thrown));
     } finally {
@@ -101,6 +105,7 @@ export class Connection {
     this.#closed = true;
     this.#stopTimer();
     this.#stopRefresh?.();
+    this.#stopListening();
     const client = this.#client;
     this.#client = undefined;
     if (client === undefined) return;
@@ -116,21 +121,9 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
-    const { ToolListChangedNotificationSchema } = await import("@modelcontextprotocol/sdk/types.js");
-    const client = new Client({ name: "venturi", version: "0.1.0" });
-    const timeout = this.#options.connectTimeout;
+    const client = await this.#negotiation.connect();
     try {
-      const transport = await openTransport(this.#options, this.#context.folder);
-      // The client tells its transport what was negotiated, and nobody else.
-      const negotiated = transport.setProtocolVersion?.bind(transport);
-      transport.setProtocolVersion = (version) => {
-        this.#protocol = version;
-        negotiated?.(version);
-      };
-      await client.connect(transport, { timeout });
-      client.setNotificationHandler(ToolListChangedNotificationSchema, () => this.#refreshSoon());
-      const tools = await listAll(client, timeout);
+      const tools = await listAll(client, this.#options.connectTimeout);
       if (this.#closed) throw unavailable("closed while connecting");
       this.#client = client;
       this.#failures = 0;
@@ -143,6 +136,15 @@ export class Connection {
     client.onerror = () => void this.suspect(client);
     for (const waiting of this.#waiting) waiting(client);
     if (this.#stale) this.#refreshSoon();
+    const alive = new AbortController();
+    this.#stopListening = () => alive.abort();
+    void keepListening(client, {
+      clock: this.#context.clock,
+      backoff: this.#options.backoff,
+      signal: alive.signal,
+      onClosed: () => this.suspect(client),
+      onMissed: () => this.#refreshSoon(),
+    });
   }
 
   /** Lists tools at most once per `refreshEvery`, however often the server announces changes. */
@@ -172,6 +174,7 @@ export class Connection {
   #lost(client: Client, reason: string): void {
     if (this.#client !== client || this.#closed) return;
     this.#client = undefined;
+    this.#stopListening();
     client.onclose = () => {};
     client.onerror = () => {};
     void client.close().catch(() => {}); // gone already; this only frees our side
@@ -210,19 +213,9 @@ function serverOf(url: string | undefined): Readonly<Record<string, string | num
   };
 }
 
-const mostPages = 100;
 const refreshEvery = 1_000;
 
-async function listAll(client: Client, timeout: number): Promise<RemoteTool[]> {
-  const tools: RemoteTool[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < mostPages; page++) {
-    const answer = await client.listTools(cursor === undefined ? {} : { cursor }, { timeout });
-    tools.push(...answer.tools);
-    cursor = answer.nextCursor;
-    if (cursor === undefined) break;
-  }
-  return tools;
-}
+const listAll = async (client: Client, timeout: number): Promise<RemoteTool[]> =>
+  (await client.listTools(undefined, { timeout, cacheMode: "refresh" })).tools;
 
 const unavailable = (message: string) => new VenturiError("tool.call", "unavailable", message);

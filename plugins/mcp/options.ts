@@ -11,6 +11,12 @@ export const McpOptions = z
     cwd: z.string().optional().describe("folder the server runs in; relative to the config's folder"),
     url: z.url().optional().describe("address of a streamable HTTP server"),
     headers: z.record(z.string(), z.string()).default({}),
+    protocol: z
+      .enum(["auto", "2025-11-25", "2026-07-28"])
+      .default("auto")
+      .describe(
+        "revision to speak; auto: the newest one that the server knows. 2025-11-25 stands for the older ones too",
+      ),
     ...egressOptions,
     tools: z.array(z.string()).optional().describe("the server's tools to offer; all of them when absent"),
     prefix: z

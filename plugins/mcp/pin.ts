@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
+import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
 import { type PluginContext, VenturiError } from "venturi/plugin";
 
 /** Hash of everything a model or the runtime learns about these tools, independent of their order. */

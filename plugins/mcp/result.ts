@@ -1,4 +1,4 @@
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import type { CallToolResult } from "@modelcontextprotocol/client";
 import { RichOutput, type ToolFile, type ToolImage, VenturiError } from "venturi/plugin";
 
 type Block = CallToolResult["content"][number];

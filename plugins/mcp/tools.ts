@@ -1,4 +1,4 @@
-import type { Tool as RemoteTool } from "@modelcontextprotocol/sdk/types.js";
+import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
 import {
   type Effect,
   fromToolOptions,
@@ -61,13 +61,16 @@ async function callRemote(
   const op = "tool.call";
   const client = await offer.connection.client(context.signal);
   try {
-    const result = await client.callTool({ name, arguments: input, _meta: traceHeadersIn(context) }, undefined, {
-      signal: context.signal,
-      timeout: noTimeout,
-      onprogress: ({ progress, total, message }) => {
-        context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
+    const result = await client.callTool(
+      { name, arguments: input, _meta: traceHeadersIn(context) },
+      {
+        signal: context.signal,
+        timeout: noTimeout,
+        onprogress: ({ progress, total, message }) => {
+          context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
+        },
       },
-    });
+    );
     return toOutput(result, offer.redact);
   } catch (thrown) {
     if (context.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the call was cancelled");
@@ -79,7 +82,7 @@ async function callRemote(
   }
 }
 
-/** The SDK's ErrorCode.ConnectionClosed, by number because its types module is loaded lazily. */
-const connectionClosed = -32000;
+/** The library's SdkErrorCode.ConnectionClosed, by value because the library is loaded lazily. */
+const connectionClosed = "CONNECTION_CLOSED";
 const isConnectionClosed = (thrown: unknown): boolean =>
   thrown instanceof Error && "code" in thrown && thrown.code === connectionClosed;

@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
+import type { Transport } from "@modelcontextprotocol/client";
 import { Egress, egressFetch, namesPrivate } from "venturi/plugin";
 import type { McpOptions } from "./options.ts";
 
 /** A new transport to the server. The libraries are loaded on first use. */
 export async function openTransport(options: McpOptions, folder: string): Promise<Transport> {
   if (options.url !== undefined) {
-    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+    const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
     const url = new URL(options.url);
     const { fetch, close } = egressFetch(egressOf(options, url));
     const requestInit = { headers: options.headers, redirect: "error" as const }; // headers may hold credentials
@@ -18,8 +18,10 @@ export async function openTransport(options: McpOptions, folder: string): Promis
     };
     return transport;
   }
-  const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
-  return new StdioClientTransport({
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
+  // The library probes its own class on a second process. It takes a subclass as it is, and probes on the one process.
+  class SingleProcess extends StdioClientTransport {}
+  return new SingleProcess({
     command: options.command ?? "",
     args: options.args,
     // The library adds PATH, HOME and the like, and nothing else from this process's environment.

@@ -164,6 +164,8 @@ export interface Mcp {
   /** address of a streamable HTTP server */
   readonly url?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** revision to speak; auto: the newest one that the server knows. 2025-11-25 stands for the older ones too */
+  readonly protocol?: "auto" | "2025-11-25" | "2026-07-28";
   /** the only hosts that may be asked, such as api.example.com or *.example.com:8443 */
   readonly hosts?: readonly string[];
   /** host:port pairs that may be at a private address, such as 127.0.0.1:8080 */

@@ -1,6 +1,6 @@
 /** A small MCP server over stdio: a library of three notes. */
-import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
+import { McpServer } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
 const notes = [
@@ -12,17 +12,19 @@ const notes = [
   { title: "Bernoulli's principle", text: "Along a streamline, faster flow means lower pressure." },
 ];
 
-const server = new McpServer({ name: "library", version: "1.0.0" });
-server.registerTool(
-  "search",
-  {
-    description: "Searches the notes of the library, which are about the Venturi effect, flow and pressure",
-    inputSchema: { topic: z.string().describe("Words to search for") },
-    annotations: { readOnlyHint: true },
-  },
-  ({ topic }) => ({ content: [{ type: "text", text: search(topic) }] }),
-);
-await server.connect(new StdioServerTransport());
+serveStdio(() => {
+  const server = new McpServer({ name: "library", version: "1.0.0" });
+  server.registerTool(
+    "search",
+    {
+      description: "Searches the notes of the library, which are about the Venturi effect, flow and pressure",
+      inputSchema: z.object({ topic: z.string().describe("Words to search for") }),
+      annotations: { readOnlyHint: true },
+    },
+    ({ topic }) => ({ content: [{ type: "text", text: search(topic) }] }),
+  );
+  return server;
+});
 
 function search(topic) {
   const words = topic

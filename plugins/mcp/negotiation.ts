@@ -1,0 +1,80 @@
+import type { Client, ClientOptions, Transport } from "@modelcontextprotocol/client";
+import type { McpOptions } from "./options.ts";
+import { openTransport } from "./transport.ts";
+
+/**
+ * Connects clients in the newest revision that the server speaks: stateless since 2026-07-28, with a handshake before it. The
+ * library asks `server/discover` first; a server that knows it not gets `initialize` on the same connection.
+ */
+export class Negotiation {
+  readonly #options: McpOptions;
+  readonly #folder: string;
+  readonly #onChanged: () => void;
+  /** The last connection was of an older revision: restarts go without the question. */
+  #isLegacy = false;
+
+  constructor(options: McpOptions, folder: string, onChanged: () => void) {
+    this.#options = options;
+    this.#folder = folder;
+    this.#onChanged = onChanged;
+  }
+
+  async connect(): Promise<Client> {
+    const { protocol, command } = this.#options;
+    const wasLegacy = this.#isLegacy;
+    this.#isLegacy = false; // until it has worked again: the server may have been updated
+    try {
+      return await this.#open(wasLegacy ? "legacy" : modeOf(protocol));
+    } catch (thrown) {
+      // Some servers exit at a request before `initialize`. Their process is gone, so the second one is no duplicate.
+      if (command === undefined || protocol !== "auto" || wasLegacy || !isNegotiationFailure(thrown)) throw thrown;
+      return await this.#open("legacy");
+    }
+  }
+
+  async #open(mode: Mode): Promise<Client> {
+    const { Client } = await import("@modelcontextprotocol/client");
+    const { connectTimeout: timeout, command } = this.#options;
+    // A stdio server that ignores unknown requests is asked for half of the time, then gets `initialize`.
+    const probe = command === undefined ? {} : { probe: { timeoutMs: timeout / 2 } };
+    const client = new Client(
+      { name: "venturi", version: "0.1.0" },
+      {
+        versionNegotiation: { mode, ...probe },
+        listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onChanged() } },
+        listMaxPages: 100,
+        jsonSchemaValidator: trusting,
+      },
+    );
+    try {
+      await client.connect(await this.#transport(), { timeout });
+    } catch (thrown) {
+      await client.close().catch(() => {}); // report the first failure
+      throw thrown;
+    }
+    this.#isLegacy = client.getProtocolEra() === "legacy";
+    return client;
+  }
+
+  #transport(): Promise<Transport> {
+    return openTransport(this.#options, this.#folder);
+  }
+}
+
+type Mode = NonNullable<NonNullable<ClientOptions["versionNegotiation"]>["mode"]>;
+
+const modeOf = (protocol: McpOptions["protocol"]): Mode => {
+  if (protocol === "2025-11-25") return "legacy";
+  return protocol === "auto" ? "auto" : { pin: protocol };
+};
+
+const isNegotiationFailure = (thrown: unknown): boolean =>
+  thrown instanceof Error && "code" in thrown && thrown.code === "ERA_NEGOTIATION_FAILED";
+
+/**
+ * The library would compile a server's output schemas to code, whose patterns backtrack for as long as the server likes. Models
+ * get results as text, whatever their schema.
+ */
+const trusting: NonNullable<ClientOptions["jsonSchemaValidator"]> = {
+  getValidator: () => (value) => ({ valid: true, data: value as never, errorMessage: undefined }),
+};
