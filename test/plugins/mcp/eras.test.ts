@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { expect } from "chai";
 import mcp from "../../../plugins/mcp/index.ts";
-import type { ToolSource } from "../../../src/core/tool.ts";
+import type { ToolSource } from "../../../src/core/ports/tool.ts";
 import { callTool, testPluginContext, toolNamed } from "../../../src/testing.ts";
 import { serveFetch } from "./http-server.ts";
 
