@@ -6,6 +6,7 @@ export * from "./core/errors/errors.ts";
 export * from "./core/errors/untrusted-json.ts";
 export * from "./core/journal/audit.ts";
 export * from "./core/journal/journal.ts";
+export * from "./core/journal/key-values.ts";
 export * from "./core/journal/prune-steps.ts";
 export * from "./core/journal/run-log.ts";
 export * from "./core/journal/sql-rows.ts";

@@ -17,6 +17,7 @@ import {
   type Journal,
   joinWires,
   type KeptWire,
+  type KeyValues,
   type ListQuery,
   type NewSignal,
   type Ownership,
@@ -33,6 +34,7 @@ import {
 import { AuditLog } from "./audit-log.ts";
 import { MemoryBlobs } from "./blobs.ts";
 import { Hints } from "./hints.ts";
+import { MemoryKeyValues } from "./key-values.ts";
 import { pageOf } from "./list.ts";
 import { claimFor, isCancelled, isThere, ownershipOf, passes, rowOf, type StoredRun } from "./run.ts";
 import { nameOf, RunTable } from "./run-table.ts";
@@ -65,6 +67,8 @@ export class MemoryJournal implements Journal {
     this.#clock = options.clock;
     this.#keep = options.keep;
   }
+
+  readonly keyValues: KeyValues = new MemoryKeyValues(() => this.#usable("journal.values"));
 
   get blobs(): BlobStore {
     return this.#blobs;

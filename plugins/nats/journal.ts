@@ -11,6 +11,7 @@ import {
   type Journal,
   joinWires,
   type KeptWire,
+  type KeyValues,
   type ListQuery,
   type NewSignal,
   type Ownership,
@@ -31,6 +32,7 @@ import { Enqueueing } from "./enqueue.ts";
 import { failed } from "./failures.ts";
 import { Feed } from "./feed.ts";
 import { Hints } from "./hints.ts";
+import { NatsKeyValues } from "./key-values.ts";
 import type { Known } from "./known.ts";
 import { Lines } from "./lines.ts";
 import { asksOpen, list, refuseUnsupported, rowFor } from "./list.ts";
@@ -62,6 +64,7 @@ export interface NatsJournalOptions {
 export class NatsJournal implements Journal {
   readonly lease: number;
   readonly blobs: Blobs;
+  readonly keyValues: KeyValues;
   readonly #store: Store;
   readonly #names: Names;
   readonly #ready: (op: string) => Promise<void>;
@@ -90,6 +93,7 @@ export class NatsJournal implements Journal {
     const callers = new Callers({ lines, names, view, tails });
     const records = new Records(store, names, view);
     this.blobs = new Blobs({ store, names, tails }, () => this.#usable("journal.blob"));
+    this.keyValues = new NatsKeyValues({ store, names }, () => this.#usable("journal.values"));
     this.#view = view;
     this.#feed = new Feed({ store, names, view, domain });
     this.#tails = tails;

@@ -62,6 +62,13 @@ export class Names {
   checkpoint(shard: number, part: number | "*"): string {
     return `v.${this.space}.i.v.${shard}.${part}`;
   }
+  value(space: string, key: string): string {
+    // Always in base64: a key may be anything, "*" too.
+    return `v.${this.space}.i.n.${token(space)}.=${Buffer.from(key).toString("base64url")}`;
+  }
+  values(space: string): string {
+    return `v.${this.space}.i.n.${token(space)}.*`;
+  }
   get clock(): string {
     return `v.${this.space}.i.c`;
   }

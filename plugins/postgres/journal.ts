@@ -16,6 +16,7 @@ import {
   type Journal,
   joinWires,
   type KeptWire,
+  type KeyValues,
   type ListQuery,
   type NewSignal,
   noDigests,
@@ -43,6 +44,7 @@ import {
 import { blobStore } from "./blobs.ts";
 import type { Ask, Database } from "./database.ts";
 import { Hints } from "./hints.ts";
+import { keyValues } from "./key-values.ts";
 import { listConditions, sortColumns } from "./list.ts";
 import type { ReadReplica } from "./read-replica.ts";
 import { restore } from "./restore.ts";
@@ -56,6 +58,7 @@ const wakeEvery = 200;
 export class PostgresJournal implements Journal {
   readonly lease: number;
   readonly blobs: BlobStore;
+  readonly keyValues: KeyValues;
   readonly #database: Database;
   readonly #hints: Hints;
   readonly #sql: Statements;
@@ -81,6 +84,7 @@ export class PostgresJournal implements Journal {
     this.#hints = new Hints(database, options.pooler ? options.poll : undefined);
     this.#sql = statements(database.schema);
     this.blobs = blobStore(database, this.#sql);
+    this.keyValues = keyValues(database, this.#sql);
   }
 
   async append(batch: readonly Append[]): Promise<ReadonlySet<Ownership>> {

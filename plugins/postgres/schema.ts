@@ -145,6 +145,17 @@ export const migrations: readonly string[] = [
     EXCEPTION WHEN others THEN RETURN NULL;
     END $body$;
   `,
+  // Small values of plugins; a sequence gives each write a version of its own. Keys are compared byte by byte.
+  `
+  CREATE SEQUENCE $.key_versions;
+  CREATE TABLE $.key_values (
+    space text COLLATE "C" NOT NULL,
+    key text COLLATE "C" NOT NULL,
+    version bigint NOT NULL DEFAULT nextval('$.key_versions'),
+    value text NOT NULL,
+    PRIMARY KEY (space, key)
+  );
+  `,
 ];
 
 /** A permanently unusable database; the message is for people. */

@@ -212,6 +212,14 @@ export const statements = (schema: string) => ({
       AND NOT EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.run = u.run)`,
   forgetBlobs: `DELETE FROM ${schema}.blobs b WHERE b.put_at < ${now} - interval '1 hour'
     AND NOT EXISTS (SELECT 1 FROM ${schema}.blob_uses u WHERE u.hash = b.hash)`,
+  getValue: `SELECT key, value, version::float8 AS version FROM ${schema}.key_values WHERE space = $1 AND key = $2`,
+  insertValue: `INSERT INTO ${schema}.key_values (space, key, value) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING
+    RETURNING version::float8 AS version`,
+  updateValue: `UPDATE ${schema}.key_values SET value = $3, version = nextval('${schema}.key_versions')
+    WHERE space = $1 AND key = $2 AND version = $4 RETURNING version::float8 AS version`,
+  removeValue: `DELETE FROM ${schema}.key_values WHERE space = $1 AND key = $2 AND version = $3 RETURNING 1`,
+  listValues: `SELECT key, value, version::float8 AS version FROM ${schema}.key_values
+    WHERE space = $1 AND key > $2 AND key >= $3 AND starts_with(key, $3) ORDER BY key LIMIT $4`,
   audit: `INSERT INTO ${schema}.audit (action, actor, tenant, run, details) VALUES ($1, $2, $3, $4, $5)`,
   audits: `SELECT number::float8 AS number, ${millis("at")} AS at, action, actor, tenant, run, details FROM ${schema}.audit
     WHERE ($1::text IS NULL OR tenant = $1) AND ($2::text IS NULL OR action = $2) AND ($3::text IS NULL OR run = $3)

@@ -14,6 +14,7 @@ import {
   type Journal,
   joinWires,
   type KeptWire,
+  type KeyValues,
   type ListQuery,
   type Log,
   mostWords,
@@ -41,6 +42,7 @@ import {
 } from "venturi/plugin";
 import { Blobs } from "./blobs.ts";
 import { Grouped } from "./grouped.ts";
+import { keyValues } from "./key-values.ts";
 import type { Enqueued, EnqueueRow, ThreadOptions } from "./protocol.ts";
 import { toAuditRow, toColumns, toDigestRow, toRestoreRow } from "./rows.ts";
 import { StoreThread } from "./store-thread.ts";
@@ -58,6 +60,7 @@ export class SqliteJournal implements Journal {
   #readers = 0;
 
   readonly blobs: BlobStore;
+  readonly keyValues: KeyValues;
 
   constructor(options: ThreadOptions, log: Log = silentLog) {
     this.lease = options.lease;
@@ -83,6 +86,7 @@ export class SqliteJournal implements Journal {
         ? this.#thread
         : new StoreThread({ ...options, role: "reads" }, { changed() {}, loss() {} });
     this.blobs = new Blobs({ writes: this.#thread, reads: this.#reads });
+    this.keyValues = keyValues({ writes: this.#thread, reads: this.#reads });
     this.#enqueues = new Grouped(
       (rows) => this.#thread.ask("enqueue", rows),
       ({ request }) => request.length,

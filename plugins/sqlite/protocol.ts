@@ -4,6 +4,8 @@ import type {
   ClaimFilter,
   ClaimRow,
   KeptWire,
+  KeyRange,
+  KeyValue,
   ListQuery,
   RecordRow,
   SignalRow,
@@ -157,6 +159,11 @@ export interface Operations {
   blob(hash: string): BlobRow | undefined;
   blobPart(hash: string, part: number): Uint8Array | undefined;
   blobsOf(run: string): string[];
+  getValue(space: string, key: string): KeyValue | undefined;
+  /** `fresh`: the version it gets. */
+  putValue(space: string, entry: KeyValue, fresh: number): boolean;
+  removeValue(space: string, key: string, version: number): boolean;
+  listValues(space: string, range: Required<KeyRange>): KeyValue[];
   ping(bytes?: number): void;
   /** Whether changes name the runs with new events. */
   watchEvents(events: "watch" | "ignore"): void;

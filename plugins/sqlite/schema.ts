@@ -198,6 +198,16 @@ export const migrations: readonly string[] = [
     UNIQUE (hash, part)
   ) STRICT;
   `,
+  // Small values of plugins; the version is drawn anew with every write.
+  `
+  CREATE TABLE key_values (
+    space TEXT NOT NULL,
+    key TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    value TEXT NOT NULL,
+    PRIMARY KEY (space, key)
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** "vntr": identifies a file as our journal before anything is written to it. */

@@ -252,3 +252,11 @@ export const newRecords = "SELECT run FROM records WHERE id > :after LIMIT :limi
 export const newSignals =
   "SELECT DISTINCT r.run FROM signals s JOIN runs r ON r.id = s.run WHERE s.id > :after LIMIT :limit";
 export const nameRun = "SELECT run FROM runs WHERE id = ?";
+
+export const getValue = "SELECT key, value, version FROM key_values WHERE space = ? AND key = ?";
+export const insertValue = "INSERT OR IGNORE INTO key_values (space, key, version, value) VALUES (?, ?, ?, ?)";
+export const updateValue = "UPDATE key_values SET version = ?, value = ? WHERE space = ? AND key = ? AND version = ?";
+export const removeValue = "DELETE FROM key_values WHERE space = ? AND key = ? AND version = ?";
+/** Its keys are compared byte by byte, which is the order of the port. */
+export const listValues = `SELECT key, value, version FROM key_values WHERE space = :space AND key > :after
+  AND substr(key, 1, length(:prefix)) = :prefix AND key >= :prefix ORDER BY key LIMIT :limit`;

@@ -4,6 +4,8 @@ import type {
   AuditRow,
   ClaimFilter,
   ClaimRow,
+  KeyRange,
+  KeyValue,
   ListQuery,
   RecordRow,
   SignalRow,
@@ -259,6 +261,26 @@ export class Store implements Omit<Operations, "close"> {
 
   blobsOf(run: string): string[] {
     return this.#ask.all<{ hash: string }>(sql.listBlobs, { run }).map(({ hash }) => hash);
+  }
+
+  getValue(space: string, key: string): KeyValue | undefined {
+    return this.#ask.get<KeyValue>(sql.getValue, space, key);
+  }
+
+  putValue(space: string, { key, value, version }: KeyValue, fresh: number): boolean {
+    const put = () =>
+      version === 0
+        ? this.#ask.run(sql.insertValue, space, key, fresh, value)
+        : this.#ask.run(sql.updateValue, fresh, value, space, key, version);
+    return this.#write(() => put().changes === 1);
+  }
+
+  removeValue(space: string, key: string, version: number): boolean {
+    return this.#write(() => this.#ask.run(sql.removeValue, space, key, version).changes === 1);
+  }
+
+  listValues(space: string, { prefix, after, limit }: Required<KeyRange>): KeyValue[] {
+    return this.#ask.all<KeyValue>(sql.listValues, { space, prefix, after, limit });
   }
 
   /** A write transaction: a file locked by another process can still be read. */

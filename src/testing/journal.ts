@@ -4,6 +4,7 @@ import { JournalBench, type JournalSubject } from "./journal-bench.ts";
 import { blobCases } from "./journal-blobs.ts";
 import { claimCases } from "./journal-claims.ts";
 import { digestCases } from "./journal-digests.ts";
+import { keyValueCases } from "./journal-key-values.ts";
 import { readCases } from "./journal-read.ts";
 import { restoreCases } from "./journal-restore.ts";
 import { signalCases } from "./journal-signals.ts";
@@ -24,6 +25,7 @@ export function journalContract(name: string, subject: JournalSubject): void {
     restoreCases(bench);
     blobCases(bench);
     digestCases(bench);
+    keyValueCases(bench);
 
     it("answers a ping, also one that stores something, and rejects everything with journal_failed once closed", async () => {
       const journal = await bench.open();

@@ -8,6 +8,7 @@ import type { RunRow } from "../run/run-row.ts";
 import type { StoredKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
 import type { AuditEntry, AuditQuery, AuditRecord } from "./audit.ts";
+import type { KeyValues } from "./key-values.ts";
 
 /**
  * One worker's claim on a run. Each claim increments the epoch, which acts as the fencing token. `head` is the seq of the last
@@ -218,6 +219,8 @@ export interface Journal {
   wire?(run: string): Promise<KeptWire[]>;
   /** Content referred to by hash. Without it, content stays inline in requests and events. */
   readonly blobs?: BlobStore;
+  /** Small values of plugins. Without it, what they keep is gone with the process. */
+  readonly keyValues?: KeyValues;
   /**
    * Rejects with `journal_failed` when the engine is unavailable; with `bytes`, also when it cannot store so many now. An empty
    * transaction succeeds on a full disk.

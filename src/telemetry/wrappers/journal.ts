@@ -7,7 +7,7 @@ const slow = 1_000;
 
 /** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, wire, workers, blobs, free } = journal;
+  const { keepWire, keepDigest, wire, workers, blobs, keyValues, free } = journal;
   return {
     lease: journal.lease,
     append(batch) {
@@ -52,6 +52,7 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     // Of another process, so there is no trace of theirs here.
     ...(free === undefined ? {} : { free: free.bind(journal) }),
     ...(blobs === undefined ? {} : { blobs }),
+    ...(keyValues === undefined ? {} : { keyValues }),
     ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
     ...(workers === undefined ? {} : { workers: workers.bind(journal) }),
   };

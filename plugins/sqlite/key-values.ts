@@ -1,0 +1,14 @@
+import { randomInt } from "node:crypto";
+import { type KeyValues, mostListed } from "venturi/plugin";
+import type { Threads } from "./blobs.ts";
+
+export const keyValues = ({ writes, reads }: Threads): KeyValues => ({
+  get: (space, key) => reads.ask("getValue", space, key),
+  async put(space, entry) {
+    const fresh = randomInt(1, 2 ** 47);
+    return (await writes.ask("putValue", space, entry, fresh)) ? fresh : undefined;
+  },
+  remove: (space, key, version) => writes.ask("removeValue", space, key, version),
+  list: (space, { prefix = "", after = "", limit = mostListed } = {}) =>
+    reads.ask("listValues", space, { prefix, after, limit }),
+});
