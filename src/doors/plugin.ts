@@ -206,6 +206,7 @@ export const nativeOf = door(
   face.nativeOf,
   "wire: string, object: array|object, argument 3: object",
 );
+export const nextTurn = door("plugin.nextTurn", face.nextTurn, "clock: object => promise");
 export const noDigests = door("plugin.noDigests", face.noDigests, "why: string");
 export const notCounted = door("plugin.notCounted", face.notCounted, "");
 export const objectIn = door("plugin.objectIn", face.objectIn, "text: string");

@@ -102,6 +102,7 @@ export const VirtualClock = doorOfClass("testing.VirtualClock", face.VirtualCloc
   now: "",
   monotonic: "",
   after: "ms: number, callback: function",
+  turn: "callback: function",
   advance: "ms: number => promise",
   next: " => promise",
 });

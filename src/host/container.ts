@@ -1,3 +1,4 @@
+import { Chance, systemChance } from "../core/ports/chance.ts";
 import { WriteWatch } from "../journal/write-watch.ts";
 import "reflect-metadata";
 import { container, type DependencyContainer, type InjectionToken } from "tsyringe";
@@ -36,6 +37,7 @@ import { Sessions } from "./runs/sessions.ts";
 /** All bindings and their lifetimes. Those without `use` or `make` are supplied when their container is created. */
 export const bindings: readonly Binding[] = [
   { token: Clock, lifetime: "singleton" },
+  { token: Chance, lifetime: "singleton", needs: [], make: () => systemChance },
   { token: Log, lifetime: "singleton" },
   { token: Telemetry, lifetime: "singleton" },
   { token: Stalls, lifetime: "singleton" },
@@ -71,8 +73,8 @@ export const bindings: readonly Binding[] = [
   {
     token: ContentStore,
     lifetime: "singleton",
-    needs: [Journal],
-    make: ({ blobs }: Journal) => new ContentStore(blobs),
+    needs: [Journal, Clock],
+    make: ({ blobs }: Journal, clock: Clock) => new ContentStore(blobs, clock),
   },
   {
     token: Admission,

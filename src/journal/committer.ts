@@ -252,7 +252,7 @@ export class Committer implements LogOwner {
   async #endRun(log: OwnedLog, item: Append, error: VenturiError): Promise<void> {
     const { run } = log.ownership;
     this.#log.error("record cannot be stored; run ended as failed", { run, code: error.code, error: error.message });
-    const instead = endInstead(item, error);
+    const instead = endInstead(item, error, this.clock.now());
     const end = { ...instead, ...log.endAfter(instead.events) };
     try {
       const fenced = await this.#append([end]);

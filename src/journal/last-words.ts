@@ -16,13 +16,13 @@ export const failedWith = (error: VenturiError): EventBody => ({
  * Replaces a batch the engine will never accept: the run ends after its last stored event. If nothing is stored yet, a
  * `run.started` without the input comes first; the request has the input.
  */
-export function endInstead(item: Append, error: VenturiError): Append {
+export function endInstead(item: Append, error: VenturiError, now: number): Append {
   const { ownership } = item;
   const first = item.events[0];
   const agent = first?.type === "run.started" ? first.agent : "";
   const bodies: EventBody[] = ownership.head > 0 ? [] : [{ type: "run.started", agent, input: {} }];
   bodies.push(failedWith(error));
-  const at = first?.at ?? Date.now();
+  const at = first?.at ?? now;
   const events = bodies.map(
     (body, index) => ({ ...body, run: ownership.run, seq: ownership.head + 1 + index, at }) as RunEvent, // completed here
   );

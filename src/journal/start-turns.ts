@@ -1,3 +1,5 @@
+import type { Clock } from "../core/ports/clock.ts";
+
 /** Runs that may start in one turn of the event loop. */
 const perTurn = 8;
 
@@ -6,15 +8,20 @@ const perTurn = 8;
  * would hold up every open stream (322 ms); eight at a time leave gaps (45–70 ms).
  */
 export class StartTurns {
+  readonly #clock: Clock;
   #left = perTurn;
   #turning = false;
   readonly #waiting: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
 
   /** Undefined: start now. A promise: wait for it. */
   take(): Promise<void> | undefined {
     if (!this.#turning) {
       this.#turning = true;
-      setImmediate(this.#turn);
+      this.#clock.turn(this.#turn);
     }
     if (this.#left > 0) {
       this.#left -= 1;
@@ -27,7 +34,7 @@ export class StartTurns {
     const next = this.#waiting.splice(0, perTurn);
     this.#left = perTurn - next.length;
     this.#turning = next.length > 0;
-    if (this.#turning) setImmediate(this.#turn);
+    if (this.#turning) this.#clock.turn(this.#turn);
     for (const start of next) start();
   };
 }

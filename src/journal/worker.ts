@@ -94,7 +94,7 @@ export class Worker {
   readonly #prices: () => Prices;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
-  readonly #turns = new StartTurns();
+  readonly #turns: StartTurns;
   readonly #suspects: SuspectStarts;
   readonly #strayLeases: StrayLeases;
   readonly #stopping = new AbortController();
@@ -123,6 +123,7 @@ export class Worker {
     this.#prices = options.prices ?? (() => ({}));
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
+    this.#turns = new StartTurns(this.#clock);
     this.#suspects = new SuspectStarts(this.#clock);
     this.#signals = new SignalWatch(options.journal);
     this.#strayLeases = new StrayLeases(options.journal, this.name, (ownership) => this.#active.has(keyOf(ownership)));

@@ -32,6 +32,11 @@ export class VirtualClock implements Clock {
     };
   }
 
+  /** The event loop's own: time does not pass. */
+  turn(callback: () => void): void {
+    setImmediate(callback);
+  }
+
   get pending(): number {
     return this.#timers.length;
   }

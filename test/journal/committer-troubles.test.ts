@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { VenturiError } from "../../src/core/errors/errors.ts";
+import { systemClock } from "../../src/core/ports/clock.ts";
 import type { EventBody, RunEvent } from "../../src/core/run/events.ts";
 import { Committer, type CommitterOptions } from "../../src/journal/committer.ts";
 import { endInstead } from "../../src/journal/last-words.ts";
@@ -268,7 +269,7 @@ describe("the end of a run that cannot write its own", () => {
   });
 
   it("starts the run if nothing of it is stored, and follows its last event otherwise", () => {
-    const fresh = endInstead(item(0, started()), error);
+    const fresh = endInstead(item(0, started()), error, 99);
     expect(fresh.state).to.equal("done");
     expect(fresh.events).to.deep.equal([
       { type: "run.started", agent: "a", input: {}, run: "r", seq: 1, at: 77 },
@@ -278,8 +279,8 @@ describe("the end of a run that cannot write its own", () => {
       type: "run.failed",
       error: { op: "journal.append", code: "record_invalid", err: "too big" },
     });
-    expect(endInstead(item(0, delta("x")), error).events[0]).to.include({ type: "run.started", agent: "" });
-    const later = endInstead(item(4, delta("x")), error).events;
+    expect(endInstead(item(0, delta("x")), error, 99).events[0]).to.include({ type: "run.started", agent: "" });
+    const later = endInstead(item(4, delta("x")), error, 99).events;
     expect(later.map(({ type, seq }) => [type, seq])).to.deep.equal([["run.failed", 5]]);
   });
 });
@@ -353,7 +354,7 @@ describe("the turns of starting runs", () => {
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
   it("let eight start at once in each turn, also when earlier ones waited", async () => {
-    const turns = new StartTurns();
+    const turns = new StartTurns(systemClock);
     const begun: number[] = [];
     const take = (run: number) => {
       const wait = turns.take();

@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { expect } from "chai";
+import { systemClock } from "../../src/core/ports/clock.ts";
 import { StartTurns } from "../../src/journal/start-turns.ts";
 
 describe("the starts of runs", () => {
   it("begin at once when there are few, and eight to a turn of the event loop in a burst, in order", async () => {
-    const turns = new StartTurns();
+    const turns = new StartTurns(systemClock);
     const started: number[] = [];
     for (let run = 0; run < 30; run++) {
       const wait = turns.take();

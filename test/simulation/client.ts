@@ -101,8 +101,7 @@ export class Client {
     const seen: RunEvent[] = [];
     for (;;) {
       const server = await this.#server();
-      const { life, runs } = server;
-      const stream = life.enter(() => runs.follow(run, { after: seen.length })[Symbol.asyncIterator]());
+      const stream = server.runs.follow(run, { after: seen.length })[Symbol.asyncIterator]();
       for (;;) {
         const step = await this.#ask(server, () => stream.next());
         if (step === "dead") break;
@@ -114,7 +113,7 @@ export class Client {
         for (const event of step.value.value) this.#see(run, event, seen);
         if (seen.some(isTerminal)) return seen;
         if (!engine.calm && world.decisions.chance(profile.drops)) {
-          void life.enter(() => stream.return?.());
+          void stream.return?.();
           break;
         }
       }
@@ -177,8 +176,7 @@ export class Client {
   #ask<T>({ life }: Server, work: () => Promise<T>): Promise<Outcome<T>> {
     return new Promise((resolve) => {
       life.onDeath.push(() => resolve("dead"));
-      life
-        .enter(work)
+      work()
         .then((value) => resolve({ value }))
         .catch((thrown: unknown) => resolve({ error: errorOf(thrown) }));
     });

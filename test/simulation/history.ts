@@ -4,7 +4,6 @@ import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { Client } from "./client.ts";
 import { Coverage } from "./coverage.ts";
 import type { Decisions } from "./decisions.ts";
-import { resetIds } from "./escapes.ts";
 import { Ledger } from "./ledger.ts";
 import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
@@ -33,7 +32,6 @@ export async function history(
   decisions: Decisions,
   options: { trace?: boolean; most?: number } = {},
 ): Promise<History> {
-  resetIds();
   const world = new World(decisions, options);
   const profile = profileOf(decisions);
   const coverage = new Coverage();
@@ -70,11 +68,12 @@ export async function history(
     world.note(`drain ${server.life.name}`);
     coverage.count("drain");
     const over = () => server.life.dead || end(server);
-    void server.life.enter(async () => {
+    const leave = async () => {
       await server.runs.drain(decisions.below(3_000), "release").catch(() => {});
       await server.runs.close().catch(() => {});
       world.later(undefined, `exit of ${server.life.name}`, 0, over);
-    });
+    };
+    void leave();
   };
 
   for (let slot = 0; slot < profile.workers; slot++) start(slot);

@@ -32,59 +32,58 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
   const { world, profile } = engine;
   const life = world.birth(`w${slot}.${number}`);
   world.note(`boot ${life.name}`);
-  return life.enter(() => {
-    const clock = life.clock(slot === 1 ? profile.skew : 0);
-    const journal = connect(engine, life);
-    const log = logOf(engine, life);
-    const parts = { world, life, profile, ledger, isCalm: () => engine.calm };
-    const agent: AgentDefinition = {
-      ...agentOf({
-        model: modelOf(parts),
-        tools: toolsOf(parts),
-        chain: { retry: { max: 2 } },
-        policy: { grace: 1_000, approvalTimeout: 240_000 },
-      }),
-      name: "tester",
-    };
-    const content = new ContentStore(undefined);
-    const sessions = new Sessions(journal);
-    const breakers = new Breakers(clock);
-    const config = {
-      limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
-      prices: {},
-      telemetry: { logs: {} },
-    } as unknown as Config; // as much of it as is read
-    const revision = { config, agents: new Map([[agent.name, agent]]) } as unknown as ConfigRevision;
-    const open = (work: PipelineWork) =>
-      new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal);
-    Object.assign(revision, { pipelines: { open } });
-    const revisions = { current: revision, acquire: () => ({ revision, release: () => {} }) } as unknown as Revisions;
-    const memory = new HeldMemory(1_000_000_000);
-    const admission = new Admission({ activeRuns: 100, queue: 100, queueWait: 10_000, clock });
-    const runs = new HostRuns(
-      config,
-      journal,
-      revisions,
-      content,
-      sessions,
-      admission,
-      noTelemetry,
-      clock,
-      log,
-      life.name,
-      "any",
-      memory,
-      new WriteWatch({ clock, log }),
-    );
-    const opening = () =>
-      runs.open().catch((thrown: unknown) => {
-        // The program would exit and be started again.
-        world.note(`${life.name} could not start: ${thrown}`);
-        world.later(life, "starts again", 1_000, opening);
-      });
-    void opening();
-    return { slot, life, runs, memory };
-  });
+  const clock = life.clock(slot === 1 ? profile.skew : 0);
+  const journal = connect(engine, life);
+  const log = logOf(engine, life);
+  const parts = { world, life, profile, ledger, isCalm: () => engine.calm };
+  const agent: AgentDefinition = {
+    ...agentOf({
+      model: modelOf(parts),
+      tools: toolsOf(parts),
+      chain: { retry: { max: 2 } },
+      policy: { grace: 1_000, approvalTimeout: 240_000 },
+    }),
+    name: "tester",
+  };
+  const content = new ContentStore(undefined, clock);
+  const sessions = new Sessions(journal);
+  const breakers = new Breakers(clock);
+  const config = {
+    limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
+    prices: {},
+    telemetry: { logs: {} },
+  } as unknown as Config; // as much of it as is read
+  const revision = { config, agents: new Map([[agent.name, agent]]) } as unknown as ConfigRevision;
+  const open = (work: PipelineWork) =>
+    new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal, life.chance);
+  Object.assign(revision, { pipelines: { open } });
+  const revisions = { current: revision, acquire: () => ({ revision, release: () => {} }) } as unknown as Revisions;
+  const memory = new HeldMemory(1_000_000_000);
+  const admission = new Admission({ activeRuns: 100, queue: 100, queueWait: 10_000, clock });
+  const runs = new HostRuns(
+    config,
+    journal,
+    revisions,
+    content,
+    sessions,
+    admission,
+    noTelemetry,
+    clock,
+    log,
+    life.name,
+    "any",
+    memory,
+    new WriteWatch({ clock, log }),
+    life.chance,
+  );
+  const opening = () =>
+    runs.open().catch((thrown: unknown) => {
+      // The program would exit and be started again.
+      world.note(`${life.name} could not start: ${thrown}`);
+      world.later(life, "starts again", 1_000, opening);
+    });
+  void opening();
+  return { slot, life, runs, memory };
 }
 
 function logOf({ world, coverage }: Engine, life: Life): Log {

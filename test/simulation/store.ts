@@ -35,10 +35,10 @@ export class Engine {
     this.world = world;
     this.profile = profile;
     this.coverage = coverage;
-    const after = () => {
-      throw new Error("the store has no timers");
+    const never = () => {
+      throw new Error("the store waits for nothing");
     };
-    const clock = { now: () => Math.floor(world.now), monotonic: () => world.now, after };
+    const clock = { now: () => Math.floor(world.now), monotonic: () => world.now, after: never, turn: never };
     this.inner = new MemoryJournal({ clock, keep: 1_000_000, lease: 10_000 });
   }
 

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from "node:async_hooks";
+import type { Chance } from "../../src/core/ports/chance.ts";
 import type { Clock } from "../../src/core/ports/clock.ts";
 import type { Decisions } from "./decisions.ts";
 
@@ -17,10 +17,10 @@ interface Item {
 export const epoch = 1_700_000_000_000;
 /** Faults end here, ms. */
 export const calmAt = 90_000;
-const here = new AsyncLocalStorage<Life>();
 
-/** The process whose code is executing. */
-export const currentLife = (): Life | undefined => here.getStore();
+/** The world whose code is executing, for what reaches past the ports. */
+let running: World | undefined;
+export const runningWorld = (): World | undefined => running;
 
 /** One process from its start to its end. Nothing of it runs after its death, not even a `finally`, as after a kill. */
 export class Life {
@@ -31,14 +31,13 @@ export class Life {
   /** Timers that are due, oldest first. */
   readonly due: Item[] = [];
   readonly turns: Item[] = [];
+  readonly chance: Chance;
 
   constructor(world: World, name: string) {
     this.world = world;
     this.name = name;
-  }
-
-  enter<T>(work: () => T): T {
-    return here.run(this, work);
+    const { decisions } = world;
+    this.chance = { random: () => decisions.below(1_000) / 1_000, uuid: () => world.uuid() };
   }
 
   /** Virtual time, which all processes share, with this process's own error of the wall clock. */
@@ -48,6 +47,9 @@ export class Life {
       now: () => Math.floor(world.now + skew),
       monotonic: () => world.now,
       after: (ms, callback) => world.timer(this, ms, callback),
+      turn: (callback) => {
+        if (!this.dead) world.turn(this, callback);
+      },
     };
   }
 
@@ -74,6 +76,7 @@ export class World {
   readonly #ready: Item[] = [];
   readonly #lives = new Set<Life>();
   #ids = 0;
+  #uuids = 0;
 
   constructor(decisions: Decisions, options: { trace?: boolean } = {}) {
     this.decisions = decisions;
@@ -82,9 +85,13 @@ export class World {
 
   note(line: string): void {
     this.trace?.push(`${String(Math.round(this.now - epoch)).padStart(7)} ms  ${line}`);
-    let { hash } = this;
-    for (let at = 0; at < line.length; at++) hash = Math.imul(hash ^ line.charCodeAt(at), 0x01000193);
-    this.hash = Math.imul(hash ^ this.now, 0x01000193);
+    this.hash = Math.imul(Math.imul(this.hash ^ line.length, 0x01000193) ^ this.now, 0x01000193);
+  }
+
+  /** Numbers in place of random ids: the same in every repetition, and different in each process. */
+  uuid(): string {
+    const id = (++this.#uuids).toString(16);
+    return `${id.padStart(8, "0")}-0000-4000-8000-${id.padStart(12, "0")}`;
   }
 
   violated(what: string): void {
@@ -131,15 +138,22 @@ export class World {
 
   /** Runs until `done`, a violation, nothing pending, or too many steps. */
   async run(done: () => boolean, most: number): Promise<void> {
-    await settled();
-    while (!done() && this.steps < most && this.violations.length === 0) {
-      const item = this.#next();
-      if (item === undefined) return;
-      this.steps += 1;
-      if (item.kind === "io") this.note(`${item.life?.name ?? "world"}: ${item.label}`);
-      if (item.life === undefined) item.callback();
-      else item.life.enter(item.callback);
+    running = this;
+    try {
       await settled();
+      while (!done() && this.steps < most && this.violations.length === 0) {
+        const item = this.#next();
+        if (item === undefined) return;
+        this.steps += 1;
+        this.hash = Math.imul(Math.imul(this.hash ^ item.id, 0x01000193) ^ this.now, 0x01000193);
+        if (this.trace !== undefined && item.kind === "io") this.note(`${item.life?.name ?? "world"}: ${item.label}`);
+        item.callback();
+        await settled();
+        // Rejections that nobody handles come out in a turn of the real event loop.
+        if (this.steps % 4_096 === 0) await new Promise((resolve) => realSetImmediate(resolve));
+      }
+    } finally {
+      running = undefined;
     }
   }
 
@@ -195,8 +209,12 @@ export class World {
 
 const realSetImmediate = globalThis.setImmediate;
 
-/** Ticks and microtasks run out before the immediate; every other source of work is an item, so one turn is enough. */
-const settled = (): Promise<void> => new Promise((resolve) => realSetImmediate(resolve));
+/**
+ * Microtasks run out before a tick; what a tick of the product starts runs out before the next one. Every other source of work is
+ * an item. A turn of the real event loop would do as well, and costs four times as much.
+ */
+const settled = (): Promise<void> =>
+  new Promise((resolve) => process.nextTick(() => queueMicrotask(() => process.nextTick(resolve))));
 
 /** A binary heap by time, then by age. */
 class Heap {

@@ -160,7 +160,7 @@ describe("the event loop", () => {
   it("blocked by a tool is noticed, with the tool's name", async () => {
     const stalls: Stall[] = [];
     const monitor = new EventLoopMonitor(
-      { now: Date.now, monotonic: () => performance.now(), after: () => () => {} },
+      { now: Date.now, monotonic: () => performance.now(), after: () => () => {}, turn: () => {} },
       (stall) => stalls.push(stall),
     ).start();
     const leave = monitor.watch();
@@ -181,7 +181,10 @@ describe("the event loop", () => {
 
   it("of half a second or more is known as soon as it ends, before the late sample too", () => {
     let now = 1_000;
-    const monitor = new EventLoopMonitor({ now: Date.now, monotonic: () => now, after: () => () => {} }, () => {});
+    const monitor = new EventLoopMonitor(
+      { now: Date.now, monotonic: () => now, after: () => () => {}, turn: () => {} },
+      () => {},
+    );
     expect(monitor.longAt()).to.equal(undefined);
     const leave = monitor.start().watch();
     now += 50 + 499;
@@ -203,7 +206,10 @@ describe("the event loop", () => {
       looks += 1;
       return performance.now();
     };
-    const monitor = new EventLoopMonitor({ now: Date.now, monotonic, after: () => () => {} }, () => {}).start();
+    const monitor = new EventLoopMonitor(
+      { now: Date.now, monotonic, after: () => () => {}, turn: () => {} },
+      () => {},
+    ).start();
     // Both bounds hold on a machine that stops for a while: three looks at rest take three seconds.
     const looksOften = async (): Promise<void> => {
       const start = performance.now();

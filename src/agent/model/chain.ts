@@ -1,5 +1,6 @@
 import { reasonsOf, VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { GenerationRequest } from "../../core/model/provider.ts";
+import { systemChance } from "../../core/ports/chance.ts";
 import { sleep } from "../../core/ports/clock.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
 import { isUnusual, stalledAt } from "../run/blame.ts";
@@ -86,7 +87,7 @@ function later(run: RunContext, queue: Turn[], { target, error }: { target: Mode
   const asked = askedWait(error);
   if (targets.length < 2 || failover === "never" || retry.max === 0 || !worthRetrying(error)) return;
   if (asked === undefined || asked <= patient || asked > longestWait(run)) return;
-  const until = run.parts.clock.monotonic() + withJitter(asked);
+  const until = run.parts.clock.monotonic() + withJitter(run, asked);
   const known = queue.at(-1);
   if (known?.wait === undefined) queue.push({ target, wait: { until, error } });
   else if (until < known.wait.until) queue[queue.length - 1] = { target, wait: { until, error } };
@@ -148,7 +149,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       breaker.failed(failure.error, { shown: failure.shown, stalled, unusual: isUnusual(run.parts.request) });
       const inTime = (askedWait(failure.error) ?? 0) <= given.patience;
       const retries = !failure.shown && inTime && worthRetrying(failure.error) && tries < run.agent.model.retry.max;
-      const retryMs = retries ? backoff(failure.error, tries) : undefined;
+      const retryMs = retries ? backoff(run, failure.error, tries) : undefined;
       tellFailed(run, { round, target, attempt, failure, retryMs });
       if (failure.shown) return failure;
       await round.retract(failure.error.code);
@@ -234,11 +235,13 @@ function namingWait(run: RunContext, failure: GenerationFailure): GenerationFail
 }
 
 /** Jitter keeps clients that were rejected together from retrying together. */
-const withJitter = (asked: number): number => asked * (1 + Math.random() * 0.25);
+const withJitter = (run: RunContext, asked: number): number => asked * (1 + random(run) * 0.25);
+
+const random = ({ parts }: RunContext): number => (parts.chance ?? systemChance).random();
 
 /** The provider's retry-after plus up to 25 %; without one 0.5 s doubling up to 8 s, minus up to 25 %. */
-function backoff(error: VenturiError, tries: number): number {
+function backoff(run: RunContext, error: VenturiError, tries: number): number {
   const asked = askedWait(error);
-  if (asked !== undefined) return withJitter(asked);
-  return Math.min(8_000, 500 * 2 ** tries) * (1 - Math.random() * 0.25);
+  if (asked !== undefined) return withJitter(run, asked);
+  return Math.min(8_000, 500 * 2 ** tries) * (1 - random(run) * 0.25);
 }

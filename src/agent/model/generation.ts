@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Delta } from "../../core/model/deltas.ts";
 import type { GenerationContext, GenerationRequest, Timeouts } from "../../core/model/provider.ts";
 import type { Usage } from "../../core/model/usage.ts";
+import { nextTurn } from "../../core/ports/clock.ts";
 import { type PolledStream, polled } from "../../core/ports/polled-stream.ts";
 import { callerTrace } from "../../core/values/trace-context.ts";
 import type { Guard } from "../run/breaker.ts";
@@ -71,7 +71,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
       writer.push(read.value);
       const gate = run.parts.gate?.() ?? run.parts.log.pressure;
       if (gate !== undefined) await paced(run, gate);
-      if (reads % readsPerTurn === 0) await nextTurn();
+      if (reads % readsPerTurn === 0) await nextTurn(run.parts.clock);
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
     finish(run, attempt, writer);

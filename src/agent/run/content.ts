@@ -1,8 +1,8 @@
 import { webcrypto } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { BlobStore } from "../../core/journal/journal.ts";
 import type { FilePart, ImagePart, Message, Part, TextPart } from "../../core/model/messages.ts";
+import { type Clock, sleep, systemClock } from "../../core/ports/clock.ts";
 import { beginning } from "../../core/run/digest.ts";
 import { type ContentChange, mapContent, someContent, someText } from "./content-parts.ts";
 
@@ -29,13 +29,15 @@ interface Content {
 /** Images and files of runs: requests and events hold large ones by hash, providers get the data. */
 export class ContentStore {
   readonly #blobs: BlobStore | undefined;
+  readonly #clock: Clock;
   readonly #recent = new Map<string, string>();
   #weight = 0;
   /** When the next large content may be taken up. */
   #busyUntil = 0;
 
-  constructor(blobs: BlobStore | undefined) {
+  constructor(blobs: BlobStore | undefined, clock: Clock = systemClock) {
     this.#blobs = blobs;
+    this.#clock = clock;
   }
 
   /** Refuses hashes and markers, which only this service writes. For messages from outside. */
@@ -127,10 +129,10 @@ export class ContentStore {
   /** Encoding and copying large content takes this process's one thread: what is small gets its turn in between. */
   async #pace(size: number): Promise<void> {
     if (size < unpaced) return;
-    const now = performance.now();
+    const now = this.#clock.monotonic();
     const start = Math.max(now, this.#busyUntil);
     this.#busyUntil = start + (size / pacedRate) * 1_000;
-    if (start > now) await sleep(start - now);
+    if (start > now) await sleep(this.#clock, start - now);
   }
 
   async #bytes(hash: string): Promise<Buffer> {

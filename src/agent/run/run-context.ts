@@ -3,6 +3,7 @@ import type { Signal } from "../../core/journal/journal.ts";
 import type { RunLog } from "../../core/journal/run-log.ts";
 import type { Message } from "../../core/model/messages.ts";
 import type { Usage } from "../../core/model/usage.ts";
+import type { Chance } from "../../core/ports/chance.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
@@ -34,6 +35,8 @@ export interface RunParts {
   /** The session's conversation before this run. */
   readonly session: readonly Message[];
   readonly clock: Clock;
+  /** The system's when absent. */
+  readonly chance?: Chance;
   readonly logger: Log;
   readonly breakers: Breakers;
   /** Blob store for large images and files; without it they stay inline in the events. */

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from "node:timers/promises";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Usage } from "../../core/model/usage.ts";
+import { type Clock, nextTurn } from "../../core/ports/clock.ts";
 import {
   type Question,
   RichOutput,
@@ -172,7 +172,7 @@ class ToolCall {
     const returned = inScope(scope, () => tool.call(input, context));
     stalls?.blame(`tool ${tool.name} of run ${this.#run.run}`, clock.monotonic() - before);
     const value = isAsyncIterable(returned)
-      ? await inScope(scope, () => drain(returned, signal, context.progress))
+      ? await inScope(scope, () => drain(returned, context, clock))
       : await returned;
     return succeeded(value);
   }
@@ -232,8 +232,8 @@ class ToolCall {
 /** Strings are progress; the return value is the output, or the last string when there is none. */
 async function drain(
   stream: AsyncIterable<string, unknown>,
-  signal: AbortSignal,
-  progress: (text: string) => void,
+  { signal, progress }: ToolContext,
+  clock: Clock,
 ): Promise<unknown> {
   const iterator = stream[Symbol.asyncIterator]();
   let last: unknown;
@@ -247,7 +247,7 @@ async function drain(
     last = step.value;
     progress(String(step.value));
     // A generator that never awaits I/O would starve its own timeout.
-    if (steps % stepsPerTurn === 0) await nextTurn();
+    if (steps % stepsPerTurn === 0) await nextTurn(clock);
   }
 }
 

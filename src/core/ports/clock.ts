@@ -8,6 +8,8 @@ export interface Clock {
   monotonic(): number;
   /** Calls back once after `ms`; the returned function cancels. */
   after(ms: number, callback: () => void): () => void;
+  /** Calls back in the next turn of the event loop, after the I/O that is due. */
+  turn(callback: () => void): void;
 }
 export const Clock = token<Clock>("Clock");
 
@@ -19,7 +21,11 @@ export const systemClock: Clock = {
     const timer = setTimeout(callback, Math.max(0, Math.min(ms, 2 ** 31 - 1)));
     return () => clearTimeout(timer);
   },
+  turn: (callback) => void setImmediate(callback),
 };
+
+/** Resolves in the next turn of the event loop. */
+export const nextTurn = (clock: Clock): Promise<void> => new Promise((resolve) => clock.turn(resolve));
 
 /** Resolves after `ms`; rejects with the signal's reason as soon as it aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {

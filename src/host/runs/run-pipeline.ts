@@ -1,3 +1,4 @@
+import { Chance } from "../../core/ports/chance.ts";
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import { Breakers } from "../../agent/run/breaker.ts";
@@ -36,6 +37,7 @@ export class RunPipeline implements StreamPipeline {
   readonly #log: Log;
   readonly #stalls: Stalls;
   readonly #journal: Journal;
+  readonly #chance: Chance;
 
   constructor(
     @inject(PipelineWork) work: PipelineWork,
@@ -47,6 +49,7 @@ export class RunPipeline implements StreamPipeline {
     @inject(Log) log: Log,
     @inject(Stalls) stalls: Stalls,
     @inject(Journal) journal: Journal,
+    @inject(Chance) chance: Chance,
   ) {
     this.#work = work;
     this.#revision = revision;
@@ -57,6 +60,7 @@ export class RunPipeline implements StreamPipeline {
     this.#log = log;
     this.#stalls = stalls;
     this.#journal = journal;
+    this.#chance = chance;
   }
 
   async run(): Promise<void> {
@@ -99,6 +103,7 @@ export class RunPipeline implements StreamPipeline {
             ? []
             : continuedBy(await this.#sessions.before({ tenant, session, run }), inputMessages(request.input)),
         clock: this.#clock,
+        chance: this.#chance,
         logger: this.#log,
         breakers: this.#breakers,
         parkAfter,

@@ -1,8 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
+import type { Chance } from "../../core/ports/chance.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { EventOf } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
@@ -18,6 +19,7 @@ const op = "run.signal";
 interface SignalParts {
   readonly journal: Journal;
   readonly log: Log;
+  readonly chance: Chance;
   /** The agent of the current revision. */
   readonly agent: (name: string) => AgentDefinition | undefined;
 }
@@ -39,7 +41,7 @@ export class RunSignals {
     checkSignalBounds(checked);
     if (!isName(run)) throw noRun(op, run);
     if ("call" in checked) return this.#answer(run, checked, id);
-    return this.#parts.journal.signal(run, { id: id ?? newId(), kind, body: checked });
+    return this.#parts.journal.signal(run, { id: id ?? this.#parts.chance.uuid(), kind, body: checked });
   }
 
   async #answer(run: string, answer: SignalBody<"approve">, id: string | undefined): Promise<boolean> {
@@ -58,7 +60,11 @@ export class RunSignals {
       }
       if (answer.arguments !== undefined) checkChanged(agent(row.agent), asked.name, answer.arguments);
     }
-    const taken = await journal.signal(run, { id: `${id ?? newId()}:${count}`, kind: "approve", body: answer });
+    const taken = await journal.signal(run, {
+      id: `${id ?? this.#parts.chance.uuid()}:${count}`,
+      kind: "approve",
+      body: answer,
+    });
     if (taken) {
       await new Callers(journal, row).answered(answer);
       await this.#audit(row, answer, asked);
@@ -95,7 +101,5 @@ function checkChanged(agent: AgentDefinition | undefined, name: string, changed:
   const checked = tools.check(name, { ...changed });
   if (!checked.ok) throw new VenturiError(op, "invalid_input", checked.error.message);
 }
-
-const newId = (): string => randomBytes(9).toString("base64url");
 
 const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");

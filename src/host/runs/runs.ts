@@ -1,3 +1,4 @@
+import { Chance } from "../../core/ports/chance.ts";
 import { WriteWatch } from "../../journal/write-watch.ts";
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
@@ -64,6 +65,7 @@ interface RunsParts {
   readonly revisions: Revisions;
   readonly telemetry: Telemetry;
   readonly clock: Clock;
+  readonly chance: Chance;
   readonly log: Log;
   /** Maximum characters of a run's metadata. */
   readonly metadata: number;
@@ -100,8 +102,9 @@ export class HostRuns implements Runs {
     @inject(TakeUp) takeUp: TakeUp,
     @inject(Memory) memory: Memory,
     @inject(WriteWatch) writes: WriteWatch,
+    @inject(Chance) chance: Chance,
   ) {
-    this.#parts = { journal, revisions, telemetry, clock, log, metadata: limits.metadata };
+    this.#parts = { journal, revisions, telemetry, clock, chance, log, metadata: limits.metadata };
     this.#content = content;
     this.#sessions = sessions;
     this.#memory = memory;
@@ -111,7 +114,12 @@ export class HostRuns implements Runs {
     this.#followers = followers;
     this.#feed = feed;
     this.#executor = new Executor({ ...parts, memory, writes, concurrency: limits.activeRuns, body: limits.body });
-    this.#signals = new RunSignals({ journal, log, agent: (agent) => revisions.current.agents.get(agent) });
+    this.#signals = new RunSignals({
+      journal,
+      log,
+      chance,
+      agent: (agent) => revisions.current.agents.get(agent),
+    });
   }
 
   /** Starts claiming work. */
@@ -136,7 +144,7 @@ export class HostRuns implements Runs {
     this.#mustAccept("run.start");
     const { agent, input, context } = this.#check(request, options);
     if (options.compat === "strict") checkFields(agent, request);
-    const run = newRunId(this.#parts.clock.now());
+    const run = newRunId(this.#parts.clock.now(), this.#parts.chance);
     const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
     const { tenant, caller } = await this.#owner(request, options);
     const claimant = this.#executor.claimant(request);
@@ -171,7 +179,7 @@ export class HostRuns implements Runs {
     this.#mustAccept("run.fork");
     const asked = checkFork(request);
     if (typeof asked.input === "object") this.#content.check(asked.input.messages ?? []);
-    const { journal, clock } = this.#parts;
+    const { journal, clock, chance } = this.#parts;
     const source = await forkSource(journal, await this.get(run), asked);
     const { tenant } = source.row;
     const held = this.#memory.of(tenant).charge(valueSize(source.prefix) * inputWeight, "fork");
@@ -179,7 +187,7 @@ export class HostRuns implements Runs {
       if (asked.session !== undefined) await mustBeNew(journal, tenant, asked.session);
       const wanted = forkedRequest(source, asked);
       const { input } = this.#check(wanted);
-      const forked = newRunId(clock.now());
+      const forked = newRunId(clock.now(), chance);
       const target = { run: forked, caller: options.caller, now: clock.now() };
       const parts = { asked, request: await keptRequest(this.#content, forked, { ...wanted, input }), target };
       const recording = await forkRecording(journal, source, parts);
