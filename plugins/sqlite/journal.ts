@@ -100,7 +100,9 @@ export class SqliteJournal implements Journal {
       const item = batch[index];
       if (item) owners.add(item.ownership);
     }
-    this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
+    // Only those who follow the runs of others need to know of each append.
+    if (work || this.#readers > 0)
+      this.#hint({ work, events: (run) => batch.some((item) => item.ownership.run === run) });
     return owners;
   }
 

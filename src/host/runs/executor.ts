@@ -7,6 +7,7 @@ import type { Log } from "../../core/ports/log.ts";
 import type { StartOptions } from "../../core/ports/runs.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
+import { forgetKept } from "../../core/values/keep-one.ts";
 import { token } from "../../core/values/token.ts";
 import { valueSize } from "../../core/values/value-size.ts";
 import { Committer } from "../../journal/committer.ts";
@@ -20,6 +21,9 @@ import type { Revisions } from "../revisions/revisions.ts";
 import { BackpressureGate, PacedLog } from "./backpressure.ts";
 import { existingRun } from "./existing-run.ts";
 import type { Feed } from "./feed.ts";
+
+/** What a run may leave in memory after its end, bytes. */
+const large = 1024 * 1024;
 
 /** Name of this process's worker in the journal. */
 export const WorkerName = token<string>("WorkerName");
@@ -131,7 +135,9 @@ export class Executor {
   }
 
   #end(run: string): void {
-    this.#held.get(run)?.release();
+    const held = this.#held.get(run);
+    if (held !== undefined && held.bytes > large) forgetKept();
+    held?.release();
     this.#held.delete(run);
     this.#parts.admission.end(run);
   }
@@ -211,6 +217,7 @@ export class Executor {
     await this.#worker.stop();
     this.#parts.followers.close();
     this.#committer.close();
+    forgetKept();
   }
 
   /** Resolves when nothing is running, or at the deadline. */
