@@ -8,6 +8,7 @@ import { doors } from "./doors.mjs";
 import { pluginOptions } from "./plugin-options.mjs";
 import { publicTypes } from "./public-types.mjs";
 import { serviceTypes } from "./service-types.mjs";
+import { shippedPrices } from "./shipped-prices.mjs";
 
 const root = new URL("../", import.meta.url);
 const types = await serviceTypes();
@@ -15,6 +16,7 @@ const schema = await configSchema(new PluginLoader());
 const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
+  "src/host/money/shipped-prices.ts": shippedPrices(fileURLToPath(root)),
   ...types,
   "src/library/plugin-options.ts": await pluginOptions(new PluginLoader()),
   ...publicTypes(fileURLToPath(root)),

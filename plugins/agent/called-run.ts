@@ -1,5 +1,6 @@
 import {
   addUsage,
+  costOfAll,
   type EventOf,
   isTerminal,
   type RunEvent,
@@ -24,7 +25,8 @@ export class CalledRun {
   /** Open questions, by the called run's ids. */
   readonly #open = new Map<string, (verdict: Verdict) => void>();
   readonly #asked = new Map<string, number>();
-  #usage: Usage = {};
+  /** Of a run that calls others, their usage is part of its own. */
+  #spent: Spent = { usage: {} };
 
   constructor(called: Called) {
     this.#called = called;
@@ -35,9 +37,9 @@ export class CalledRun {
     const { context, run } = this.#called;
     try {
       for await (const batch of batches) {
-        const before = this.#usage;
+        const before = this.#spent;
         const text = batch.map((event) => this.#take(event)).join("");
-        if (this.#usage !== before) context.spent(this.#usage);
+        if (this.#spent !== before) context.spent(this.#spent.usage, this.#spent.cost);
         if (text !== "") context.progress(text);
         const last = batch.at(-1);
         if (last !== undefined && isTerminal(last)) return last;
@@ -51,7 +53,7 @@ export class CalledRun {
 
   /** The progress text shown to the caller's followers. */
   #take(event: RunEvent): string {
-    this.#usage = usageAfter(event, this.#usage);
+    this.#spent = spentAfter(event, this.#spent);
     switch (event.type) {
       case "text.delta":
       case "tool.output":
@@ -104,18 +106,23 @@ export class CalledRun {
   }
 }
 
-/** The run's usage so far, according to its events. */
-function usageAfter(event: RunEvent, usage: Usage): Usage {
+interface Spent {
+  readonly usage: Usage;
+  readonly cost?: number | undefined;
+}
+
+/** The run's usage so far, according to its events; its cost once it has ended. */
+function spentAfter(event: RunEvent, spent: Spent): Spent {
   switch (event.type) {
     case "generation.finished":
     case "generation.failed":
     case "tool.finished":
-      return event.usage === undefined ? usage : addUsage(usage, event.usage);
+      return event.usage === undefined ? spent : { usage: addUsage(spent.usage, event.usage) };
     case "run.finished":
     case "run.failed":
-      return event.usage;
+      return { usage: event.usage, cost: costOfAll(event) };
     default:
-      return usage;
+      return spent;
   }
 }
 

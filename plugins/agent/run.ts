@@ -1,5 +1,6 @@
 import {
   type Budget,
+  costOfAll,
   type Runs,
   type TerminalEvent,
   type ToolContext,
@@ -54,7 +55,7 @@ async function cancel(runs: Runs, run: string, context: ToolContext): Promise<vo
   await runs.cancel(run, "the calling run was cancelled");
   const { head } = await runs.get(run);
   const end = await terminalOf(runs.follow(run, { after: Math.max(0, head - 1), channel: "tool" }));
-  if (end !== undefined) context.spent(end.usage);
+  if (end !== undefined) context.spent(end.usage, costOfAll(end));
 }
 
 /** Budgets are shared: the caller's remainder is this run's limit. */

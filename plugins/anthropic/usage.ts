@@ -8,18 +8,22 @@ export class UsageCounts {
   #input: number | undefined;
   #read: number | undefined;
   #written: number | undefined;
+  #written1h: number | undefined;
 
   update(wire: unknown, source: "reported" | "partial"): Usage {
     const from = record(wire);
     this.#input = count(from.input_tokens) ?? this.#input;
     this.#read = count(from.cache_read_input_tokens) ?? this.#read;
     this.#written = count(from.cache_creation_input_tokens) ?? this.#written;
+    this.#written1h = count(record(from.cache_creation).ephemeral_1h_input_tokens) ?? this.#written1h;
     const output = count(from.output_tokens);
     const thinking = count(record(from.output_tokens_details).thinking_tokens);
     const usage: Usage = { source };
     if (this.#input !== undefined) usage.inputTokens = this.#input + (this.#read ?? 0) + (this.#written ?? 0);
     if (this.#read !== undefined) usage.cacheReadTokens = this.#read;
     if (this.#written !== undefined) usage.cacheWriteTokens = this.#written;
+    // A zero is left out: most prompts are kept for five minutes.
+    if (this.#written1h) usage.cacheWrite1hTokens = this.#written1h;
     if (output !== undefined) usage.outputTokens = output;
     if (thinking !== undefined) usage.reasoningTokens = thinking;
     return usage;

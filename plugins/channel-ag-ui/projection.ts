@@ -1,4 +1,4 @@
-import { dataFrame, type EventOf, type RunEvent, type Usage, type VenturiError } from "venturi/plugin";
+import { dataFrame, type EventOf, type RunEvent, type Usage, type VenturiError, withCost } from "venturi/plugin";
 
 export const failureFrame = (error: VenturiError): string =>
   dataFrame({ type: "RUN_ERROR", message: error.message, code: error.code });
@@ -65,10 +65,16 @@ export class AgUiProjection {
       case "round.retracted":
         return this.#close() + dataFrame({ type: "CUSTOM", name: "round.retracted", value: { round: event.round } });
       case "run.finished":
-        return this.#finish({ usage: event.usage, outcome: { type: "success", ...pending(event) } });
+        return this.#finish({
+          usage: withCost(usageOf(event.usage), event),
+          outcome: { type: "success", ...pending(event) },
+        });
       case "run.failed": {
         const { err: message, code } = event.error;
-        return this.#endStep() + dataFrame({ type: "RUN_ERROR", message, code, usage: [usageOf(event.usage)] });
+        return (
+          this.#endStep() +
+          dataFrame({ type: "RUN_ERROR", message, code, usage: [withCost(usageOf(event.usage), event)] })
+        );
       }
       default:
         return this.#tool(event);
@@ -145,9 +151,9 @@ export class AgUiProjection {
     return frames;
   }
 
-  #finish({ usage, outcome }: { usage?: Usage; outcome: Record<string, unknown> }): string {
+  #finish({ usage, outcome }: { usage?: Record<string, unknown>; outcome: Record<string, unknown> }): string {
     const { threadId, runId } = this.#ids;
-    const counted = usage === undefined ? {} : { usage: [usageOf(usage)] };
+    const counted = usage === undefined ? {} : { usage: [usage] };
     return this.#endStep() + dataFrame({ type: "RUN_FINISHED", threadId, runId, outcome, ...counted });
   }
 }

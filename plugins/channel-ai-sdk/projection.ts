@@ -1,4 +1,12 @@
-import { argumentsObject, dataFrame, type EventOf, exactJson, type RunEvent, type VenturiError } from "venturi/plugin";
+import {
+  argumentsObject,
+  dataFrame,
+  type EventOf,
+  exactJson,
+  type RunEvent,
+  type VenturiError,
+  withCost,
+} from "venturi/plugin";
 import { approvalId } from "./approvals.ts";
 
 export const failureFrame = (error: VenturiError): string =>
@@ -125,7 +133,7 @@ export class UiProjection {
   #finish(event: EventOf<"run.finished">): string {
     const finishReason =
       event.finish === "length" ? "length" : event.finish === "content_filter" ? "content-filter" : "stop";
-    const messageMetadata = { run: event.run, usage: event.usage, timing: event.timing };
+    const messageMetadata = { run: event.run, usage: withCost(event.usage, event), timing: event.timing };
     return this.#endStep() + dataFrame({ type: "finish", finishReason, messageMetadata }) + end;
   }
 }

@@ -1,4 +1,4 @@
-import type { EventOf, NativeAnswer, Usage, VendorAnswer } from "venturi/plugin";
+import { type EventOf, type NativeAnswer, type Usage, type VendorAnswer, withCost } from "venturi/plugin";
 import { messagesWire } from "./blocks.ts";
 import { idOf } from "./threads.ts";
 
@@ -70,7 +70,7 @@ export function messageEnd(
   const stop_details = explained ? { type: "refusal", category: null, explanation: refusal } : null;
   return {
     delta: { stop_reason, stop_sequence: null, stop_details },
-    usage: vendor.usage(usageOf(event.usage), event.usage),
+    usage: withCost(vendor.usage(usageOf(event.usage), event.usage), event),
     said: explained ? "" : refusal,
   };
 }

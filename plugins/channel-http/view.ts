@@ -46,6 +46,8 @@ export const RunView = z.object({
   object: z.unknown().optional(),
   calls: z.array(PendingCall).optional(),
   usage: Usage.optional(),
+  cost: z.number().optional().describe("USD, of its own generations"),
+  totalCost: z.number().optional().describe("with what its tools spent, such as agents they called"),
   rounds: z.number().int().optional(),
   timing: Timing.optional(),
   error: ErrorBody.optional(),

@@ -1,4 +1,12 @@
-import { argumentsText, type EventOf, type PendingCall, RoundTexts, type RunEvent, type Usage } from "venturi/plugin";
+import {
+  argumentsText,
+  type EventOf,
+  type PendingCall,
+  RoundTexts,
+  type RunEvent,
+  type Usage,
+  withCost,
+} from "venturi/plugin";
 import { ChatVendor, reasoningField, withFields } from "./chat-vendor.ts";
 
 export interface ChatRun {
@@ -68,7 +76,7 @@ export function chatCompletion(
         finish_reason: finishReason(event, chat),
       },
     ],
-    usage: vendor.answer.usage(chatUsage(event.usage), event.usage),
+    usage: withCost(vendor.answer.usage(chatUsage(event.usage), event.usage), event),
   };
 }
 

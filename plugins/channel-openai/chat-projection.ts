@@ -1,4 +1,4 @@
-import { dataFrame, Paragraphs, type PendingCall, type RunEvent, VendorAnswer } from "venturi/plugin";
+import { dataFrame, Paragraphs, type PendingCall, type RunEvent, VendorAnswer, withCost } from "venturi/plugin";
 import { type CallEvent, CallTurns } from "./call-turns.ts";
 import { type ChatRun, chatUsage, finishReason, functionOf, seconds, toolCall } from "./chat-completion.ts";
 import { chatWire } from "./chat-content.ts";
@@ -77,7 +77,7 @@ export function chatProjection(chat: ChatRun): (event: RunEvent) => string {
         return "";
       case "run.finished": {
         const rest = calls.rest(event.calls ?? []).map((delta) => frame(delta));
-        const figures = vendor.usage(chatUsage(event.usage), event.usage);
+        const figures = withCost(vendor.usage(chatUsage(event.usage), event.usage), event);
         const usage = chat.includeUsage ? dataFrame({ ...head, choices: [], usage: figures }) : "";
         return `${rest.join("")}${frame({}, finishReason(event, chat))}${usage}data: [DONE]\n\n`;
       }

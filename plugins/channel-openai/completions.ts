@@ -11,6 +11,7 @@ import {
   type RunRequest,
   startRun,
   streamRun,
+  withCost,
   type ZodRoutes,
 } from "venturi/plugin";
 import { z } from "zod";
@@ -51,7 +52,11 @@ export function mountCompletions(host: ChannelHost<FastifyInstance>, { onDisconn
     const last = await awaitRun(served, texts.add);
     if (last === undefined) return reply;
     if (last.type === "run.failed") return replyToFailure(reply, last.error);
-    return reply.send({ ...head, choices: [choice(texts.text, finishOf(last))], usage: chatUsage(last.usage) });
+    return reply.send({
+      ...head,
+      choices: [choice(texts.text, finishOf(last))],
+      usage: withCost(chatUsage(last.usage), last),
+    });
   });
 }
 
@@ -85,7 +90,9 @@ function projection(
     if (event.type === "run.failed") return errorFrame(event.error);
     if (event.type !== "run.finished") return "";
     const usage =
-      options?.include_usage === true ? dataFrame({ ...head, choices: [], usage: chatUsage(event.usage) }) : "";
+      options?.include_usage === true
+        ? dataFrame({ ...head, choices: [], usage: withCost(chatUsage(event.usage), event) })
+        : "";
     return `${dataFrame({ ...head, choices: [choice("", finishOf(event))] })}${usage}data: [DONE]\n\n`;
   };
 }

@@ -1,4 +1,13 @@
-import { type ErrorJson, type RunRequest, record, textOf, type Usage, type VendorAnswer } from "venturi/plugin";
+import {
+  type Bill,
+  type ErrorJson,
+  type RunRequest,
+  record,
+  textOf,
+  type Usage,
+  type VendorAnswer,
+  withCost,
+} from "venturi/plugin";
 import { responseError } from "./responses-errors.ts";
 import { toolsOf } from "./responses-tools.ts";
 
@@ -14,6 +23,7 @@ export interface ResponseState {
   readonly created: number;
   readonly output: readonly Item[];
   readonly usage?: Usage;
+  readonly bill?: Omit<Bill, "usage">;
   readonly error?: ErrorJson;
   /** The reason for an incomplete response, in the API's terms. */
   readonly reason?: string;
@@ -22,7 +32,7 @@ export interface ResponseState {
 
 /** A response object. It echoes the request, which the stored run request can reproduce later. */
 export function responseBody(run: string, request: RunRequest, state: ResponseState): Record<string, unknown> {
-  const { status, created, output, usage, error, reason, vendor } = state;
+  const { status, created, output, usage, bill = {}, error, reason, vendor } = state;
   const echo = record(record(request.channel).responses);
   const { conversation, ...said } = { ...request.native?.fields, ...echo };
   return {
@@ -51,7 +61,7 @@ export function responseBody(run: string, request: RunRequest, state: ResponseSt
     instructions: request.instructions === undefined ? null : textOf(request.instructions),
     metadata: request.metadata ?? {},
     tools: toolsOf(request.clientTools ?? []),
-    usage: usage === undefined ? null : (vendor?.usage(usageOf(usage), usage) ?? usageOf(usage)),
+    usage: usage === undefined ? null : withCost(vendor?.usage(usageOf(usage), usage) ?? usageOf(usage), bill),
   };
 }
 

@@ -150,18 +150,20 @@ export class ResponseProjection {
     this.#output.items.length = this.#roundStart;
   }
 
-  #finish({ finish, usage, calls = [] }: EventOf<"run.finished">): string {
+  #finish(event: EventOf<"run.finished">): string {
+    const { finish, usage, calls = [] } = event;
     const frames = this.#speech.close() + this.#calls.rest(calls);
     const reason = cuts[finish];
     const status = reason === undefined ? "completed" : "incomplete";
-    this.#state = { ...this.#state, status, usage, ...(reason === undefined ? {} : { reason }) };
+    this.#state = { ...this.#state, status, usage, bill: event, ...(reason === undefined ? {} : { reason }) };
     return frames + this.#output.frame(`response.${status}`, { response: this.body });
   }
 
-  #fail({ error, usage }: EventOf<"run.failed">): string {
+  #fail(event: EventOf<"run.failed">): string {
+    const { error, usage } = event;
     const frames = this.#speech.close("incomplete") + this.#calls.cut();
     const status = error.code === "stream_interrupted" ? "cancelled" : "failed";
-    this.#state = { ...this.#state, status, usage, ...(status === "failed" ? { error } : {}) };
+    this.#state = { ...this.#state, status, usage, bill: event, ...(status === "failed" ? { error } : {}) };
     return frames + this.#output.frame(`response.${status}`, { response: this.body });
   }
 }

@@ -12,5 +12,16 @@ export function usageOf(figures: unknown, source: "reported" | "partial"): Usage
   if (answer !== undefined || thoughts !== undefined) usage.outputTokens = (answer ?? 0) + (thoughts ?? 0);
   if (thoughts !== undefined) usage.reasoningTokens = thoughts;
   if (cached !== undefined) usage.cacheReadTokens = cached;
+  const audio = ofModality(from.promptTokensDetails, "AUDIO");
+  const images = ofModality(from.promptTokensDetails, "IMAGE");
+  const spoken = ofModality(from.candidatesTokensDetails, "AUDIO");
+  if (audio) usage.audioInputTokens = audio;
+  if (images) usage.imageInputTokens = images;
+  if (spoken) usage.audioOutputTokens = spoken;
   return usage;
 }
+
+const ofModality = (details: unknown, modality: string): number | undefined =>
+  Array.isArray(details)
+    ? count(record(details.find((each) => record(each).modality === modality)).tokenCount)
+    : undefined;

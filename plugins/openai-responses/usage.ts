@@ -10,10 +10,18 @@ export function usageOf(value: unknown): Usage | undefined {
   set(result, "cacheReadTokens", input.cached_tokens);
   set(result, "cacheWriteTokens", input.cache_write_tokens ?? input.cache_creation_tokens);
   set(result, "reasoningTokens", record(usage.output_tokens_details).reasoning_tokens);
+  setSome(result, "audioInputTokens", input.audio_tokens);
+  setSome(result, "imageInputTokens", input.image_tokens);
+  setSome(result, "audioOutputTokens", record(usage.output_tokens_details).audio_tokens);
   return result;
 }
 
 function set(usage: Usage, key: Exclude<keyof Usage, "source">, value: unknown): void {
   const known = count(value);
   if (known !== undefined) usage[key] = known;
+}
+
+/** Vendors write a zero for what was not sent at all. */
+function setSome(usage: Usage, key: Exclude<keyof Usage, "source">, value: unknown): void {
+  if (value !== 0) set(usage, key, value);
 }

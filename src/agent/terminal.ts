@@ -28,7 +28,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
 export function logEnd(run: RunContext, failure: VenturiError | undefined): void {
   const { terminal, started, model } = run.state;
   if (terminal === undefined) return;
-  const { usage, rounds, timing } = terminal;
+  const { usage, cost, totalCost, rounds, timing } = terminal;
   const fields = {
     run: run.run,
     agent: run.agent.name,
@@ -41,6 +41,8 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     outputTokens: usage.outputTokens,
     cacheReadTokens: usage.cacheReadTokens,
     cacheWriteTokens: usage.cacheWriteTokens,
+    cost,
+    totalCost,
     trace: started?.trace?.split("-")[1],
   };
   const { logger } = run.parts;

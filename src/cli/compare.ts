@@ -3,7 +3,7 @@ import type { Timing } from "../core/run/events.ts";
 import type { CallPair, ComparedCall, ComparedRun, Comparison } from "../host/recordings/compare.ts";
 import { duration } from "../serve/why/tell.ts";
 import { example, loadOptionsOf } from "./globals.ts";
-import { forOneLine, show, showJson } from "./screen.ts";
+import { dollars, forOneLine, show, showJson } from "./screen.ts";
 
 /** `venturi compare A B`: two runs side by side. */
 export function configure(command: Command): void {
@@ -37,6 +37,7 @@ export function render({ a, b, calls, outputDiffersAt }: Comparison): string {
     ...partRows(a.timing, b.timing),
     countRow("input tokens", a.usage.inputTokens, b.usage.inputTokens),
     countRow("output tokens", a.usage.outputTokens, b.usage.outputTokens),
+    ...costRows(a, b),
     ...inheritedRows(a.inherited, b.inherited),
     countRow("rounds", a.rounds, b.rounds),
     countRow("tool calls", a.calls.length, b.calls.length),
@@ -44,6 +45,15 @@ export function render({ a, b, calls, outputDiffersAt }: Comparison): string {
   const lines = [...table(rows), ...calls.flatMap(callLines)];
   lines.push(outputDiffersAt === undefined ? "the answers are the same" : answersDiffer(a, b, outputDiffersAt));
   return `${lines.join("\n")}\n`;
+}
+
+/** Of runs whose cost is known; with what called agents cost, where there are any. */
+function costRows(a: ComparedRun, b: ComparedRun): Row[] {
+  const row = (name: string, left: number | undefined, right: number | undefined): Row[] =>
+    left === undefined && right === undefined
+      ? []
+      : [[name, dollars(left), dollars(right), change(left ?? 0, right ?? 0)]];
+  return [...row("cost", a.cost, b.cost), ...row("total cost", a.totalCost, b.totalCost)];
 }
 
 const inheritedRows = (a: ComparedRun["inherited"], b: ComparedRun["inherited"]): Row[] =>
@@ -58,7 +68,12 @@ const statusOf = ({ status, finish }: ComparedRun): string => (finish === "" ? s
 
 const textRow = (name: string, a: string, b: string): Row => [name, a, b, a === b ? "" : "differs"];
 
-const timeRow = (name: string, a: number, b: number): Row => [name, duration(a), duration(b), change(a, b)];
+const timeRow = (name: string, a: number, b: number): Row => [
+  name,
+  duration(a),
+  duration(b),
+  Math.abs(b - a) < 1 ? "" : change(a, b),
+];
 
 const countRow = (name: string, a = 0, b = 0): Row => [
   name,
@@ -76,7 +91,7 @@ function partRows(a: Timing | undefined, b: Timing | undefined): Row[] {
 }
 
 function change(a: number, b: number): string {
-  if (a <= 0 || Math.abs(b - a) < 1) return "";
+  if (a <= 0) return "";
   const percent = Math.round(((b - a) / a) * 100);
   return percent === 0 ? "" : `${percent > 0 ? "+" : ""}${percent} %`;
 }

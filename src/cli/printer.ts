@@ -1,6 +1,7 @@
+import { costOfAll } from "../core/run/costs.ts";
 import { encodeEvent } from "../core/run/encode-event.ts";
 import type { EventOf, RunEvent } from "../core/run/events.ts";
-import { forOneLine, type Show, type Shown, type Style, styled } from "./screen.ts";
+import { dollars, forOneLine, type Show, type Shown, type Style, styled } from "./screen.ts";
 
 export interface Printer {
   print(event: RunEvent): void;
@@ -124,7 +125,8 @@ export class TextPrinter implements Printer {
     this.#note(...parts);
   }
 
-  #finish({ calls, usage, rounds, timing, finish, run }: EventOf<"run.finished">): void {
+  #finish(event: EventOf<"run.finished">): void {
+    const { calls, usage, rounds, timing, finish, run } = event;
     this.#endLine();
     for (const { name, arguments: input } of calls ?? [])
       this.#note(`${brief(name)} ${oneLine(JSON.stringify(input))}`);
@@ -134,7 +136,10 @@ export class TextPrinter implements Printer {
     const tokens = `${usage.inputTokens ?? "?"}${cached} → ${usage.outputTokens ?? "?"} tokens`;
     const parts = [duration(total), `model ${duration(timing.providerWait + timing.providerStream)}`];
     if (timing.tool > 0) parts.push(`tools ${duration(timing.tool)}`);
-    parts.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`, tokens, run);
+    parts.push(`${rounds} ${rounds === 1 ? "round" : "rounds"}`, tokens);
+    const cost = costOfAll(event);
+    if (cost !== undefined) parts.push(dollars(cost));
+    parts.push(run);
     this.#note(this.#dim(parts.join(" · ")));
   }
 

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import { endOfRun } from "../core/run/digest.ts";
+import { priceBook } from "../host/money/price-book.ts";
 import { withRecordings } from "../host/with-recordings.ts";
 import { example, loadOptionsOf } from "./globals.ts";
 import { show, showJson } from "./screen.ts";
@@ -14,7 +15,8 @@ export function configure(command: Command): void {
     .option("--json", "say how many as JSON")
     .addHelpText("after", example("venturi reindex --missing"))
     .action((options: { missing?: true; json?: true }) =>
-      withRecordings(loadOptionsOf(command), async (recordings, { prices }) => {
+      withRecordings(loadOptionsOf(command), async (recordings, config) => {
+        const priceOf = priceBook(config);
         const { journal } = recordings;
         if (journal.keepDigest === undefined) {
           throw new VenturiError("cli.reindex", "invalid_input", "this journal keeps no digests");
@@ -29,7 +31,7 @@ export function configure(command: Command): void {
             if (options.missing && digest !== undefined) continue;
             // A damaged run keeps what it has; the others must not wait for it.
             const events = await recordings.events(run).catch(() => undefined);
-            const end = events === undefined ? undefined : endOfRun({ run, request, prices }, events);
+            const end = events === undefined ? undefined : endOfRun({ run, request, priceOf }, events);
             if (end === undefined) unreadable += 1;
             else await journal.keepDigest(run, end);
             if (end !== undefined) written += 1;

@@ -21,6 +21,12 @@ export type Style = keyof typeof styles;
 export const show = (stream: NodeJS.WritableStream, ...parts: readonly Shown[]): void =>
   void stream.write(parts.map(ansiOf).join(""));
 
+/** USD, with as many digits as a small amount needs; `?` when it is not known. */
+export function dollars(usd: number | undefined): string {
+  if (usd === undefined) return "?";
+  return usd === 0 || usd >= 1 ? `$${usd.toFixed(2)}` : `$${usd.toFixed(Math.min(9, 1 - Math.floor(Math.log10(usd))))}`;
+}
+
 /** A line of JSON for programs. */
 export const showJson = (stream: NodeJS.WritableStream, json: string): void =>
   void stream.write(`${jsonForTerminal(json)}\n`);

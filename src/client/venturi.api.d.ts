@@ -134,6 +134,10 @@ export type RunView = {
   object?: unknown;
   calls?: Array<PendingCall>;
   usage?: Usage;
+  /** USD, of its own generations */
+  cost?: number;
+  /** with what its tools spent, such as agents they called */
+  totalCost?: number;
   rounds?: number;
   timing?: Timing;
   error?: ErrorBody;
@@ -293,6 +297,10 @@ export type TurnView = {
   object?: unknown;
   calls?: Array<PendingCall>;
   usage?: Usage;
+  /** USD, of its own generations */
+  cost?: number;
+  /** with what its tools spent, such as agents they called */
+  totalCost?: number;
   rounds?: number;
   timing?: Timing;
   error?: ErrorBody;

@@ -79,6 +79,7 @@ export type Digest = {
     cost?: number;
   };
   cost?: number;
+  totalCost?: number;
   rounds: number;
   calls: number;
   tools: Array<string>;
@@ -206,6 +207,7 @@ export type GenerationFailed = {
   model: string;
   error: ErrorBody;
   usage?: Usage;
+  cost?: number;
   retryMs?: number;
 };
 
@@ -219,6 +221,7 @@ export type GenerationFinished = {
   finish: string;
   raw?: string;
   usage: Usage;
+  cost?: number;
   responseId?: string;
   responseModel?: string;
   native?: {
@@ -379,10 +382,14 @@ export type RunFailed = {
   error: ErrorBody;
   output: string;
   usage: Usage;
+  cost?: number;
+  totalCost?: number;
   spent?: Spent;
   inherited?: {
     usage: Usage;
     spent: Spent;
+    cost?: number;
+    totalCost?: number;
   };
   rounds: number;
   timing: Timing;
@@ -398,10 +405,14 @@ export type RunFinished = {
   object?: unknown;
   calls?: Array<PendingCall>;
   usage: Usage;
+  cost?: number;
+  totalCost?: number;
   spent?: Spent;
   inherited?: {
     usage: Usage;
     spent: Spent;
+    cost?: number;
+    totalCost?: number;
   };
   rounds: number;
   timing: Timing;
@@ -451,6 +462,7 @@ export type Spent = Array<{
   name: string;
   count: number;
   usage: Usage;
+  cost?: number;
 }>;
 
 export type TextDelta = {
@@ -592,6 +604,7 @@ export type ToolFinished = {
   ms: number;
   savedMs?: number;
   usage?: Usage;
+  cost?: number;
 };
 
 export type ToolOutput = {
@@ -638,6 +651,10 @@ export type Usage = {
   outputTokens?: number;
   cacheReadTokens?: number;
   cacheWriteTokens?: number;
+  cacheWrite1hTokens?: number;
   reasoningTokens?: number;
+  imageInputTokens?: number;
+  audioInputTokens?: number;
+  audioOutputTokens?: number;
   source?: "reported" | "partial" | "estimated";
 };

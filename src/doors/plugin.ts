@@ -16,7 +16,7 @@ export const Accumulator = doorOfClass("plugin.Accumulator", face.Accumulator, "
 export const DigestFold = doorOfClass(
   "plugin.DigestFold",
   face.DigestFold,
-  "run: string, request: object, prices: array|object|undefined",
+  "run: string, request: object, priceOf: function|undefined",
   { add: "event: object", end: "last: object" },
 );
 export const Egress = doorOfClass("plugin.Egress", face.Egress, "options: object", {
@@ -134,7 +134,8 @@ export const complaintsOf = door(
   face.complaintsOf,
   "schema: function|object, value: any, error: object",
 );
-export const costOf = door("plugin.costOf", face.costOf, "spent: array, prices: array|object");
+export const costOf = door("plugin.costOf", face.costOf, "usage: object, price: object|undefined");
+export const costOfAll = door("plugin.costOfAll", face.costOfAll, "argument 1: object");
 export const count = door("plugin.count", face.count, "value: any");
 export const dataFrame = door("plugin.dataFrame", face.dataFrame, "value: any");
 export const dataUrl = door("plugin.dataUrl", face.dataUrl, "argument 1: object");
@@ -279,6 +280,7 @@ export const untranslated = door("plugin.untranslated", face.untranslated, "argu
 export const varying = door("plugin.varying", face.varying, "read: array, skipped: array|undefined");
 export const vendorWords = door("plugin.vendorWords", face.vendorWords, "body: any");
 export const warningsText = door("plugin.warningsText", face.warningsText, "fields: array|object|string");
+export const withCost = door("plugin.withCost", face.withCost, "usage: array|function|object, bill: object");
 export const withFields = door("plugin.withFields", face.withFields, "element: array|object, native: object|undefined");
 export const withNative = door("plugin.withNative", face.withNative, "element: array|object, native: object|undefined");
 export const withoutGenerations = door("plugin.withoutGenerations", face.withoutGenerations, "provider: object");

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Claim, ClaimFilter, Hint, Journal, Ownership } from "../core/journal/journal.ts";
 import type { RunLog, SignalFeed } from "../core/journal/run-log.ts";
-import type { Prices } from "../core/model/prices.ts";
+import type { PriceOf } from "../core/model/prices.ts";
 import { type Clock, sleep, systemClock } from "../core/ports/clock.ts";
 import { doingFor } from "../core/ports/doing.ts";
 import { type Log, silentLog } from "../core/ports/log.ts";
@@ -49,7 +49,7 @@ export interface WorkerOptions {
   /** Maximum number of concurrent runs. */
   readonly concurrency?: number;
   /** Prices of models, for the cost in a run's digest; asked when a run starts here. */
-  readonly prices?: () => Prices;
+  readonly prices?: () => PriceOf;
   /** Called when a run starts and stops executing here, however it was started. */
   readonly watch?: WorkWatch;
   /** How many runs there is memory for now, whatever their size; asked before each claim. Any number when absent. */
@@ -91,7 +91,7 @@ export class Worker {
   readonly #watch: WorkWatch | undefined;
   readonly #fitting: (() => number) | undefined;
   readonly #claims: (() => ClaimFilter) | undefined;
-  readonly #prices: () => Prices;
+  readonly #prices: (() => PriceOf) | undefined;
   readonly #active = new Map<string, Active>();
   readonly #signals: SignalWatch;
   readonly #turns: StartTurns;
@@ -120,7 +120,7 @@ export class Worker {
     this.#watch = options.watch;
     this.#fitting = options.fitting;
     this.#claims = options.claims;
-    this.#prices = options.prices ?? (() => ({}));
+    this.#prices = options.prices;
     this.#poll = options.poll ?? 1_000;
     this.#signalPoll = options.signalPoll ?? 500;
     this.#turns = new StartTurns(this.#clock);
@@ -186,7 +186,7 @@ export class Worker {
     const log = this.#committer.openLog(claim.ownership, claim.tenant);
     const release = () => controller.abort(log.signal.reason);
     log.signal.addEventListener("abort", release, { once: true });
-    const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices());
+    const digest = new DigestFold(claim.ownership.run, claim.request, this.#prices?.());
     log.digest = digest;
     const feed = new RunSignals(claim.ownership.run, []);
     // Aborts when this worker is done with the run, however.

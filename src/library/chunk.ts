@@ -1,4 +1,5 @@
 import { fromJson, type VenturiError } from "../core/errors/errors.ts";
+import { costsOf } from "../core/run/costs.ts";
 import type { EventBody, EventOf, RunEvent } from "../core/run/events.ts";
 import { LazyMap } from "../core/values/lazy-collections.ts";
 
@@ -42,7 +43,8 @@ export type Action =
   | { readonly type: "answer"; readonly text: string };
 
 /** The return values of a run. */
-export interface Finish extends Pick<EventOf<"run.finished">, "output" | "object" | "usage" | "rounds" | "timing"> {
+export interface Finish
+  extends Pick<EventOf<"run.finished">, "output" | "object" | "usage" | "cost" | "totalCost" | "rounds" | "timing"> {
   /** `stop`, `length`, `max_rounds`, `tool_calls` when calls are left to the caller, … */
   readonly reason: string;
 }
@@ -125,6 +127,15 @@ function bodyOf(event: RunEvent): EventBody {
   return body;
 }
 
-function finishOf({ finish, output, object, usage, rounds, timing }: EventOf<"run.finished">): Finish {
-  return { reason: finish, output, ...(object === undefined ? {} : { object }), usage, rounds, timing };
+function finishOf(event: EventOf<"run.finished">): Finish {
+  const { finish, output, object, usage, rounds, timing } = event;
+  return {
+    reason: finish,
+    output,
+    ...(object === undefined ? {} : { object }),
+    usage,
+    ...costsOf(event),
+    rounds,
+    timing,
+  };
 }

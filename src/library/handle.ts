@@ -69,8 +69,8 @@ export class RunHandle {
     if (last.type === "run.failed") return { ok: false, run, error: fromJson(last.error), text: last.output };
     const object = this.#parsed(last.object, agent);
     if (object instanceof VenturiError) return { ok: false, run, error: object, text: last.output };
-    const { finish, usage, rounds, timing, calls, output: text } = last;
-    return { ok: true, run, text, object, finish, usage, rounds, timing, ...(calls === undefined ? {} : { calls }) };
+    const { type: _, seq: __, at: ___, output: text, spent: ____, inherited: _____, ...result } = last;
+    return { ok: true, ...result, run, text, object };
   }
 
   async result(): Promise<Result<unknown>> {

@@ -2,6 +2,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import type { Message } from "../core/model/messages.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import { type CallSettings, callRequest } from "../core/run/call-settings.ts";
+import { costsOf } from "../core/run/costs.ts";
 import type { RunInput } from "../core/run/events.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import type { AgentLike, Named } from "./agent.ts";
@@ -114,7 +115,7 @@ function planFinish({ finish, err, action }: Chunk, call: ToolCall | undefined):
   if (finish !== undefined) return { ...finish, reason };
   if (err?.code !== "max_rounds_exceeded" || action?.type !== "run.failed") return undefined;
   const { output, usage, rounds, timing } = action;
-  return { reason, output, usage, rounds, timing };
+  return { reason, output, usage, ...costsOf(action), rounds, timing };
 }
 
 const decision = (call: ToolCall | undefined, { output }: Finish): Action =>

@@ -8,7 +8,7 @@ import type { TypedEvent } from "./events.ts";
 import type { CallOf, Calls } from "./hooks.ts";
 
 export interface Result<Output = undefined>
-  extends Pick<EventOf<"run.finished">, "finish" | "usage" | "rounds" | "timing" | "calls"> {
+  extends Pick<EventOf<"run.finished">, "finish" | "usage" | "cost" | "totalCost" | "rounds" | "timing" | "calls"> {
   readonly run: string;
   readonly text: string;
   /** Checked by the agent's output schema, with its defaults and transforms; undefined for an agent without one. */

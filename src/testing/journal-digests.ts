@@ -214,8 +214,8 @@ async function ended(journal: Journal, wanted: Ended): Promise<string> {
   const asked = { agent: "assistant", input: { text: wanted.input }, ...(metadata === undefined ? {} : { metadata }) };
   const { ownership, request } = await claimed(journal, { tenant, request: asked });
   const events = eventsOf(ownership, wanted);
-  const prices = { "m/small": { input: 1, output: 0 } };
-  const fold = new DigestFold(ownership.run, request, prices);
+  const priceOf = (model: string) => (model === "m/small" ? { input: 1, output: 0 } : undefined);
+  const fold = new DigestFold(ownership.run, request, priceOf);
   for (const event of events) fold.add(event);
   const last = events.at(-1);
   assert.ok(last?.type === "run.finished" || last?.type === "run.failed");
@@ -231,6 +231,7 @@ function eventsOf(ownership: Parameters<typeof eventsAfter>[0], wanted: Ended): 
   const bodies: EventBody[] = [
     { type: "run.started", agent: "a", input: { text: input } },
     { type: "round.started", round: 1, model, attempt: 1 },
+    { type: "generation.finished", round: 1, attempt: 1, finish: "stop", usage },
     ...(tool === undefined
       ? []
       : [{ type: "tool_call.ready" as const, round: 1, call: "c", name: tool, arguments: {} }]),

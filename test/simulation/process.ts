@@ -50,10 +50,13 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
   const breakers = new Breakers(clock);
   const config = {
     limits: { activeRuns: 100, metadata: 8_192, body: 1_000_000 },
-    prices: {},
     telemetry: { logs: {} },
   } as unknown as Config; // as much of it as is read
-  const revision = { config, agents: new Map([[agent.name, agent]]) } as unknown as ConfigRevision;
+  const revision = {
+    config,
+    priceOf: () => undefined,
+    agents: new Map([[agent.name, agent]]),
+  } as unknown as ConfigRevision;
   const open = (work: PipelineWork) =>
     new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal, life.chance);
   Object.assign(revision, { pipelines: { open } });

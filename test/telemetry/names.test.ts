@@ -37,6 +37,7 @@ const promised = {
     "venturi.tool.eager.saved",
     "venturi.wire.quirks",
     "venturi.request.unsent_fields",
+    "venturi.cost.usd",
     "venturi.retries",
     "venturi.failovers",
     "venturi.retractions",
@@ -81,7 +82,7 @@ describe("names", () => {
     }
   });
 
-  it("every series that the dashboard and the alerts name is one that a run leaves, or of a mishap", async () => {
+  it("every series that the dashboard and the alerts name is one that a run leaves, of a mishap, or of money", async () => {
     const telemetry = await createTelemetry(defaultSettings, { log: silentLog });
     const provider = telemetry.provider("demo", "openai", wireProvider({ chunks: 9, callEvery: 2 }));
     await wholeRun(telemetry, "run-1", { provider, tool: telemetry.tool(echo) });
@@ -97,7 +98,7 @@ describe("names", () => {
     const expressions = named.join("\n").replace(/\bby \([^)]*\)|, \w+\)/g, "");
     const series = new Set(expressions.match(/\b(?:gen_ai|venturi|nodejs|v8js|process)(?:_[a-z0-9]+)+(?=[{[)])/g));
     const mishaps =
-      /^venturi_(?:retries|failovers|retractions|wire_quirks|request_unsent_fields|telemetry_dropped)_total$/;
+      /^venturi_(?:retries|failovers|retractions|wire_quirks|request_unsent_fields|telemetry_dropped|cost_usd)_total$/;
     expect(series.size).to.be.above(30);
     for (const name of series) if (!mishaps.test(name)) expect(text, name).to.match(new RegExp(`^${name}[ {]`, "m"));
   });

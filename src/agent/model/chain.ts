@@ -178,7 +178,7 @@ function tellFailed(run: RunContext, { round, target, attempt, failure, retryMs 
     attempt,
     model: target.name,
     error: failure.error.toJSON(),
-    ...(failure.usage === undefined ? {} : { usage: failure.usage }),
+    ...(failure.usage === undefined ? {} : { usage: failure.usage, ...run.costOf(target.name, failure.usage) }),
     ...(retryMs === undefined ? {} : { retryMs: Math.round(retryMs) }),
   });
 }

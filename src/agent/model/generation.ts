@@ -77,7 +77,7 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     finish(run, attempt, writer);
   } catch (thrown) {
     const error = run.signal.aborted ? wrap("agent.run", run.signal.reason) : asProviderError(target, thrown);
-    throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: costOf(writer, attempt) });
+    throw new GenerationFailure(error, { shown: writer?.shown ?? false, usage: usageOf(writer, attempt) });
   } finally {
     // Lets the provider release its resources, whatever ended the reading; a no-op on a stream that has ended.
     void stream?.return().catch(() => {});
@@ -106,13 +106,15 @@ function begin(run: RunContext, { target, round, attempt, skipped, request: aske
 function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
   const done = writer.finish();
   const calls = run.state.round?.calls.size ?? 0;
+  const usage = completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters);
   run.emit({
     type: "generation.finished",
     round: attempt.round,
     attempt: attempt.attempt,
     // Servers report "stop" for forced tools; what matters is whether there are calls.
     finish: calls > 0 && done.finish === "stop" ? "tool_calls" : done.finish,
-    usage: completeUsage(writer.usage, attempt.request.messages, writer.outputCharacters),
+    usage,
+    ...run.costOf(attempt.target.name, usage),
     ...(done.raw === undefined ? {} : { raw: done.raw }),
     ...(writer.native === undefined ? {} : { native: writer.native }),
     ...(writer.responseId === undefined ? {} : { responseId: writer.responseId }),
@@ -121,7 +123,7 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
 }
 
 /** A cut stream is billed for what was sent; a refused request costs nothing. */
-function costOf(writer: DeltaWriter | undefined, { request }: Attempt): Usage | undefined {
+function usageOf(writer: DeltaWriter | undefined, { request }: Attempt): Usage | undefined {
   if (writer === undefined || (writer.usage === undefined && writer.outputCharacters === 0)) return undefined;
   return completeUsage(writer.usage, request.messages, writer.outputCharacters);
 }

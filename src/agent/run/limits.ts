@@ -1,5 +1,6 @@
 import { checkedUsage, type Usage } from "../../core/model/usage.ts";
 import type { Budget } from "../../core/ports/tool.ts";
+import { vendorNumber } from "../../core/values/vendor-number.ts";
 import type { CallState } from "../state/round-state.ts";
 import { Countdown } from "./countdown.ts";
 import type { Limits } from "./definition.ts";
@@ -37,15 +38,17 @@ export function tokenLimit(run: RunContext): LimitReached | undefined {
 /** By the run, its tools, and the calls still running. */
 export function tokensUsed(run: RunContext): number {
   let used = tokensIn(run.state.usage);
-  for (const usage of run.spentBy.values()) used += tokensIn(usage);
+  for (const { usage } of run.spentBy.values()) used += tokensIn(usage);
   return used;
 }
 
 const tokensIn = (usage: Usage): number => (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
 
 /** Records a call's usage so far and ends the run if it exceeds its budget. */
-export function spend(run: RunContext, call: string, usage: Usage): void {
-  run.spentBy.set(call, checkedUsage(usage));
+export function spend(run: RunContext, call: string, spent: { readonly usage: Usage; readonly cost?: number }): void {
+  const { usage, cost } = spent;
+  const known = vendorNumber(cost);
+  run.spentBy.set(call, { usage: checkedUsage(usage), ...(known === undefined ? {} : { cost: known }) });
   const limit = tokenLimit(run);
   if (limit) run.abort(limit);
 }

@@ -2,6 +2,7 @@ import { VenturiError } from "../../core/errors/errors.ts";
 import type { Signal } from "../../core/journal/journal.ts";
 import type { RunLog } from "../../core/journal/run-log.ts";
 import type { Message } from "../../core/model/messages.ts";
+import { costOf, type PriceOf } from "../../core/model/prices.ts";
 import type { Usage } from "../../core/model/usage.ts";
 import type { Chance } from "../../core/ports/chance.ts";
 import type { Clock } from "../../core/ports/clock.ts";
@@ -48,6 +49,8 @@ export interface RunParts {
   readonly stalls?: Stalls;
   /** Of a run that is debugged. */
   readonly watch?: CallWatch;
+  /** What models cost; nothing is known of any when absent. */
+  readonly priceOf?: PriceOf;
   /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
 }
@@ -71,7 +74,7 @@ export class RunContext {
   answerCharacters = Number.POSITIVE_INFINITY;
   readonly content: ContentStore;
   /** Tokens of running calls, by call; those of finished calls are in the state. */
-  readonly spentBy = new LazyMap<string, Usage>();
+  readonly spentBy = new LazyMap<string, { readonly usage: Usage; readonly cost?: number }>();
   readonly #controller = new AbortController();
   #fenced = false;
 
@@ -166,6 +169,12 @@ export class RunContext {
     const event = this.emit(body);
     await this.parts.log.flush();
     return event;
+  }
+
+  /** What a generation cost, as its event tells it. */
+  costOf(model: string, usage: Usage | undefined): { cost?: number } {
+    const cost = usage === undefined ? undefined : costOf(usage, this.parts.priceOf?.(model));
+    return cost === undefined ? {} : { cost };
   }
 
   /** Awaits the work, but no longer than the run lasts. */

@@ -224,8 +224,9 @@ class ToolCall {
     }
   }
 
-  readonly #spent = (usage: Usage): void => {
-    if (!this.#settled && !this.#run.fenced) spend(this.#run, this.#execution.call.call, usage);
+  readonly #spent = (usage: Usage, cost?: number): void => {
+    if (this.#settled || this.#run.fenced) return;
+    spend(this.#run, this.#execution.call.call, { usage, ...(cost === undefined ? {} : { cost }) });
   };
 }
 

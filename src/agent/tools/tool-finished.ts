@@ -15,7 +15,7 @@ export function writeToolFinished(
   { round, call, limit }: { round: number; call: CallState; limit: number },
   { outcome, time }: { outcome: Outcome; time: ToolTime },
 ): void {
-  const usage = run.spentBy.get(call.call);
+  const spent = run.spentBy.get(call.call);
   run.spentBy.delete(call.call); // from here on the event accounts for it
   run.emit({
     type: "tool.finished",
@@ -29,7 +29,7 @@ export function writeToolFinished(
     ...(outcome.images.length > 0 ? { images: outcome.images.map((image) => ({ ...image })) } : {}),
     ...(outcome.files.length > 0 ? { files: outcome.files.map((file) => ({ ...file })) } : {}),
     ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
-    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    ...(spent === undefined ? {} : { ...spent, usage: { ...spent.usage } }),
     ...(time.savedMs === undefined ? {} : { savedMs: micro(time.savedMs) }),
   });
   if (!outcome.ok) {

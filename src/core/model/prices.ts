@@ -1,45 +1,116 @@
 import { z } from "zod";
-import type { Spent, Usage } from "./usage.ts";
+import type { Usage } from "./usage.ts";
 
-const usd = z.number().nonnegative();
+const usd = z.number("expected USD per million tokens").nonnegative("a price can't be negative");
+const maxUsd = 1_000_000;
+const perMillion = () => usd.max(maxUsd, "a price is in USD per million tokens");
+
+const rates = {
+  input: perMillion().describe("Tokens read."),
+  output: perMillion().describe("Tokens written, reasoning included."),
+  cacheRead: perMillion().optional().describe("Tokens read from the provider's cache; as `input` when absent."),
+  cacheWrite: perMillion()
+    .optional()
+    .describe("Tokens written to the provider's cache for five minutes; as `input` when absent."),
+  cacheWrite1h: perMillion().optional().describe("Tokens written to it for an hour; as `cacheWrite` when absent."),
+};
 
 /** What a model costs, in USD per million tokens. */
 export const Price = z.strictObject({
-  input: usd.describe("Tokens read."),
-  output: usd.describe("Tokens written, reasoning included."),
-  cacheRead: usd.optional().describe("Tokens read from the provider's cache; as `input` when absent."),
-  cacheWrite: usd.optional().describe("Tokens written to the provider's cache; as `input` when absent."),
+  currency: z.literal("USD", "prices are in USD; convert them").optional().describe("`USD`, the only one there is."),
+  ...rates,
+  reasoning: perMillion().optional().describe("Tokens of reasoning; as `output` when absent."),
+  imageInput: perMillion().optional().describe("Tokens of images read; as `input` when absent."),
+  audioInput: perMillion().optional().describe("Tokens of audio read; as `input` when absent."),
+  audioOutput: perMillion().optional().describe("Tokens of audio written; as `output` when absent."),
+  long: z
+    .strictObject({ over: z.number().int().positive().describe("Tokens read, from which on it holds."), ...rates })
+    .optional()
+    .describe("In place of the above for a whole generation that reads more than `over` tokens."),
 });
 export type Price = z.output<typeof Price>;
 
-/** By model, as `provider/model`. */
-export type Prices = Readonly<Record<string, Price>>;
+/** Prices as they come with Venturi, by the host of the provider's `baseUrl`. */
+export const PriceList = z.strictObject({
+  /** As of when. */
+  date: z.string(),
+  vendors: z.array(z.strictObject({ host: z.string(), source: z.url(), models: z.record(z.string(), Price) })),
+});
+export type PriceList = z.output<typeof PriceList>;
+
+/** The price of a model, given as `provider/model`; undefined when it is not known. */
+export type PriceOf = (model: string) => Price | undefined;
+
+/** Money is summed in whole billionths of a dollar: sums are exact, whatever the order and the partition. */
+const perDollar = 1_000_000_000;
+export const toNanos = (dollars: number): number => Math.round(dollars * perDollar);
+export const toDollars = (nanos: number): number => nanos / perDollar;
 
 /**
- * What a run's own generations cost, in USD; undefined when the price of one of its models, or what one used, is not known. Runs
- * that its tools called have a cost of their own.
+ * What one generation cost, in USD, to the billionth; undefined when its price or its usage is not known. A provider that reports
+ * no input or no output reports no usage.
  */
-export function costOf(spent: Spent, prices: Prices): number | undefined {
-  let sum: number | undefined;
-  for (const { by, name, usage } of spent) {
-    if (by === "tool") continue;
-    const price = Object.hasOwn(prices, name) ? prices[name] : undefined;
-    const cost = price === undefined ? undefined : costOfUsage(usage, price);
-    if (cost === undefined) return undefined;
-    sum = (sum ?? 0) + cost;
-  }
-  return sum === undefined ? undefined : Number(sum.toPrecision(12));
+export function costOf(usage: Usage, price: Price | undefined): number | undefined {
+  if (price === undefined || (usage.inputTokens === undefined && usage.outputTokens === undefined)) return undefined;
+  const { inputTokens = 0, outputTokens = 0, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  const rate = price.long !== undefined && inputTokens > price.long.over ? { ...price, ...price.long } : price;
+  const written1h = Math.min(cacheWriteTokens, usage.cacheWrite1hTokens ?? 0);
+  const cacheWrite = rate.cacheWrite ?? rate.input;
+  // Inputs and outputs are totals. What has a price of its own is taken out of them, and never more than there is.
+  const read = new Portions(inputTokens);
+  const written = new Portions(outputTokens);
+  const micros =
+    read.take(cacheReadTokens) * (rate.cacheRead ?? rate.input) +
+    read.take(written1h) * (rate.cacheWrite1h ?? cacheWrite) +
+    read.take(cacheWriteTokens - written1h) * cacheWrite +
+    read.take(usage.audioInputTokens) * (price.audioInput ?? rate.input) +
+    read.take(usage.imageInputTokens) * (price.imageInput ?? rate.input) +
+    read.left * rate.input +
+    written.take(usage.audioOutputTokens) * (price.audioOutput ?? rate.output) +
+    written.take(usage.reasoningTokens) * (price.reasoning ?? rate.output) +
+    written.left * rate.output;
+  return toDollars(Math.round(micros * (perDollar / 1_000_000)));
 }
 
-/** `inputTokens` includes the cached ones. A provider that reports no input or no output reports no usage. */
-function costOfUsage(usage: Usage, price: Price): number | undefined {
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-  if (inputTokens === undefined && outputTokens === undefined) return undefined;
-  const plain = Math.max(0, (inputTokens ?? 0) - cacheReadTokens - cacheWriteTokens);
-  const micros =
-    plain * price.input +
-    cacheReadTokens * (price.cacheRead ?? price.input) +
-    cacheWriteTokens * (price.cacheWrite ?? price.input) +
-    (outputTokens ?? 0) * price.output;
-  return micros / 1_000_000;
+class Portions {
+  left: number;
+  constructor(total: number) {
+    this.left = total;
+  }
+  take(tokens = 0): number {
+    const taken = Math.min(tokens, this.left);
+    this.left -= taken;
+    return taken;
+  }
+}
+
+/** A sum of costs; not known as soon as one of them is not. */
+export class CostSum {
+  #nanos = 0;
+  #count = 0;
+  #unknown = 0;
+
+  add(cost: number | undefined): void {
+    this.#count += 1;
+    if (cost === undefined) this.#unknown += 1;
+    else this.#nanos += toNanos(cost);
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  /** USD; undefined when nothing was added, or something whose cost is not known. */
+  get usd(): number | undefined {
+    return this.#count === 0 || this.#unknown > 0 ? undefined : toDollars(this.#nanos);
+  }
+}
+
+/** Both together; nothing has no cost, and does not make the other's unknown. */
+export function addCosts(left: CostSum, right: CostSum): number | undefined {
+  if (left.isEmpty) return right.usd;
+  if (right.isEmpty) return left.usd;
+  return left.usd === undefined || right.usd === undefined
+    ? undefined
+    : toDollars(toNanos(left.usd) + toNanos(right.usd));
 }

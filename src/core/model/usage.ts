@@ -7,7 +7,13 @@ export const Usage = z.strictObject({
   outputTokens: z.number().exactOptional(),
   cacheReadTokens: z.number().exactOptional(),
   cacheWriteTokens: z.number().exactOptional(),
+  /** Of those, the ones kept for an hour. */
+  cacheWrite1hTokens: z.number().exactOptional(),
   reasoningTokens: z.number().exactOptional(),
+  /** Parts of the input and the output that have a price of their own at some vendors. */
+  imageInputTokens: z.number().exactOptional(),
+  audioInputTokens: z.number().exactOptional(),
+  audioOutputTokens: z.number().exactOptional(),
   /** Origin of the figures; absent: fully reported by the provider. */
   source: z.enum(["reported", "partial", "estimated"]).exactOptional(),
 });
@@ -22,15 +28,32 @@ export const Spent = z.array(
     name: z.string(),
     count: z.number().int(),
     usage: Usage,
+    /** USD; absent when it is not known. */
+    cost: z.number().exactOptional(),
   }),
 );
 export type Spent = z.output<typeof Spent>;
 
 /** What a fork took over with its first events. The original spent it; it is in no sum of the fork's. */
-export const Inherited = z.strictObject({ usage: Usage, spent: Spent });
+export const Inherited = z.strictObject({
+  usage: Usage,
+  spent: Spent,
+  cost: z.number().exactOptional(),
+  totalCost: z.number().exactOptional(),
+});
 export type Inherited = z.output<typeof Inherited>;
 
-const counts = ["inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens", "reasoningTokens"] as const;
+export const usageCounts = [
+  "inputTokens",
+  "outputTokens",
+  "cacheReadTokens",
+  "cacheWriteTokens",
+  "cacheWrite1hTokens",
+  "reasoningTokens",
+  "imageInputTokens",
+  "audioInputTokens",
+  "audioOutputTokens",
+] as const;
 
 /** Providers repeat growing totals, so later values overwrite earlier ones, field by field. */
 export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
@@ -40,7 +63,7 @@ export function mergeUsage(earlier: Usage | undefined, later: Usage): Usage {
 
 /** Without the figures that cannot be: a provider of anyone's reports them, and sums and prices are made of them. */
 export function checkedUsage(usage: Usage): Usage {
-  const wrong = counts.filter((key) => usage[key] !== undefined && vendorNumber(usage[key]) === undefined);
+  const wrong = usageCounts.filter((key) => usage[key] !== undefined && vendorNumber(usage[key]) === undefined);
   if (wrong.length === 0) return usage;
   const { source: _, ...rest } = Object.fromEntries(
     Object.entries(usage).filter(([key]) => !(wrong as string[]).includes(key)),
@@ -51,7 +74,7 @@ export function checkedUsage(usage: Usage): Usage {
 /** The sum over generations; partial if any term is partial. */
 export function addUsage(left: Usage, right: Usage): Usage {
   const sum: Usage = {};
-  for (const key of counts) {
+  for (const key of usageCounts) {
     const value = addOptional(left[key], right[key]);
     if (value !== undefined) sum[key] = value;
   }

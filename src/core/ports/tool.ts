@@ -47,8 +47,11 @@ export interface ToolContext extends CallContext {
   progress(text: string): void;
   /** The run's remaining budget: the limit for anything the tool starts on its behalf. */
   budget(): Budget;
-  /** Total tokens used by this call so far. They count towards the run's budget and end the run when it is exhausted. */
-  spent(usage: Usage): void;
+  /**
+   * Total tokens used by this call so far. They count towards the run's budget and end the run when it is exhausted.
+   * `cost`: in USD, if it is known.
+   */
+  spent(usage: Usage, cost?: number): void;
   /** Asks a person and waits; the wait does not count towards the tool's timeout. */
   ask(question: Question): Promise<Verdict>;
   /** Hands the run to another agent from the next round on. Rejects with `tool_failed` when that is not possible. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { costOf, type Prices } from "../model/prices.ts";
-import { type Inherited, type Spent, Usage } from "../model/usage.ts";
+import type { PriceOf } from "../model/prices.ts";
+import { type Inherited, Usage } from "../model/usage.ts";
 import { LazySet } from "../values/lazy-collections.ts";
 import { named } from "../values/schema-names.ts";
 import { type EventOf, type RunEvent, type RunInput, type TerminalEvent, Timing } from "./events.ts";
@@ -25,6 +25,8 @@ export const Digest = z.strictObject({
   inherited: z.strictObject({ usage: Usage, cost: z.number().exactOptional() }).exactOptional(),
   /** USD, of its own generations, at the prices of the configuration when it ended; absent when one was not known. */
   cost: z.number().exactOptional(),
+  /** With what its tools spent, such as agents they called; absent when it called none, or when one is not known. */
+  totalCost: z.number().exactOptional(),
   rounds: z.number().int(),
   /** Number of tool calls, and the tools called, in order of first use. */
   calls: z.number().int(),
@@ -68,30 +70,25 @@ interface Asked {
 export class DigestFold {
   readonly #run: string;
   readonly #request: Asked;
-  readonly #prices: Prices;
   readonly #tools = new LazySet<string>();
   readonly #models = new LazySet<string>();
-  #model: string | undefined;
   #calls = 0;
   #started: EventOf<"run.started"> | undefined;
-  /** Of a fork: terminal events of earlier releases have what it took over in their sums. */
-  #spending: Spending | undefined;
+  readonly #spending: Spending;
 
-  constructor(run: string, request: Asked, prices: Prices = {}) {
-    this.#prices = prices;
+  constructor(run: string, request: Asked, priceOf?: PriceOf) {
+    this.#spending = new Spending(priceOf);
     this.#run = run;
     this.#request = request;
   }
 
   add(event: RunEvent): void {
-    if (event.type === "run.started" && event.fork !== undefined) this.#spending = new Spending();
-    this.#spending?.apply(event);
+    this.#spending.apply(event);
     switch (event.type) {
       case "run.started":
         this.#started = event;
         return;
       case "round.started":
-        this.#model = event.model;
         if (this.#models.size < mostNames) this.#models.add(beginning(event.model, shown));
         return;
       case "tool_call.ready":
@@ -106,8 +103,9 @@ export class DigestFold {
     const input = inputText(this.#started?.input ?? this.#request.input);
     const startedAt = this.#started?.at ?? last.at;
     const { config, fork } = this.#started ?? {};
-    const { usage, spent, inherited } = this.#spending?.bill ?? last;
-    const cost = costOf(spent ?? this.#onlyModel(usage), this.#prices);
+    const { usage: own, cost, totalCost, inherited } = this.#spending.bill;
+    // Terminal events of earlier releases have what a fork took over in their sums.
+    const usage = inherited === undefined ? last.usage : own;
     const digest: Digest = {
       run: this.#run,
       agent,
@@ -120,8 +118,9 @@ export class DigestFold {
       ms: Math.max(0, last.at - startedAt),
       timing: last.timing,
       usage,
-      ...(inherited === undefined ? {} : { inherited: this.#takenOver(inherited) }),
+      ...(inherited === undefined ? {} : { inherited: takenOver(inherited) }),
       ...(cost === undefined ? {} : { cost }),
+      ...(totalCost === undefined ? {} : { totalCost }),
       rounds: last.rounds,
       calls: this.#calls,
       tools: [...this.#tools],
@@ -135,28 +134,23 @@ export class DigestFold {
     };
     return { digest, text: `${beginning(input, searched)}\n${beginning(last.output, searched)}` };
   }
-
-  #takenOver({ usage, spent }: Inherited): NonNullable<Digest["inherited"]> {
-    const cost = costOf(spent, this.#prices);
-    return { usage, ...(cost === undefined ? {} : { cost }) };
-  }
-
-  /** Without `spent`, all that was used is the successful generations of one model: the last that was asked. */
-  #onlyModel(usage: Usage): Spent {
-    return this.#model === undefined ? [] : [{ by: "generation", name: this.#model, count: 1, usage }];
-  }
 }
+
+const takenOver = ({ usage, cost }: Inherited): NonNullable<Digest["inherited"]> => ({
+  usage,
+  ...(cost === undefined ? {} : { cost }),
+});
 
 interface Recorded {
   readonly run: string;
   readonly request: Asked;
-  readonly prices?: Prices;
+  readonly priceOf?: PriceOf | undefined;
 }
 
 /** The end of a run as its events tell it; undefined while it has none. */
 export function endOfRun(recorded: Recorded, events: Iterable<RunEvent>): EndOfRun | undefined {
-  const { run, request, prices } = recorded;
-  const fold = new DigestFold(run, request, prices);
+  const { run, request, priceOf } = recorded;
+  const fold = new DigestFold(run, request, priceOf);
   for (const event of events) {
     fold.add(event);
     if (event.type === "run.finished" || event.type === "run.failed") return fold.end(event);

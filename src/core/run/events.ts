@@ -11,6 +11,10 @@ import { Inherited, Spent, Usage } from "../model/usage.ts";
 const base = { run: z.string(), seq: z.number().int().positive(), at: z.number() };
 const inRound = { ...base, round: z.number().int().positive() };
 const native = NativeAnswer.exactOptional();
+/** USD, at the prices of the configuration at that time; absent when the price or the usage is not known. */
+const cost = z.number().exactOptional();
+/** `cost`: of the run's own generations. `totalCost`: with what its tools spent, such as agents they called. */
+const costs = { cost, totalCost: cost };
 const ofCall = { ...inRound, call: z.string() };
 
 export const ErrorBody = z.strictObject({
@@ -171,6 +175,8 @@ export const RunEvent = z.discriminatedUnion("type", [
     savedMs: z.number().exactOptional(),
     /** Tokens used by the tool itself, for example by an agent it called. */
     usage: Usage.exactOptional(),
+    /** What they cost. */
+    cost,
   }),
   event("approval.requested", {
     ...ofCall,
@@ -218,6 +224,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody,
     /** Tokens charged by the provider, as reported or estimated from what arrived. */
     usage: Usage.exactOptional(),
+    cost,
     retryMs: z.number().exactOptional(),
   }),
   event("round.retracted", { ...inRound, attempt: z.number().int(), reason: z.string() }),
@@ -228,6 +235,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     finish: z.string(),
     raw: z.string().exactOptional(),
     usage: Usage,
+    cost,
     responseId: z.string().exactOptional(),
     responseModel: z.string().exactOptional(),
     /** The usage as the vendor wrote it. */
@@ -244,6 +252,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** Calls left to the client. */
     calls: z.array(PendingCall).exactOptional(),
     usage: Usage,
+    ...costs,
     spent: Spent.exactOptional(),
     inherited: Inherited.exactOptional(),
     rounds: z.number().int(),
@@ -254,6 +263,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     error: ErrorBody,
     output: z.string(),
     usage: Usage,
+    ...costs,
     spent: Spent.exactOptional(),
     inherited: Inherited.exactOptional(),
     rounds: z.number().int(),

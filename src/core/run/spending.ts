@@ -1,3 +1,4 @@
+import { addCosts, CostSum, costOf, type PriceOf } from "../model/prices.ts";
 import { addUsage, type Inherited, type Spent, type Usage } from "../model/usage.ts";
 import { LazyMap } from "../values/lazy-collections.ts";
 import type { RunEvent } from "./events.ts";
@@ -5,6 +6,10 @@ import type { RunEvent } from "./events.ts";
 /** What the terminal event says of a run's usage. */
 export interface Bill {
   readonly usage: Usage;
+  /** USD: of its own generations. */
+  readonly cost?: number;
+  /** With what its tools spent, such as agents they called; only of a run with such tools. */
+  readonly totalCost?: number;
   readonly spent?: Spent;
   readonly inherited?: Inherited;
 }
@@ -14,8 +19,14 @@ export class Spending {
   readonly own = new Account();
   /** Of a fork. */
   inherited: Account | undefined;
+  readonly #priceOf: PriceOf | undefined;
   #takenOver = 0;
   #model = "";
+
+  /** `priceOf`: for events that do not tell their cost, as those of earlier releases. */
+  constructor(priceOf?: PriceOf) {
+    this.#priceOf = priceOf;
+  }
 
   /** Deltas contribute nothing and need not be applied. */
   apply(event: RunEvent): void {
@@ -41,31 +52,68 @@ export class Spending {
     const { own, inherited } = this;
     return {
       usage: own.total,
+      ...own.costs,
       ...(own.isPlain ? {} : { spent: own.shares }),
-      ...(inherited === undefined ? {} : { inherited: { usage: inherited.total, spent: inherited.shares } }),
+      ...(inherited === undefined
+        ? {}
+        : { inherited: { usage: inherited.total, spent: inherited.shares, ...inherited.costs } }),
     };
   }
 
-  #add({ seq, usage }: { seq: number; usage?: Usage }, by: Spent[number]["by"], name: string): void {
+  #add({ seq, usage, cost }: Spender, by: Spent[number]["by"], name: string): void {
     if (usage === undefined) return;
-    if (this.inherited !== undefined && seq <= this.#takenOver) this.inherited.add(by, name, usage);
-    else this.own.add(by, name, usage);
+    const isOld = this.inherited !== undefined && seq <= this.#takenOver;
+    const known = cost ?? (by === "tool" ? undefined : costOf(usage, this.#priceOf?.(name)));
+    (isOld ? this.inherited : this.own)?.add({ by, name, usage, cost: known });
   }
+}
+
+interface Spender {
+  readonly seq: number;
+  readonly usage?: Usage;
+  readonly cost?: number;
+}
+
+interface Share {
+  readonly by: Spent[number]["by"];
+  readonly name: string;
+  readonly usage: Usage;
+  readonly cost: number | undefined;
 }
 
 class Account {
   total: Usage = {};
-  readonly #shares = new LazyMap<string, Spent[number]>();
+  readonly #generations = new CostSum();
+  readonly #tools = new CostSum();
+  readonly #shares = new LazyMap<string, Spent[number] & { readonly sum: CostSum }>();
 
-  add(by: Spent[number]["by"], name: string, usage: Usage): void {
+  add({ by, name, usage, cost }: Share): void {
     this.total = addUsage(this.total, usage);
+    (by === "tool" ? this.#tools : this.#generations).add(cost);
     const key = `${by} ${name}`;
     const known = this.#shares.get(key);
-    this.#shares.set(key, { by, name, count: (known?.count ?? 0) + 1, usage: addUsage(known?.usage ?? {}, usage) });
+    const sum = known?.sum ?? new CostSum();
+    sum.add(cost);
+    this.#shares.set(key, {
+      by,
+      name,
+      count: (known?.count ?? 0) + 1,
+      usage: addUsage(known?.usage ?? {}, usage),
+      sum,
+    });
+  }
+
+  get costs(): { cost?: number; totalCost?: number } {
+    const cost = this.#generations.usd;
+    const total = this.#tools.isEmpty ? undefined : addCosts(this.#generations, this.#tools);
+    return { ...(cost === undefined ? {} : { cost }), ...(total === undefined ? {} : { totalCost: total }) };
   }
 
   get shares(): Spent {
-    return [...this.#shares.values()];
+    return [...this.#shares.values()].map(({ sum: { usd }, ...share }) => ({
+      ...share,
+      ...(usd === undefined ? {} : { cost: usd }),
+    }));
   }
 
   /** The shares would only repeat the total. */

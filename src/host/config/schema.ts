@@ -97,7 +97,9 @@ export const Settings = z.strictObject({
   prices: z
     .record(z.string(), Price)
     .prefault({})
-    .describe("What models cost, by `provider/model`, in USD per million tokens; there is no built-in list."),
+    .describe(
+      "What models cost, by `provider/model`, in USD per million tokens; `*` in a name stands for any characters. Beside it holds the list that comes with Venturi, `config/prices.yaml`.",
+    ),
   tools: z.record(toolName, entryKeys.tool).prefault({}).describe("Tools, by the name agents and models use."),
   agents: z.record(agentName, AgentSettings).prefault({}).describe("Agents: instructions, model, tools and limits."),
   journal: entryKeys.journal

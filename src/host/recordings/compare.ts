@@ -1,4 +1,5 @@
 import type { Usage } from "../../core/model/usage.ts";
+import { costsOf } from "../../core/run/costs.ts";
 import { inputText } from "../../core/run/digest.ts";
 import { type EventOf, isTerminal, type RunEvent, type TerminalEvent, type Timing } from "../../core/run/events.ts";
 import { Spending } from "../../core/run/spending.ts";
@@ -16,6 +17,9 @@ export interface ComparedRun {
   readonly ms: number;
   readonly timing: Timing | undefined;
   readonly usage: Usage;
+  /** USD: of its own generations, and with what its tools spent. */
+  readonly cost?: number;
+  readonly totalCost?: number;
   /** What a fork took over; not in `usage`. */
   readonly inherited: Usage | undefined;
   readonly rounds: number;
@@ -85,13 +89,15 @@ function comparedRun(events: readonly RunEvent[]): ComparedRun {
 function usageOf(
   events: readonly RunEvent[],
   end: TerminalEvent | undefined,
-): Pick<ComparedRun, "usage" | "inherited"> {
-  const [first] = events;
-  if (first?.type !== "run.started" || first.fork === undefined)
-    return { usage: end?.usage ?? {}, inherited: undefined };
+): Pick<ComparedRun, "usage" | "cost" | "totalCost" | "inherited"> {
   const spending = new Spending();
   for (const event of events) spending.apply(event);
-  return { usage: spending.own.total, inherited: spending.inherited?.total };
+  const { usage, inherited, ...bill } = spending.bill;
+  return {
+    usage: inherited === undefined ? (end?.usage ?? {}) : usage,
+    ...costsOf(bill),
+    inherited: inherited?.usage,
+  };
 }
 
 function callsOf(events: readonly RunEvent[]): ComparedCall[] {

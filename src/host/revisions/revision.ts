@@ -1,6 +1,7 @@
 import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
+import type { PriceOf } from "../../core/model/prices.ts";
 import { Log } from "../../core/ports/log.ts";
 import { StreamPipelines } from "../../core/ports/pipeline.ts";
 import { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
@@ -8,6 +9,7 @@ import { Telemetry } from "../../core/ports/telemetry.ts";
 import { buildAgents } from "../build/agents.ts";
 import { Instances } from "../build/instances.ts";
 import { Config } from "../config/load.ts";
+import { priceBook } from "../money/price-book.ts";
 
 /**
  * Everything built from one load of the config: providers, tools and agents. A run holds its revision until it ends; a replaced
@@ -16,6 +18,8 @@ import { Config } from "../config/load.ts";
 @injectable()
 export class ConfigRevision {
   readonly config: Config;
+  /** Of every model. */
+  readonly priceOf: PriceOf;
   /** For the runs that hold it. */
   readonly pipelines: StreamPipelines;
   readonly #instances: Instances;
@@ -39,6 +43,7 @@ export class ConfigRevision {
     @inject(Log) log: Log,
   ) {
     this.config = config;
+    this.priceOf = priceBook(config, log);
     this.#instances = instances;
     this.#providers = providers;
     this.#tools = tools;

@@ -95,7 +95,7 @@ export class Executor {
       watch: { begin: (claim) => this.#begin(claim), end: (run) => this.#end(run) },
       fitting: () => Math.max(0, Math.floor(memory.free / (parts.body * inputWeight))),
       claims: () => this.#claims(),
-      prices: () => parts.revisions.current.config.prices,
+      prices: () => parts.revisions.current.priceOf,
       execute: (work) => this.#execute(work),
     });
   }

@@ -106,6 +106,7 @@ export class RunPipeline implements StreamPipeline {
         chance: this.#chance,
         logger: this.#log,
         breakers: this.#breakers,
+        priceOf: this.#revision.priceOf,
         parkAfter,
         startedAt,
         stalls: this.#stalls,

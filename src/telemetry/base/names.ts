@@ -93,6 +93,8 @@ export const attributes = {
   toolCalls: "venturi.run.tool_calls",
   toolFailures: "venturi.run.tool_failures",
   tenant: "venturi.tenant",
+  cost: "venturi.run.cost",
+  totalCost: "venturi.run.total_cost",
 
   chunks: "venturi.chunks.total",
   suppressed: "venturi.chunks.suppressed",
@@ -134,6 +136,7 @@ export const metrics = {
   eagerSaved: "venturi.tool.eager.saved",
   quirks: "venturi.wire.quirks",
   unsentFields: "venturi.request.unsent_fields",
+  cost: "venturi.cost.usd",
   retries: "venturi.retries",
   failovers: "venturi.failovers",
   retractions: "venturi.retractions",

@@ -32,6 +32,7 @@ export function createInstruments(meter: Meter) {
     eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
     quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated"),
     unsentFields: counter(metrics.unsentFields, "Request fields that a model did not receive", "{field}"),
+    cost: counter(metrics.cost, "What generations cost, where the price is known", "USD"),
     retries: counter(metrics.retries, "Generations tried again on the same model"),
     failovers: counter(metrics.failovers, "Generations tried again on another model"),
     retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn"),

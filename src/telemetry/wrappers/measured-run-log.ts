@@ -104,6 +104,10 @@ export class MeasuredLog implements RunLog {
         return body;
       case "generation.failed":
         this.#trace?.generationFailed(body);
+        this.#trace?.spent(body.cost);
+        return body;
+      case "generation.finished":
+        this.#trace?.spent(body.cost);
         return body;
       case "tool.finished":
         this.#trace?.toolFinished(body.ok);

@@ -160,6 +160,14 @@ export class RunTrace {
     this.#maxGap = Math.max(this.#maxGap, maxGap);
   }
 
+  /** What a generation of the current model cost, if that is known. */
+  spent(cost: number | undefined): void {
+    if (cost === undefined) return;
+    const { sets, instruments } = this.#measure.sdk;
+    const model = { [attributes.provider]: this.#provider, [attributes.requestModel]: this.#model };
+    instruments.cost(sets.of({ ...this.#who, ...model })).value += cost;
+  }
+
   stalled(ms: number, culprit: string | undefined): void {
     this.span.addEvent("venturi.stalled", {
       [attributes.stalledMs]: Math.round(ms),
@@ -225,6 +233,8 @@ export class RunTrace {
       ...(this.#provider === undefined ? {} : { [attributes.provider]: this.#provider }),
       ...(this.#model === undefined ? {} : { [attributes.requestModel]: this.#model }),
       ...usageAttributes(usage),
+      ...(end.cost === undefined ? {} : { [attributes.cost]: end.cost }),
+      ...(end.totalCost === undefined ? {} : { [attributes.totalCost]: end.totalCost }),
       [attributes.retries]: this.#retries,
       [attributes.failovers]: this.#failovers,
       [attributes.toolCalls]: this.#toolCalls,

@@ -89,7 +89,12 @@ for (const journal of ["{ type: memory }", "{ type: sqlite, path: fork.db }"]) {
       ] as const) {
         expect(endOf(one)).to.deep.include({
           usage,
-          inherited: { usage: first, spent: [{ by: "generation", name: "demo/small", count: 1, usage: first }] },
+          cost: costOf(usage),
+          inherited: {
+            usage: first,
+            cost: costOf(first),
+            spent: [{ by: "generation", name: "demo/small", count: 1, usage: first, cost: costOf(first) }],
+          },
         });
         expect(endOf(one)).not.to.have.property("spent");
       }

@@ -136,7 +136,11 @@ class Usage(Model):
     output_tokens: float | None = Field(default=None, alias="outputTokens")
     cache_read_tokens: float | None = Field(default=None, alias="cacheReadTokens")
     cache_write_tokens: float | None = Field(default=None, alias="cacheWriteTokens")
+    cache_write1h_tokens: float | None = Field(default=None, alias="cacheWrite1hTokens")
     reasoning_tokens: float | None = Field(default=None, alias="reasoningTokens")
+    image_input_tokens: float | None = Field(default=None, alias="imageInputTokens")
+    audio_input_tokens: float | None = Field(default=None, alias="audioInputTokens")
+    audio_output_tokens: float | None = Field(default=None, alias="audioOutputTokens")
     source: Literal["reported", "partial", "estimated"] | str | None = None
 
 
@@ -164,6 +168,7 @@ class Digest(Model):
     usage: Usage
     inherited: DigestInherited | None = None
     cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
     rounds: int
     calls: int
     tools: list[str]
@@ -555,6 +560,7 @@ class ToolFinished(Model):
     ms: float
     saved_ms: float | None = Field(default=None, alias="savedMs")
     usage: Usage | None = None
+    cost: float | None = None
 
 
 class MessageAdded(Model):
@@ -586,6 +592,7 @@ class GenerationFailed(Model):
     model: str
     error: ErrorBody
     usage: Usage | None = None
+    cost: float | None = None
     retry_ms: float | None = Field(default=None, alias="retryMs")
 
 
@@ -615,6 +622,7 @@ class GenerationFinished(Model):
     finish: str
     raw: str | None = None
     usage: Usage
+    cost: float | None = None
     response_id: str | None = Field(default=None, alias="responseId")
     response_model: str | None = Field(default=None, alias="responseModel")
     native: GenerationFinishedNative | None = None
@@ -643,6 +651,7 @@ class SpentItem(Model):
     name: str
     count: int
     usage: Usage
+    cost: float | None = None
 
 
 Spent = list[SpentItem]
@@ -651,6 +660,8 @@ Spent = list[SpentItem]
 class RunFinishedInherited(Model):
     usage: Usage
     spent: Spent
+    cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
 
 
 class RunFinished(Model):
@@ -663,6 +674,8 @@ class RunFinished(Model):
     object: Any = None
     calls: list[PendingCall] | None = None
     usage: Usage
+    cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
     spent: Spent | None = None
     inherited: RunFinishedInherited | None = None
     rounds: int
@@ -672,6 +685,8 @@ class RunFinished(Model):
 class RunFailedInherited(Model):
     usage: Usage
     spent: Spent
+    cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
 
 
 class RunFailed(Model):
@@ -682,6 +697,8 @@ class RunFailed(Model):
     error: ErrorBody
     output: str
     usage: Usage
+    cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
     spent: Spent | None = None
     inherited: RunFailedInherited | None = None
     rounds: int
@@ -935,6 +952,8 @@ class RunView(Model):
     object: Any = None
     calls: list[PendingCall] | None = None
     usage: Usage | None = None
+    cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
     rounds: int | None = None
     timing: Timing | None = None
     error: ErrorBody | None = None
@@ -1114,6 +1133,8 @@ class TurnView(Model):
     object: Any = None
     calls: list[PendingCall] | None = None
     usage: Usage | None = None
+    cost: float | None = None
+    total_cost: float | None = Field(default=None, alias="totalCost")
     rounds: int | None = None
     timing: Timing | None = None
     error: ErrorBody | None = None
