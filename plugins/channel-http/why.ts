@@ -3,15 +3,12 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";
 
-/** `GET /v1/runs/{run}/why`: what made the run slow or fail, from its events and spans. */
+/** `GET /v1/runs/{run}/why`: what made the run slow or fail, from its events. */
 export function mountWhy(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.get("/v1/runs/:run/why", { schema }, async (request, reply) => {
     const runs = host.runsFor(request);
-    const why = await explainRun(
-      sourceOf(runs, (run) => host.trace(run)),
-      request.params.run,
-    );
+    const why = await explainRun(sourceOf(runs), request.params.run);
     reply.header("x-venturi-run", request.params.run);
     return why;
   });
@@ -19,7 +16,7 @@ export function mountWhy(host: ChannelHost<FastifyInstance>): void {
 
 const schema = {
   summary: "Why a run was slow or failed",
-  description: "A paragraph and a table, computed from the run's events and, while they are remembered, its spans.",
+  description: "A paragraph and a table, computed from the run's events.",
   tags: ["runs"],
   params: z.object({ run: z.string() }),
   response: { 200: Why.meta({ examples: [examples.why] }), "4XX": Failure, "5XX": Failure },

@@ -1,5 +1,5 @@
 import { reasonsOf, type VenturiError } from "../core/errors/errors.ts";
-import type { PendingCall } from "../core/run/events.ts";
+import { type PendingCall, timingOf } from "../core/run/events.ts";
 import { limitIn } from "./run/limit-reached.ts";
 import type { RunContext } from "./run/run-context.ts";
 
@@ -11,7 +11,7 @@ export interface Ending {
 }
 
 export function writeFinished(run: RunContext, ending: Ending): void {
-  const { state, time } = run;
+  const { state } = run;
   run.emit({
     type: "run.finished",
     finish: ending.finish,
@@ -20,7 +20,7 @@ export function writeFinished(run: RunContext, ending: Ending): void {
     ...(ending.calls === undefined ? {} : { calls: ending.calls }),
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: time.total(),
+    timing: timingOf(run.times, run.parts.clock.now()),
   });
 }
 
@@ -62,7 +62,7 @@ function callerOf({ parts: { request, tenant } }: RunContext): Record<string, un
 
 /** Writes the terminal event of a stopped run. A limit may be a normal end, by `onLimit`; anything else is a failure. */
 export async function writeEndOf(run: RunContext, error: VenturiError): Promise<void> {
-  const { state, time, hooks } = run;
+  const { state, hooks } = run;
   const limit = run.agent.limits.onLimit === "finish" ? limitIn(error) : undefined;
   const outcome = limit === undefined ? { error } : { finish: limit };
   hooks.hurry(run.agent.toolPolicy.grace);
@@ -75,6 +75,6 @@ export async function writeEndOf(run: RunContext, error: VenturiError): Promise<
     output: state.output,
     ...state.spending.bill,
     rounds: state.roundNumber,
-    timing: time.total(),
+    timing: timingOf(run.times, run.parts.clock.now()),
   });
 }

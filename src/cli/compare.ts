@@ -85,9 +85,10 @@ const countRow = (name: string, a = 0, b = 0): Row => [
 /** Parts of which either run has a millisecond. */
 function partRows(a: Timing | undefined, b: Timing | undefined): Row[] {
   if (a === undefined || b === undefined) return [];
-  return (Object.keys(a) as (keyof Timing)[])
-    .filter((part) => a[part] >= 1 || b[part] >= 1)
-    .map((part) => timeRow(`  ${part}`, a[part], b[part]));
+  return (Object.keys({ ...a, ...b }) as (keyof Timing)[])
+    .map((part) => ({ part, before: a[part] ?? 0, after: b[part] ?? 0 }))
+    .filter(({ before, after }) => before >= 1 || after >= 1)
+    .map(({ part, before, after }) => timeRow(`  ${part}`, before, after));
 }
 
 function change(a: number, b: number): string {

@@ -19,7 +19,7 @@ export function configure(command: Command): void {
     });
 }
 
-/** Without a service the journal gives the same answer, except for what only spans record. */
+/** Without a service the journal gives the same answer. */
 async function fromJournal(command: Command, run: string, thrown: unknown): Promise<Why> {
   const error = wrap("cli.why", thrown);
   if (error.code !== "unavailable" && error.code !== "not_found") throw error;
@@ -31,7 +31,6 @@ async function fromJournal(command: Command, run: string, thrown: unknown): Prom
         events: async function* ({ run: id }) {
           yield await recordings.events(id);
         },
-        spans: () => undefined,
         now: () => Date.now(),
       },
       run,

@@ -5,6 +5,12 @@ export type AgentChanged = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   agent: string;
@@ -16,6 +22,12 @@ export type AgentRevised = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   agent: string;
   revision: string;
 };
@@ -25,6 +37,12 @@ export type ApprovalRequested = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   name: string;
@@ -43,6 +61,12 @@ export type ApprovalResolved = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   approved: boolean;
@@ -58,6 +82,12 @@ export type ContextCompacted = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   dropped: number;
   summary?: string;
 };
@@ -202,6 +232,12 @@ export type GenerationFailed = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   attempt: number;
   model: string;
@@ -216,6 +252,12 @@ export type GenerationFinished = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   attempt: number;
   finish: string;
@@ -265,6 +307,12 @@ export type MessageAdded = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   message: Message;
   by?: string;
   signal?: number;
@@ -291,6 +339,12 @@ export type ProviderActivity = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   kind: "server_tool" | "citation" | "part" | "response" | "fields";
   wire: string;
@@ -304,6 +358,12 @@ export type ReasoningDelta = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   text: string;
   part?: number;
@@ -330,6 +390,12 @@ export type RefusalDelta = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   text: string;
   native?: {
@@ -344,6 +410,12 @@ export type RoundFinished = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   finish: string;
   usage: Usage;
@@ -354,6 +426,12 @@ export type RoundRetracted = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   attempt: number;
   reason: string;
@@ -364,6 +442,12 @@ export type RoundStarted = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   model: string;
   provider?: string;
@@ -379,6 +463,12 @@ export type RunFailed = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   error: ErrorBody;
   output: string;
   usage: Usage;
@@ -400,6 +490,12 @@ export type RunFinished = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   finish: string;
   output: string;
   object?: unknown;
@@ -429,6 +525,12 @@ export type RunResumed = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   epoch: number;
   trace?: string;
 };
@@ -438,6 +540,12 @@ export type RunStarted = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   agent: string;
   session?: string;
   input: RunInput;
@@ -470,6 +578,12 @@ export type TextDelta = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   text: string;
   signature?: string;
@@ -496,13 +610,19 @@ export type TextPart = {
 };
 
 export type Timing = {
+  queue?: number;
   providerWait: number;
   providerStream: number;
+  providerStall?: number;
+  failedAttempt?: number;
   retryWait?: number;
   tool: number;
   approval: number;
+  hook?: number;
   client: number;
+  journal?: number;
   stalled?: number;
+  down?: number;
   runtime: number;
 };
 
@@ -511,6 +631,12 @@ export type ToolCallDelta = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   arguments: string;
@@ -538,6 +664,12 @@ export type ToolCallReady = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   name: string;
@@ -551,6 +683,12 @@ export type ToolCallRejected = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   name: string;
@@ -564,6 +702,12 @@ export type ToolCallStarted = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   name: string;
@@ -581,6 +725,12 @@ export type ToolFinished = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   name: string;
@@ -612,6 +762,12 @@ export type ToolOutput = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   text: string;
@@ -639,6 +795,12 @@ export type ToolStarted = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   name: string;

@@ -18,6 +18,7 @@ const promised = {
     "venturi.journal.append",
     "venturi.stream",
     "venturi.backoff",
+    "venturi.wait",
   ],
   metrics: [
     "gen_ai.client.operation.duration",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import { silentLog } from "../../src/core/ports/log.ts";
 import type { Telemetry } from "../../src/core/ports/telemetry.ts";
-import type { RunEvent, Timing } from "../../src/core/run/events.ts";
+import type { RunEvent } from "../../src/core/run/events.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, tool } from "../agent/harness.ts";
@@ -102,16 +102,11 @@ describe("at every event of a measured run with two rounds and two tools", () =>
     }
   });
 
-  it("the root's timing attributes are the terminal event's, with its commit in `runtime`, and add up to the root's duration", async () => {
+  it("the root's timing attributes are the terminal event's", async () => {
     const run = await bench().run();
     const [root] = spans.named("invoke_agent tester");
-    const { timing } = run.terminal;
-    const told = (part: keyof Timing) => Number(root?.attributes[`venturi.timing.${part}`]);
-    const parts = Object.keys(timing) as (keyof Timing)[];
-    for (const part of parts.filter((each) => each !== "runtime")) expect(told(part)).to.equal(timing[part]);
-    const sum = parts.reduce((total, part) => total + told(part), 0);
-    const [seconds = 0, nanoseconds = 0] = root?.duration ?? [];
-    expect(sum).to.be.closeTo(seconds * 1e3 + nanoseconds / 1e6, 1);
+    for (const [part, ms] of Object.entries(run.terminal.timing))
+      expect(root?.attributes[`venturi.timing.${part}`] ?? 0, part).to.equal(ms);
   });
 
   it("when the provider fails at any piece, the generation's span has the code and nothing stays open", async () => {

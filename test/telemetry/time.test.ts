@@ -1,12 +1,10 @@
 import { SpanStatusCode } from "@opentelemetry/api";
 import { expect } from "chai";
-import { TimeKeeper } from "../../src/agent/run/timing.ts";
 import { silentLog } from "../../src/core/ports/log.ts";
 import type { Telemetry } from "../../src/core/ports/telemetry.ts";
 import { EventLoopMonitor, type Stall } from "../../src/host/system/event-loop.ts";
 import { createTelemetry, defaultSettings } from "../../src/telemetry/index.ts";
 import { ChunkRecorder } from "../../src/telemetry/otlp/recorders.ts";
-import { VirtualClock } from "../../src/testing/clock.ts";
 import { ScriptedModel, say } from "../../src/testing/model.ts";
 import { Bench, type Setup, tool } from "../agent/harness.ts";
 import { OpenSpans } from "./open-spans.ts";
@@ -129,30 +127,27 @@ describe("the time of a run, measured", () => {
     expect(root).to.include({ "gen_ai.provider.name": "openai", "gen_ai.request.model": "m" });
   });
 
-  it("adds up to the root span within a millisecond, for many runs at once", async () => {
+  it("is on the root span what the run's last event says, for many runs at once", async () => {
     const script = () =>
       new ScriptedModel([
         ["a", say.call(0, "look", {})],
         ["b", say.wait(5), "c"],
       ]);
     const look = tool("look", () => new Promise((resolve) => setTimeout(resolve, 3, "seen")));
-    const runs = 1_000;
-    await Promise.all(
+    const runs = 200;
+    const ended = await Promise.all(
       Array.from({ length: runs }, (_, index) =>
-        bench(script(), { tools: [telemetry.tool(look)], startedAt: performance.now(), run: `run-${index}` }).run(),
+        bench(script(), { tools: [telemetry.tool(look)], run: `run-${index}` }).run(),
       ),
     );
     const roots = spans.named("invoke_agent tester");
     expect(roots).to.have.length(runs);
-    let most = 0;
-    for (const { attributes, duration } of roots) {
-      const parts = Object.entries(attributes).filter(([name]) => name.startsWith("venturi.timing."));
-      expect(parts).to.have.length(8);
-      const sum = parts.reduce((total, [, ms]) => total + Number(ms), 0);
-      most = Math.max(most, Math.abs(sum - (duration[0] * 1e3 + duration[1] / 1e6)));
+    for (const { terminal } of ended) {
+      const root = roots.find(({ attributes }) => attributes["venturi.run.id"] === terminal.run);
+      for (const [part, ms] of Object.entries(terminal.timing)) {
+        expect(root?.attributes[`venturi.timing.${part}`] ?? 0, part).to.equal(ms);
+      }
     }
-    console.log(`      ${runs} runs at once: parts and root are at most ${most.toFixed(3)} ms apart`);
-    expect(most).to.be.lessThan(1);
   });
 });
 
@@ -233,17 +228,5 @@ describe("the event loop", () => {
     await rests(1_200);
     expect(looks).to.be.at.least(1);
     monitor.stop();
-  });
-
-  it("stalled takes its time out of whatever part it fell in", async () => {
-    const clock = new VirtualClock();
-    const stalls = { totalMs: 0, blame: () => {}, watch: () => () => {} };
-    const time = new TimeKeeper(clock, { stalls });
-    time.enter("providerStream");
-    await clock.advance(100);
-    stalls.totalMs = 70;
-    time.enter("tool");
-    await clock.advance(30);
-    expect(time.total()).to.include({ providerStream: 30, stalled: 70, tool: 30, runtime: 0 });
   });
 });

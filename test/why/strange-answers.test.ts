@@ -66,10 +66,7 @@ describe("answers that are none", function () {
       const { run: id } = await host.runs.start({ agent: "one", input: { text: "go" } });
       const events: RunEvent[] = [];
       for await (const batch of host.runs.follow(id)) events.push(...batch);
-      const why = await explainRun(
-        sourceOf(host.runs, () => undefined),
-        id,
-      );
+      const why = await explainRun(sourceOf(host.runs), id);
       return { last: events.at(-1), why, events };
     } finally {
       await host.close();

@@ -112,10 +112,7 @@ describe("why", function () {
     const host = await openHost({ configFile, log: silentLog, telemetry: noTelemetry });
     try {
       const run = await play(host, problem);
-      return await explainRun(
-        sourceOf(host.runs, () => undefined),
-        run,
-      );
+      return await explainRun(sourceOf(host.runs), run);
     } finally {
       await host.close();
     }

@@ -36,7 +36,7 @@ export async function generateOverChain(run: RunContext, round: RoundRequest): P
   const patience = queue.length > 1 ? patient : longestWait(run);
   for (let turn = queue.shift(); turn !== undefined; turn = queue.shift()) {
     const { target } = turn;
-    if (turn.wait !== undefined) await waitFor(run, turn.wait);
+    if (turn.wait !== undefined) await waitFor(run, turn.target, turn.wait.until);
     const caller = { tenant: run.parts.tenant ?? defaultTenant, run: run.run };
     const breaker = run.parts.breakers.of(target, caller);
     if (!breaker.admit()) {
@@ -93,10 +93,9 @@ function later(run: RunContext, queue: Turn[], { target, error }: { target: Mode
   else if (until < known.wait.until) queue[queue.length - 1] = { target, wait: { until, error } };
 }
 
-async function waitFor(run: RunContext, { until }: { readonly until: number }): Promise<void> {
-  run.time.enter("retryWait");
-  await sleep(run.parts.clock, Math.max(0, until - run.parts.clock.monotonic()), run.signal);
-  run.time.enter("runtime");
+async function waitFor(run: RunContext, { name }: ModelTarget, until: number): Promise<void> {
+  const { clock } = run.parts;
+  await run.waits.during("backoff", name, sleep(clock, Math.max(0, until - clock.monotonic()), run.signal));
 }
 
 interface Try {
@@ -155,9 +154,7 @@ async function tryTarget(run: RunContext, given: Try): Promise<GenerationFailure
       await round.retract(failure.error.code);
       if (retryMs === undefined) return failure;
       logRetry(run, { target, attempt, error: failure.error, retryMs });
-      run.time.enter("retryWait");
       await sleep(run.parts.clock, retryMs, run.signal);
-      run.time.enter("runtime");
     }
   }
 }

@@ -50,7 +50,6 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
   const { target, round, breaker } = attempt;
   const request = begin(run, attempt);
   const context = contextOf(run, attempt);
-  run.time.enter("providerWait");
   let writer: DeltaWriter | undefined;
   let stream: PolledStream<readonly Delta[]> | undefined;
   let reads = 0;
@@ -67,10 +66,11 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
       writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
       if (reads === 0) breaker.answering(1);
       reads += 1;
-      if (run.time.part !== "providerStream") run.time.enter("providerStream");
       writer.push(read.value);
-      const gate = run.parts.gate?.() ?? run.parts.log.pressure;
-      if (gate !== undefined) await paced(run, gate);
+      const gate = run.parts.gate?.();
+      if (gate !== undefined) await run.waits.during("client", run.parts.reader?.() ?? "", run.orAborted(gate));
+      const { pressure } = run.parts.log;
+      if (pressure !== undefined) await run.waits.during("journal", "", run.orAborted(pressure));
       if (reads % readsPerTurn === 0) await nextTurn(run.parts.clock);
     }
     writer ??= new DeltaWriter(run, round, attempt.tools, attempt.sink, context.observer);
@@ -83,7 +83,6 @@ export async function generate(run: RunContext, attempt: Attempt): Promise<void>
     void stream?.return().catch(() => {});
     if (reads > 0) breaker.answering(-1);
     writer?.close();
-    run.time.enter("runtime");
   }
 }
 
@@ -126,12 +125,6 @@ function finish(run: RunContext, attempt: Attempt, writer: DeltaWriter): void {
 function usageOf(writer: DeltaWriter | undefined, { request }: Attempt): Usage | undefined {
   if (writer === undefined || (writer.usage === undefined && writer.outputCharacters === 0)) return undefined;
   return completeUsage(writer.usage, request.messages, writer.outputCharacters);
-}
-
-async function paced(run: RunContext, gate: Promise<void>): Promise<void> {
-  run.time.enter("client");
-  await run.orAborted(gate);
-  run.time.enter("providerStream");
 }
 
 function contextOf(run: RunContext, attempt: Attempt): GenerationContext {

@@ -1,16 +1,18 @@
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Generation, GenerationRequest } from "../../core/model/provider.ts";
 import type { Clock } from "../../core/ports/clock.ts";
-import type { HookContext, Hooks, StandIn, ToolHookCall } from "../../core/ports/hooks.ts";
+import { type HookContext, type Hooks, hookName, type StandIn, type ToolHookCall } from "../../core/ports/hooks.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { orAborted } from "./or-aborted.ts";
 import { inScope } from "./plugin-scope.ts";
+import type { Waits } from "./waits.ts";
 
 /** The run the hooks belong to. */
 export interface HookOwner {
   readonly clock: Clock;
   readonly stalls?: Stalls | undefined;
+  readonly waits?: Waits;
   fail(error: VenturiError): void;
 }
 
@@ -80,26 +82,31 @@ export class HookChain {
   async #fold<T>(op: string, start: T, call: (hooks: Hooks, value: T) => unknown) {
     let value = start;
     for (const hooks of this.#hooks) {
+      const name = hookName(op, hooks);
+      const end = this.#owner.waits?.begin("hook", name);
       try {
         // By the Hooks interface, a hook returns its own value type.
-        value = ((await this.#inTime(this.#enter(op, () => call(hooks, value)))) as T | undefined) ?? value;
+        value = ((await this.#inTime(this.#enter(name, () => call(hooks, value)))) as T | undefined) ?? value;
       } catch (thrown) {
         // A VenturiError is a deliberate denial; anything else is a broken plugin.
         if (VenturiError.isInstance(thrown)) throw wrap(op, thrown);
+        const details = { hook: name };
         if (thrown instanceof TooSlow)
-          throw new VenturiError(op, "plugin_failed", `a hook took longer than ${this.#patience} ms`);
-        throw new VenturiError(op, "plugin_failed", "a hook threw", { cause: thrown });
+          throw new VenturiError(op, "plugin_failed", `${name} took longer than ${this.#patience} ms`, { details });
+        throw new VenturiError(op, "plugin_failed", `${name} threw`, { cause: thrown, details });
+      } finally {
+        end?.();
       }
     }
     return value;
   }
 
-  #enter(op: string, call: () => unknown): unknown {
+  #enter(name: string, call: () => unknown): unknown {
     const { run } = this.#context;
     const { fail, stalls } = this.#owner;
     const before = this.#clock.monotonic();
-    const returned = inScope({ what: op, run, fail }, call);
-    stalls?.blame(`${op} of run ${run}`, this.#clock.monotonic() - before);
+    const returned = inScope({ what: name, run, fail }, call);
+    stalls?.blame(`${name} of run ${run}`, this.#clock.monotonic() - before);
     return returned;
   }
 

@@ -55,8 +55,7 @@ export function spend(run: RunContext, call: string, spent: { readonly usage: Us
 
 export function budgetLeft(run: RunContext): Budget {
   const { tokens, time, maxToolCalls } = run.agent.limits;
-  const now = run.parts.clock.now();
-  const elapsed = Math.max(0, now - (run.state.started?.at ?? now) - run.state.asking.total(now));
+  const elapsed = elapsedOf(run);
   return {
     maxToolCalls: Math.max(0, maxToolCalls - run.state.toolCalls),
     ...(tokens === undefined ? {} : { tokens: tokens - tokensUsed(run) }),
@@ -71,17 +70,21 @@ export function budgetLeft(run: RunContext): Budget {
 export function watchTime(run: RunContext): () => void {
   const { time } = run.agent.limits;
   if (time === undefined) return () => {};
-  const { clock, history } = run.parts;
-  // A start in the future means the clock was set back since. That must not extend the limit.
-  const elapsed = Math.max(0, clock.now() - (history[0]?.at ?? clock.now()) - run.waited);
+  const { clock } = run.parts;
   const end = () => run.abort(new LimitReached("max_time", `the run may take ${time} ms`));
-  const countdown = new Countdown(clock, Math.max(0, time - elapsed), end);
+  const countdown = new Countdown(clock, Math.max(0, time - elapsedOf(run)), end);
   let waiting = false;
-  run.time.onEnter = (part) => {
-    if ((part === "approval") === waiting) return;
-    waiting = !waiting;
-    if (waiting) countdown.hold();
+  run.onAsking = (only) => {
+    if (only === waiting) return;
+    waiting = only;
+    if (only) countdown.hold();
     else countdown.letGo();
   };
   return () => countdown.stop();
+}
+
+/** Time of the run that counts towards its limit, ms: neither in a queue nor while people were thinking. */
+function elapsedOf({ times, parts: { clock } }: RunContext): number {
+  const { queue, approval, ...rest } = times.totals(clock.now());
+  return Object.values(rest).reduce((sum, ms) => sum + ms, 0);
 }

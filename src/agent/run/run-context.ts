@@ -8,8 +8,9 @@ import type { Chance } from "../../core/ports/chance.ts";
 import type { Clock } from "../../core/ports/clock.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { Stalls } from "../../core/ports/stalls.ts";
-import type { EventBody, RunEvent } from "../../core/run/events.ts";
+import { type EventBody, type RunEvent, textOnly } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
+import { RunTimes, stallFrom } from "../../core/run/run-times.ts";
 import { LazyMap } from "../../core/values/lazy-collections.ts";
 import { mayFollow } from "../state/call-order.ts";
 import { RunState } from "../state/run-state.ts";
@@ -21,7 +22,7 @@ import { HookChain } from "./hook-chain.ts";
 import { LiveContext } from "./live-context.ts";
 import { orAborted } from "./or-aborted.ts";
 import { producedIn } from "./output-cap.ts";
-import { TimeKeeper } from "./timing.ts";
+import { Waits } from "./waits.ts";
 
 export interface RunParts {
   readonly agent: AgentDefinition;
@@ -44,8 +45,10 @@ export interface RunParts {
   readonly content?: ContentStore;
   /** A run that only waits for approval is parked after this many ms; never when absent. */
   readonly parkAfter?: number;
-  /** When this owner claimed the run, monotonic ms. */
-  readonly startedAt?: number;
+  /** How long the run waited for its turn before this owner claimed it, and for which run. */
+  readonly queued?: { readonly ms: number; readonly name: string };
+  /** Waits that nothing of the events shows; who is told of the run while it goes on reads them too. */
+  readonly waits?: Waits;
   readonly stalls?: Stalls;
   /** Of a run that is debugged. */
   readonly watch?: CallWatch;
@@ -53,6 +56,8 @@ export interface RunParts {
   readonly priceOf?: PriceOf;
   /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
+  /** Channel of that follower. */
+  readonly reader?: () => string | undefined;
 }
 
 /** State shared by the stages of one run: identity, written events, cancellation. */
@@ -65,9 +70,10 @@ export class RunContext {
   context: unknown;
   readonly live: LiveContext;
   readonly state: RunState;
-  readonly time: TimeKeeper;
-  /** Time spent waiting for approval before this owner's claim, ms. */
-  readonly waited: number;
+  readonly times: RunTimes;
+  readonly waits: Waits;
+  /** Called when the run begins and ceases to wait for people alone. */
+  onAsking: (only: boolean) => void = () => {};
   /** Characters produced by its generations. */
   produced: number;
   /** Characters the next answer may have, by the tokens that are left. */
@@ -77,6 +83,8 @@ export class RunContext {
   readonly spentBy = new LazyMap<string, { readonly usage: Usage; readonly cost?: number }>();
   readonly #controller = new AbortController();
   #fenced = false;
+  /** Of event times from monotonic ones, ms. */
+  #offset: number;
 
   constructor(parts: RunParts) {
     this.parts = parts;
@@ -85,17 +93,13 @@ export class RunContext {
     this.state = RunState.of(parts.history);
     this.produced = producedIn(parts.history);
     this.state.useIds(parts.session);
-    const began = parts.history[0]?.at;
-    const now = parts.clock.now();
-    this.waited = this.state.asking.total(now);
-    const monotonic = parts.clock.monotonic();
-    const { startedAt = monotonic, stalls } = parts;
-    this.time = new TimeKeeper(parts.clock, {
-      startedAt,
-      elapsed: began === undefined ? 0 : now - began - (monotonic - startedAt),
-      approval: this.waited,
-      stalls,
-    });
+    this.times = RunTimes.of(parts.history);
+    this.waits = parts.waits ?? new Waits(parts.clock, parts.stalls);
+    this.#offset = parts.clock.now() - parts.clock.monotonic();
+    if (parts.queued !== undefined) {
+      const { ms, name } = parts.queued;
+      this.waits.past("queue", name, { since: parts.clock.monotonic() - ms, ms });
+    }
     this.live = new LiveContext(parts.request.context, { run: this.run, signal: this.signal });
     this.hooks = this.#hooksOf(this.agent);
   }
@@ -121,7 +125,7 @@ export class RunContext {
     const { clock, stalls, request } = this.parts;
     return new HookChain(
       agent.hooks,
-      { clock, stalls, fail: (error) => this.abort(error) },
+      { clock, stalls, waits: this.waits, fail: (error) => this.abort(error) },
       {
         run: this.run,
         agent: agent.name,
@@ -158,16 +162,24 @@ export class RunContext {
   emit(body: EventBody): RunEvent {
     if (this.#fenced) throw this.signal.reason;
     // Of the events of calls; text, which is most of them, is none.
-    if (body.type !== "text.delta") mayFollow(this.state, body);
+    if (body.type !== "text.delta") {
+      mayFollow(this.state, body);
+      if (!textOnly(body.type)) this.waits.putOn(body, this.#offset);
+    }
     const event = this.parts.log.write(body);
     this.state.apply(event);
+    const { times } = this;
+    if (event.type === "text.delta" && times.streaming && event.at - times.at < stallFrom) {
+      times.deltas += 1;
+      if (event.at > times.at) times.at = event.at;
+    } else times.take(event);
     return event;
   }
 
   /** Writes and applies the event, and waits until it is durable. */
   async step(body: EventBody): Promise<RunEvent> {
     const event = this.emit(body);
-    await this.parts.log.flush();
+    await this.waits.during("journal", "", this.parts.log.flush());
     return event;
   }
 

@@ -5,7 +5,6 @@ import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "..
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
-import { Asking } from "./asking.ts";
 import { type CallState, RoundState } from "./round-state.ts";
 
 interface Handover {
@@ -50,8 +49,6 @@ export class RunState {
   compacted = 0;
   /** The model was asked once more for an answer that fits the schema. */
   repaired = false;
-  /** Time spent waiting for approval. */
-  readonly asking = new Asking();
   /** Numbers of the signals already reflected by an event. */
   readonly seenSignals = new LazySet<number>();
   /** Tools approved for the rest of the run (`approval: once`). */
@@ -141,13 +138,11 @@ export class RunState {
         return this.#ofCall(event.call, (call) => {
           call.approval = "requested";
           call.approvalAt = event.at;
-          this.asking.begin(event.at);
         });
       case "approval.resolved":
         if (event.signal !== undefined) this.seenSignals.add(event.signal);
         this.#answer(event);
         return this.#ofCall(event.call, (call) => {
-          if (call.approval === "requested") this.asking.end(event.at);
           call.approval = event.approved ? "approved" : "denied";
           call.denial = event.reason;
           if (event.approved) this.allowed.add(call.name);
@@ -193,13 +188,11 @@ export class RunState {
 
   #ask({ call, at, until }: EventOf<"approval.requested">): void {
     this.questions.set(call, { since: at, until, verdict: undefined });
-    this.asking.begin(at);
   }
 
-  #answer({ call, at, approved, reason, by, arguments: changed }: EventOf<"approval.resolved">): void {
+  #answer({ call, approved, reason, by, arguments: changed }: EventOf<"approval.resolved">): void {
     const asked = this.questions.get(call);
     if (asked === undefined || asked.verdict !== undefined) return;
-    this.asking.end(at);
     const verdict = {
       approved,
       ...(reason === undefined ? {} : { reason }),

@@ -267,7 +267,6 @@ export class Dispatcher implements CallSink {
   async #start(entry: Entry): Promise<void> {
     const { run, round, repetition } = this.#parts;
     entry.state = "running";
-    entry.startedAt = run.parts.clock.monotonic();
     const attempt = entry.call.attempts + 1;
     try {
       await this.#withdrawQuestion(entry.call);
@@ -281,6 +280,7 @@ export class Dispatcher implements CallSink {
         attempt,
         idempotencyKey: `${run.run}:${entry.call.call}`,
       });
+      entry.startedAt = run.parts.clock.monotonic();
       const { call, tool } = entry;
       const signal = entry.controller.signal;
       const ask = (question: Question) => this.#question(entry, question);
@@ -345,13 +345,10 @@ export class Dispatcher implements CallSink {
     writeToolFinished(run, { round, call, limit }, { outcome, time });
   }
 
-  /** After the generation, time counts towards tools, or towards approval when nothing else is outstanding. */
   #keepTime(): void {
     if (!this.#released) return;
     const { run, onlyAsking } = this.#parts;
-    if (this.#working > 0) run.time.enter("tool");
-    else if (this.#asking > 0) run.time.enter("approval");
-    else run.time.enter("runtime");
+    run.onAsking(this.#working === 0 && this.#asking > 0);
     onlyAsking(this.onlyAsking);
   }
 

@@ -21,6 +21,20 @@ export interface StandIn {
   readonly output: unknown;
 }
 
+const names = new WeakMap<Hooks, string>();
+
+/** Remembers whose hooks these are, for errors and for where a run's time went. */
+export function nameHooks(hooks: Hooks, name: string): Hooks {
+  names.set(hooks, name);
+  return hooks;
+}
+
+/** `the hook beforeRun of the plugin audit`. */
+export function hookName(op: string, hooks: Hooks): string {
+  const owner = names.get(hooks);
+  return `the hook ${op.replace("hook.", "")}${owner === undefined ? "" : ` of ${owner}`}`;
+}
+
 /**
  * Called in config order. A `before` hook may return a changed value, or throw a VenturiError to deny; an `after` hook may
  * return a changed result. Any other exception is `plugin_failed` for that run only.

@@ -2,6 +2,7 @@ import type { Claim } from "../journal/journal.ts";
 import type { RunLog, SignalFeed } from "../journal/run-log.ts";
 import type { RunEvent } from "../run/events.ts";
 import { token } from "../values/token.ts";
+import type { Doing } from "./runs.ts";
 
 /** A claimed run and what is needed to execute it. */
 export interface PipelineWork {
@@ -9,8 +10,6 @@ export interface PipelineWork {
   readonly log: RunLog;
   /** Events written before the claim. */
   readonly history: readonly RunEvent[];
-  /** When this worker started on it, monotonic ms. */
-  readonly startedAt: number;
   readonly signals: SignalFeed;
   /** Ownership is lost: stop and write nothing more. */
   readonly release: AbortSignal;
@@ -18,6 +17,10 @@ export interface PipelineWork {
   readonly interrupt: AbortSignal;
   /** Backpressure: returns a promise to await before reading on when the pacing follower has fallen behind. */
   readonly gate?: () => Promise<void> | undefined;
+  /** Channel of that follower. */
+  readonly reader?: () => string | undefined;
+  /** Takes how to ask what the run waits for, while it goes on. */
+  readonly live?: (doing: () => Doing | undefined) => void;
 }
 export const PipelineWork = token<PipelineWork>("PipelineWork");
 

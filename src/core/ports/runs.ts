@@ -7,6 +7,7 @@ import type { KeptWire } from "../run/kept-wire.ts";
 import type { ListQuery } from "../run/list-query.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow } from "../run/run-row.ts";
+import type { Charged } from "../run/run-times.ts";
 import type { SignalBody, SignalKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
 import type { Charge } from "./held.ts";
@@ -106,6 +107,11 @@ export interface PendingApproval {
   readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
 }
 
+/** What a run that goes on waits for, and for how long already, where its events cannot tell. */
+export interface Doing extends Charged {
+  readonly ms: number;
+}
+
 /** Operations on runs for channels, the command line and the library. */
 export interface Runs {
   /** Validates, stores and starts a run, or finds it by key. Rejects bad requests before anything streams. */
@@ -132,6 +138,8 @@ export interface Runs {
   signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean>;
   /** The run's open questions, oldest first. */
   pending(run: string): Promise<readonly PendingApproval[]>;
+  /** What the run waits for now, as far as this process knows more than the events. */
+  doing?(run: string): Promise<Doing | undefined>;
   agents(): readonly AgentInfo[];
   /** Number of tokens the first generation of such a run would read. Starts and stores nothing. */
   countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount>;

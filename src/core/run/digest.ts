@@ -17,7 +17,7 @@ export const Digest = z.strictObject({
   code: z.string().exactOptional(),
   startedAt: z.number(),
   endedAt: z.number(),
-  /** From its first event to its last. */
+  /** From the request to its last event: the sum of `timing`. */
   ms: z.number(),
   timing: Timing,
   usage: Usage,
@@ -115,7 +115,7 @@ export class DigestFold {
         : { status: "failed" as const, code: last.error.code }),
       startedAt,
       endedAt: last.at,
-      ms: Math.max(0, last.at - startedAt),
+      ms: Math.round(Object.values(last.timing).reduce((sum, ms) => sum + ms, 0)) || Math.max(0, last.at - startedAt),
       timing: last.timing,
       usage,
       ...(inherited === undefined ? {} : { inherited: takenOver(inherited) }),

@@ -3,12 +3,22 @@ import { type Code, codes } from "../errors/codes.ts";
 import { Message } from "../model/messages.ts";
 import { NativeAnswer } from "../model/native.ts";
 import { Inherited, Spent, Usage } from "../model/usage.ts";
+import { RunTimes, timeParts, timingKey } from "./run-times.ts";
+
+/** Time before the event that was spent waiting for something that the events' own times do not show, from 100 ms on. */
+const Waited = z.strictObject({
+  for: z.enum(timeParts),
+  name: z.string().exactOptional(),
+  from: z.number(),
+  ms: z.number(),
+});
 
 /**
  * A run is a list of these. `seq` counts 1, 2, 3 … without gaps within a run; exactly one terminal event comes last. Deltas are
  * not repeated: only the terminal event has the full text.
  */
-const base = { run: z.string(), seq: z.number().int().positive(), at: z.number() };
+const waited = z.array(Waited).exactOptional();
+const base = { run: z.string(), seq: z.number().int().positive(), at: z.number(), waited };
 const inRound = { ...base, round: z.number().int().positive() };
 const native = NativeAnswer.exactOptional();
 /** USD, at the prices of the configuration at that time; absent when the price or the usage is not known. */
@@ -24,33 +34,41 @@ export const ErrorBody = z.strictObject({
   details: z.record(z.string(), z.unknown()).exactOptional(),
 });
 
-/** Breakdown of a run's wall time, in ms; the parts add up to it. */
+/** Breakdown of a run's wall time, in ms; the parts add up to it. `RunTimes` computes it from the events; those of earlier releases lack some. */
 export const Timing = z.strictObject({
-  /** From the request to the first chunk. */
+  /** Waiting for its turn. */
+  queue: z.number().exactOptional(),
+  /** From the request to the first token. */
   providerWait: z.number(),
   providerStream: z.number(),
+  /** Silence in the middle of a stream. */
+  providerStall: z.number().exactOptional(),
+  /** Attempts that came to nothing. */
+  failedAttempt: z.number().exactOptional(),
   /** Waiting between attempts of a generation. */
   retryWait: z.number().default(0),
   tool: z.number(),
   approval: z.number(),
+  hook: z.number().exactOptional(),
   /** Waiting for the client (backpressure). */
   client: z.number(),
+  /** Waiting for a commit. */
+  journal: z.number().exactOptional(),
   /** Event loop of the process was blocked. */
   stalled: z.number().default(0),
+  /** Its worker was gone. */
+  down: z.number().exactOptional(),
   runtime: z.number(),
 });
 export type Timing = z.output<typeof Timing>;
 
-export const noTiming: Timing = Object.freeze({
-  providerWait: 0,
-  providerStream: 0,
-  retryWait: 0,
-  tool: 0,
-  approval: 0,
-  client: 0,
-  stalled: 0,
-  runtime: 0,
-});
+/** The breakdown of a run that ends now. */
+export function timingOf(times: RunTimes, now?: number): Timing {
+  const totals = times.totals(now);
+  return Object.fromEntries(timeParts.map((part) => [timingKey(part), totals[part]])) as Timing; // every part has its key
+}
+
+export const noTiming: Timing = Object.freeze(timingOf(new RunTimes()));
 
 /** Input of a run: plain text, a conversation so far, values for the agent's declared inputs. */
 export const RunInput = z.strictObject({

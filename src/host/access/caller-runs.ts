@@ -4,6 +4,7 @@ import type { Charge } from "../../core/ports/held.ts";
 import type {
   AgentInfo,
   CountOptions,
+  Doing,
   Embedded,
   EmbedInput,
   EventQuery,
@@ -166,6 +167,11 @@ export class CallerRuns implements Runs {
   async pending(run: string): ReturnType<Runs["pending"]> {
     await this.#own(run, "see");
     return await this.#inTurn(() => this.#runs.pending(run));
+  }
+
+  async doing(run: string): Promise<Doing | undefined> {
+    await this.#own(run, "see");
+    return await this.#runs.doing?.(run);
   }
 
   async countInput(request: RunRequest, options?: CountOptions): Promise<TokenCount> {

@@ -1,6 +1,6 @@
 import type { AgentDefinition, ModelChain } from "../../agent/run/definition.ts";
 import type { GenerationOptions } from "../../core/model/provider.ts";
-import type { Hooks } from "../../core/ports/hooks.ts";
+import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { ProviderRegistry, ToolRegistry } from "../../core/ports/registries.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
@@ -54,7 +54,11 @@ function buildAgent(name: string, settings: AgentSettings, parts: AgentParts): A
     toolPolicy: settings.toolPolicy,
     output: settings.output,
     whenBusy: settings.whenBusy,
-    hooks: [...(code?.hooks ?? []), ...parts.hooks, ...(hooks === undefined ? [] : [hooks])],
+    hooks: [
+      ...(code?.hooks ?? []).map((each) => nameHooks(each, "the application")),
+      ...parts.hooks,
+      ...(hooks === undefined ? [] : [nameHooks(hooks, `the agent ${name}`)]),
+    ],
     config: parts.config.hash,
     revision: agentRevision(name, settings, parts),
   };

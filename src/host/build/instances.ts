@@ -2,7 +2,7 @@ import "reflect-metadata";
 import { inject, injectable } from "tsyringe";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { Clock } from "../../core/ports/clock.ts";
-import type { Hooks } from "../../core/ports/hooks.ts";
+import { type Hooks, nameHooks } from "../../core/ports/hooks.ts";
 import { Log } from "../../core/ports/log.ts";
 import type { AnyPlugin, Instance, PluginContext, PluginKind, Ports } from "../../core/ports/plugin.ts";
 import type { Runs } from "../../core/ports/runs.ts";
@@ -67,7 +67,9 @@ export class Instances {
   }
 
   get hooks(): Hooks[] {
-    return this.#open.flatMap(({ instance }) => (instance.hooks === undefined ? [] : [instance.hooks]));
+    return this.#open.flatMap(({ entry, instance }) =>
+      instance.hooks === undefined ? [] : [nameHooks(instance.hooks, `the plugin ${entry.name}`)],
+    );
   }
 
   /** Closes every instance even if some fail; then throws the failures. */

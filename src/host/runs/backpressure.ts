@@ -20,10 +20,14 @@ export class BackpressureGate {
   #taken = false;
   #waiting: (() => void) | undefined;
 
+  /** Channel of the reader that paces the run. */
+  reader: string | undefined;
+
   /** True for the first reader, which paces the run; others do not affect it. */
-  take(): boolean {
+  take(channel?: string): boolean {
     const first = !this.#taken;
     this.#taken = true;
+    if (first) this.reader = channel;
     return first;
   }
 

@@ -2,7 +2,8 @@ import { cancelled } from "../../agent/run/run-context.ts";
 import { RunState } from "../../agent/state/run-state.ts";
 import type { Signal } from "../../core/journal/journal.ts";
 import type { PipelineWork } from "../../core/ports/pipeline.ts";
-import { noTiming } from "../../core/run/events.ts";
+import { timingOf } from "../../core/run/events.ts";
+import { RunTimes } from "../../core/run/run-times.ts";
 
 /**
  * Ends a cancelled run whose agent is not configured here: that needs no agent, and the canceller is waiting. Other runs are
@@ -18,5 +19,6 @@ export async function endIfCancelled({ claim, log, history, signals }: PipelineW
   if (history.length === 0) log.write({ type: "run.started", agent, input });
   const { output, spending, roundNumber: rounds } = RunState.of(history);
   const error = cancelled(cancel.body);
-  await log.step({ type: "run.failed", error: error.toJSON(), output, ...spending.bill, rounds, timing: noTiming });
+  const timing = timingOf(RunTimes.of(history), Date.now());
+  await log.step({ type: "run.failed", error: error.toJSON(), output, ...spending.bill, rounds, timing });
 }

@@ -4,7 +4,7 @@ import type { Claim, ClaimFilter, Journal } from "../../core/journal/journal.ts"
 import type { Clock } from "../../core/ports/clock.ts";
 import { type Charge, inputWeight, type Memory } from "../../core/ports/held.ts";
 import type { Log } from "../../core/ports/log.ts";
-import type { StartOptions } from "../../core/ports/runs.ts";
+import type { Doing, StartOptions } from "../../core/ports/runs.ts";
 import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { forgetKept } from "../../core/values/keep-one.ts";
@@ -66,6 +66,7 @@ export class Executor {
   readonly #gates = new Map<string, BackpressureGate>();
   /** Owners of the runs executing here. */
   readonly #owners = new Map<string, Owner>();
+  readonly #live = new Map<string, () => Doing | undefined>();
   /** What the runs executing here hold in memory. */
   readonly #held = new Map<string, Charge>();
   /** Unfinished runs started here; kept only by a process that takes up no others. */
@@ -147,10 +148,15 @@ export class Executor {
     return this.#owners.get(run);
   }
 
+  /** What a run that executes here waits for, if that is nothing its events show. */
+  doing(run: string): Doing | undefined {
+    return this.#live.get(run)?.();
+  }
+
   /** The gate of a paced run that has no reader yet, and how to remove it. */
-  gateOf(run: string): { gate: BackpressureGate; remove: () => void } | undefined {
+  gateOf(run: string, channel?: string): { gate: BackpressureGate; remove: () => void } | undefined {
     const gate = this.#gates.get(run);
-    return gate?.take() ? { gate, remove: () => this.#gates.delete(run) } : undefined;
+    return gate?.take(channel) ? { gate, remove: () => this.#gates.delete(run) } : undefined;
   }
 
   /** The runs of the journal that this process may execute. */
@@ -164,9 +170,8 @@ export class Executor {
 
   async #execute(work: Work): Promise<void> {
     const { claim, history } = work;
-    const { telemetry, clock, revisions, feed, journal } = this.#parts;
+    const { telemetry, revisions, feed, journal } = this.#parts;
     const { run } = claim.ownership;
-    const startedAt = clock.monotonic();
     if (history.length > 0) this.#held.get(run)?.add(valueSize(history));
     const lease = revisions.acquire();
     const gate = this.#gates.get(run);
@@ -180,17 +185,18 @@ export class Executor {
         claim,
         log,
         history,
-        startedAt,
         signals: work.signals,
         release: work.signal,
         interrupt: this.#interrupt.signal,
-        ...(gate === undefined ? {} : { gate: () => gate.gate() }),
+        live: (doing) => this.#live.set(run, doing),
+        ...(gate === undefined ? {} : { gate: () => gate.gate(), reader: () => gate.reader }),
       });
       await pipeline.run();
       if (this.#started.has(run) && (await existingRun(journal, run)).state === "done") this.#started.delete(run);
     } finally {
       if (!gate?.parked) this.#gates.delete(run);
       this.#owners.delete(run);
+      this.#live.delete(run);
       leaveFeed();
       lease.release();
     }

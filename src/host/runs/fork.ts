@@ -85,7 +85,8 @@ export async function forkRecording(
   const numbers = new Map(signals.map(({ number }, index) => [number, index + 1]));
   const edits = new Map(asked.edit?.map((edit) => [edit.call, edit]));
   const events = prefix.map((event): RunEvent => {
-    const moved = { ...event, run: target.run, at: event.at + shift };
+    const waited = event.waited?.map((wait) => ({ ...wait, from: wait.from + shift }));
+    const moved = { ...event, run: target.run, at: event.at + shift, ...(waited === undefined ? {} : { waited }) };
     if (moved.type === "run.started") return started(moved, request, target);
     if (moved.type === "tool.finished") return edited(moved, edits);
     // "For this run" was said of the other run.

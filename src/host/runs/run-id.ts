@@ -5,3 +5,9 @@ export function newRunId(now: number, chance: Chance): string {
   const uuid = chance.uuid();
   return `run_${now.toString(36).padStart(9, "0")}${uuid.slice(0, 8)}${uuid.slice(24)}`;
 }
+
+/** When the run with this id was asked for, ms since the epoch; undefined for an id that somebody else made. */
+export function timeOfRunId(run: string): number | undefined {
+  const [, time] = /^run_([0-9a-z]{9})[0-9a-f]{20}$/.exec(run) ?? [];
+  return time === undefined ? undefined : Number.parseInt(time, 36);
+}

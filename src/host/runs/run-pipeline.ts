@@ -6,6 +6,7 @@ import { CallWatch } from "../../agent/run/call-watch.ts";
 import { ContentStore } from "../../agent/run/content.ts";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
 import { forCall } from "../../agent/run/for-call.ts";
+import { Waits } from "../../agent/run/waits.ts";
 import { runAgent } from "../../agent/run-agent.ts";
 import { inputMessages } from "../../agent/state/run-state.ts";
 import { continuedBy } from "../../agent/state/session-messages.ts";
@@ -15,11 +16,13 @@ import { Clock } from "../../core/ports/clock.ts";
 import { Log } from "../../core/ports/log.ts";
 import { PipelineWork, type StreamPipeline } from "../../core/ports/pipeline.ts";
 import { Stalls } from "../../core/ports/stalls.ts";
-import { noTiming } from "../../core/run/events.ts";
+import { timingOf } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
+import { RunTimes } from "../../core/run/run-times.ts";
 import { ConfigRevision } from "../revisions/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { forkedAgents } from "./forked-agent.ts";
+import { queueTime } from "./queue-time.ts";
 import { Sessions } from "./sessions.ts";
 
 /** A run that only waits for approval gives up its slot after this time, ms. */
@@ -73,7 +76,7 @@ export class RunPipeline implements StreamPipeline {
   }
 
   async #run(): Promise<void> {
-    const { claim, log, history, startedAt, signals, release, interrupt, gate } = this.#work;
+    const { claim, log, history, signals, release, interrupt, gate, reader } = this.#work;
     const { tenant, request } = claim;
     const watch = this.#watch();
     const found = this.#revision.agents.get(request.agent);
@@ -87,6 +90,9 @@ export class RunPipeline implements StreamPipeline {
     const agent = fork?.instructions === undefined ? own : { ...own, instructions: fork.instructions };
     const { session } = request;
     const { run } = claim.ownership;
+    const waits = new Waits(this.#clock, this.#stalls);
+    this.#work.live?.(() => waits.current);
+    const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#clock);
     await runAgent(
       {
         agent,
@@ -108,11 +114,13 @@ export class RunPipeline implements StreamPipeline {
         breakers: this.#breakers,
         priceOf: this.#revision.priceOf,
         parkAfter,
-        startedAt,
         stalls: this.#stalls,
+        waits,
         content: this.#content,
         ...(watch === undefined ? {} : { watch }),
+        ...(queued === undefined ? {} : { queued }),
         ...(gate === undefined ? {} : { gate }),
+        ...(reader === undefined ? {} : { reader }),
       },
       { feed: signals, release, interrupt },
     );
@@ -130,7 +138,8 @@ export class RunPipeline implements StreamPipeline {
     const { claim, log, history } = this.#work;
     const { agent, input } = claim.request;
     if (history.length === 0) log.write({ type: "run.started", agent, input });
-    await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing: noTiming });
+    const timing = timingOf(RunTimes.of(history), this.#clock.now());
+    await log.step({ type: "run.failed", error: error.toJSON(), output: "", usage: {}, rounds: 0, timing });
   }
 }
 

@@ -16,6 +16,7 @@ import { Log } from "../../core/ports/log.ts";
 import type {
   AgentInfo,
   CountOptions,
+  Doing,
   Embedded,
   EmbedInput,
   EventPage,
@@ -200,9 +201,9 @@ export class HostRuns implements Runs {
   }
 
   follow(run: string, options: FollowOptions = {}): AsyncIterable<readonly RunEvent[]> {
-    const { channel: _, passive, ...asked } = options;
+    const { channel, passive, ...asked } = options;
     const batches = this.#followers.follow(run, asked);
-    const paced = passive ? undefined : this.#executor.gateOf(run);
+    const paced = passive ? undefined : this.#executor.gateOf(run, channel);
     // Removed with its reader: a run another replica executes never ends here.
     return paced === undefined ? batches : new PacedStream(batches, paced.gate, paced.remove);
   }
@@ -258,6 +259,10 @@ export class HostRuns implements Runs {
     } finally {
       lease.release();
     }
+  }
+
+  async doing(run: string): Promise<Doing | undefined> {
+    return this.#executor.doing(run);
   }
 
   async wires(run: string): Promise<readonly KeptWire[]> {

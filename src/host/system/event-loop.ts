@@ -1,5 +1,5 @@
 import type { Clock } from "../../core/ports/clock.ts";
-import type { Stalls } from "../../core/ports/stalls.ts";
+import type { PastStall, Stalls } from "../../core/ports/stalls.ts";
 
 /** Sampling interval while someone watches, and how late a sample must be to count as a stall, ms. */
 const interval = 50;
@@ -28,7 +28,7 @@ export class EventLoopMonitor implements Stalls {
   longestMs = 0;
   readonly #clock: Clock;
   readonly #report: (stall: Stall) => void;
-  #recent: { readonly at: number; readonly ms: number }[] = [];
+  readonly #recent: PastStall[] = [];
   #expected: number;
   #longAt: number | undefined;
   #every = resting;
@@ -79,13 +79,21 @@ export class EventLoopMonitor implements Stalls {
 
   /** Blocked time in the last ten seconds, ms: total and longest. */
   recent(): { readonly blockedMs: number; readonly longestMs: number } {
-    const since = this.#clock.monotonic() - recently;
-    this.#recent = this.#recent.filter(({ at }) => at >= since);
-    const times = this.#recent.map(({ ms }) => ms);
+    const times = this.#endedAfter(this.#clock.monotonic() - recently).map(({ ms }) => ms);
     return {
       blockedMs: Math.round(times.reduce((sum, ms) => sum + ms, 0)),
       longestMs: Math.round(Math.max(0, ...times)),
     };
+  }
+
+  since(at: number): readonly PastStall[] {
+    // The timer may come after what the stall delayed.
+    if (this.#timer !== undefined && this.#clock.monotonic() - this.#expected >= threshold) this.look();
+    return this.#endedAfter(at);
+  }
+
+  #endedAfter(at: number): PastStall[] {
+    return this.#recent.filter(({ from, ms }) => from + ms > at);
   }
 
   /** Called by the timer. */
@@ -99,13 +107,14 @@ export class EventLoopMonitor implements Stalls {
     this.#cpu = process.cpuUsage();
     if (late < threshold) return;
     if (late >= long) this.#longAt = now;
-    this.#recent.push({ at: now, ms: late });
-    if (this.#recent.length > mostRecent) this.#recent.shift();
     this.totalMs += late;
     this.longestMs = Math.max(this.longestMs, late);
     const known = blamed !== undefined && now - blamed.at < late + memory;
     const busy = (user + system) / 1_000 > late / 2;
-    this.#report({ ms: late, culprit: known ? blamed.culprit : undefined, busy });
+    const culprit = known ? blamed.culprit : undefined;
+    this.#recent.push({ from: now - late, ms: late, culprit });
+    if (this.#recent.length > mostRecent) this.#recent.shift();
+    this.#report({ ms: late, culprit, busy });
   }
 
   #sample(every: number): void {

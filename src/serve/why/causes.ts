@@ -34,11 +34,12 @@ export const causes = {
   slow_client: "the run waited for its reader",
   slow_journal: "the journal was slow to take what the run wrote",
   blocked_loop: "something kept the process busy",
+  slow_hook: "a plugin's hook took long",
   plugin_failed: "a plugin threw",
   journal_failed: "the journal could not be written",
   agent_missing: "the agent is not in the configuration any more",
   internal: "a fault of Venturi itself",
-  runtime: "Venturi itself or a hook took long",
+  runtime: "Venturi itself took long",
   nothing: "nothing stands out",
 } as const;
 

@@ -1,6 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
+import type { TimePart } from "../../core/run/run-times.ts";
 import type { Cause } from "./causes.ts";
-import type { Part, Share } from "./shares.ts";
+import type { Share } from "./shares.ts";
 import type { Story, ToolStory } from "./story.ts";
 
 /** Shorter parts explain nothing, ms. */
@@ -81,7 +82,7 @@ function causeOfProvider({ code, details }: ErrorJson): Cause {
 
 const isFailedAgent = ({ child, error }: ToolStory): boolean => child !== undefined && error !== undefined;
 
-const byPart: Readonly<Record<Part, Cause>> = {
+const byPart: Readonly<Record<TimePart, Cause>> = {
   queue: "queued",
   providerWait: "provider_slow",
   providerStream: "provider_stream",
@@ -94,6 +95,7 @@ const byPart: Readonly<Record<Part, Cause>> = {
   client: "slow_client",
   journal: "slow_journal",
   blocked: "blocked_loop",
+  hook: "slow_hook",
   runtime: "runtime",
 };
 

@@ -1,64 +1,30 @@
-/** Activity that a span of a run's time is charged to. */
-export type Part =
-  | "queue"
-  | "providerWait"
-  | "providerStream"
-  | "providerStall"
-  | "failedAttempt"
-  | "backoff"
-  | "tool"
-  | "approval"
-  | "down"
-  | "client"
-  | "journal"
-  | "blocked"
-  | "runtime";
+import type { Charged, TimePart, TimeSegment } from "../../core/run/run-times.ts";
 
-export interface Share {
-  readonly part: Part;
-  /** Name of the model, tool or question; "" where there is none. */
-  readonly name: string;
+export interface Share extends Charged {
   ms: number;
   count: number;
 }
 
-/** A run's time by activity. */
+/** A run's time by activity, the largest first. */
 export class Shares {
-  readonly #shares = new Map<string, Share>();
+  readonly all: readonly Share[];
+  readonly total: number;
 
-  add(part: Part, name: string, ms: number): void {
-    if (ms <= 0) return;
-    const key = `${part} ${name}`;
-    const share = this.#shares.get(key) ?? { part, name, ms: 0, count: 0 };
-    share.ms += ms;
-    share.count += 1;
-    this.#shares.set(key, share);
-  }
-
-  /** Reassigns up to `ms` from the given parts, in this order, when a more precise source is available. */
-  move(from: readonly Part[], to: { readonly part: Part; readonly name: string }, ms: number): void {
-    let left = ms;
-    for (const part of from) {
-      for (const share of this.#shares.values()) {
-        if (share.part !== part) continue;
-        const moved = Math.min(left, share.ms);
-        share.ms -= moved;
-        left -= moved;
-      }
+  constructor(segments: readonly TimeSegment[]) {
+    const shares = new Map<string, Share>();
+    for (const { part, name, from, to } of segments) {
+      const key = `${part} ${name}`;
+      const share = shares.get(key) ?? { part, name, ms: 0, count: 0 };
+      share.ms += to - from;
+      share.count += 1;
+      shares.set(key, share);
     }
-    this.add(to.part, to.name, ms - left);
+    this.all = [...shares.values()].sort((left, right) => right.ms - left.ms);
+    this.total = this.all.reduce((sum, { ms }) => sum + ms, 0);
   }
 
-  get total(): number {
-    return this.all.reduce((sum, share) => sum + share.ms, 0);
-  }
-
-  of(part: Part): number {
-    return this.all.reduce((sum, share) => sum + (share.part === part ? share.ms : 0), 0);
-  }
-
-  /** Largest first. */
-  get all(): Share[] {
-    return [...this.#shares.values()].filter(({ ms }) => ms > 0).sort((left, right) => right.ms - left.ms);
+  of(part: TimePart, name?: string): number {
+    const ours = this.all.filter((share) => share.part === part && (name === undefined || share.name === name));
+    return ours.reduce((sum, { ms }) => sum + ms, 0);
   }
 }

@@ -3,23 +3,20 @@ import type { RunEvent } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { WhySource } from "./why.ts";
 
-/** Adapts `Runs` for `explainRun`. */
-export const sourceOf = (runs: Pick<Runs, "get" | "follow">, spans: (run: string) => unknown): WhySource => ({
+type Asked = Pick<Runs, "get" | "events" | "doing">;
+
+/** Adapts `Runs` for `explainRun`. Reads pages: a follower would be one more reader of the run, with a span of its own. */
+export const sourceOf = (runs: Asked): WhySource => ({
   row: (run) => runs.get(run),
   events: (row) => eventsUpTo(runs, row),
-  spans,
+  doing: async ({ run }) => runs.doing?.(run),
   now: () => Date.now(),
 });
 
-async function* eventsUpTo(runs: Pick<Runs, "follow">, row: RunRow): AsyncGenerator<readonly RunEvent[]> {
-  if (row.head === 0) return;
-  const enough = new AbortController();
-  try {
-    for await (const batch of runs.follow(row.run, { signal: enough.signal, channel: "why" })) {
-      yield batch;
-      if ((batch.at(-1)?.seq ?? 0) >= row.head) return;
-    }
-  } finally {
-    enough.abort();
+async function* eventsUpTo(runs: Asked, { run, head }: RunRow): AsyncGenerator<readonly RunEvent[]> {
+  for (let after: number | undefined = 0; after !== undefined && after < head; ) {
+    const { events, next } = await runs.events(run, { after });
+    yield events;
+    after = next;
   }
 }

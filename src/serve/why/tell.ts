@@ -1,7 +1,8 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
+import type { TimePart } from "../../core/run/run-times.ts";
 import type { Attempt } from "./attempt.ts";
 import { isEmpty, isUnanswered } from "./judge.ts";
-import type { Part, Share } from "./shares.ts";
+import type { Share } from "./shares.ts";
 import type { QuestionStory, Story } from "./story.ts";
 
 /** Smaller shares of the time are not mentioned. */
@@ -50,7 +51,7 @@ function ending(story: Story): string {
   return odd === undefined ? "" : `${odd} after ${took}`;
 }
 
-const nowDoing: Partial<Record<Part, string>> = {
+const nowDoing: Partial<Record<TimePart, string>> = {
   approval: "waits for a person",
   backoff: "waits before it asks the provider again",
   tool: "runs a tool",
@@ -89,7 +90,7 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "approval":
       return `${of} ${waited(story.questions, name)}`;
     case "queue":
-      return `${of} passed before the run began: ${story.started?.session === undefined ? "no worker had room for it" : "an earlier run of its session was under way, or no worker had room for it"}`;
+      return `${of} passed before the run began: ${name === "" ? "no worker had room for it" : `an earlier run of its session, ${name}, was under way`}`;
     case "down":
       return `${of} nobody worked on it: its worker was gone, and another took it over`;
     case "client":
@@ -98,8 +99,10 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
       return `${of} the run waited for the journal to take what it wrote`;
     case "blocked":
       return `${of} ${name === "" ? "something" : name} kept the process busy`;
+    case "hook":
+      return `${of} ${name} took`;
     case "runtime":
-      return `${of} went into Venturi itself: hooks, compaction or a busy process`;
+      return `${of} went into Venturi itself`;
   }
 }
 
@@ -146,9 +149,9 @@ function stallOf(story: Story, name: string): string {
 }
 
 function rateOf(story: Story, name: string): string {
-  const attempts = story.attempts.filter(({ model }) => model === name);
+  const attempts = story.attempts.filter(({ model, error }) => model === name && error === undefined);
   const characters = attempts.reduce((sum, attempt) => sum + attempt.characters, 0);
-  const ms = attempts.reduce((sum, attempt) => sum + attempt.streamMs, 0);
+  const ms = story.shares.of("providerStream", name);
   return `${characters} characters, ${Math.round(characters / Math.max(0.001, ms / 1_000))} a second`;
 }
 
@@ -182,7 +185,7 @@ function waited(questions: readonly QuestionStory[], name: string): string {
 }
 
 /** What else went wrong; `parts` have been covered already. */
-function mishaps(story: Story, parts: readonly Part[]): string[] {
+function mishaps(story: Story, parts: readonly TimePart[]): string[] {
   const sentences: string[] = [];
   if (isEmpty(story)) sentences.push(`${story.attempts.at(-1)?.model ?? "the model"} ended its answer without a word`);
   const cut = story.attempts.some(({ finish }) => finish === "length");

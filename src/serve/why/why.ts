@@ -1,10 +1,11 @@
 import { z } from "zod";
-import { isTerminal, type RunEvent } from "../../core/run/events.ts";
+import type { Doing } from "../../core/ports/runs.ts";
+import { isTerminal, type RunEvent, type Timing } from "../../core/run/events.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
+import type { RunTimes } from "../../core/run/run-times.ts";
 import { type Cause, causes } from "./causes.ts";
 import { causeOf } from "./judge.ts";
 import type { Shares } from "./shares.ts";
-import { spanFacts } from "./spans.ts";
 import { Story } from "./story.ts";
 import { tell } from "./tell.ts";
 
@@ -27,25 +28,26 @@ export interface WhySource {
   row(run: string): Promise<RunRow>;
   /** Its events up to the row's head, in batches. */
   events(row: RunRow): AsyncIterable<readonly RunEvent[]>;
-  /** Its spans as OTLP JSON, while they are in the ring buffer. */
-  spans(run: string): Promise<unknown> | unknown;
+  /** What a run that goes on waits for, where its events cannot tell. */
+  doing?(row: RunRow): Promise<Doing | undefined>;
   now(): number;
 }
 
 /** Maximum depth of called agents to explain. */
 const deepest = 4;
 
-/** Names the cause of a slow or failed run, from its events and, if still available, its spans. */
+/** Names the cause of a slow or failed run, from its events. */
 export async function explainRun(source: WhySource, run: string, depth = 0): Promise<Why> {
   const row = await source.row(run);
-  const story = new Story(row.createdAt);
+  // Of a run that has not ended, and of one that an earlier release wrote, only the row tells when it was stored.
+  const story = new Story(row.digest?.timing.queue === undefined ? row.createdAt : undefined);
   for await (const batch of source.events(row)) {
     for (const event of batch) story.take(event);
     const last = batch.at(-1);
     if (last === undefined || isTerminal(last) || last.seq >= row.head) break;
   }
-  if (story.end === undefined) story.until(source.now());
-  witness(story, await source.spans(run));
+  if (story.end === undefined) story.until(source.now(), await source.doing?.(row));
+  else if (story.end.timing.queue === undefined) useSums(story.times, story.end.timing);
   const children = new Map<string, string>();
   for (const { child } of story.tools.values()) {
     if (child === undefined || depth >= deepest) continue;
@@ -58,22 +60,11 @@ export async function explainRun(source: WhySource, run: string, depth = 0): Pro
   return { run, agent: row.agent, cause, meaning: causes[cause], summary, ms, parts: partsOf(story.shares) };
 }
 
-/** The run's own measurements and its spans are more precise than the gaps between events. */
-function witness(story: Story, spans: unknown): void {
-  const { shares, end } = story;
-  const { client = 0, blocked = 0 } = measured(end?.timing);
-  const { journalMs, culprit, slowest } = spanFacts(spans);
-  const busy = { part: "blocked", name: culprit } as const;
-  shares.move(["providerStall", "providerStream"], { part: "client", name: slowest }, client);
-  shares.move(["providerStall", "providerStream", "providerWait", "tool", "runtime"], busy, blocked);
-  // A stream is not read while too much is uncommitted, which looks like silence of the provider.
-  shares.move(["tool", "runtime", "approval", "providerStall"], { part: "journal", name: "" }, journalMs);
-}
-
-/** `stalled`: time the event loop was blocked, if the run recorded it. */
-function measured(timing: object | undefined): { client?: number; blocked?: number } {
-  const { client = 0, stalled = 0 } = (timing ?? {}) as { client?: number; stalled?: number }; // of an event, by its schema
-  return { client, blocked: stalled };
+/** Earlier releases wrote no waits beside their events, only the sums of two of them at the end. */
+function useSums(times: RunTimes, { client = 0, stalled = 0 }: Partial<Timing>): void {
+  times.move(["providerStall", "providerStream"], { part: "client", name: "" }, client);
+  const blocked = { part: "blocked", name: "" } as const;
+  times.move(["providerStall", "providerStream", "providerWait", "tool", "runtime"], blocked, stalled);
 }
 
 function partsOf(shares: Shares): Why["parts"] {

@@ -20,6 +20,7 @@ export const spans = {
   tool: "execute_tool",
   stream: "venturi.stream",
   backoff: "venturi.backoff",
+  wait: "venturi.wait",
   deliver: "venturi.deliver",
   append: "venturi.journal.append",
 } as const;
@@ -86,6 +87,8 @@ export const attributes = {
   statusCode: "http.response.status_code",
   backoffMs: "venturi.backoff.ms",
   retryAfterMs: "venturi.backoff.retry_after_ms",
+  waitFor: "venturi.wait.for",
+  waitName: "venturi.wait.name",
   stalledMs: "venturi.stalled.ms",
   culprit: "venturi.stalled.culprit",
   retries: "venturi.run.retries",

@@ -26,6 +26,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     cancel: (run, reason, details) => runs.cancel(run, reason, details),
     signal: (run, kind, body, id) => runs.signal(run, kind, body, id),
     pending: (run) => runs.pending(run),
+    doing: async (run) => runs.doing?.(run),
     agents: () => runs.agents(),
     wires: (run) => runs.wires(run),
     content: (run, hash) => runs.content(run, hash),

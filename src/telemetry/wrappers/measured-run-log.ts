@@ -87,6 +87,12 @@ export class MeasuredLog implements RunLog {
   }
 
   #seen(body: EventBody): EventBody {
+    const seen = this.#observe(body);
+    if (body.waited !== undefined) for (const wait of body.waited) this.#trace?.waited(wait);
+    return seen;
+  }
+
+  #observe(body: EventBody): EventBody {
     switch (body.type) {
       case "run.started":
         this.#open({ agent: body.agent, config: body.config, earlier: undefined, resumed: false });

@@ -1,8 +1,9 @@
 import { performance } from "node:perf_hooks";
-import { type Span, SpanKind } from "@opentelemetry/api";
+import { type HrTime, type Span, SpanKind } from "@opentelemetry/api";
 import type { Claim } from "../../core/journal/journal.ts";
-import type { EventOf, TerminalEvent, Timing } from "../../core/run/events.ts";
+import type { EventOf, TerminalEvent } from "../../core/run/events.ts";
 import { defaultTenant } from "../../core/run/run-request.ts";
+import type { Waited } from "../../core/run/run-times.ts";
 import { attributes, labels, spans } from "../base/names.ts";
 import { originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
@@ -55,7 +56,6 @@ export class RunTrace {
   readonly #started: number;
   /** Until nothing takes its rows any more. */
   #appends: AppendRecorder | undefined;
-  readonly #resumed: boolean;
   readonly #register: RunRegister;
   #round: RoundTrace | undefined;
   #ended = false;
@@ -76,7 +76,6 @@ export class RunTrace {
     this.agent = facts.agent;
     this.session = session;
     this.tenant = claim.tenant === defaultTenant ? undefined : claim.tenant;
-    this.#resumed = facts.resumed;
     this.#started = facts.startedAt;
     const asked = parseTraceparent(claim.request.traceparent);
     const follows = facts.resumed || (facts.queued && claim.request.parent === undefined);
@@ -175,6 +174,19 @@ export class RunTrace {
     });
   }
 
+  /** A wait that no other span shows: a hook, a commit that failed and was repeated, its turn. */
+  waited({ for: part, name, from, ms }: Waited): void {
+    const span = this.#measure.sdk.tracer.startSpan(
+      `${spans.wait} ${part}`,
+      {
+        startTime: hrTime(from),
+        attributes: { [attributes.waitFor]: part, ...(name === undefined ? {} : { [attributes.waitName]: name }) },
+      },
+      this.span.spanContext(),
+    );
+    endSpan(this.#measure, this.run, span, hrTime(from + ms));
+  }
+
   roundRetracted(body: Body<"round.retracted">): void {
     this.round(body.round).retracted(body.reason);
   }
@@ -205,7 +217,8 @@ export class RunTrace {
     const now = performance.now();
     const { sets, instruments } = this.#measure.sdk;
     const who = sets.of(this.#who);
-    for (const [part, milliseconds] of Object.entries(this.#timing(event.timing, now))) {
+    for (const [part, milliseconds] of Object.entries(event.timing)) {
+      if (milliseconds === 0) continue;
       this.span.setAttribute(`${attributes.timing}.${part}`, milliseconds);
       instruments.runTiming(sets.with(who, labels.part, part)).record(milliseconds / 1_000);
     }
@@ -215,14 +228,6 @@ export class RunTrace {
         : good,
       now,
     );
-  }
-
-  /** The terminal event cannot include its own commit, but the span does: that time counts as runtime. */
-  #timing(timing: Timing, now: number): Timing {
-    if (this.#resumed) return timing; // counts from the run's start, the span from this owner's claim
-    const counted = Object.values(timing).reduce((sum, ms) => sum + ms, 0);
-    const missing = now - this.#started - counted;
-    return { ...timing, runtime: Math.max(0, Math.round((timing.runtime + missing) * 1_000) / 1_000) };
   }
 
   #describe({ usage, output, ...end }: Omit<TerminalEvent, "run" | "seq" | "at">): void {
@@ -308,5 +313,7 @@ export class RunTrace {
     this.#register.remove(this);
   }
 }
+
+const hrTime = (ms: number): HrTime => [Math.floor(ms / 1_000), (ms % 1_000) * 1e6];
 
 const endOf = ({ error: { code, op, err } }: EventOf<"run.failed">): Outcome => failed(code, op, err);

@@ -8,11 +8,11 @@ import type { RunView } from "../../../plugins/channel-console/web/fold/view.ts"
 import { rowsOf } from "../../../plugins/channel-console/web/fold/waterfall.ts";
 import { anyEvents } from "./events.ts";
 
-const comparable = ({ ribbon, calls, ...view }: RunView) => ({
+const comparable = ({ times, calls, ...view }: RunView) => ({
   ...view,
   calls: [...calls.values()],
-  segments: ribbon.segments,
-  part: ribbon.part,
+  segments: times.segments,
+  now: times.now,
 });
 
 describe("the console's fold", () => {
@@ -46,12 +46,12 @@ describe("the console's fold", () => {
   it("charges each millisecond to exactly one part", () => {
     fc.assert(
       fc.property(anyEvents, (events) => {
-        const { ribbon } = foldAll("run_1", events);
-        const total = Object.values(ribbon.totals()).reduce((sum, ms) => sum + ms, 0);
+        const { times } = foldAll("run_1", events);
+        const total = Object.values(times.totals()).reduce((sum, ms) => sum + ms, 0);
         expect(total).to.equal((events.at(-1)?.at ?? 0) - (events[0]?.at ?? 0));
-        for (const [index, segment] of ribbon.segments.entries()) {
+        for (const [index, segment] of times.segments.entries()) {
           expect(segment.to).to.be.greaterThan(segment.from);
-          if (index > 0) expect(segment.from).to.equal(ribbon.segments[index - 1]?.to);
+          if (index > 0) expect(segment.from).to.equal(times.segments[index - 1]?.to);
         }
       }),
     );
@@ -105,7 +105,7 @@ describe("the console's fold", () => {
           const segments = parts.map(([part, ms]) => {
             const from = at;
             at += ms;
-            return { part: part as "approval", from, to: at };
+            return { part: part as "approval", name: "", from, to: at };
           });
           const scale = scaleOf(segments, 5, at);
           expect(scale.x(5)).to.equal(0);

@@ -12,15 +12,30 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="allow", populate_by_name=True, protected_namespaces=())
 
 
+class AgentChangedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class AgentChanged(Model):
     type: Literal["agent.changed"] = "agent.changed"
     run: str
     seq: int
     at: float
+    waited: list[AgentChangedWaited] | None = None
     round: int
     call: str
     agent: str
     instructions: str | None = None
+
+
+class AgentRevisedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class AgentRevised(Model):
@@ -28,6 +43,7 @@ class AgentRevised(Model):
     run: str
     seq: int
     at: float
+    waited: list[AgentRevisedWaited] | None = None
     agent: str
     revision: str
 
@@ -76,6 +92,13 @@ class Approval(Model):
     parent: ApprovalParent | None = None
 
 
+class ApprovalRequestedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ApprovalRequestedOrigin(Model):
     run: str
     call: str
@@ -87,6 +110,7 @@ class ApprovalRequested(Model):
     run: str
     seq: int
     at: float
+    waited: list[ApprovalRequestedWaited] | None = None
     round: int
     call: str
     name: str
@@ -96,11 +120,19 @@ class ApprovalRequested(Model):
     origin: ApprovalRequestedOrigin | None = None
 
 
+class ApprovalResolvedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ApprovalResolved(Model):
     type: Literal["approval.resolved"] = "approval.resolved"
     run: str
     seq: int
     at: float
+    waited: list[ApprovalResolvedWaited] | None = None
     round: int
     call: str
     approved: bool
@@ -111,23 +143,37 @@ class ApprovalResolved(Model):
     signal: int | None = None
 
 
+class ContextCompactedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ContextCompacted(Model):
     type: Literal["context.compacted"] = "context.compacted"
     run: str
     seq: int
     at: float
+    waited: list[ContextCompactedWaited] | None = None
     dropped: int
     summary: str | None = None
 
 
 class Timing(Model):
+    queue: float | None = None
     provider_wait: float = Field(alias="providerWait")
     provider_stream: float = Field(alias="providerStream")
+    provider_stall: float | None = Field(default=None, alias="providerStall")
+    failed_attempt: float | None = Field(default=None, alias="failedAttempt")
     retry_wait: float | None = Field(default=None, alias="retryWait")
     tool: float
     approval: float
+    hook: float | None = None
     client: float
+    journal: float | None = None
     stalled: float | None = None
+    down: float | None = None
     runtime: float
 
 
@@ -344,6 +390,13 @@ class RunInput(Model):
     variables: dict[str, Any] | None = None
 
 
+class RunStartedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class RunStartedParent(Model):
     run: str
     call: str
@@ -360,6 +413,7 @@ class RunStarted(Model):
     run: str
     seq: int
     at: float
+    waited: list[RunStartedWaited] | None = None
     agent: str
     session: str | None = None
     input: RunInput
@@ -372,17 +426,32 @@ class RunStarted(Model):
     metadata: dict[str, Any] | None = None
 
 
+class RoundStartedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class RoundStarted(Model):
     type: Literal["round.started"] = "round.started"
     run: str
     seq: int
     at: float
+    waited: list[RoundStartedWaited] | None = None
     round: int
     model: str
     provider: str | None = None
     attempt: int
     warnings: list[str] | None = None
     skipped: list[str] | None = None
+
+
+class TextDeltaWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class TextDeltaNative(Model):
@@ -396,10 +465,18 @@ class TextDelta(Model):
     run: str
     seq: int
     at: float
+    waited: list[TextDeltaWaited] | None = None
     round: int
     text: str
     signature: str | None = None
     native: TextDeltaNative | None = None
+
+
+class RefusalDeltaWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class RefusalDeltaNative(Model):
@@ -413,9 +490,17 @@ class RefusalDelta(Model):
     run: str
     seq: int
     at: float
+    waited: list[RefusalDeltaWaited] | None = None
     round: int
     text: str
     native: RefusalDeltaNative | None = None
+
+
+class ReasoningDeltaWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class ReasoningDeltaNative(Model):
@@ -429,6 +514,7 @@ class ReasoningDelta(Model):
     run: str
     seq: int
     at: float
+    waited: list[ReasoningDeltaWaited] | None = None
     round: int
     text: str
     part: int | None = None
@@ -438,17 +524,32 @@ class ReasoningDelta(Model):
     native: ReasoningDeltaNative | None = None
 
 
+class ProviderActivityWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ProviderActivity(Model):
     type: Literal["provider.activity"] = "provider.activity"
     run: str
     seq: int
     at: float
+    waited: list[ProviderActivityWaited] | None = None
     round: int
     kind: Literal["server_tool", "citation", "part", "response", "fields"] | str
     wire: str
     data: Any
     keep: bool | None = None
     omitted: list[str] | None = None
+
+
+class ToolCallStartedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class ToolCallStartedNative(Model):
@@ -462,6 +563,7 @@ class ToolCallStarted(Model):
     run: str
     seq: int
     at: float
+    waited: list[ToolCallStartedWaited] | None = None
     round: int
     call: str
     name: str
@@ -470,14 +572,29 @@ class ToolCallStarted(Model):
     native: ToolCallStartedNative | None = None
 
 
+class ToolCallDeltaWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ToolCallDelta(Model):
     type: Literal["tool_call.delta"] = "tool_call.delta"
     run: str
     seq: int
     at: float
+    waited: list[ToolCallDeltaWaited] | None = None
     round: int
     call: str
     arguments: str
+
+
+class ToolCallReadyWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class ToolCallReady(Model):
@@ -485,6 +602,7 @@ class ToolCallReady(Model):
     run: str
     seq: int
     at: float
+    waited: list[ToolCallReadyWaited] | None = None
     round: int
     call: str
     name: str
@@ -493,11 +611,19 @@ class ToolCallReady(Model):
     signature: str | None = None
 
 
+class ToolCallRejectedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ToolCallRejected(Model):
     type: Literal["tool_call.rejected"] = "tool_call.rejected"
     run: str
     seq: int
     at: float
+    waited: list[ToolCallRejectedWaited] | None = None
     round: int
     call: str
     name: str
@@ -506,11 +632,19 @@ class ToolCallRejected(Model):
     signature: str | None = None
 
 
+class ToolStartedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ToolStarted(Model):
     type: Literal["tool.started"] = "tool.started"
     run: str
     seq: int
     at: float
+    waited: list[ToolStartedWaited] | None = None
     round: int
     call: str
     name: str
@@ -518,14 +652,29 @@ class ToolStarted(Model):
     idempotency_key: str = Field(alias="idempotencyKey")
 
 
+class ToolOutputWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class ToolOutput(Model):
     type: Literal["tool.output"] = "tool.output"
     run: str
     seq: int
     at: float
+    waited: list[ToolOutputWaited] | None = None
     round: int
     call: str
     text: str
+
+
+class ToolFinishedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class ToolFinishedImages(Model):
@@ -548,6 +697,7 @@ class ToolFinished(Model):
     run: str
     seq: int
     at: float
+    waited: list[ToolFinishedWaited] | None = None
     round: int
     call: str
     name: str
@@ -563,14 +713,29 @@ class ToolFinished(Model):
     cost: float | None = None
 
 
+class MessageAddedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class MessageAdded(Model):
     type: Literal["message.added"] = "message.added"
     run: str
     seq: int
     at: float
+    waited: list[MessageAddedWaited] | None = None
     message: Message
     by: str | None = None
     signal: int | None = None
+
+
+class RunResumedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class RunResumed(Model):
@@ -578,8 +743,16 @@ class RunResumed(Model):
     run: str
     seq: int
     at: float
+    waited: list[RunResumedWaited] | None = None
     epoch: int
     trace: str | None = None
+
+
+class GenerationFailedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class GenerationFailed(Model):
@@ -587,6 +760,7 @@ class GenerationFailed(Model):
     run: str
     seq: int
     at: float
+    waited: list[GenerationFailedWaited] | None = None
     round: int
     attempt: int
     model: str
@@ -596,14 +770,29 @@ class GenerationFailed(Model):
     retry_ms: float | None = Field(default=None, alias="retryMs")
 
 
+class RoundRetractedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class RoundRetracted(Model):
     type: Literal["round.retracted"] = "round.retracted"
     run: str
     seq: int
     at: float
+    waited: list[RoundRetractedWaited] | None = None
     round: int
     attempt: int
     reason: str
+
+
+class GenerationFinishedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class GenerationFinishedNative(Model):
@@ -617,6 +806,7 @@ class GenerationFinished(Model):
     run: str
     seq: int
     at: float
+    waited: list[GenerationFinishedWaited] | None = None
     round: int
     attempt: int
     finish: str
@@ -628,11 +818,19 @@ class GenerationFinished(Model):
     native: GenerationFinishedNative | None = None
 
 
+class RoundFinishedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class RoundFinished(Model):
     type: Literal["round.finished"] = "round.finished"
     run: str
     seq: int
     at: float
+    waited: list[RoundFinishedWaited] | None = None
     round: int
     finish: str
     usage: Usage
@@ -657,6 +855,13 @@ class SpentItem(Model):
 Spent = list[SpentItem]
 
 
+class RunFinishedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class RunFinishedInherited(Model):
     usage: Usage
     spent: Spent
@@ -669,6 +874,7 @@ class RunFinished(Model):
     run: str
     seq: int
     at: float
+    waited: list[RunFinishedWaited] | None = None
     finish: str
     output: str
     object: Any = None
@@ -680,6 +886,13 @@ class RunFinished(Model):
     inherited: RunFinishedInherited | None = None
     rounds: int
     timing: Timing
+
+
+class RunFailedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class RunFailedInherited(Model):
@@ -694,6 +907,7 @@ class RunFailed(Model):
     run: str
     seq: int
     at: float
+    waited: list[RunFailedWaited] | None = None
     error: ErrorBody
     output: str
     usage: Usage

@@ -1,5 +1,5 @@
+import { RunTimes } from "venturi/client";
 import type { EventOf, RunEvent } from "../state/api-types.ts";
-import { Ribbon } from "./ribbon.ts";
 import type { Attempt, Call, Item, Notice, Round, RunView, Said } from "./view.ts";
 
 export function emptyView(run: string): RunView {
@@ -21,7 +21,7 @@ export function emptyView(run: string): RunView {
     items: [],
     rounds: [],
     calls: new Map(),
-    ribbon: new Ribbon(),
+    times: new RunTimes(),
     usage: undefined,
     inherited: undefined,
     timing: undefined,
@@ -42,7 +42,7 @@ export function fold(view: RunView, event: RunEvent): RunView {
   if (event.seq <= view.head) return view;
   view.head = event.seq;
   view.at = Math.max(view.at, event.at);
-  view.ribbon.take(event);
+  view.times.take(event);
   take(view, event);
   return view;
 }
@@ -123,7 +123,7 @@ function start(view: RunView, event: EventOf<"run.started">): void {
   view.agent = event.agent;
   view.session = event.session;
   view.status = "running";
-  view.startedAt = event.at;
+  view.startedAt = view.times.from;
   view.input = event.input;
   view.metadata = event.metadata;
   view.config = event.config;

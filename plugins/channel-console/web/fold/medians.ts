@@ -1,10 +1,10 @@
+import { type TimePart, timeParts, timingKey } from "venturi/client";
 import type { Digest } from "../state/api-types.ts";
-import type { Part } from "./ribbon.ts";
 
 export interface Medians {
   readonly count: number;
   readonly ms: number | undefined;
-  readonly parts: Readonly<Record<Part, number | undefined>>;
+  readonly parts: Readonly<Record<TimePart, number | undefined>>;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
   readonly cost: number | undefined;
@@ -25,14 +25,9 @@ export function mediansOf(digests: readonly Digest[]): Medians {
   return {
     count: digests.length,
     ms: of(({ ms }) => ms),
-    parts: {
-      wait: of(({ timing }) => timing?.providerWait),
-      stream: of(({ timing }) => timing?.providerStream),
-      backoff: of(({ timing }) => timing?.retryWait),
-      tool: of(({ timing }) => timing?.tool),
-      approval: of(({ timing }) => timing?.approval),
-      runtime: of(({ timing }) => timing && timing.runtime + timing.client + (timing.stalled ?? 0)),
-    },
+    parts: Object.fromEntries(
+      timeParts.map((part) => [part, of(({ timing }) => timing && (timing[timingKey(part)] ?? 0))]),
+    ) as Medians["parts"], // of every part
     inputTokens: of(({ usage }) => usage?.inputTokens),
     outputTokens: of(({ usage }) => usage?.outputTokens),
     cost: of(({ cost }) => cost),

@@ -1,4 +1,4 @@
-import type { Segment } from "./ribbon.ts";
+import type { TimeSegment as Segment } from "venturi/client";
 
 /** Maps times to the width of the view, 0 to 1. Waits that dwarf everything else are folded to a mark of fixed width. */
 export interface Scale {

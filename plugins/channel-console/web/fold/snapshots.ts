@@ -62,7 +62,7 @@ function copyView(view: RunView): RunView {
       calls: round.calls.map(copyCall),
     })),
     calls: new Map([...view.calls].map(([id, call]) => [id, copyCall(call)])),
-    ribbon: view.ribbon.copy(),
+    times: view.times.copy(),
     mishaps: [...view.mishaps],
   };
 }

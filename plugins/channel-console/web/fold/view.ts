@@ -1,5 +1,5 @@
+import type { RunTimes } from "venturi/client";
 import type { ErrorBody, Message, RunEvent, RunInput, Timing, Usage } from "../state/api-types.ts";
-import type { Ribbon } from "./ribbon.ts";
 
 /** What the page knows of a run: a fold of its events. Plain mutable data, so that a token costs no copy. */
 export interface RunView {
@@ -22,7 +22,7 @@ export interface RunView {
   items: Item[];
   rounds: Round[];
   calls: Map<string, Call>;
-  ribbon: Ribbon;
+  times: RunTimes;
   usage: Usage | undefined;
   /** What a fork took over; not in `usage`. */
   inherited: Usage | undefined;

@@ -1,9 +1,9 @@
 import { diffWordsWithSpace } from "diff";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { timeParts } from "venturi/client";
 import { alignRounds, type Pair } from "../fold/compare.ts";
 import { type Medians, median, mediansOf } from "../fold/medians.ts";
-import { parts } from "../fold/ribbon.ts";
 import { scaleOf } from "../fold/scale.ts";
 import type { Call, RunView } from "../fold/view.ts";
 import { Empty, Header } from "../parts/header.tsx";
@@ -239,7 +239,7 @@ interface FiguresProps {
 }
 
 function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
-  const totals = [a.ribbon.totals(ends[0]), b.ribbon.totals(ends[1])] as const;
+  const totals = [a.times.totals(ends[0]), b.times.totals(ends[1])] as const;
   const rows: readonly {
     word: string;
     values: readonly [number | undefined, number | undefined];
@@ -252,7 +252,7 @@ function Figures({ a, b, ends, usual }: FiguresProps): JSX.Element {
       usual: usual?.ms,
       form: duration,
     },
-    ...parts.map((part) => ({
+    ...timeParts.map((part) => ({
       word: partWords[part],
       values: [totals[0][part], totals[1][part]] as const,
       usual: usual?.parts[part],

@@ -187,7 +187,7 @@ function Ending({ view }: { view: RunView }): JSX.Element | null {
       </div>
     );
   }
-  if (view.endedAt === undefined && view.head > 0 && view.ribbon.part === "wait") {
+  if (view.endedAt === undefined && view.head > 0 && view.times.now.part === "providerWait") {
     return (
       <div class="waiting-line" role="presentation">
         <span class="dots" />

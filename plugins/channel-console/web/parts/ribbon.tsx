@@ -1,16 +1,24 @@
 import type { JSX } from "preact";
-import { type Part, parts, type Segment } from "../fold/ribbon.ts";
+import { type TimePart, type TimeSegment, timeParts, timingKey } from "venturi/client";
 import { type Scale, scaleOf } from "../fold/scale.ts";
 import type { RunView } from "../fold/view.ts";
 import { fastClock } from "../state/clock.ts";
 import { duration } from "../text/words.ts";
 
-export const partWords: Readonly<Record<Part, string>> = {
-  wait: "Waiting for the model",
-  stream: "Streaming",
+export const partWords: Readonly<Record<TimePart, string>> = {
+  queue: "In the queue",
+  providerWait: "Waiting for the model",
+  providerStream: "Streaming",
+  providerStall: "Model stalled",
+  failedAttempt: "Failed attempts",
   backoff: "Backing off",
   tool: "Tools",
   approval: "Waiting for approval",
+  hook: "Hooks",
+  client: "Waiting for the reader",
+  journal: "Waiting for the journal",
+  blocked: "Process blocked",
+  down: "Worker gone",
   runtime: "Venturi",
 };
 
@@ -19,18 +27,18 @@ export const endOf = (view: RunView, frozen: boolean): number =>
   view.endedAt ?? (frozen ? view.at : Math.max(view.at, fastClock.value));
 
 /** All segments up to now, the last one growing. */
-export function segmentsOf(view: RunView, until: number): readonly Segment[] {
-  const { segments, part } = view.ribbon;
+export function segmentsOf(view: RunView, until: number): readonly TimeSegment[] {
+  const { segments, now } = view.times;
   const from = segments.at(-1)?.to ?? view.startedAt;
-  return until > from && view.endedAt === undefined ? [...segments, { part, from, to: until }] : segments;
+  return until > from && view.endedAt === undefined ? [...segments, { ...now, from, to: until }] : segments;
 }
 
 /** Each millisecond of the run in the colour of what it was spent on. */
 export function Ribbon({ view, scale, end }: { view: RunView; scale: Scale; end: number }): JSX.Element {
   const segments = segmentsOf(view, end);
-  const totals = view.ribbon.totals(end);
+  const totals = view.times.totals(end);
   const total = Math.max(1, end - view.startedAt);
-  const spoken = parts
+  const spoken = timeParts
     .filter((part) => totals[part] > 0)
     .map((part) => `${partWords[part]} ${duration(totals[part])}`)
     .join(", ");
@@ -58,7 +66,7 @@ export function Ribbon({ view, scale, end }: { view: RunView; scale: Scale; end:
         ))}
       </div>
       <figcaption class="legend">
-        {parts
+        {timeParts
           .filter((part) => totals[part] >= 0.5)
           .map((part) => (
             <span key={part}>
@@ -76,28 +84,17 @@ export const scaleFor = (view: RunView, end: number): Scale => scaleOf(segmentsO
 
 export const percent = (share: number): string => `${(share * 100).toFixed(3)}%`;
 
-const timingParts = {
-  providerWait: "wait",
-  providerStream: "stream",
-  retryWait: "backoff",
-  tool: "tool",
-  approval: "approval",
-  client: "client",
-  stalled: "stalled",
-  runtime: "runtime",
-} as const;
-
 /** The parts of a run's time as shares, for a row of a list. */
 export function MiniRibbon({ timing }: { timing: Readonly<Partial<Record<string, number>>> }): JSX.Element {
-  const shares = Object.entries(timingParts).map(([name, part]) => ({ name, part, ms: timing[name] ?? 0 }));
+  const shares = timeParts.map((part) => ({ part, ms: timing[timingKey(part)] ?? 0 }));
   const total = shares.reduce((sum, { ms }) => sum + ms, 0);
-  const words = shares.filter(({ ms }) => ms >= 0.5).map(({ part, ms }) => `${part} ${duration(ms)}`);
+  const words = shares.filter(({ ms }) => ms >= 0.5).map(({ part, ms }) => `${partWords[part]} ${duration(ms)}`);
   return (
     <span class="mini-ribbon" role="img" aria-label={words.join(", ")} title={words.join(", ")}>
       {total === 0
         ? null
-        : shares.map(({ name, part, ms }) =>
-            ms === 0 ? null : <i key={name} class={`p-${part}`} style={{ width: percent(ms / total) }} />,
+        : shares.map(({ part, ms }) =>
+            ms === 0 ? null : <i key={part} class={`p-${part}`} style={{ width: percent(ms / total) }} />,
           )}
     </span>
   );

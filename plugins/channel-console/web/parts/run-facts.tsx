@@ -17,7 +17,7 @@ export function RunFacts({
   const end = endOf(view, frozen);
   const tokens = view.usage?.outputTokens ?? ownRounds(view).reduce((sum, { attempts }) => sum + tokensOf(attempts), 0);
   const input = view.usage?.inputTokens;
-  const streamed = view.ribbon.totals(end).stream;
+  const streamed = view.times.totals(end).providerStream;
   const rate = streamed > 50 && tokens > 0 ? (tokens / streamed) * 1000 : undefined;
   return (
     <>

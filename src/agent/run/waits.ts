@@ -1,0 +1,94 @@
+import type { Clock } from "../../core/ports/clock.ts";
+import { noStalls, type Stalls } from "../../core/ports/stalls.ts";
+import type { EventBody } from "../../core/run/events.ts";
+import { noticeable, type TimePart, type Waited } from "../../core/run/run-times.ts";
+
+interface Wait {
+  readonly part: TimePart;
+  readonly name: string;
+  /** Monotonic ms. */
+  since: number;
+}
+
+/**
+ * What a run waits for that its events do not show: commits, hooks, its reader, a busy process. Short waits add up; once they are
+ * noticeable, the next step carries them, so that whoever reads the run's events charges its time the same way.
+ */
+export class Waits {
+  readonly #clock: Clock;
+  readonly #stalls: Stalls;
+  readonly #open = new Set<Wait>();
+  /** Waits that are over, by what was waited for; `since` of the first. */
+  readonly #due = new Map<string, Wait & { ms: number }>();
+  #stallsSeen: number;
+
+  constructor(clock: Clock, stalls: Stalls = noStalls) {
+    this.#clock = clock;
+    this.#stalls = stalls;
+    this.#stallsSeen = clock.monotonic();
+  }
+
+  /** Returns a function that ends the wait. */
+  begin(part: TimePart, name = ""): () => void {
+    const wait = { part, name, since: this.#clock.monotonic() };
+    this.#open.add(wait);
+    return () => {
+      if (!this.#open.delete(wait)) return;
+      this.#add(wait);
+    };
+  }
+
+  async during<T>(part: TimePart, name: string, work: Promise<T>): Promise<T> {
+    const end = this.begin(part, name);
+    try {
+      return await work;
+    } finally {
+      end();
+    }
+  }
+
+  /** A wait from before this owner had the run. `since`: monotonic ms. */
+  past(part: TimePart, name: string, { since, ms }: { readonly since: number; readonly ms: number }): void {
+    this.#due.set(`${part} ${name}`, { part, name, since, ms });
+  }
+
+  /** What the run waits for now; the last that began. */
+  get current(): { readonly part: TimePart; readonly name: string; readonly ms: number } | undefined {
+    const last = [...this.#open].at(-1);
+    return last && { part: last.part, name: last.name, ms: this.#clock.monotonic() - last.since };
+  }
+
+  /** Puts what is due on the next step. `offset`: of event times from monotonic ones, ms. */
+  putOn(body: EventBody, offset: number): void {
+    for (const wait of this.#open) {
+      const since = this.#clock.monotonic();
+      if (since - wait.since < noticeable) continue;
+      this.#add(wait);
+      wait.since = since;
+    }
+    for (const { from, ms, culprit = "" } of this.#stalls.since?.(this.#stallsSeen) ?? []) {
+      this.#stallsSeen = Math.max(this.#stallsSeen, from + ms);
+      this.past("blocked", culprit, { since: from, ms });
+    }
+    if (this.#due.size === 0) return;
+    const waited: Waited[] = [];
+    for (const [key, { part, name, since, ms }] of this.#due) {
+      if (ms < noticeable && part !== "blocked") continue;
+      this.#due.delete(key);
+      waited.push({
+        for: part,
+        ...(name === "" ? {} : { name }),
+        from: Math.round(since + offset),
+        ms: Math.round(ms),
+      });
+    }
+    if (waited.length > 0) body.waited = waited;
+  }
+
+  #add({ part, name, since }: Wait): void {
+    const ms = this.#clock.monotonic() - since;
+    const due = this.#due.get(`${part} ${name}`);
+    if (due === undefined) this.#due.set(`${part} ${name}`, { part, name, since, ms });
+    else due.ms += ms;
+  }
+}

@@ -1,0 +1,316 @@
+/** Activity that a stretch of a run's time is charged to, in the order of a legend. `docs/why.md` explains each. */
+export const timeParts = [
+  "queue",
+  "providerWait",
+  "providerStream",
+  "providerStall",
+  "failedAttempt",
+  "backoff",
+  "tool",
+  "approval",
+  "hook",
+  "client",
+  "journal",
+  "blocked",
+  "down",
+  "runtime",
+] as const;
+export type TimePart = (typeof timeParts)[number];
+
+/** Who the run waited for. `name`: the model, tool, question, plugin …; "" where there is none. */
+export interface Charged {
+  readonly part: TimePart;
+  readonly name: string;
+}
+
+export interface TimeSegment extends Charged {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A wait that the events' own times do not show, measured by whoever waited. */
+export interface Waited {
+  readonly for: TimePart;
+  readonly name?: string;
+  readonly from: number;
+  readonly ms: number;
+}
+
+/** What the fold needs of an event. */
+interface TimedEvent {
+  readonly type: string;
+  readonly at: number;
+  readonly waited?: readonly Waited[];
+  readonly call?: string;
+  readonly name?: string;
+  readonly model?: string;
+  readonly retryMs?: number;
+  readonly kind?: string;
+}
+
+/** A gap within a stream counts as a stall from here on, ms. */
+export const stallFrom = 700;
+/** Shorter waits are not recorded, ms. */
+export const noticeable = 100;
+
+interface Generating {
+  readonly model: string;
+  readonly from: number;
+  begun: boolean;
+  stalls: number;
+}
+
+/**
+ * Where a run's time went. The time between two events is charged to exactly one activity: what the run was waiting for when it
+ * began. So the parts add up, whoever folds the events: the run while it writes them, `why`, the console. Number of segments: with
+ * the steps of a run, not with its tokens. Imports nothing, because browsers run it too.
+ */
+export class RunTimes {
+  /** Deltas of the attempt under way; the owner of a run counts text here itself, beside `at`. */
+  deltas = 0;
+  /** Time of the last event. */
+  at = 0;
+  /** The next text, if it comes soon, changes nothing but `at` and `deltas`. */
+  streaming = false;
+  #begun = false;
+  #segments: TimeSegment[] = [];
+  #charged = 0;
+  #attempt: Generating | undefined;
+  #backoff: string | undefined;
+  #running = new Map<string, string>();
+  #asking = new Map<string, string>();
+  readonly #createdAt: number | undefined;
+
+  /** `createdAt`: when the run was stored, for journals whose `run.started` does not tell how long it was queued. */
+  constructor(createdAt?: number) {
+    this.#createdAt = createdAt;
+  }
+
+  static of(events: Iterable<TimedEvent>, createdAt?: number): RunTimes {
+    const times = new RunTimes(createdAt);
+    for (const event of events) times.take(event);
+    return times;
+  }
+
+  /** Without gaps, up to the last event. */
+  get segments(): readonly TimeSegment[] {
+    this.#catchUp();
+    return this.#segments;
+  }
+
+  /** When the run was asked for. */
+  get from(): number {
+    return this.#segments[0]?.from ?? this.at;
+  }
+
+  take(event: TimedEvent): void {
+    if (!this.#begun) this.#begin(event);
+    else this.#charge(this.#ownerOf(event), event.at);
+    for (const wait of event.waited ?? []) this.carve(wait);
+    this.#change(event);
+  }
+
+  /** As `take` of an event that changes nothing: a run that goes on is charged up to now. */
+  until(now: number): void {
+    if (this.#begun) this.#charge(this.now, now);
+    else this.#begin({ type: "", at: now });
+  }
+
+  /** Who the run is waiting for. */
+  get now(): Charged {
+    const attempt = this.#attempt;
+    if (attempt) return { part: attempt.begun ? "providerStream" : "providerWait", name: attempt.model };
+    const working = [...this.#running].filter(([call]) => !this.#isAsking(call)).map(([, name]) => name);
+    if (working.length > 0) return { part: "tool", name: [...new Set(working)].join(", ") };
+    const [question] = this.#asking.values();
+    if (question !== undefined) return { part: "approval", name: question };
+    if (this.#backoff !== undefined) return { part: "backoff", name: this.#backoff };
+    return { part: "runtime", name: "" };
+  }
+
+  totals(until?: number): Record<TimePart, number> {
+    const total = Object.fromEntries(timeParts.map((part) => [part, 0])) as Record<TimePart, number>; // of each part
+    for (const { part, from, to } of this.segments) total[part] += to - from;
+    if (this.#begun && until !== undefined && until > this.at) total[this.now.part] += until - this.at;
+    return total;
+  }
+
+  /** As it is now; what comes later changes only the original. */
+  copy(): RunTimes {
+    const copy = new RunTimes(this.#createdAt);
+    copy.deltas = this.deltas;
+    copy.at = this.at;
+    copy.streaming = this.streaming;
+    copy.#begun = this.#begun;
+    copy.#segments = [...this.#segments];
+    copy.#charged = this.#charged;
+    copy.#attempt = this.#attempt && { ...this.#attempt };
+    copy.#backoff = this.#backoff;
+    copy.#running = new Map(this.#running);
+    copy.#asking = new Map(this.#asking);
+    return copy;
+  }
+
+  /** Charges a wait to who was really waited for, as far as it is within the run. */
+  carve({ for: part, name = "", from, ms }: Waited): void {
+    this.#catchUp();
+    this.#map((segment) => {
+      const start = Math.max(segment.from, from);
+      const end = Math.min(segment.to, from + ms);
+      if (end <= start) return [segment];
+      return [
+        { ...segment, to: start },
+        { part, name, from: start, to: end },
+        { ...segment, from: end },
+      ];
+    });
+  }
+
+  /** Reassigns up to `ms` of these parts, in this order: for a sum whose place is not known. */
+  move(from: readonly TimePart[], { part, name }: Charged, ms: number): void {
+    let left = ms;
+    for (const source of from) {
+      this.#map((segment) => {
+        const taken = segment.part === source ? Math.min(left, segment.to - segment.from) : 0;
+        left -= taken;
+        if (taken === 0) return [segment];
+        const middle = segment.from + taken;
+        return [
+          { part, name, from: segment.from, to: middle },
+          { ...segment, from: middle },
+        ];
+      });
+    }
+  }
+
+  #begin({ at, waited = [] }: TimedEvent): void {
+    const createdAt = this.#createdAt ?? at;
+    const since = Math.min(at - createdAt < noticeable ? at : createdAt, ...waited.map(({ from }) => from));
+    this.#begun = true;
+    this.at = since;
+    this.#charged = since;
+    this.#charge({ part: "queue", name: "" }, at);
+  }
+
+  /** Whoever died took its tools along: until another takes the run up, nobody works on it, but a person may be thinking. */
+  #ownerOf({ type, waited }: TimedEvent): Charged {
+    const { now } = this;
+    if (type !== "run.resumed" || now.part === "approval") return now;
+    return waited?.some((wait) => wait.for === "down") ? now : { part: "down", name: "" };
+  }
+
+  /** Time never runs backwards here: clocks of two workers may differ. */
+  #charge(owner: Charged, at: number): void {
+    this.#catchUp();
+    const since = this.at;
+    if (!(at > since)) return;
+    this.at = at;
+    this.#charged = at;
+    const isStall = owner.part === "providerStream" && at - since >= stallFrom;
+    if (isStall && this.#attempt) this.#attempt.stalls += 1;
+    this.#add({ ...owner, ...(isStall ? { part: "providerStall" } : {}), from: since, to: at });
+  }
+
+  /** The owner of a run only moves `at` for most deltas. */
+  #catchUp(): void {
+    if (this.at > this.#charged) this.#add({ ...this.now, from: this.#charged, to: this.at });
+    this.#charged = this.at;
+  }
+
+  #add(segment: TimeSegment): void {
+    const last = this.#segments.at(-1);
+    const joins = last?.part === segment.part && last.name === segment.name && segment.from !== this.#attempt?.from;
+    if (joins) this.#segments[this.#segments.length - 1] = { ...last, to: segment.to };
+    else this.#segments.push(segment);
+  }
+
+  #map(change: (segment: TimeSegment) => TimeSegment[]): void {
+    this.#segments = this.#segments.flatMap(change).filter(({ from, to }) => to > from);
+  }
+
+  #change(event: TimedEvent): void {
+    switch (event.type) {
+      case "round.started":
+        this.#endAttempt();
+        this.#backoff = undefined;
+        this.#attempt = { model: event.model ?? "", from: event.at, begun: false, stalls: 0 };
+        this.deltas = 0;
+        return;
+      case "provider.activity":
+        if (event.kind === "response" || event.kind === "fields") return;
+        return this.#arrived();
+      case "text.delta":
+      case "reasoning.delta":
+      case "refusal.delta":
+      case "tool_call.started":
+      case "tool_call.delta":
+        return this.#arrived();
+      case "generation.failed":
+        this.#endAttempt("failed");
+        this.#backoff = event.retryMs === undefined ? undefined : event.model;
+        return;
+      case "generation.finished":
+      case "round.retracted":
+        return this.#endAttempt();
+      case "run.resumed":
+        this.#endAttempt();
+        this.#running.clear();
+        this.#backoff = undefined;
+        return;
+      case "tool.started":
+        this.#running.set(event.call ?? "", event.name ?? "");
+        return;
+      case "tool.finished":
+        this.#running.delete(event.call ?? "");
+        return;
+      case "approval.requested":
+        this.#asking.set(event.call ?? "", event.name ?? "");
+        return;
+      case "approval.resolved":
+        this.#asking.delete(event.call ?? "");
+        return;
+      case "run.finished":
+      case "run.failed":
+        this.#endAttempt();
+        this.#backoff = undefined;
+        this.#running.clear();
+        this.#asking.clear();
+    }
+  }
+
+  #arrived(): void {
+    if (this.#attempt === undefined) return;
+    this.#attempt.begun = true;
+    this.streaming = true;
+    this.deltas += 1;
+  }
+
+  #endAttempt(outcome?: "failed"): void {
+    const attempt = this.#attempt;
+    if (attempt === undefined) return;
+    this.#catchUp();
+    this.#attempt = undefined;
+    this.streaming = false;
+    // A model that is slow with every delta is slow, not stalled.
+    const isSlow = attempt.stalls * 2 > this.deltas;
+    if (outcome === undefined && !isSlow) return;
+    const from: readonly TimePart[] =
+      outcome === undefined ? ["providerStall"] : ["providerWait", "providerStream", "providerStall"];
+    const part = outcome === undefined ? "providerStream" : "failedAttempt";
+    this.#map((segment) =>
+      segment.from >= attempt.from && from.includes(segment.part) ? [{ ...segment, part }] : [segment],
+    );
+  }
+
+  /** A running tool's questions have ids that begin with its call id. */
+  #isAsking(call: string): boolean {
+    for (const asked of this.#asking.keys()) if (asked === call || asked.startsWith(`${call}.`)) return true;
+    return false;
+  }
+}
+
+/** Name of a part in the `timing` of a run's last event, where it was named before `why` was. */
+export const timingKey = <P extends TimePart>(part: P): TimingKey<P> =>
+  (part === "backoff" ? "retryWait" : part === "blocked" ? "stalled" : part) as TimingKey<P>; // the type says the same
+
+type TimingKey<P extends TimePart> = P extends "backoff" ? "retryWait" : P extends "blocked" ? "stalled" : P;
