@@ -49,7 +49,7 @@ export class Waits {
 
   /** A wait from before this owner had the run. `since`: monotonic ms. */
   past(part: TimePart, name: string, { since, ms }: { readonly since: number; readonly ms: number }): void {
-    this.#due.set(`${part} ${name}`, { part, name, since, ms });
+    this.#due.set(`${part} ${name} ${since}`, { part, name, since, ms });
   }
 
   /** What the run waits for now; the last that began. */
