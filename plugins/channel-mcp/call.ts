@@ -1,0 +1,166 @@
+import { isTerminal, type RunEvent, type RunRequest, VenturiError } from "venturi/plugin";
+import { agentNamed, runInput } from "./agents.ts";
+import { answer, inputRequests, type Open, openQuestions } from "./questions.ts";
+import { readPlace, writePlace } from "./request-state.ts";
+import { callResult } from "./result.ts";
+import { metaKeys } from "./revision.ts";
+import { invalidParams, isObject, type Json, textParam } from "./rpc.ts";
+import type { Serving } from "./serving.ts";
+import { createdTask, legacyTask } from "./tasks.ts";
+
+/** `tools/call`: a run of the agent. The journal is the state: any replica can go on with it. */
+export async function callTool(serving: Serving, params: Json): Promise<Json> {
+  const { runs, client, tag, trace } = serving;
+  const agent = agentNamed(runs, textParam(params, "name"));
+  const watch = { progress: progressToken(params), log: wantsLog(serving, params) };
+  if (params.requestState !== undefined) return await goOn(serving, { ...params, agent: agent.name }, watch);
+  const { input, session } = runInput(agent, params.arguments);
+  const request: RunRequest = {
+    agent: agent.name,
+    input,
+    ...(session === undefined ? {} : { session }),
+    ...(tag === undefined ? {} : { metadata: { [requestTag]: tag } }),
+    onDisconnect: client.era === "modern" ? "cancel" : "continue",
+    ...trace,
+  };
+  const started = await runs.start(request).catch((thrown: unknown) => {
+    // For the model that made the call: it can do better.
+    if (VenturiError.is(thrown, "invalid_input")) return { refused: thrown.message };
+    throw thrown;
+  });
+  if ("refused" in started) return { content: [{ type: "text", text: started.refused }], isError: true };
+  const { run } = started;
+  if (client.era === "legacy" && isObject(params.task)) return { task: legacyTask(await runs.get(run)) };
+  serving.onRun(run);
+  return await settle(serving, { run, after: 0, ...watch });
+}
+
+/** Metadata by which a request of an older revision is found, to cancel it. */
+export const requestTag = "mcp.request";
+
+/** The client comes back with the answers to questions. */
+async function goOn(serving: Serving, params: Json, watch: Pick<Watch, "progress" | "log">): Promise<Json> {
+  const { runs, by } = serving;
+  const { run, seq, of } = readPlace(params.requestState);
+  const row = await runs.get(run);
+  if (of !== params.agent || row.agent !== of) throw invalidParams("the state is of another call");
+  const replies = isObject(params.inputResponses) ? params.inputResponses : {};
+  const answered = new Set<string>();
+  for (const [call, reply] of Object.entries(replies)) {
+    if (await answer(runs, run, { call, reply, by })) answered.add(call);
+  }
+  serving.onRun(run);
+  return await settle(serving, { run, after: seq, answered, ...watch });
+}
+
+export interface Watch {
+  readonly run: string;
+  readonly after: number;
+  readonly progress: string | number | undefined;
+  readonly log: boolean;
+  /** Calls whose answers this request brought; their events may be still to come. */
+  readonly answered?: ReadonlySet<string>;
+}
+
+/** Follows the run to its end, to a question for the client, or until it is a task. */
+export async function settle(serving: Serving, watch: Watch): Promise<Json> {
+  const { runs, client, gone } = serving;
+  const { run } = watch;
+  const isTask = client.takesTasks;
+  const late = isTask ? AbortSignal.timeout(serving.taskAfter) : undefined;
+  const signal = late === undefined ? gone : AbortSignal.any([gone, late]);
+  let seq = watch.after;
+  try {
+    if (seq > 0) {
+      const open = await openQuestions(serving, run, watch.answered);
+      if (open !== undefined) return isTask ? createdTask(await runs.get(run)) : inputRequired(open, { run, seq });
+    }
+    for await (const batch of runs.follow(run, { after: seq, signal, channel: "mcp" })) {
+      for (const event of batch) await tell(serving, watch, event);
+      seq = batch.at(-1)?.seq ?? seq;
+      const last = batch.at(-1);
+      if (last !== undefined && isTerminal(last)) return await callResult(runs, last);
+      if (!batch.some(({ type }) => type === "approval.requested")) continue;
+      const open = await openQuestions(serving, run, watch.answered);
+      if (open !== undefined && isTask) return createdTask(await runs.get(run));
+      if (open !== undefined && client.era === "modern") return inputRequired(open, { run, seq });
+      if (open !== undefined) await ask(serving, open, { run, seq });
+    }
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown;
+  }
+  if (!gone.aborted && isTask) return createdTask(await runs.get(run));
+  if (client.era === "modern") await runs.cancel(run, "the client left");
+  throw new Error("the client left");
+}
+
+/** Stateless: the answer to this request is a question, and the client asks again with what it heard. */
+function inputRequired({ agent, forms }: Open, { run, seq }: { run: string; seq: number }): Json {
+  return {
+    resultType: "input_required",
+    inputRequests: inputRequests(forms),
+    requestState: writePlace({ run, seq, of: agent }),
+  };
+}
+
+/** Older revisions: a request to the client on this stream. Its answer comes with a POST of its own, to any replica. */
+async function ask({ send }: Serving, { forms }: Open, { run, seq }: { run: string; seq: number }): Promise<void> {
+  for (const [call, { mode: _, ...params }] of forms) {
+    const id = `${questionPrefix}${writePlace({ run, seq, of: call })}`;
+    await send({ jsonrpc: "2.0", id, method: "elicitation/create", params }, { run, seq });
+  }
+}
+
+export const questionPrefix = "ask:";
+
+async function tell({ send }: Serving, watch: Watch, event: RunEvent): Promise<void> {
+  const { run, seq } = event;
+  const text = progressText(event);
+  if (text !== undefined && watch.progress !== undefined) {
+    const params = { progressToken: watch.progress, progress: seq, message: text };
+    await send({ jsonrpc: "2.0", method: "notifications/progress", params }, { run, seq });
+  }
+  const line = watch.log ? logLine(event) : undefined;
+  if (line !== undefined) {
+    const params = { level: "info", logger: "venturi", data: line };
+    await send({ jsonrpc: "2.0", method: "notifications/message", params }, { run, seq });
+  }
+}
+
+function progressText(event: RunEvent): string | undefined {
+  switch (event.type) {
+    case "text.delta":
+    case "tool.output":
+      return event.text;
+    case "tool.started":
+      return `→ ${event.name}`;
+    default:
+      return undefined;
+  }
+}
+
+function logLine(event: RunEvent): Json | undefined {
+  switch (event.type) {
+    case "run.started":
+      return { event: event.type, run: event.run, agent: event.agent };
+    case "tool.started":
+      return { event: event.type, tool: event.name };
+    case "tool.finished":
+      return { event: event.type, tool: event.name, ok: event.ok, ms: event.ms };
+    case "round.finished":
+      return { event: event.type, round: event.round, finish: event.finish };
+    default:
+      return undefined;
+  }
+}
+
+function progressToken({ _meta }: Json): string | number | undefined {
+  const token = isObject(_meta) ? _meta.progressToken : undefined;
+  return typeof token === "string" || typeof token === "number" ? token : undefined;
+}
+
+const infoLevels = ["debug", "info"];
+
+/** Since 2026-07-28 each request says which lines it wants; before, a client of logs gets them all. */
+const wantsLog = ({ client }: Serving, { _meta }: Json): boolean =>
+  client.era === "legacy" || (isObject(_meta) && infoLevels.includes(String(_meta[metaKeys.logLevel])));

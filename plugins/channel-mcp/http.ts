@@ -1,0 +1,226 @@
+import {
+  type ChannelHost,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  SseWriter,
+  traceHeadersOf,
+  VenturiError,
+} from "venturi/plugin";
+import { questionPrefix, requestTag, settle } from "./call.ts";
+import { serveListen } from "./listen.ts";
+import { dispatch } from "./methods.ts";
+import type { Options } from "./options.ts";
+import { answer } from "./questions.ts";
+import { type Place, readPlace, writePlace } from "./request-state.ts";
+import { type Client, legacyClient, modernClient, sessionId } from "./revision.ts";
+import {
+  asRpcError,
+  failure,
+  type Id,
+  isObject,
+  type Json,
+  RpcError,
+  type RpcRequest,
+  rpcCodes,
+  success,
+} from "./rpc.ts";
+import type { Serving } from "./serving.ts";
+
+type Host = ChannelHost<FastifyInstance>;
+
+/** Stateless Streamable HTTP. A request of 2026-07-28 says so in its body; any other is of an older revision. */
+export function mountMcp(host: Host, options: Options): void {
+  const { server } = host;
+  const { prefix } = options;
+  const schema = { summary: "Model Context Protocol: agents as tools", tags: ["mcp"] };
+  server.post(prefix, { schema }, (request, reply) => receive(host, options, { request, reply }));
+  server.get(prefix, { schema: { ...schema, summary: "Comes back to the stream of a call" } }, (request, reply) =>
+    comeBack(host, options, { request, reply }),
+  );
+  server.delete(prefix, { schema: { ...schema, summary: "There are no sessions to end" } }, (_, reply) =>
+    reply.code(405).header("allow", "POST, GET").send(),
+  );
+}
+
+interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+async function receive(host: Host, options: Options, exchange: Exchange): Promise<unknown> {
+  const { request, reply } = exchange;
+  const body = request.body;
+  host.caller(request); // an unknown caller learns nothing, whatever it sent
+  if (!isObject(body) || body.jsonrpc !== "2.0") {
+    const what = Array.isArray(body) ? "a batch is not taken; send its messages one by one" : "this is no JSON-RPC 2.0";
+    return await reply.code(400).send(failure(null, new RpcError(rpcCodes.invalidRequest, what)));
+  }
+  const { id, method } = body;
+  const params = isObject(body.params) ? body.params : {};
+  if (typeof method !== "string") {
+    await takeAnswer(host, request, body);
+    return await reply.code(202).send();
+  }
+  if (typeof id !== "string" && typeof id !== "number") {
+    if (method === "notifications/cancelled") await cancelRequest(host, request, params);
+    return await reply.code(202).send();
+  }
+  const message = { id, method, params };
+  try {
+    const client = modernClient(message, request.headers) ?? legacyClient(request.headers["mcp-session-id"]);
+    if (method === "initialize") reply.header("mcp-session-id", sessionId(params));
+    return await serve(host, options, { exchange, client, message });
+  } catch (thrown) {
+    if (VenturiError.isInstance(thrown)) throw thrown;
+    return await reply.code(asRpcError(thrown).status).send(failure(id, thrown));
+  }
+}
+
+interface Served {
+  readonly exchange: Exchange;
+  readonly client: Client;
+  readonly message: RpcRequest;
+}
+
+async function serve(host: Host, options: Options, { exchange, client, message }: Served): Promise<unknown> {
+  if (client.era === "modern" && message.method === "subscriptions/listen") {
+    return serveListen(host, { ...exchange, message });
+  }
+  const outlet = new Outlet(host, exchange, message.id);
+  const serving = servingOf(host, options, { exchange, client, message, outlet });
+  try {
+    outlet.end(200, success(message.id, await dispatch(serving, message)));
+  } catch (thrown) {
+    if (outlet.gone.aborted) return exchange.reply;
+    const error = asRpcError(thrown);
+    if (error.status >= 500) host.log.warn("an MCP request failed", { method: message.method, error: String(thrown) });
+    outlet.end(error.status, failure(message.id, error));
+  }
+  return exchange.reply;
+}
+
+function servingOf(
+  host: Host,
+  { taskAfter }: Options,
+  { exchange, client, message, outlet }: Served & { readonly outlet: Outlet },
+): Serving {
+  const { request } = exchange;
+  const scopes = host.scopes(request);
+  const session = request.headers["mcp-session-id"];
+  const isTagged = client.era === "legacy" && typeof session === "string";
+  return {
+    id: message.id,
+    runs: host.runsFor(request),
+    client,
+    by: host.caller(request).id,
+    may: { approve: scopes.includes("approve"), see: scopes.includes("see") },
+    tag: isTagged ? tagOf(session, message.id) : undefined,
+    taskAfter,
+    trace: traceOf(message.params, request),
+    gone: outlet.gone,
+    send: (sent, place) => outlet.send(sent, place),
+    onRun: (run) => {
+      if (client.takesPriming) outlet.prime(run);
+    },
+  };
+}
+
+/** A client of an agent passes its trace on in `_meta`; one behind a proxy, in headers. */
+function traceOf({ _meta }: Json, { headers }: FastifyRequest): Serving["trace"] {
+  const { traceparent, tracestate, baggage } = isObject(_meta) ? _meta : {};
+  if (typeof traceparent !== "string") return traceHeadersOf(headers);
+  return traceHeadersOf({
+    traceparent,
+    ...(typeof tracestate === "string" ? { tracestate } : {}),
+    ...(typeof baggage === "string" ? { baggage } : {}),
+  });
+}
+
+/** One answer: plain JSON, or a stream once there is something to say before it. */
+class Outlet {
+  readonly #writer: SseWriter;
+  readonly #id: Id;
+  readonly #streams: boolean;
+  readonly gone: AbortSignal;
+
+  constructor(host: Host, { request, reply }: Exchange, id: Id) {
+    this.#id = id;
+    this.#streams = (request.headers.accept ?? "").includes("text/event-stream");
+    const hold = this.#streams ? host.limits.firstOutput : longest;
+    this.#writer = new SseWriter(reply, host.limits, { hold });
+    this.gone = this.#writer.gone;
+  }
+
+  send(message: Json, { run, seq }: Omit<Place, "of">): Promise<void> | undefined {
+    if (!this.#streams) return undefined;
+    return this.#writer.write(frame(message, writePlace({ run, seq, of: this.#id })));
+  }
+
+  /** From here on a reader that loses its connection can come back, to any replica. */
+  prime(run: string): void {
+    if (!this.#streams) return;
+    void this.#writer.write(`id: ${writePlace({ run, seq: 0, of: this.#id })}\nretry: ${retryMs}\ndata: \n\n`);
+  }
+
+  end(status: number, message: Json): void {
+    const plain = { status, headers: {}, body: message };
+    if (!this.#writer.refuse(plain, [])) this.#writer.end(frame(message));
+  }
+}
+
+const retryMs = 1_000;
+/** A reader of plain JSON gets no stream, however long it waits. */
+const longest = 2 ** 31 - 1;
+
+const frame = (message: Json, id?: string): string =>
+  `event: message\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
+
+/** The stream of a call that was lost, from the event after the last one seen. */
+async function comeBack(host: Host, options: Options, exchange: Exchange): Promise<unknown> {
+  const { request, reply } = exchange;
+  host.caller(request);
+  const last = request.headers["last-event-id"];
+  if (last === undefined) return await reply.code(405).header("allow", "POST").send();
+  let place: Place;
+  try {
+    place = readPlace(last);
+  } catch (thrown) {
+    return await reply.code(400).send(failure(null, thrown));
+  }
+  const client = legacyClient(request.headers["mcp-session-id"]);
+  const message = { id: place.of, method: "tools/call", params: {} };
+  const outlet = new Outlet(host, exchange, place.of);
+  const serving = servingOf(host, options, { exchange, client, message, outlet });
+  try {
+    const result = await settle(serving, { run: place.run, after: place.seq, progress: undefined, log: true });
+    outlet.end(200, success(place.of, result));
+  } catch (thrown) {
+    if (!outlet.gone.aborted) outlet.end(200, failure(place.of, thrown));
+  }
+  return reply;
+}
+
+/** The answer to a question of ours. Its id says which. */
+async function takeAnswer(host: Host, request: FastifyRequest, { id, result }: Json): Promise<void> {
+  if (typeof id !== "string" || !id.startsWith(questionPrefix) || result === undefined) return;
+  const { run, of } = readPlace(id.slice(questionPrefix.length));
+  const runs = host.runsFor(request);
+  const given = { call: String(of), by: host.caller(request).id };
+  if (await answer(runs, run, { ...given, reply: result })) return;
+  // Nobody can correct them: this client was asked and has answered.
+  await answer(runs, run, { ...given, reply: { action: "decline" } });
+}
+
+/** In older revisions a client cancels a request by its id, with a request that any replica may get. */
+async function cancelRequest(host: Host, request: FastifyRequest, { requestId }: Json): Promise<void> {
+  const session = request.headers["mcp-session-id"];
+  if (typeof session !== "string" || (typeof requestId !== "string" && typeof requestId !== "number")) return;
+  if (!host.scopes(request).includes("see")) return;
+  const runs = host.runsFor(request);
+  const page = await runs.list({ metadata: { [requestTag]: tagOf(session, requestId) }, limit: 1 });
+  const [row] = page.runs;
+  if (row !== undefined && row.state !== "done") await runs.cancel(row.run, "cancelled by the client");
+}
+
+const tagOf = (session: string, id: Id): string => `${session}/${typeof id}/${id}`.slice(0, 256);

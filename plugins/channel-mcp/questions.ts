@@ -1,0 +1,108 @@
+import { type AgentInfo, type PendingApproval, type Runs, VenturiError } from "venturi/plugin";
+import { isObject, type Json } from "./rpc.ts";
+import type { Serving } from "./serving.ts";
+
+export interface Open {
+  readonly agent: string;
+  /** Of each call that waits. */
+  readonly forms: ReadonlyMap<string, Json>;
+}
+
+/** Questions that the client's user may answer. Otherwise they wait for somebody else. */
+export async function openQuestions(
+  { runs, client, may }: Serving,
+  run: string,
+  answered: ReadonlySet<string> = new Set(),
+): Promise<Open | undefined> {
+  if (!client.elicits || !may.approve) return undefined;
+  const pending = (await runs.pending(run)).filter(({ call }) => !answered.has(call));
+  if (pending.length === 0) return undefined;
+  const { agent } = await runs.get(run);
+  const info = runs.agents().find(({ name }) => name === agent);
+  return { agent, forms: new Map(pending.map((question) => [question.call, elicitation(info, question)])) };
+}
+
+export const inputRequests = (forms: Open["forms"]): Json =>
+  Object.fromEntries([...forms].map(([call, params]) => [call, { method: "elicitation/create", params }]));
+
+/**
+ * A question of a run as a form for the client's user. Accepting it approves the call with the values of the form; those that no
+ * form can show stay as the model wrote them.
+ */
+function elicitation(agent: AgentInfo | undefined, question: PendingApproval): Json {
+  const { name, arguments: given, reason, origin } = question;
+  const who = origin?.agent ?? agent?.name ?? "The agent";
+  const shown = JSON.stringify(given);
+  const what = `${who} wants to call ${name} with ${shown.length > 2_000 ? `${shown.slice(0, 2_000)}…` : shown}`;
+  return {
+    mode: "form",
+    message: reason === undefined ? what : `${what}\n${reason}`,
+    requestedSchema: formOf(agent, question),
+  };
+}
+
+/** Forms are flat: texts, numbers, booleans and choices. */
+function formOf(agent: AgentInfo | undefined, { name, arguments: given }: PendingApproval): Json {
+  const parameters = agent?.tools.find((tool) => tool.name === name)?.parameters;
+  const declared = isObject(parameters?.properties) ? parameters.properties : {};
+  const properties: Record<string, Json> = {};
+  for (const [key, schema] of Object.entries(declared)) {
+    if (!isObject(schema) || !fitsForm(schema)) continue;
+    const value = given[key];
+    properties[key] = { ...pick(schema), ...(value === undefined ? {} : { default: value }) };
+  }
+  return { type: "object", properties };
+}
+
+const fitsForm = ({ type, items, oneOf }: Json): boolean => {
+  if (type === "array") return isObject(items) && (Array.isArray(items.enum) || Array.isArray(items.anyOf));
+  return ["string", "number", "integer", "boolean"].includes(String(type)) || Array.isArray(oneOf);
+};
+
+const kept = [
+  "type",
+  "title",
+  "description",
+  "enum",
+  "enumNames",
+  "oneOf",
+  "items",
+  "format",
+  "minLength",
+  "maxLength",
+  "minimum",
+  "maximum",
+  "minItems",
+  "maxItems",
+  "default",
+];
+const pick = (schema: Json): Json => Object.fromEntries(Object.entries(schema).filter(([key]) => kept.includes(key)));
+
+/** Passes a person's answer on to the run. False for values that the tool does not take: the question stays open. */
+export async function answer(runs: Runs, run: string, given: Answer): Promise<boolean> {
+  const { call, reply, by } = given;
+  const open = (await runs.pending(run)).find((question) => question.call === call);
+  if (open === undefined) return true; // answered elsewhere
+  try {
+    await runs.signal(run, "approve", { call, by, ...verdictOf(open, reply) }, `approve:${call}`);
+    return true;
+  } catch (thrown) {
+    if (VenturiError.is(thrown, "invalid_input")) return false;
+    throw thrown;
+  }
+}
+
+interface Answer {
+  readonly call: string;
+  readonly reply: unknown;
+  readonly by: string;
+}
+
+function verdictOf({ arguments: asked }: PendingApproval, reply: unknown) {
+  const { action, content } = isObject(reply) ? reply : {};
+  if (action !== "accept") {
+    return { approved: false, reason: action === "decline" ? "the user declined" : "the user dismissed the question" };
+  }
+  const isChanged = isObject(content) && Object.keys(content).length > 0;
+  return { approved: true, ...(isChanged ? { arguments: { ...asked, ...content } } : {}) };
+}

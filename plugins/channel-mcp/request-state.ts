@@ -1,0 +1,40 @@
+import { createHash } from "node:crypto";
+import { z } from "zod";
+import { invalidParams } from "./rpc.ts";
+
+/** Where a call goes on: what a client hands back with the answers to our questions, and a reader that comes back. */
+export interface Place {
+  readonly run: string;
+  /** Events after this one are news. */
+  readonly seq: number;
+  /** The agent, or the id of the request. */
+  readonly of: string | number;
+}
+
+/** With a checksum: a damaged one is refused, not misread. What a caller may do depends on its key alone. */
+export function writePlace({ run, seq, of }: Place): string {
+  const text = JSON.stringify([run, seq, of]);
+  return Buffer.from(`${checksum(text)}${text}`).toString("base64url");
+}
+
+export function readPlace(written: unknown): Place {
+  const text = typeof written === "string" ? Buffer.from(written, "base64url").toString() : "";
+  const body = text.slice(checksumLength);
+  const parsed = text.slice(0, checksumLength) === checksum(body) ? Written.safeParse(tryParse(body)) : undefined;
+  if (parsed?.success !== true) throw invalidParams("the state was not issued here");
+  const [run, seq, of] = parsed.data;
+  return { run, seq, of };
+}
+
+const Written = z.tuple([z.string().min(1), z.number().int().nonnegative(), z.union([z.string(), z.number()])]);
+
+function tryParse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const checksumLength = 16;
+const checksum = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, checksumLength);
