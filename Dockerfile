@@ -2,6 +2,8 @@
 FROM node:24.21.0-alpine@sha256:ebfe2f90462722a7a4de65e91990e97fe0d401c70e0e762c5b53302f905ec1c1 AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY plugins/nats/package.json plugins/nats/
+COPY plugins/postgres/package.json plugins/postgres/
 RUN npm ci --ignore-scripts --no-audit --no-fund && npm cache clean --force
 COPY tsconfig.json ./
 COPY scripts ./scripts

@@ -49,9 +49,12 @@ process.exit(spawnSync(process.execPath, web, { stdio: "inherit" }).status ?? 1)
 function passDoors() {
   for (const file of globSync("dist/plugins/**/*.js")) {
     const code = readFileSync(file, "utf8");
-    const face = relative(dirname(file), "dist/src/plugin.js").replaceAll("\\", "/");
-    if (code.includes(' from "venturi/plugin"'))
-      writeFileSync(file, code.replaceAll(' from "venturi/plugin"', ` from "${face}"`));
+    const up = relative(dirname(file), "dist/src").replaceAll("\\", "/");
+    const passed = code.replaceAll(
+      / from "venturi\/plugin(?:\/(\w+))?"/g,
+      (_, part) => ` from "${up}/plugin${part === undefined ? "" : `-${part}`}.js"`,
+    );
+    if (passed !== code) writeFileSync(file, passed);
   }
 }
 

@@ -6,22 +6,24 @@ import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const target = "dist/bundle";
+/** What each file of the bundle is made of and imports. */
+export const contents = "dist/bundle.json";
 /** Modules that are imported from outside of the bundle, and hence keep a name: "src/cli/main.js" is src.cli.main.js. */
-const entries = ["src/cli/main.js", "src/cli/serve-member.js", "src/doors/venturi.js", "src/doors/plugin.js"];
-// Shared with plugins of others, who decorate classes for our container; or rarely needed.
-const external = [
-  "tsyringe",
-  "reflect-metadata",
-  "pg",
-  "@nats-io/*",
-  "@modelcontextprotocol/client",
-  "@modelcontextprotocol/server",
-  "@opentelemetry/exporter-metrics-otlp-grpc",
-  "axios",
-  "jose",
-  "bufferutil",
-  "utf-8-validate",
+const entries = [
+  "src/cli/keeper.js",
+  "src/cli/main.js",
+  "src/cli/serve-member.js",
+  "src/doors/venturi.js",
+  "src/doors/plugin.js",
+  "src/doors/plugin-channel.js",
+  "src/doors/testing.js",
+  "src/doors/simulator.js",
+  "src/host/watchdog/thread.js",
+  "src/plugin.js",
+  "plugins/simulator/server.js",
 ];
+// Shared with plugins of others, who decorate classes for our container; dependencies of plugins that are packages of their own; or optional.
+const external = ["tsyringe", "reflect-metadata", "pg", "@nats-io/*", "bufferutil", "utf-8-validate"];
 // What CommonJS code expects.
 const banner = `import { createRequire as requireOf } from "node:module";
 const require = requireOf(import.meta.url), { filename: __filename, dirname: __dirname } = import.meta;`;
@@ -45,7 +47,7 @@ export async function bundleProgram() {
     legalComments: "none",
     banner: { js: banner },
     external,
-    plugins: [ownModules, namedImports],
+    plugins: [ownModules, grpcOnDemand, namedImports],
     metafile: true,
     // For stacks in the log; not named in the code, so that Node does not look for them.
     sourcemap: "external",
@@ -53,6 +55,7 @@ export async function bundleProgram() {
     logLevel: "warning",
   });
   writeFileSync(join(target, "LICENSES.txt"), licensesOf(Object.keys(metafile.inputs)));
+  writeFileSync(contents, JSON.stringify(metafile.outputs));
 }
 
 const ownModules = {
@@ -67,6 +70,29 @@ const ownModules = {
         .replaceAll("import.meta.url", place)
         .replaceAll(/^let (\w+) = class \1\b/gm, "let $1 = class");
       return { contents, loader: "js" };
+    });
+  },
+};
+
+/**
+ * The Node SDK imports its gRPC exporters whether they are used or not: 40 packages, and 400 KB to parse at every start. In the
+ * bundle they are loaded when they are constructed, from where the user installed them.
+ */
+const grpcOnDemand = {
+  name: "grpc-on-demand",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@opentelemetry\/(?:exporter-\w+-otlp-grpc|otlp-grpc-exporter-base)$/ }, ({ path }) => ({
+      path,
+      namespace: "grpc",
+    }));
+    onLoad({ filter: /^/, namespace: "grpc" }, async ({ path }) => {
+      const names = Object.keys(await import(path)).filter((name) => name !== "module.exports" && name !== "default");
+      const lines = names.map(
+        (name) =>
+          `export function ${name}(...args) { const real = load("${path}").${name}; return new.target ? Reflect.construct(real, args) : real(...args); }`,
+      );
+      const contents = [`import { requireGrpc as load } from "./dist/src/telemetry/sdk/grpc.js";`, ...lines].join("\n");
+      return { contents, resolveDir: "." };
     });
   },
 };

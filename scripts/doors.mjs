@@ -23,7 +23,7 @@ export async function doors(root) {
     const files = {};
     for (const [face, { types }] of Object.entries(exports)) {
       if (types === undefined) continue;
-      const name = face === "." ? "venturi" : face.slice(2);
+      const name = face === "." ? "venturi" : face.slice(2).replaceAll("/", "-");
       const source = types.replace("./dist/", "").replace(/\.d\.ts$/, ".ts");
       // A class may be exported as a type alone.
       const values = new Set(
@@ -77,7 +77,7 @@ class Face {
 
   #file(face, lines) {
     // Who calls the plugins' face wrongly is a plugin, not the client whose request it works on.
-    const code = this.#name === "plugin" ? "plugin_failed" : "invalid_input";
+    const code = this.#name.startsWith("plugin") ? "plugin_failed" : "invalid_input";
     const error = ofClient.has(this.#name)
       ? [
           'import { ClientError } from "../client/client-error.ts";',
@@ -88,6 +88,7 @@ class Face {
           `(op, message, cause) => new VenturiError(op, "${code}", message, { cause })`,
         ];
     const handles = [...this.#handles].map(([name, table]) => `${name}: ${JSON.stringify(table)},`);
+    if (lines.length === 0) return `// Written by npm run generate.\nexport * from "../${face}";\n`;
     return `// Written by npm run generate.
 ${error[0]}
 import * as face from "../${face}";
@@ -207,7 +208,7 @@ ${lines.join("\n")}
     if (properties.length === 0 && this.#checker.getIndexInfosOfType(type).length === 0) return ["any"]; // {}
     const kinds = ["object"];
     // A decoder passes on what a vendor sent as an object; whether it is one is for the function to see.
-    if (this.#name === "plugin" && this.#checker.getIndexInfosOfType(type).length > 0) kinds.push("array");
+    if (this.#name.startsWith("plugin") && this.#checker.getIndexInfosOfType(type).length > 0) kinds.push("array");
     if (properties.some(({ name }) => name === "~standard")) kinds.push("function"); // arktype's schemas are functions
     if (properties.some(({ name }) => name.includes("iterator"))) kinds.push("array");
     if (this.#checker.isTypeAssignableTo(this.#checker.getStringType(), type)) kinds.push("string");

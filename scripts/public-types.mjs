@@ -8,7 +8,7 @@ export function publicTypes(root) {
   const files = {};
   for (const [face, { types }] of Object.entries(exports)) {
     if (types === undefined) continue;
-    const name = face === "." ? "venturi" : face.slice(2);
+    const name = face === "." ? "venturi" : face.slice(2).replaceAll("/", "-");
     files[`test/public-types/${name}.d.ts.txt`] = declarationsOf(root, normalize(types));
   }
   return files;

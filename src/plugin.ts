@@ -1,5 +1,4 @@
 /** The public API for plugin authors: everything a plugin may import from Venturi. */
-export type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 export * from "./core/errors/codes.ts";
 export { type Complaint, complaintsOf } from "./core/errors/complaints.ts";
 export * from "./core/errors/errors.ts";
@@ -72,8 +71,8 @@ export { varying } from "./provider/fast-json/template.ts";
 export * from "./provider/fast-json/wire-json.ts";
 export * from "./provider/frames/frames.ts";
 export * from "./provider/frames/framing.ts";
-export type { Post } from "./provider/http/exchange.ts";
 export * from "./provider/http/options.ts";
+export type { Post } from "./provider/http/post.ts";
 export * from "./provider/http/provider.ts";
 export * from "./provider/http/response-error.ts";
 export * from "./provider/quirks.ts";

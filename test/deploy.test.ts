@@ -182,7 +182,10 @@ describe("the lockfile", () => {
       { integrity?: string; resolved?: string; link?: boolean; optionalDependencies?: Record<string, string> }
     >;
   };
-  const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
+  // The rest is this package and its workspaces.
+  const packages = Object.entries(lock.packages).filter(
+    ([path, { link }]) => path.includes("node_modules/") && link !== true,
+  );
 
   it("has the SHA-512 of every package, and names no registry", () => {
     expect(packages).to.have.length.above(100);
@@ -200,9 +203,13 @@ describe("the lockfile", () => {
     expect(optional.filter((name) => !names.has(name))).to.deep.equal([]);
   });
 
-  it("package.json names exact versions", () => {
-    const { dependencies, devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
-    for (const version of Object.values({ ...dependencies, ...devDependencies }))
-      expect(version).to.match(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/);
+  it("package.json names exact versions, and those of a workspace are the same", () => {
+    const { dependencies, devDependencies, workspaces } = JSON.parse(readFileSync("package.json", "utf8"));
+    const all: Record<string, string> = { ...dependencies, ...devDependencies };
+    for (const version of Object.values(all)) expect(version).to.match(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/);
+    for (const folder of workspaces) {
+      const its = JSON.parse(readFileSync(`${folder}/package.json`, "utf8")).dependencies;
+      expect(its).to.deep.equal(Object.fromEntries(Object.keys(its).map((name) => [name, all[name]])));
+    }
   });
 });

@@ -26,16 +26,17 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
   /** As `npm install` would leave it, without a registry: venturi unpacked, its dependencies linked. */
   before(() => {
     home = mkdtempSync(join(tmpdir(), "venturi-packed-"));
-    const packed = run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", home], root);
+    const packed = run(process.execPath, ["scripts/pack.mjs", home, join(home, "packages")], root);
     expect(packed.exit, packed.text).to.equal(0);
     const own = join(home, "node_modules/venturi");
     mkdirSync(own, { recursive: true });
-    const tarball = join(home, packed.text.trim().split("\n").at(-1) ?? "");
+    const tarball = packed.text.split("\n").find((line) => /venturi-\d/.test(line)) ?? "";
     const unpacked = run("tar", ["-xzf", tarball, "--strip-components=1", "-C", own], home);
     expect(unpacked.exit, unpacked.text).to.equal(0);
     const description = JSON.parse(readFileSync(join(own, "package.json"), "utf8"));
     for (const name of [
       ...Object.keys(description.dependencies),
+      "fastify",
       "typescript",
       "mocha",
       "@types/node",
@@ -62,6 +63,23 @@ describe("a plugin in a folder of its own, with venturi from its packed tarball"
     }
     for (const file of ["dist/test", "dist/plugins/channel-console/web", "src", "test"])
       expect(existsSync(join(own, file)), file).to.equal(false);
+  });
+
+  it("depends on what the bundle leaves outside, and on nothing else", () => {
+    const { dependencies } = JSON.parse(readFileSync(join(home, "node_modules/venturi/package.json"), "utf8"));
+    expect(Object.keys(dependencies)).to.deep.equal(["reflect-metadata", "tsyringe", "zod"]);
+  });
+
+  it("leaves plugins with heavy dependencies to packages of their own, and says which", () => {
+    for (const [name, options] of [
+      ["nats", "servers: [a]"],
+      ["postgres", "url: 'postgres://a/b'"],
+    ]) {
+      writeFileSync(join(home, "heavy.yaml"), `journal: { type: ${name}, ${options} }\n`);
+      const { exit, text } = node([bin, "validate", "--config", "heavy.yaml"], home);
+      expect(exit, text).to.equal(78);
+      expect(text).to.include(`plugin ${name}: it is a package of its own; run \`npm install @venturi/${name}\``);
+    }
   });
 
   for (const kind of ["provider", "tool", "channel", "journal"]) {

@@ -3,13 +3,13 @@ import {
   type ChannelHost,
   channelOptions,
   definePlugin,
-  type FastifyInstance,
   type Runs,
   startRun,
   streamRun,
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { AgUiProjection, failureFrame, parseInterrupt } from "./projection.ts";
 import { RunAgentInput, toRunRequest } from "./request.ts";

@@ -3,9 +3,6 @@ import {
   type ChannelHost,
   channelOptions,
   definePlugin,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
   type RunRow,
   type Runs,
   type ServedRun,
@@ -13,6 +10,7 @@ import {
   streamRun,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { z } from "zod";
 import { type Approval, approvalsIn } from "./approvals.ts";
 import { ChatBody, toMessages, unsentOf } from "./messages.ts";

@@ -1,7 +1,5 @@
 import {
   type ErrorJson,
-  type FastifyInstance,
-  type FastifyReply,
   fromJson,
   httpError,
   type PlainResponse,
@@ -10,6 +8,7 @@ import {
   retryHint,
   type VenturiError,
 } from "venturi/plugin";
+import type { FastifyInstance, FastifyReply } from "venturi/plugin/channel";
 
 /** Anthropic's error format, with the vendor's own terms where the vendor rejected the request. */
 export function errorBody(error: ErrorJson): { type: "error"; error: Record<string, unknown> } {

@@ -1,6 +1,5 @@
 import {
   type ChannelHost,
-  type FastifyInstance,
   Files,
   NamedFiles,
   type Runs,
@@ -9,6 +8,7 @@ import {
   type StoredFile,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 
 const Id = z.object({ id: z.string() });

@@ -8,13 +8,13 @@ import {
   definePlugin,
   exactJson,
   exactTexts,
-  type FastifyInstance,
   readerGone,
   startRun,
   streamRun,
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { failureFrame, failureResponse, replyToFailure, replyWithErrors } from "./errors.ts";
 import { mountFiles, withFiles } from "./files.ts";

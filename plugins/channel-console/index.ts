@@ -1,10 +1,5 @@
-import {
-  type Channel,
-  definePlugin,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from "venturi/plugin";
+import { type Channel, definePlugin } from "venturi/plugin";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { type Asset, readAssets } from "./assets.ts";
 import { Options } from "./options.ts";
 

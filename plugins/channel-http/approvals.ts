@@ -1,12 +1,5 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  named,
-  pageBytes,
-  type RunRow,
-  type Runs,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, named, pageBytes, type RunRow, type Runs, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, PendingView } from "./view.ts";

@@ -1,11 +1,5 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  type RunRow,
-  type Runs,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, type RunRow, type Runs, VenturiError, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";

@@ -1,7 +1,6 @@
 import {
   type ChannelHost,
   eventFrame,
-  type FastifyInstance,
   heartbeatFrame,
   named,
   RunEvent,
@@ -9,6 +8,7 @@ import {
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, RunView, statusOf } from "./view.ts";

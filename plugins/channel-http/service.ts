@@ -1,4 +1,5 @@
-import { type ChannelHost, type FastifyInstance, Sample, ServiceView, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, Sample, ServiceView, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";

@@ -1,12 +1,5 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  named,
-  pageBytes,
-  RunInput,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, named, pageBytes, RunInput, VenturiError, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { sessionPage } from "./session-list.ts";

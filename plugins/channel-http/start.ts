@@ -4,8 +4,6 @@ import {
   callRequest,
   callSettings,
   eventFrame,
-  type FastifyInstance,
-  type FastifyRequest,
   fromJson,
   heartbeatFrame,
   named,
@@ -19,6 +17,7 @@ import {
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import type { Options } from "./options.ts";

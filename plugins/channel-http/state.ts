@@ -1,7 +1,6 @@
 import {
   type ChannelHost,
   didYouMean,
-  type FastifyInstance,
   type ListQuery,
   named,
   type RunRow,
@@ -10,6 +9,7 @@ import {
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { ending, Failure, overview, RunView } from "./view.ts";

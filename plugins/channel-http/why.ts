@@ -1,4 +1,5 @@
-import { type ChannelHost, explainRun, type FastifyInstance, sourceOf, Why, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, explainRun, sourceOf, Why, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";

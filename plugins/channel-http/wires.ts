@@ -2,11 +2,11 @@ import {
   type ChannelHost,
   DecodedWire,
   type EventPage,
-  type FastifyInstance,
   type RunEvent,
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure } from "./view.ts";

@@ -1,4 +1,5 @@
-import { awaitRun, type ChannelHost, type FastifyInstance, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
+import { awaitRun, type ChannelHost, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { ChatExtras, type ChatRun, chatCompletion } from "./chat-completion.ts";
 import { chatWire } from "./chat-content.ts";
 import { chatHeartbeat, chatProjection } from "./chat-projection.ts";

@@ -3,7 +3,6 @@ import {
   type ChannelHost,
   dataFrame,
   type EventOf,
-  type FastifyInstance,
   nativeOf,
   Paragraphs,
   RoundTexts,
@@ -14,6 +13,7 @@ import {
   withCost,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { chatUsage, seconds } from "./chat-completion.ts";
 import { errorFrame, failures, replyToFailure } from "./errors.ts";

@@ -1,14 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  type FastifyRequest,
-  type RunRow,
-  type Runs,
-  record,
-  VenturiError,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, type RunRow, type Runs, record, VenturiError, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import { z } from "zod";
 import { withFiles } from "./files.ts";
 import { inputItems, itemPage, type Item as Listed, Page } from "./responses-input.ts";

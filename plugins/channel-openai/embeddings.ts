@@ -1,11 +1,5 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  nativeOf,
-  warningsHeader,
-  warningsText,
-  type ZodRoutes,
-} from "venturi/plugin";
+import { type ChannelHost, nativeOf, warningsHeader, warningsText, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { chatWire } from "./chat-content.ts";
 import type { Options } from "./options.ts";

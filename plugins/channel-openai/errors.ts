@@ -1,8 +1,6 @@
 import {
   dataFrame,
   type ErrorJson,
-  type FastifyInstance,
-  type FastifyReply,
   fromJson,
   httpError,
   type PlainResponse,
@@ -12,6 +10,7 @@ import {
   type StreamFrames,
   type VenturiError,
 } from "venturi/plugin";
+import type { FastifyInstance, FastifyReply } from "venturi/plugin/channel";
 
 /** OpenAI's error format, with the vendor's own terms where the vendor rejected the request. */
 export function errorBody(error: ErrorJson): { error: Record<string, unknown> } {

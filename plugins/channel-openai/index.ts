@@ -1,4 +1,5 @@
-import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
+import { type Channel, definePlugin } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountChat } from "./chat.ts";
 import { chatHeartbeat, chatProjection } from "./chat-projection.ts";
 import { mountCompletions } from "./completions.ts";

@@ -1,4 +1,5 @@
-import { type ChannelHost, type FastifyInstance, VenturiError, type ZodRoutes } from "venturi/plugin";
+import { type ChannelHost, VenturiError, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 
 /** Lists the agents as models. */

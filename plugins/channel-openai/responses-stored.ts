@@ -1,6 +1,5 @@
 import {
   type ChannelHost,
-  type FastifyInstance,
   type RunRow,
   type Runs,
   record,
@@ -8,6 +7,7 @@ import {
   VenturiError,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { invalid } from "./content.ts";
 import { failures } from "./errors.ts";

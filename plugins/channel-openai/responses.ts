@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import {
   awaitRun,
   type ChannelHost,
-  type FastifyInstance,
   type PendingCall,
   type Runs,
   readerGone,
@@ -11,6 +10,7 @@ import {
   terminalOf,
   type ZodRoutes,
 } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { invalid } from "./content.ts";
 import { failures, replyToFailure } from "./errors.ts";
 import { withFiles } from "./files.ts";

@@ -2,8 +2,6 @@ import {
   type ChannelHost,
   type Charge,
   callRequest,
-  type FastifyInstance,
-  type FastifyRequest,
   type FeedItem,
   type RunEvent,
   type Runs,
@@ -12,6 +10,7 @@ import {
   VenturiError,
   wrap,
 } from "venturi/plugin";
+import type { FastifyInstance, FastifyRequest } from "venturi/plugin/channel";
 import type { WebSocket } from "ws";
 import { Arriving } from "./arriving.ts";
 import { type Command, parseCommand } from "./commands.ts";

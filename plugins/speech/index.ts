@@ -1,4 +1,5 @@
-import { type Channel, definePlugin, type FastifyInstance, type Voice } from "venturi/plugin";
+import { type Channel, definePlugin, type Voice } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 import { EspeakOptions, espeakVoice } from "./espeak.ts";
 import { OpenAiOptions, openAiVoice } from "./openai.ts";

@@ -1,4 +1,6 @@
 import { expect } from "chai";
+import { VenturiError } from "../../src/core/errors/errors.ts";
+import { checkGrpc } from "../../src/telemetry/sdk/grpc.ts";
 import { routesOf } from "../../src/telemetry/sdk/routes.ts";
 
 const everything = (route: string) => ({ traces: route, metrics: route, logs: route });
@@ -44,4 +46,26 @@ describe("where telemetry goes", () => {
   for (const [fact, endpoint, environment, routes] of cases) {
     it(fact, () => expect(routesOf(endpoint, environment)).to.deep.equal(routes));
   }
+
+  it("over gRPC needs packages that are there, or says which to install", () => {
+    const grpc = { OTEL_EXPORTER_OTLP_PROTOCOL: "grpc", OTEL_EXPORTER_OTLP_ENDPOINT: here };
+    const check = (environment: Record<string, string>, find: (name: string) => string | undefined) =>
+      checkGrpc(routesOf("", environment), environment, find);
+    const nowhere = () => undefined;
+    const all = { OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp", OTEL_LOGS_EXPORTER: "otlp", ...grpc };
+    expect(() => check(all, (name) => name)).not.to.throw();
+    expect(() =>
+      check(
+        { OTEL_TRACES_EXPORTER: "console", OTEL_METRICS_EXPORTER: "none", OTEL_LOGS_EXPORTER: "none", ...grpc },
+        nowhere,
+      ),
+    ).not.to.throw();
+    expect(() => check({ ...all, OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf" }, nowhere)).not.to.throw();
+    expect(() => check(all, nowhere))
+      .to.throw(VenturiError, /npm install @opentelemetry\/exporter-trace-otlp-grpc @opentelemetry\/exporter-metrics/)
+      .with.property("code", "config_invalid");
+    expect(() =>
+      check({ ...all, OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: "http/json", OTEL_METRICS_EXPORTER: "console" }, nowhere),
+    ).to.throw(/npm install @opentelemetry\/exporter-logs-otlp-grpc`/);
+  });
 });

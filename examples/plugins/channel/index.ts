@@ -1,4 +1,5 @@
-import { awaitRun, type Channel, definePlugin, type FastifyInstance, startRun, VenturiError } from "venturi/plugin";
+import { awaitRun, type Channel, definePlugin, startRun, VenturiError } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 
 /** `curl -d "What time is it?" host/ask/assistant`: plain text in, plain text out. */

@@ -1,15 +1,8 @@
 import type { PluginFiles } from "./files.ts";
 
 export const channelFiles = (name: string): PluginFiles => ({
-  "index.ts": `import {
-  type Channel,
-  definePlugin,
-  type FastifyInstance,
-  type RunEvent,
-  startRun,
-  streamRun,
-  type ZodRoutes,
-} from "venturi/plugin";
+  "index.ts": `import { type Channel, definePlugin, type RunEvent, startRun, streamRun, type ZodRoutes } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { z } from "zod";
 
 /** POST a question; the answer comes as server-sent events, {"say"} for each piece of text and {"error"} for a failure. */

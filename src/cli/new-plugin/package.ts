@@ -13,7 +13,9 @@ const sections: Readonly<Record<PluginKind, (name: string) => string>> = {
 
 /** Files every plugin package has, whatever its kind. */
 export function packageFiles(name: string, kind: PluginKind): PluginFiles {
-  const { version, dependencies, devDependencies } = ownPackage();
+  const { version, dependencies, peerDependencies, devDependencies } = ownPackage();
+  // A published Venturi has it in its bundle, and leaves the types to those who write channels.
+  const fastify = dependencies.fastify ?? peerDependencies.fastify;
   const description = {
     name: `venturi-${kind}-${name}`,
     version: "0.1.0",
@@ -24,6 +26,7 @@ export function packageFiles(name: string, kind: PluginKind): PluginFiles {
     devDependencies: {
       "@types/mocha": devDependencies["@types/mocha"],
       "@types/node": devDependencies["@types/node"],
+      ...(kind === "channel" ? { fastify } : {}),
       mocha: devDependencies.mocha,
       typescript: devDependencies.typescript,
       // The path of this Venturi: a checkout may be ahead of the published version, or there may be none.
@@ -65,6 +68,7 @@ const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 interface OwnPackage {
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
+  readonly peerDependencies: Readonly<Record<string, string>>;
   readonly devDependencies: Readonly<Record<string, string>>;
 }
 

@@ -5,7 +5,7 @@ import type { PluginKind } from "../../core/ports/plugin.ts";
 import { token } from "../../core/values/token.ts";
 import { addCode, type CodeConfig } from "../plugins/code.ts";
 import { codePlugins } from "../plugins/code-plugins.ts";
-import { PluginLoader } from "../plugins/plugin-loader.ts";
+import { nearby, PluginLoader } from "../plugins/plugin-loader.ts";
 import { configInvalid, type Problem, pathText } from "../yaml/problem.ts";
 import { find, type MapNode, placeOf, plain } from "../yaml/tree.ts";
 import { type JournalEntry, type PluginEntry, readEntry, type ToolEntry } from "./entries.ts";
@@ -61,7 +61,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   withDefaultEntries(root);
   const settings = check({ schema: Settings, root, path: [], problems });
   const folder = file === undefined ? process.cwd() : dirname(resolve(file));
-  const loader = new PluginLoader();
+  const loader = new PluginLoader({ folders: [folder, ...nearby()] });
   for (const plugin of code === undefined ? [] : codePlugins(code)) loader.provide(plugin);
   problems.push(...(await addPlugins(root, loader, folder)));
   const entries = await readEntries(root, loader, problems);

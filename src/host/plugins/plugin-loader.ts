@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import { type AnyPlugin, pluginApi } from "../../core/ports/plugin.ts";
+import { separate } from "./separate.ts";
 
 const op = "plugin.load";
 
@@ -16,26 +17,34 @@ export interface LoadedPlugin {
 const boxFolder = fileURLToPath(new URL("../../../plugins/", import.meta.url));
 const packageFile = fileURLToPath(new URL("../../../../package.json", import.meta.url));
 
+/** Where one installs packages for Venturi: the current folder, and beside Venturi itself. */
+export const nearby = (): string[] => [process.cwd(), dirname(packageFile)];
+
 /**
- * Finds plugins by name. Built-in ones are imported on first use, so that startup pays only for what the config uses; external
- * ones when they are added, because only the module knows its name.
+ * Finds plugins by name. Built-in ones, and those of `@venturi` packages, are imported on first use, so that startup pays only
+ * for what the config uses; external ones when they are added, because only the module knows its name.
  */
 export class PluginLoader {
   readonly #box: string;
+  readonly #folders: readonly string[];
   readonly #loaded = new Map<string, Promise<LoadedPlugin>>();
   readonly #added = new Map<string, LoadedPlugin>();
 
-  constructor(box = boxFolder) {
+  /** Packages are looked for from `folders` upwards, in their order. */
+  constructor({ box = boxFolder, folders = nearby() }: { box?: string; folders?: readonly string[] } = {}) {
     this.#box = box;
+    this.#folders = folders;
   }
 
   /** Names `get` can find. */
   names(): string[] {
-    return [...boxNames(this.#box), ...this.#added.keys()].sort();
+    const installed = Object.entries(separate).filter(([, specifier]) => this.#installed(specifier) !== undefined);
+    return [...new Set([...boxNames(this.#box), ...this.#added.keys(), ...installed.map(([name]) => name)])].sort();
   }
 
+  /** Also true for a plugin whose package is still to be installed: `get` then says so. */
   has(name: string): boolean {
-    return this.#added.has(name) || isInBox(this.#box, name);
+    return this.#added.has(name) || isInBox(this.#box, name) || Object.hasOwn(separate, name);
   }
 
   isInBox(name: string): boolean {
@@ -47,7 +56,8 @@ export class PluginLoader {
     if (added !== undefined) return Promise.resolve(added);
     let loading = this.#loaded.get(name);
     if (loading === undefined) {
-      loading = this.#fromBox(name);
+      const specifier = Object.hasOwn(separate, name) && !isInBox(this.#box, name) ? separate[name] : undefined;
+      loading = specifier === undefined ? this.#fromBox(name) : this.#fromPackage(name, specifier);
       this.#loaded.set(name, loading);
     }
     return loading;
@@ -55,6 +65,8 @@ export class PluginLoader {
 
   /** Adds a plugin from a path or an npm package; packages are resolved from `folder` upwards. */
   async add(specifier: string, folder: string): Promise<LoadedPlugin> {
+    const inBox = Object.keys(separate).find((name) => separate[name] === specifier && isInBox(this.#box, name));
+    if (inBox !== undefined) return this.get(inBox); // a checkout holds them all
     const found = locate(specifier, folder);
     const plugin = pluginIn(await importModule(specifier, found.entry), specifier);
     const holder = isInBox(this.#box, plugin.name) ? "the box" : this.#added.get(plugin.name)?.from;
@@ -76,6 +88,23 @@ export class PluginLoader {
     const plugin = pluginIn(await importModule(name, join(this.#box, name, "index.js")), name);
     if (plugin.name !== name) throw failed(name, `its folder and its name "${plugin.name}" differ`);
     return { plugin, from: "box", version: versionIn(packageFile) };
+  }
+
+  async #fromPackage(name: string, specifier: string): Promise<LoadedPlugin> {
+    const found = this.#installed(specifier);
+    if (found === undefined) throw failed(name, `it is a package of its own; run \`npm install ${specifier}\``);
+    const version = versionIn(packageFile);
+    if (found.version !== version) {
+      const both = `${specifier} is ${found.version} and venturi ${version}, but they have to be the same`;
+      throw failed(name, `${both}; run \`npm install ${specifier}@${version}\``);
+    }
+    const plugin = pluginIn(await importModule(name, found.entry), name);
+    return { plugin, from: specifier, version };
+  }
+
+  #installed(specifier: string): { entry: string; version: string } | undefined {
+    const found = this.#folders.map((folder) => packageIn(specifier, folder)).find((each) => each !== undefined);
+    return found === undefined ? undefined : entryOf(specifier, found);
   }
 }
 
@@ -123,12 +152,17 @@ function checkApi({ api }: Partial<AnyPlugin>, name: string): void {
 
 function locate(specifier: string, folder: string): { entry: string; version: string } {
   if (/^(?:\.{0,2}\/|[A-Za-z]:[\\/])/.test(specifier)) return entryOf(specifier, resolve(folder, specifier));
+  const found = packageIn(specifier, folder);
+  if (found !== undefined) return entryOf(specifier, found);
+  throw failed(specifier, `the package is not installed; run \`npm install ${specifier}\``);
+}
+
+function packageIn(specifier: string, folder: string): string | undefined {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const candidate = join(at, "node_modules", specifier);
-    if (existsSync(join(candidate, "package.json"))) return entryOf(specifier, candidate);
-    if (at === dirname(at)) break;
+    if (existsSync(join(candidate, "package.json"))) return candidate;
+    if (at === dirname(at)) return undefined;
   }
-  throw failed(specifier, `the package is not installed; run \`npm install ${specifier}\``);
 }
 
 function entryOf(specifier: string, path: string): { entry: string; version: string } {

@@ -5,14 +5,9 @@ import { exactJson } from "../../core/values/exact-json.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
+import type { Post } from "./post.ts";
 import { ReadBuffer } from "./read-buffer.ts";
 import type { HttpHeaders } from "./response-error.ts";
-
-export interface Post {
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
 
 export type ProviderOp = "provider.stream" | "provider.generate" | "provider.count" | "provider.embed";
 

@@ -1,4 +1,3 @@
-import type { SpanProcessor } from "@opentelemetry/sdk-trace";
 import type { Log } from "../../core/ports/log.ts";
 
 /** The part of the config that telemetry reads. */
@@ -16,6 +15,14 @@ export interface TelemetrySettings {
 }
 
 export type LogLevel = "debug" | "info" | "warn" | "error" | "silent";
+
+/** A SpanProcessor of OpenTelemetry's SDK, written out so that Venturi's types need no package of OpenTelemetry. */
+interface SpanProcessor {
+  onStart(span: never, parentContext: never): void;
+  onEnd(span: never): void;
+  forceFlush(): Promise<void>;
+  shutdown(): Promise<void>;
+}
 
 export interface TelemetryParts {
   /** Where telemetry reports its own losses. */

@@ -9,6 +9,7 @@ import {
 import type { TelemetrySettings } from "../base/settings.ts";
 import type { Drops } from "../metrics/drops.ts";
 import { type OtlpTarget, SpanQueue } from "../otlp/span-queue.ts";
+import { requireGrpc } from "./grpc.ts";
 import { logQueue } from "./log-queue.ts";
 import { type Environment, protocolOf, type Routes } from "./routes.ts";
 
@@ -17,6 +18,8 @@ import { type Environment, protocolOf, type Routes } from "./routes.ts";
  * alive.
  */
 const patience = 5_000;
+
+type GrpcExporter = typeof import("@opentelemetry/exporter-metrics-otlp-grpc");
 
 /** All exporters in one module, loaded only when there is an endpoint. */
 export class Exporters {
@@ -31,8 +34,8 @@ export class Exporters {
   }
 
   /** Unlike spans and logs, metrics always use our reader, because only it knows our meter. */
-  async metrics(producer: MetricProducer, interval: number): Promise<PeriodicExportingMetricReader | undefined> {
-    const exporter = await this.#metricExporter();
+  metrics(producer: MetricProducer, interval: number): PeriodicExportingMetricReader | undefined {
+    const exporter = this.#metricExporter();
     if (exporter === undefined) return undefined;
     return new PeriodicExportingMetricReader({
       exporter,
@@ -50,7 +53,7 @@ export class Exporters {
     return this.#routes.logs === "endpoint" ? logQueue(this.#target("logs"), drops) : undefined;
   }
 
-  async #metricExporter(): Promise<PushMetricExporter | undefined> {
+  #metricExporter(): PushMetricExporter | undefined {
     if (this.#routes.metrics === "nowhere") return undefined;
     if (this.#routes.metrics === "endpoint") return new OTLPMetricExporter(this.#target("metrics"));
     const names = (this.#environment.OTEL_METRICS_EXPORTER ?? "otlp").split(",").map((name) => name.trim());
@@ -58,7 +61,7 @@ export class Exporters {
     // `prometheus` is served at /metrics anyway.
     if (!names.includes("otlp") && !names.includes("")) return undefined;
     if (protocolOf("METRICS", this.#environment) !== "grpc") return new OTLPMetricExporter();
-    const { OTLPMetricExporter: Grpc } = await import("@opentelemetry/exporter-metrics-otlp-grpc");
+    const { OTLPMetricExporter: Grpc } = requireGrpc("@opentelemetry/exporter-metrics-otlp-grpc") as GrpcExporter;
     return new Grpc();
   }
 

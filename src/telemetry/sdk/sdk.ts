@@ -7,6 +7,7 @@ import {
   resourceFromAttributes,
 } from "@opentelemetry/resources";
 import type { CollectionResult } from "@opentelemetry/sdk-metrics";
+import type { SpanProcessor } from "@opentelemetry/sdk-trace";
 import { silentLog } from "../../core/ports/log.ts";
 import { scopeOf } from "../base/names.ts";
 import { useWholeMicroseconds } from "../base/origin.ts";
@@ -18,6 +19,7 @@ import { Meter } from "../metrics/meter.ts";
 import { observeProcess } from "../metrics/process-metrics.ts";
 import type { SpanQueue } from "../otlp/span-queue.ts";
 import type { Exporters } from "./exporters.ts";
+import { checkGrpc } from "./grpc.ts";
 import { ownPipeline, type Pieces, type Pipeline } from "./own-pipeline.ts";
 import { type Environment, type Routes, routesOf, sendsAnything } from "./routes.ts";
 import { samplerFrom } from "./sampler.ts";
@@ -46,16 +48,17 @@ export interface Sdk {
 export async function createSdk(settings: TelemetrySettings, parts: TelemetryParts): Promise<Sdk> {
   const environment = parts.environment ?? process.env;
   const routes = routesOf(settings.otlp.endpoint, environment);
+  checkGrpc(routes, environment);
   const exporters = sendsAnything(routes) ? await exportersFor(settings, routes, environment) : undefined;
   const meter = new Meter(parts.version);
   const sets = new AttributeSets();
   const stopProcess = observeProcess(meter, sets);
   const drops = new Drops(meter, sets, parts.log ?? silentLog);
   const pull = collector(meter);
-  const push = await exporters?.metrics(meter, parts.metricInterval ?? 10_000);
+  const push = exporters?.metrics(meter, parts.metricInterval ?? 10_000);
   const spans = exporters?.spans(drops, parts.version);
   const logs = exporters?.logs(drops);
-  const given = parts.spanProcessors ?? [];
+  const given = (parts.spanProcessors ?? []) as readonly SpanProcessor[]; // the same interface, see TelemetryParts
   if (environment.OTEL_TRACES_EXPORTER?.includes("zipkin")) useWholeMicroseconds();
   const fromEnvironment = routes.traces === "environment" && given.length === 0;
   const sampler = samplerFrom(environment);

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect } from "chai";
 import type { VenturiError } from "../../../src/core/errors/errors.ts";
@@ -38,6 +38,47 @@ describe("the plugin loader", () => {
     writeFileSync(`${home}/main.js`, `export { default } from ${JSON.stringify(pathToFileURL(sample("tool")).href)};`);
     const loaded = await new PluginLoader().add("@acme/jira", folder.path("deep/config"));
     expect([loaded.plugin.name, loaded.from, loaded.version]).to.deep.equal(["sample-tool", "@acme/jira", "4.5.6"]);
+  });
+
+  describe("a plugin that is a package of its own", () => {
+    const empty = () => folder.path("box");
+    const loader = () => new PluginLoader({ box: empty(), folders: [folder.path("deep/config")] });
+    const install = (version: string) => {
+      const home = folder.path("node_modules/@venturi/nats");
+      mkdirSync(home, { recursive: true });
+      writeFileSync(`${home}/package.json`, JSON.stringify({ version, type: "module", exports: "./main.js" }));
+      const plugin = `{ name: "nats", kind: "journal", options: { safeParse() {} }, create() {} }`;
+      writeFileSync(`${home}/main.js`, `export default ${plugin};`);
+    };
+    const version = () => JSON.parse(readFileSync("package.json", "utf8")).version as string;
+
+    it("is named with what to install while it is missing", async () => {
+      expect(loader().has("postgres")).to.equal(true);
+      expect(loader().names()).not.to.include("postgres");
+      const error = await failure(loader().get("postgres"));
+      expect([error.op, error.code]).to.deep.equal(["plugin.load", "plugin_failed"]);
+      expect(error.message).to.equal(
+        "plugin postgres: it is a package of its own; run `npm install @venturi/postgres`",
+      );
+    });
+
+    it("is found above the configuration, by its name alone", async () => {
+      install(version());
+      expect(loader().names()).to.deep.equal(["nats"]);
+      const loaded = await loader().get("nats");
+      expect([loaded.plugin.kind, loaded.from, loaded.version]).to.deep.equal(["journal", "@venturi/nats", version()]);
+    });
+
+    it("is refused in another version than Venturi's", async () => {
+      install("0.0.1");
+      const error = await failure(loader().get("nats"));
+      expect(error.message).to.match(/@venturi\/nats is 0\.0\.1 and venturi .*npm install @venturi\/nats@\d/);
+    });
+
+    it("is the one of the box where that has it, also when it is named as a package", async () => {
+      const { from, plugin } = await new PluginLoader().add("@venturi/nats", "/");
+      expect([from, plugin.name]).to.deep.equal(["box", "nats"]);
+    });
   });
 
   it("refuses a second plugin with the same name, naming both", async () => {

@@ -1,0 +1,2 @@
+// Written by npm run generate.
+export * from "../plugin-channel.ts";
