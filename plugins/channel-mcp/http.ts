@@ -1,12 +1,5 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  SseWriter,
-  traceHeadersOf,
-  VenturiError,
-} from "venturi/plugin";
+import { type ChannelHost, SseWriter, traceHeadersOf, VenturiError } from "venturi/plugin";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { questionPrefix, requestTag, settle } from "./call.ts";
 import { serveListen } from "./listen.ts";
 import { dispatch } from "./methods.ts";

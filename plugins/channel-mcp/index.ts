@@ -1,4 +1,5 @@
-import { type Channel, definePlugin, type FastifyInstance } from "venturi/plugin";
+import { type Channel, definePlugin } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
 import { mountMcp } from "./http.ts";
 import { Options } from "./options.ts";
 

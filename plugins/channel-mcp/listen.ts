@@ -1,10 +1,5 @@
-import {
-  type ChannelHost,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  SseWriter,
-} from "venturi/plugin";
+import { type ChannelHost, SseWriter } from "venturi/plugin";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "venturi/plugin/channel";
 import { runOf } from "./resources.ts";
 import { metaKeys } from "./revision.ts";
 import { isObject, type Json, type RpcRequest } from "./rpc.ts";
