@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { encodeEvent } from "../../src/core/run/encode-event.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import { Client } from "./client.ts";
 import { Coverage } from "./coverage.ts";
 import type { Decisions } from "./decisions.ts";
+import { Engine } from "./engine.ts";
 import { Ledger } from "./ledger.ts";
 import { boot, type Server } from "./process.ts";
 import { type Profile, profileOf } from "./profile.ts";
-import { Engine } from "./store.ts";
 import { calmAt, epoch, World } from "./world.ts";
 
 export interface History {
@@ -21,7 +20,7 @@ export interface History {
   readonly steps: number;
   readonly virtualMs: number;
   /** Of everything that happened and everything that is stored. */
-  readonly hash: string;
+  readonly hash: () => string;
 }
 
 /** Every run has to end before, ms. */
@@ -42,9 +41,12 @@ export async function history(
   const servers = () => slots.filter((server): server is Server => server !== undefined && !server.life.dead);
   world.note(`profile ${JSON.stringify(profile)}`);
 
+  const waiting: (() => void)[] = [];
+  const booted = () => new Promise<void>((resolve) => waiting.push(resolve));
   const start = (slot: number) => {
     numbers[slot] = (numbers[slot] ?? -1) + 1;
     slots[slot] = boot(engine, ledger, { slot, number: numbers[slot] });
+    for (const tell of waiting.splice(0)) tell();
   };
   const end = (server: Server) => {
     server.life.kill();
@@ -92,7 +94,7 @@ export async function history(
   });
   const clients = Array.from(
     { length: profile.runs },
-    (_, at) => new Client({ engine, ledger, servers }, `client${at}`),
+    (_, at) => new Client({ engine, ledger, servers, booted }, `client${at}`, `s${at % Math.ceil(profile.runs / 4)}`),
   );
   for (const client of clients)
     client.live().catch((thrown: Error) => world.violated(`a client failed: ${thrown.stack}`));
@@ -105,8 +107,12 @@ export async function history(
   // Not always: it costs as many steps as the runs themselves.
   if (world.violations.length === 0 && decisions.chance(0.1)) await quiet(engine, servers);
   for (const server of slots) server?.life.kill();
-  const hash = createHash("sha256").update(String(world.hash));
-  for (const events of engine.events.values()) for (const event of events) hash.update(encodeEvent(event));
+  const hash = () => {
+    const hashed = createHash("sha256").update(String(world.hash));
+    for (const line of world.trace ?? []) hashed.update(line);
+    for (const events of engine.events.values()) for (const event of events) hashed.update(JSON.stringify(event));
+    return hashed.digest("hex");
+  };
   return {
     violations: world.violations,
     profile,
@@ -117,12 +123,14 @@ export async function history(
     runs: engine.events.size,
     steps: world.steps,
     virtualMs: world.now - epoch,
-    hash: hash.digest("hex"),
+    hash,
   };
 }
 
 /** Of what is stored when all is over. */
-function check({ world, events, restored: forked }: Engine, clients: readonly Client[]): void {
+function check(engine: Engine, clients: readonly Client[]): void {
+  const { world, events, restored: forked } = engine;
+  for (const { run, seq } of engine.changed()) world.violated(`${run}: event ${seq} was changed after it was stored`);
   const known = new Set(clients.flatMap(({ runs }) => runs));
   const anyRemoved = clients.some(({ removed }) => removed !== undefined);
   for (const [run, stored] of events) {
@@ -174,7 +182,7 @@ function onceEach(events: readonly RunEvent[], say: (what: string) => void): voi
 async function quiet(engine: Engine, servers: () => readonly Server[]): Promise<void> {
   const { world, events } = engine;
   engine.calm = true;
-  const orphans = [...events.values()].filter((stored) => !stored.some(isTerminal)).length;
+  const orphans = [...events.keys()].filter((run) => !engine.isEnded(run)).length;
   const until = world.now + 25_000;
   const most = world.steps + 20_000;
   await world.run(() => world.now > until, most);

@@ -1,5 +1,5 @@
 import type { EventOf, RunEvent } from "../../src/core/run/events.ts";
-import type { Engine } from "./store.ts";
+import type { Engine } from "./engine.ts";
 
 interface Act {
   readonly tool: string;
@@ -50,7 +50,11 @@ export class Ledger {
     const text = `${tool} ${JSON.stringify(input)}`;
     const first = this.#actedIn.get(text) ?? run;
     this.#actedIn.set(text, first);
-    if (first !== run) say(`acted again on what ${first} had done`);
+    // The original may have been cancelled after the effect and before its result: then a person is told and decides.
+    const warned = events.some(
+      (event) => event.type === "approval.requested" && event.call === call && isWarning(event),
+    );
+    if (first !== run && !warned) say(`acted again on what ${first} had done`);
     const approved = events.filter((event) => isApproval(event) && event.call === call && event.approved).length;
     // The first start of a refund and every repetition need an approval of their own.
     const needed = starts - 1 + (tool === "refund" ? 1 : 0);
@@ -64,6 +68,8 @@ export class Ledger {
       this.#engine.world.violated(`${run}: ${tool} (${call}) acted on what a person had changed`);
   }
 }
+
+const isWarning = ({ reason }: EventOf<"approval.requested">): boolean => reason?.includes("may have run") === true;
 
 const isApproval = (event: { readonly type: string }): event is EventOf<"approval.resolved"> =>
   event.type === "approval.resolved";

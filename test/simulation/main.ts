@@ -63,12 +63,12 @@ async function many(history: typeof import("./history.ts").history): Promise<num
   };
   for (let done = 0; done < seeds; done++) {
     const seed = from + done;
-    const one = await history(Decisions.seeded(seed));
+    const one = await history(Decisions.seeded(seed), { trace: values.twice === true });
     total.runs += one.runs;
     total.steps += one.steps;
     total.virtualMs += one.virtualMs;
     coverage.add(one.coverage);
-    if (values.twice && (await history(Decisions.seeded(seed))).hash !== one.hash) {
+    if (values.twice && (await history(Decisions.seeded(seed), { trace: true })).hash() !== one.hash()) {
       total.unequal += 1;
       process.stdout.write(`seed ${seed} differs when it is repeated\n`);
     }
@@ -118,5 +118,5 @@ function tell({ trace, violations, profile, steps, runs, hash }: History, whole:
     );
   process.stdout.write(`profile: ${JSON.stringify(profile)}\n`);
   for (const violation of violations) process.stdout.write(`violated: ${violation}\n`);
-  process.stdout.write(`${runs} runs, ${steps} steps, ${hash.slice(0, 16)}\n`);
+  process.stdout.write(`${runs} runs, ${steps} steps, ${hash().slice(0, 16)}\n`);
 }

@@ -16,6 +16,8 @@ interface Parts {
 }
 
 const failures: readonly Code[] = ["unavailable", "llm_error", "rate_limited", "stream_error", "idle_timeout"];
+/** One object: what is made of a schema is kept with it. */
+const parameters = { type: "object", properties: { n: { type: "number" } } };
 /** Rounds with calls before the model answers. */
 const mostRounds = 2;
 
@@ -91,7 +93,7 @@ export function toolsOf({ world, life, ledger }: Parts): Tool[] {
   const make = (name: string, more: Partial<Tool>): Tool => ({
     name,
     description: name,
-    parameters: { type: "object", properties: { n: { type: "number" } } },
+    parameters,
     effect: "pure",
     async call(input, { run, call }) {
       await world.io(life, `${name} is asked`, decisions.below(50));

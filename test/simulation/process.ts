@@ -15,9 +15,10 @@ import { HostRuns } from "../../src/host/runs/runs.ts";
 import { Sessions } from "../../src/host/runs/sessions.ts";
 import { WriteWatch } from "../../src/journal/write-watch.ts";
 import { agentOf } from "../agent/harness.ts";
+import { connect } from "./connection.ts";
+import type { Engine } from "./engine.ts";
 import type { Ledger } from "./ledger.ts";
 import { modelOf, toolsOf } from "./model.ts";
-import { connect, type Engine } from "./store.ts";
 import type { Life } from "./world.ts";
 
 export interface Server {
@@ -41,7 +42,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
       model: modelOf(parts),
       tools: toolsOf(parts),
       chain: { retry: { max: 2 } },
-      policy: { grace: 1_000, approvalTimeout: 240_000 },
+      policy: { grace: 1_000, approvalTimeout: 120_000 },
     }),
     name: "tester",
   };

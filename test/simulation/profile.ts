@@ -34,6 +34,10 @@ export interface Profile {
   readonly ignores: number;
   /** Longest time until a person answers, ms. */
   readonly answer: number;
+  /** Probability that a request reaches the store at once, and a poll that finds nothing is answered at once. */
+  readonly near: number;
+  /** Objects are copied between a process and the store. */
+  readonly apart: boolean;
   /** The journal answers appends without a promise, as one in memory does. */
   readonly sync: boolean;
 }
@@ -43,7 +47,7 @@ const shares = [0, 0.02, 0.1, 0.3];
 export function profileOf(decisions: Decisions): Profile {
   const share = (often: number) => (decisions.chance(often) ? decisions.pick(shares) : 0);
   return {
-    runs: decisions.between(1, 6),
+    runs: decisions.chance(0.6) ? decisions.between(6, 16) : decisions.between(1, 6),
     workers: decisions.between(1, 3),
     delay: decisions.pick([0, 3, 30, 300]),
     slow: share(0.3),
@@ -66,7 +70,9 @@ export function profileOf(decisions: Decisions): Profile {
     removes: share(0.2),
     ignores: share(0.2),
     session: decisions.chance(0.3),
-    answer: decisions.pick([5_000, 300, 0, 60_000]),
+    answer: decisions.pick([5_000, 300, 0, 30_000]),
     sync: decisions.chance(0.2),
+    near: decisions.pick([0.9, 0.95, 0.8, 0]),
+    apart: decisions.chance(0.1),
   };
 }

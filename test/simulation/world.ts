@@ -16,7 +16,7 @@ interface Item {
 
 export const epoch = 1_700_000_000_000;
 /** Faults end here, ms. */
-export const calmAt = 90_000;
+export const calmAt = 60_000;
 
 /** The world whose code is executing, for what reaches past the ports. */
 let running: World | undefined;
@@ -27,7 +27,7 @@ export class Life {
   dead = false;
   readonly name: string;
   readonly world: World;
-  readonly onDeath: (() => void)[] = [];
+  readonly onDeath = new Set<() => void>();
   /** Timers that are due, oldest first. */
   readonly due: Item[] = [];
   readonly turns: Item[] = [];
@@ -102,7 +102,7 @@ export class World {
   birth(name: string): Life {
     const life = new Life(this, name);
     this.#lives.add(life);
-    life.onDeath.push(() => this.#lives.delete(life));
+    life.onDeath.add(() => this.#lives.delete(life));
     return life;
   }
 

@@ -9,16 +9,18 @@ import { historyOrNothing } from "../../journal/history.ts";
 
 type Finished = EventOf<"tool.finished">;
 
+type Call = Pick<EventOf<"tool_call.ready">, "name" | "arguments">;
+
 /** Calls with their results, in order. */
-interface RecordedCall {
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
+interface RecordedCall extends Call {
   readonly result: Finished;
 }
 
 interface Recorded {
   /** Calls of the original. */
   readonly calls: readonly RecordedCall[];
+  /** Calls the original started and has no result of: it was cancelled, or still runs. */
+  readonly unfinished: readonly Call[];
   /** Calls the fork has made, those it took over included. */
   readonly made: readonly RecordedCall[];
   load(hash: string): Promise<Uint8Array | undefined>;
@@ -53,6 +55,7 @@ async function replaying(journal: Journal, fork: ForkOrigin, history: readonly R
   const original = row === undefined ? [] : await historyOrNothing(journal, row);
   const recorded: Recorded = {
     calls: callsIn(original),
+    unfinished: unfinishedIn(original),
     made: callsIn(history),
     load: async (hash) => journal.blobs?.get(hash),
   };
@@ -60,19 +63,23 @@ async function replaying(journal: Journal, fork: ForkOrigin, history: readonly R
 }
 
 /** Gives the original's result for a call with the same arguments, and asks about any other. */
-function replayingTool(tool: Tool, { calls, made, load }: Recorded): Tool {
+function replayingTool(tool: Tool, { calls, unfinished, made, load }: Recorded): Tool {
   const table = new ToolTable([tool]);
   const keyOf = (input: Record<string, unknown>) => canonical(input);
-  const checkedKey = ({ arguments: raw }: RecordedCall) => {
+  const checkedKey = ({ arguments: raw }: Call) => {
     const checked = table.check(tool.name, { ...raw });
     return keyOf(checked.ok ? checked.input : { ...raw });
   };
-  const own = (call: RecordedCall) => call.name === tool.name;
+  const own = (call: Call) => call.name === tool.name;
   const results = Map.groupBy(calls.filter(own), checkedKey);
   const used = new Map([...Map.groupBy(made.filter(own), checkedKey)].map(([key, { length }]) => [key, length]));
+  const uncertain = new Set(tool.effect === "pure" ? [] : unfinished.filter(own).map(checkedKey));
   return {
     ...declared(tool),
-    approval: (input) => !results.has(keyOf({ ...input })),
+    approval: (input) => {
+      const key = keyOf({ ...input });
+      return uncertain.has(key) && !results.has(key) ? mayHaveRun : !results.has(key);
+    },
     call(input, context) {
       const key = keyOf(input);
       const known = results.get(key);
@@ -84,6 +91,8 @@ function replayingTool(tool: Tool, { calls, made, load }: Recorded): Tool {
     },
   };
 }
+
+const mayHaveRun = "the original run started this call and has no result of it: it may have run already";
 
 async function outputOf(result: Finished, load: Recorded["load"]): Promise<RichOutput> {
   if (!result.ok) throw failureOf(result);
@@ -113,6 +122,18 @@ function callsIn(events: readonly RunEvent[]): RecordedCall[] {
     calls.push({ name: call.name, arguments: call.arguments, result: event });
   }
   return calls;
+}
+
+function unfinishedIn(events: readonly RunEvent[]): Call[] {
+  const ready = new Map<string, Call>();
+  const open = new Map<string, Call>();
+  for (const event of events) {
+    if (event.type === "tool_call.ready") ready.set(event.call, event);
+    else if (event.type === "tool.finished") open.delete(event.call);
+    const call = event.type === "tool.started" ? ready.get(event.call) : undefined;
+    if (event.type === "tool.started" && call !== undefined) open.set(event.call, call);
+  }
+  return [...open.values()];
 }
 
 /** Copies properties by name: a spread would lose the getters of a class instance. */

@@ -59,10 +59,16 @@ describe("recorded results in a fork", () => {
   afterEach(() => host.close());
 
   /** Forks a run of these events after the given one, on a model that says this. */
-  async function forked(bodies: readonly EventBody[], after: number, script: readonly Generation[]) {
+  async function forked(
+    bodies: readonly EventBody[],
+    after: number,
+    script: readonly Generation[],
+    effect: "pure" | "effectful" = "pure",
+  ) {
     ran = [];
+    const reasons: unknown[] = [];
     const model = new ScriptedModel(script);
-    const look = tool("look", ({ at }) => void ran.push(at));
+    const look = tool("look", ({ at }) => void ran.push(at), { effect });
     host = await openHost({
       configFile: folder.write({ "venturi.yaml": config }),
       env: {},
@@ -87,9 +93,16 @@ describe("recorded results in a fork", () => {
     });
     const { run } = await host.runs.fork("run_original", { after });
     const copy: RunEvent[] = [];
-    for await (const batch of host.runs.follow(run)) copy.push(...batch);
+    for await (const batch of host.runs.follow(run)) {
+      copy.push(...batch);
+      for (const event of batch) {
+        if (event.type !== "approval.requested") continue;
+        reasons.push(event.reason);
+        await host.runs.signal(run, "approve", { call: event.call, approved: false });
+      }
+    }
     const finished = copy.filter((event): event is EventOf<"tool.finished"> => event.type === "tool.finished");
-    return { results: finished.map(({ ok, output }) => [ok, output]), types: copy.map(({ type }) => type) };
+    return { results: finished.map(({ ok, output }) => [ok, output]), types: copy.map(({ type }) => type), reasons };
   }
 
   const twice = [
@@ -138,5 +151,16 @@ describe("recorded results in a fork", () => {
       [true, "real"],
     ]);
     expect(ran).to.deep.equal([]);
+  });
+
+  it("are missing for a call whose effect may have happened, and whoever is asked about it is told so", async () => {
+    const cut = [round(1), ...call(1, "c1", 1), ...result(1, "c1", "never stored").slice(0, 1)];
+    const script = [look(1), look(2), ["ok"]] as const;
+    const { reasons } = await forked(cut, 1, script, "effectful");
+    expect(reasons[0]).to.match(/original .* may have run already/);
+    expect(reasons[1]).to.equal(undefined);
+    expect(ran).to.deep.equal([]);
+    await host.close();
+    expect((await forked(cut, 1, script, "pure")).reasons).to.deep.equal([undefined, undefined]);
   });
 });

@@ -1,11 +1,9 @@
 import { MemoryJournal } from "../../plugins/memory/journal.ts";
-import { VenturiError } from "../../src/core/errors/errors.ts";
-import type { Append, Claim, Hint, Journal, Ownership } from "../../src/core/journal/journal.ts";
-import { encodeEvent } from "../../src/core/run/encode-event.ts";
+import type { Append, Claim, Ownership } from "../../src/core/journal/journal.ts";
 import { isTerminal, type RunEvent } from "../../src/core/run/events.ts";
 import type { Coverage } from "./coverage.ts";
 import type { Profile } from "./profile.ts";
-import { calmAt, epoch, type Life, type World } from "./world.ts";
+import { calmAt, epoch, type World } from "./world.ts";
 
 interface Ownings {
   readonly run: string;
@@ -28,7 +26,9 @@ export class Engine {
   full = false;
   readonly events = new Map<string, RunEvent[]>();
   readonly #encoded = new Map<string, string[]>();
-  readonly #claims: Ownings[] = [];
+  /** By run, oldest first. */
+  readonly #claims = new Map<string, Ownings[]>();
+  readonly #ended = new Set<string>();
   readonly #sessions = new Map<string, string>();
 
   constructor(world: World, profile: Profile, coverage: Coverage) {
@@ -46,12 +46,32 @@ export class Engine {
     return this.events.get(run)?.length ?? 0;
   }
 
-  shown(run: string, seq: number): string | undefined {
-    return this.#encoded.get(run)?.[seq - 1];
+  /** Whether this is the event as it was stored. */
+  isStored(event: RunEvent): boolean {
+    const stored = this.events.get(event.run)?.[event.seq - 1];
+    return stored === event || this.#isSame(event);
+  }
+
+  /** Events that were changed after they were stored. */
+  changed(): RunEvent[] {
+    return [...this.events.values()].flat().filter((event) => this.#encoded.has(event.run) && !this.#isSame(event));
+  }
+
+  #isSame(event: RunEvent): boolean {
+    return this.#encoded.get(event.run)?.[event.seq - 1] === JSON.stringify(event);
   }
 
   ownerOf(run: string): Ownings | undefined {
-    return this.#claims.findLast((claim) => claim.run === run);
+    return this.#claims.get(run)?.at(-1);
+  }
+
+  isEnded(run: string): boolean {
+    return this.#ended.has(run);
+  }
+
+  /** Whether this was claimed after that epoch; `before`: by an owner who knew only events before this one. */
+  #isLater(run: string, epoch: number, before = Number.POSITIVE_INFINITY): boolean {
+    return this.#claims.get(run)?.some((claim) => claim.epoch > epoch && claim.head < before) === true;
   }
 
   /** One call in one step: its linearization point. Everything that may be said about ownership is checked here. */
@@ -79,9 +99,12 @@ export class Engine {
       const first = item.events[0]?.seq ?? 0;
       if (fenced.has(item.ownership)) {
         this.coverage.count("fenced append");
-        const later = this.#claims.some((claim) => claim.run === run && claim.epoch > epoch);
-        const ended = this.events.get(run)?.some(isTerminal) === true;
-        if (!later && !ended && this.ownerOf(run)?.worker === worker && !this.#wasReleased(run))
+        if (
+          !this.#isLater(run, epoch) &&
+          !this.isEnded(run) &&
+          this.ownerOf(run)?.worker === worker &&
+          !this.#wasReleased(run)
+        )
           this.world.violated(`${worker} was told that it is fenced, but nobody else owns ${run}`);
         continue;
       }
@@ -89,7 +112,7 @@ export class Engine {
         if (item.events.length > 0) this.coverage.count("append repeated");
         continue;
       }
-      if (this.#claims.some((claim) => claim.run === run && claim.epoch > epoch && claim.head < first))
+      if (this.#isLater(run, epoch, first))
         this.world.violated(`${run}: event ${first} was written by epoch ${epoch}, which is fenced`);
       this.#keep(run, item.events);
       if (item.state === "waiting") this.coverage.count("park");
@@ -111,22 +134,26 @@ export class Engine {
     const encoded = this.#encoded.get(run) ?? [];
     for (const event of events) {
       if (event.seq !== stored.length + 1) this.world.violated(`${run}: event ${event.seq} follows ${stored.length}`);
-      if (stored.some(isTerminal)) this.world.violated(`${run}: ${event.type} after its end`);
+      if (this.#ended.has(run)) this.world.violated(`${run}: ${event.type} after its end`);
+      if (isTerminal(event)) this.#ended.add(run);
       stored.push(event);
-      encoded.push(encodeEvent(event));
-      this.world.note(`store: ${run} ${event.seq} ${event.type}`);
+      // Where processes share objects, what they see is what is stored, and nothing has to be compared.
+      if (this.profile.apart) encoded.push(JSON.stringify(event));
+      if (this.world.trace !== undefined) this.world.note(`store: ${run} ${event.seq} ${event.type}`);
       this.coverage.event(event.type);
       if (event.type === "approval.resolved") this.#resolved(run, event.call);
     }
     this.events.set(run, stored);
-    this.#encoded.set(run, encoded);
+    if (this.profile.apart) this.#encoded.set(run, encoded);
   }
 
   #claimed(claims: readonly Claim[]): void {
     for (const { ownership, request } of claims) {
       const { run, epoch, worker, head } = ownership;
       this.released.delete(run);
-      this.#claims.push({ run, epoch, worker, head });
+      const claims = this.#claims.get(run) ?? [];
+      this.#claims.set(run, claims);
+      claims.push({ run, epoch, worker, head });
       this.world.note(`store: ${worker} owns ${run}, epoch ${epoch}, from ${head}`);
       if (epoch > 1) this.coverage.count("takeover");
       if (request.session !== undefined) this.#enter(request.session, run);
@@ -137,7 +164,7 @@ export class Engine {
   #enter(session: string, run: string): void {
     const other = this.#sessions.get(session);
     this.#sessions.set(session, run);
-    if (other === undefined || other === run || this.events.get(other)?.some(isTerminal)) return;
+    if (other === undefined || other === run || this.isEnded(other)) return;
     if (!this.cancelled.has(run) && !this.cancelled.has(other))
       this.world.violated(`${run} and ${other} of one session are executed at the same time`);
   }
@@ -150,7 +177,7 @@ export class Engine {
     if (taken && kind === "approve") this.#answered(run, body.call ?? "");
     if (!taken || kind !== "cancel" || !isPlain(this.profile)) return;
     this.world.later(undefined, "a cancel has had its time", 5_000 + 20 * this.profile.delay, () => {
-      const ended = this.events.get(run)?.some(isTerminal) === true || !this.#claims.some((claim) => claim.run === run);
+      const ended = this.isEnded(run) || !this.#claims.has(run);
       if (!ended) this.world.violated(`${run}: a cancel has no effect`);
     });
   }
@@ -165,6 +192,8 @@ export class Engine {
   /** An answer is taken within the time of a takeover once nothing goes wrong any more, and long before its question times out. */
   #resolved(run: string, call: string): void {
     const answered = this.#answers.get(`${run} ${call}`) ?? this.world.now;
+    // After a crash the same call is asked about again, and that question may get no answer.
+    this.#answers.delete(`${run} ${call}`);
     const late = this.world.now - Math.max(answered, epoch + calmAt);
     if (late > 40_000)
       this.world.violated(`${run}: an answer about ${call} was not taken for ${Math.round(late / 1_000)} s`);
@@ -184,130 +213,3 @@ const claimIn = (enqueued: unknown): readonly Claim[] => {
   const { claim } = enqueued as { claim?: Claim };
   return claim === undefined ? [] : [claim];
 };
-
-const failed = (method: string, why: string): VenturiError =>
-  new VenturiError(`journal.${method}`, "journal_failed", why);
-
-const methods = [
-  ...["read", "readMany", "enqueue", "claim", "heartbeat", "held", "workers", "release", "free", "signal", "signals"],
-  ...["signalsMany", "get", "list", "restore", "prune", "audit", "audits", "keepDigest", "keepWire", "wire", "ping"],
-];
-
-/** The journal as one process reaches it: each call is a request, an effect and an answer, and each may be late or lost. */
-export function connect(engine: Engine, life: Life): Journal {
-  const { world, profile, coverage } = engine;
-  const { decisions } = world;
-  const delay = (): number => {
-    if (engine.calm) return decisions.below(5);
-    return decisions.chance(profile.slow) ? decisions.between(500, 15_000) : decisions.between(0, profile.delay);
-  };
-  const fateOf = (method: string): "good" | "refused" | "lost" | "late" | "twice" => {
-    if (engine.calm) return "good";
-    if (engine.full && (method === "append" || method === "enqueue")) return "refused";
-    for (const fate of ["refused", "lost", "late", "twice"] as const) {
-      // Nobody promises that a fork may be stored twice.
-      if (method === "restore" && fate === "twice") continue;
-      if (decisions.chance(profile[fate])) return fate;
-    }
-    return "good";
-  };
-
-  function call(method: string, given: readonly unknown[], taken: (value: unknown) => unknown): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      const fate = fateOf(method);
-      if (fate !== "good") coverage.fault(fate, method);
-      const effect = (): Promise<unknown> => {
-        try {
-          return Promise.resolve(engine.apply(method, given));
-        } catch (thrown) {
-          return Promise.reject(thrown);
-        }
-      };
-      const quietly = () => void effect().catch(nothing);
-      const answer = () => {
-        effect().then(
-          (value) => life.dead || world.later(life, `${method}: answer`, delay(), () => resolve(taken(value))),
-          (error) => life.dead || world.later(life, `${method}: error`, delay(), () => reject(error)),
-        );
-      };
-      const giveUp = (why: string, ms: number) => {
-        if (!life.dead) world.later(life, `${method}: ${why}`, ms, () => reject(failed(method, why)));
-      };
-      switch (fate) {
-        case "refused":
-          return giveUp("refused", delay());
-        case "lost":
-          return world.later(undefined, `${method} of ${life.name}, whose answer is lost`, delay(), () => {
-            quietly();
-            giveUp("no answer", 3_000);
-          });
-        case "late":
-          giveUp("no answer yet", 3_000);
-          return world.later(undefined, `${method} of ${life.name}, late`, 3_000 + decisions.below(20_000), quietly);
-        case "twice":
-          world.later(undefined, `${method} of ${life.name}, again`, delay() + delay(), quietly);
-          return world.later(undefined, `${method} of ${life.name}`, delay(), answer);
-        case "good":
-          // A request that left before a crash may still arrive.
-          return world.later(undefined, `${method} of ${life.name}`, delay(), answer);
-      }
-    });
-  }
-
-  const stops: (() => void)[] = [];
-  life.onDeath.push(() => {
-    for (const stop of stops) stop();
-  });
-  const journal: Record<string, unknown> = {
-    lease: engine.inner.lease,
-    close: async () => {},
-    blobs: engine.inner.blobs,
-    append(batch: readonly Append[]) {
-      const copies = batch.map(copyOf);
-      const mine = (fenced: unknown) =>
-        new Set(
-          batch
-            .filter((_, at) => (fenced as Set<Ownership>).has(ownershipAt(copies, at)))
-            .map(({ ownership }) => ownership),
-        );
-      if (profile.sync && !(engine.full && !engine.calm)) return mine(engine.apply("append", [copies]));
-      return call("append", [copies], mine);
-    },
-    onHint(callback: (hint: Hint) => void, only?: "control") {
-      const stop = engine.inner.onHint((hint) => {
-        if (life.dead) return;
-        if (!engine.calm && decisions.chance(profile.hintLost)) return coverage.count("hint lost");
-        world.later(life, "hint", decisions.below(20), () => callback(hint));
-      }, only);
-      stops.push(stop);
-      return stop;
-    },
-  };
-  for (const method of methods) {
-    if (method in engine.inner)
-      journal[method] = (...given: unknown[]) => call(method, copied(given) as unknown[], copied);
-  }
-  return journal as unknown as Journal;
-}
-
-/** Objects of one process are not objects of another. */
-const copyOf = (item: Append): Append => ({
-  ...item,
-  ownership: { ...item.ownership },
-  events: item.events.map((event) => JSON.parse(encodeEvent(event)) as RunEvent), // its own encoding
-});
-
-const ownershipAt = (copies: readonly Append[], at: number): Ownership => {
-  const copy = copies[at];
-  if (copy === undefined) throw new Error("a copy for each item");
-  return copy.ownership;
-};
-
-/** Also without what cannot cross a network: signals and functions. */
-function copied(value: unknown): unknown {
-  if (value instanceof Map) return new Map([...value].map(([key, one]) => [key, copied(one)]));
-  if (value instanceof AbortSignal || typeof value === "function") return undefined;
-  if (Array.isArray(value)) return value.map(copied);
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)]));
-}
