@@ -170,7 +170,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
   "an ended run keeps its memory": {
     file: "src/host/runs/executor.js",
-    from: "this.#held.get(run)?.release();\n        this.#held.delete(run);",
+    from: "held?.release();\n        this.#held.delete(run);",
     to: "",
   },
   "a resumed run starts from nothing": {

@@ -80,7 +80,7 @@ export class RunPipeline implements StreamPipeline {
     const { tenant, request } = claim;
     const watch = this.#watch();
     const found = this.#revision.agents.get(request.agent);
-    if (found === undefined) return await endIfCancelled(this.#work);
+    if (found === undefined) return await endIfCancelled(this.#work, this.#clock);
     const fitting = agentFor(found, request);
     if (fitting instanceof VenturiError) return await this.#failEarly(fitting);
     const { fork } = request;
