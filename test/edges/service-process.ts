@@ -27,11 +27,14 @@ export class ServiceProcess {
     });
   }
 
-  static async start(files: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  static async start(
+    files: Readonly<Record<string, string>>,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<ServiceProcess> {
     const folder = mkdtempSync(join(tmpdir(), "venturi-edges-"));
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
     const child = spawn(process.execPath, ["--no-warnings", bin, "--config", join(folder, "venturi.yaml"), "start"], {
-      env: { ...process.env, NO_COLOR: "1" },
+      env: { ...process.env, NO_COLOR: "1", ...env },
     });
     let words = "";
     const hear = (bytes: Buffer) => {

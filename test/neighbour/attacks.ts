@@ -47,7 +47,11 @@ export interface Attack {
   again(loud: Loud, prepared: unknown): Promise<unknown>;
 }
 
-const large = (size: number): string => JSON.stringify({ agent: "hello", input: "lorem ipsum ".repeat(size / 12) });
+let copies = 0;
+/** Each with a beginning of its own: what is stored already costs nothing. */
+const filled = (size: number, unit = "lorem ipsum "): string =>
+  `${copies++} ${unit.repeat(size / Buffer.byteLength(unit))}`;
+const large = (size: number, unit?: string): string => JSON.stringify({ agent: "hello", input: filled(size, unit) });
 const largeRun = async (loud: Loud, size: number) => String((await loud.post("/v1/runs", large(size))).run);
 const user = (parts: object[]) => ({ messages: [{ role: "user", parts }] });
 
@@ -117,14 +121,24 @@ export const attacks: Readonly<Record<string, Attack>> = {
     },
   },
   "large asynchronous runs": {
-    prepare: async () => large(31 * mebibyte),
-    again: (loud, body) =>
-      Promise.all(Array.from({ length: 6 }, () => loud.post("/v1/runs", String(body), { prefer: "respond-async" }))),
+    prepare: async () => Array.from({ length: 6 }, () => large(31 * mebibyte)),
+    again: (loud, bodies) =>
+      Promise.all((bodies as string[]).map((body) => loud.post("/v1/runs", body, { prefer: "respond-async" }))),
   },
-  "a text of 31 MiB": {
-    prepare: async () => large(31 * mebibyte),
-    again: (loud, body) => loud.post("/v1/runs", String(body)),
+  "a text of 31 MiB": { again: (loud) => loud.post("/v1/runs", large(31 * mebibyte)) },
+  "a text of 28 MiB in lines": { again: (loud) => loud.post("/v1/runs", large(26 * mebibyte, 'lorem "ipsum"\n')) },
+  "a text of 28 MiB in Greek": { again: (loud) => loud.post("/v1/runs", large(28 * mebibyte, "λόρεμ ίψουμ ")) },
+  "texts of 60 KiB": {
+    again: (loud) =>
+      loud.run("hello", user(Array.from({ length: 500 }, () => ({ type: "text", text: filled(60 * 1024) })))),
   },
+  "a file of 22 MiB": {
+    again: (loud) => {
+      const data = Buffer.from(filled(22 * mebibyte)).toString("base64");
+      return loud.run("hello", user([{ type: "file", mediaType: "application/pdf", data }]));
+    },
+  },
+  "a tool's result of 7 MiB": { again: (loud) => Promise.all([loud.run("fetch"), loud.run("fetch")]) },
   "two forks of a run of 20 MiB": {
     prepare: (loud) => largeRun(loud, 20 * mebibyte),
     again: (loud, run) => Promise.all([1, 2].map(() => loud.post(`/v1/runs/${run}/fork`, { after: 1 }))),

@@ -19,11 +19,14 @@ const answers: Readonly<Record<string, (response: ServerResponse, again: boolean
     setTimeout(() => response.destroy(), 5);
   },
   poison: (response) => response.end(`${call("-eyJ".repeat(125_000), "{}")}${chunk({}, "tool_calls")}${done}`),
-  ask: (response, again) =>
-    again
-      ? answers.hello?.(response, again)
-      : response.end(`${call("pay", '{"amount":1}')}${chunk({}, "tool_calls")}${done}`),
+  ask: (response, again) => asks(response, again, call("pay", '{"amount":1}')),
+  fetch: (response, again) => asks(response, again, call("large", "{}")),
 };
+
+function asks(response: ServerResponse, again: boolean, asked: string): void {
+  if (again) answers.hello?.(response, again);
+  else response.end(`${asked}${chunk({}, "tool_calls")}${done}`);
+}
 
 const server = createServer((request, response) => {
   let head = "";
