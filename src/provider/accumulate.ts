@@ -104,6 +104,12 @@ export class Accumulator {
   }
 }
 
+/** Characters of a tool's name. A longer one names no tool, and every event of its call would repeat it. */
+const longestName = 512;
+
+const beginning = (name: string): string =>
+  name.length > longestName ? `${name.slice(0, longestName - 1).toWellFormed()}…` : name;
+
 class Call implements OpenCall {
   readonly index: number;
   id = "";
@@ -130,7 +136,7 @@ class Call implements OpenCall {
     if (delta.kind !== undefined) this.kind = delta.kind;
     if (this.id === "" && delta.id) this.id = delta.id;
     if (this.name !== "" || !delta.name) return false;
-    this.name = delta.name;
+    this.name = beginning(delta.name);
     // The id is published together with the name, so it cannot wait for one that may arrive later.
     this.ensureId(run);
     return true;

@@ -6,6 +6,21 @@ import { JsonScanner } from "../../src/provider/fast-json/scanner.ts";
 
 const call = (fields: object) => ({ type: "tool_call", index: 0, ...fields }) as const;
 
+describe("the name of a call", () => {
+  it("is cut when no tool can have it: every event of the call repeats it", () => {
+    for (const unit of ["-eyJ", "\ud83d\ude00"]) {
+      const { call } = new Accumulator().push({
+        type: "tool_call",
+        index: 0,
+        name: unit.repeat(100_000),
+        arguments: "{}",
+      });
+      assert.isAtMost(call.name.length, 512);
+      assert.isTrue(call.name.isWellFormed() && call.name.startsWith(unit) && call.name.endsWith("…"));
+    }
+  });
+});
+
 describe("the JSON scanner", () => {
   const scan = (pieces: readonly string[]): JsonScanner => {
     const scanner = new JsonScanner();
