@@ -35,6 +35,15 @@ export class Blobs implements BlobStore {
   }
 
   async put(run: string, hash: string, bytes: Uint8Array): Promise<void> {
+    await this.#put(run, hash, bytes);
+  }
+
+  use(run: string, hash: string): Promise<boolean> {
+    return this.#put(run, hash);
+  }
+
+  /** False when nothing is there and no bytes are given. */
+  async #put(run: string, hash: string, bytes?: Uint8Array): Promise<boolean> {
     await this.#ready();
     const { store, names } = this.#options;
     const deadline = performance.now() + store.timeout;
@@ -43,10 +52,12 @@ export class Blobs implements BlobStore {
     for (;;) {
       const note = await store.last(op, names.wires, subject);
       const there = note !== undefined && !isGone(note);
-      const content = there ? [] : [{ subject: names.blob("d", hash), headers: "", data: bytes }];
+      if (!there && bytes === undefined) return false;
+      const content =
+        there || bytes === undefined ? [] : [{ subject: names.blob("d", hash), headers: "", data: bytes }];
       const touch = { ...plain(subject), fence: fence(note?.seq ?? 0, subject) };
       const ack = await store.writeTogether(op, [touch, ...content, ...uses]);
-      if (ack.kind === "stored") return;
+      if (ack.kind === "stored") return true;
       if (performance.now() > deadline) throw failed(op, ack.kind === "lost" ? ack.why : "others keep putting it");
       await pause(5);
     }

@@ -205,6 +205,8 @@ export const statements = (schema: string) => ({
   insertTrial: `INSERT INTO ${schema}.blobs (hash, put_at, bytes) VALUES ($1, ${now}, $2)`,
   deleteTrial: `DELETE FROM ${schema}.blobs WHERE hash = $1`,
   blob: `SELECT bytes FROM ${schema}.blobs WHERE hash = $1`,
+  blobPiece: `SELECT substring(bytes FROM $2::int + 1 FOR $3::int) AS bytes, octet_length(bytes) AS size
+    FROM ${schema}.blobs WHERE hash = $1`,
   blobsOf: `SELECT hash FROM ${schema}.blob_uses WHERE run = $1 ORDER BY hash`,
   /** An hour, to protect content just put for a run that is about to be enqueued. */
   forgetUses: `DELETE FROM ${schema}.blob_uses u USING ${schema}.blobs b
