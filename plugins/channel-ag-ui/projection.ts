@@ -1,4 +1,12 @@
-import { dataFrame, type EventOf, type RunEvent, type Usage, type VenturiError, withCost } from "venturi/plugin";
+import {
+  dataFrame,
+  type EventOf,
+  type RunEvent,
+  shownOutput,
+  type Usage,
+  type VenturiError,
+  withCost,
+} from "venturi/plugin";
 
 export const failureFrame = (error: VenturiError): string =>
   dataFrame({ type: "RUN_ERROR", message: error.message, code: error.code });
@@ -98,7 +106,10 @@ export class AgUiProjection {
       case "tool.output":
         return dataFrame({ type: "CUSTOM", name: "tool.output", value: { toolCallId: event.call, text: event.text } });
       case "tool.finished":
-        return result(event.call, event.ok ? (event.output ?? "") : (event.error?.err ?? event.output ?? "failed"));
+        return result(
+          event.call,
+          event.ok ? (shownOutput(event) ?? "") : (event.error?.err ?? event.output ?? "failed"),
+        );
       case "approval.requested": {
         const { call: toolCallId, name, reason, origin } = event;
         const who = origin === undefined ? `"${name}"` : `"${name}" of the agent "${origin.agent}"`;

@@ -4,6 +4,7 @@ import {
   type EventOf,
   exactJson,
   type RunEvent,
+  shownOutput,
   type VenturiError,
   withCost,
 } from "venturi/plugin";
@@ -81,7 +82,7 @@ export class UiProjection {
       case "tool.finished": {
         const { call: toolCallId } = event;
         if (event.ok)
-          return dataFrame({ type: "tool-output-available", toolCallId, output: event.output, dynamic: true });
+          return dataFrame({ type: "tool-output-available", toolCallId, output: shownOutput(event), dynamic: true });
         if (event.error?.code === "tool_denied") return dataFrame({ type: "tool-output-denied", toolCallId });
         const errorText = event.error?.err ?? event.output ?? "failed";
         return dataFrame({ type: "tool-output-error", toolCallId, errorText, dynamic: true });

@@ -29,10 +29,11 @@ function sameContent(stored: unknown, given: unknown): boolean {
   if (typeof stored === "string" && typeof given === "string")
     return stored === given || (stored.startsWith("\u0000") && stored.endsWith(hashOf(Buffer.from(given))));
   if (!isObject(stored) || !isObject(given)) return Object.is(stored, given);
-  if (stored.type === "text" && typeof stored.hash === "string" && typeof given.text === "string") {
-    const { hash, size: _, text: __, ...rest } = stored;
-    const { text, ...others } = given;
-    return hash === hashOf(Buffer.from(given.text)) && sameContent(rest, others);
+  const long = stored.type === "text" ? given.text : given.output;
+  if (typeof stored.hash === "string" && typeof long === "string") {
+    const { hash, size: _, text: __, output: ___, ...rest } = stored;
+    const { text, output, ...others } = given;
+    return hash === hashOf(Buffer.from(long)) && sameContent(rest, others);
   }
   if (typeof stored.hash === "string" && typeof given.data === "string") {
     const { hash, size: _, ...rest } = stored;

@@ -1,3 +1,4 @@
+import { Readable } from "node:stream";
 import {
   type ChannelHost,
   didYouMean,
@@ -85,15 +86,22 @@ export function mountState(host: ChannelHost<FastifyInstance>): void {
   });
   server.get("/v1/runs/:run/content/:hash", { schema: schemas.content }, async (request, reply) => {
     const { run, hash } = request.params;
-    const bytes = await host.runsFor(request).content(run, hash);
+    const pieces = await host.runsFor(request).contentPieces(run, hash);
     reply.header("x-venturi-run", run);
     // Must never render as a page of this origin, whatever a client or tool put in.
     return reply
       .headers({ "content-disposition": "attachment", "x-content-type-options": "nosniff", etag: `"${hash}"` })
       .type("application/octet-stream")
-      .send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+      .send(Readable.from(inParts(pieces), { objectMode: false, highWaterMark: part }));
   });
   server.get("/v1/agents", { schema: schemas.agents }, async (request) => ({ agents: host.runsFor(request).agents() }));
+}
+
+/** What is handed to the socket at once; the rest of a piece waits here, once. */
+const part = 64 * 1024;
+
+async function* inParts(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) for (let at = 0; at < piece.length; at += part) yield piece.subarray(at, at + part);
 }
 
 /** The run's ending, from its last event; empty while it runs. */

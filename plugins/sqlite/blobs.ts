@@ -39,21 +39,28 @@ export class Blobs implements BlobStore {
 
   async get(hash: string): Promise<Uint8Array | undefined> {
     const found = await this.#threads.reads.ask("blob", hash);
-    return found && found.parts > 0 ? await this.#joined(hash, found) : found?.bytes;
+    if (found === undefined || found.parts === 0) return found?.bytes;
+    const all: Uint8Array[] = [];
+    for await (const bytes of this.#parts(hash, found)) all.push(bytes);
+    return Buffer.concat(all);
+  }
+
+  async pieces(hash: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const found = await this.#threads.reads.ask("blob", hash);
+    return found && this.#parts(hash, found);
   }
 
   of(run: string): Promise<string[]> {
     return this.#threads.reads.ask("blobsOf", run);
   }
 
-  async #joined(hash: string, { parts }: BlobRow): Promise<Uint8Array> {
-    const all: Uint8Array[] = [];
+  async *#parts(hash: string, { parts, bytes }: BlobRow): AsyncGenerator<Uint8Array> {
+    if (parts === 0) yield bytes;
     for (let part = 0; part < parts; part++) {
-      const bytes = await this.#threads.reads.ask("blobPart", hash, part);
-      if (bytes === undefined)
+      const next = await this.#threads.reads.ask("blobPart", hash, part);
+      if (next === undefined)
         throw new VenturiError("journal.blob", "record_invalid", `part ${part} of the content ${hash} is missing`);
-      all.push(bytes);
+      yield next;
     }
-    return Buffer.concat(all);
   }
 }

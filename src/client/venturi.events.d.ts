@@ -737,6 +737,9 @@ export type ToolFinished = {
   ok: boolean;
   output?: string;
   shown?: number;
+  hash?: string;
+  size?: number;
+  length?: number;
   images?: Array<{
     mediaType: string;
     data?: string;
@@ -779,6 +782,8 @@ export type ToolResultPart = {
   name: string;
   ok: boolean;
   output: string;
+  hash?: string;
+  size?: number;
   images?: Array<ImagePart>;
   files?: Array<FilePart>;
   native?: {

@@ -194,6 +194,7 @@ export const isWhole = door("plugin.isWhole", face.isWhole, "argument 1: object"
 export const joinNative = door("plugin.joinNative", face.joinNative, "...all: any");
 export const joinWires = door("plugin.joinWires", face.joinWires, "pieces: array");
 export const joined = door("plugin.joined", face.joined, "one: array|object, other: array|object, how: string");
+export const jsonAround = door("plugin.jsonAround", face.jsonAround, "value: any, long: number");
 export const list = door("plugin.list", face.list, "value: any");
 export const listedRequest = door("plugin.listedRequest", face.listedRequest, "json: string, agent: string");
 export const mayBeCut = door("plugin.mayBeCut", face.mayBeCut, "events: array");
@@ -248,6 +249,7 @@ export const retryHints = door(
   "status: number, headers: array|object, body: any",
 );
 export const separated = door("plugin.separated", face.separated, "frame: object");
+export const shownOutput = door("plugin.shownOutput", face.shownOutput, "argument 1: object");
 export const sleep = door("plugin.sleep", face.sleep, "clock: object, ms: number, signal: object|undefined => promise");
 export const sortCursor = door("plugin.sortCursor", face.sortCursor, "cursor: string");
 export const sourceOf = door("plugin.sourceOf", face.sourceOf, "runs: object");

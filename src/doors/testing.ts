@@ -40,6 +40,7 @@ const { door, doorOfClass } = makeDoors(
       remove: "run: string => promise",
       wires: "run: string => promise",
       content: "run: string, hash: string => promise",
+      contentPieces: "run: string, hash: string => promise",
     },
     Run: {
       result: " => promise",
@@ -93,6 +94,7 @@ export const ScriptedRuns = doorOfClass(
     embed: "argument 1: object => promise",
     remove: "run: string => promise",
     wires: "run: string => promise",
+    contentPieces: "run: string => promise",
     content: "run: string => promise",
     pending: "run: string => promise",
     agents: "",

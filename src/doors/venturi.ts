@@ -66,6 +66,7 @@ const { door, doorOfClass } = makeDoors(
       remove: "run: string => promise",
       wires: "run: string => promise",
       content: "run: string, hash: string => promise",
+      contentPieces: "run: string, hash: string => promise",
     },
   },
 );

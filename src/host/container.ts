@@ -73,8 +73,8 @@ export const bindings: readonly Binding[] = [
   {
     token: ContentStore,
     lifetime: "singleton",
-    needs: [Journal, Clock],
-    make: ({ blobs }: Journal, clock: Clock) => new ContentStore(blobs, clock),
+    needs: [Journal],
+    make: ({ blobs }: Journal) => new ContentStore(blobs),
   },
   {
     token: Admission,

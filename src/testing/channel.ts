@@ -213,6 +213,7 @@ const guarded = (runs: Runs, permit: (agent: string) => void): Runs => ({
   agents: () => runs.agents(),
   wires: (run) => runs.wires(run),
   content: (run, hash) => runs.content(run, hash),
+  contentPieces: (run, hash) => runs.contentPieces(run, hash),
   countInput: (request, options) => runs.countInput(request, options),
   embed: (request, signal) => runs.embed(request, signal),
   remove: (run) => runs.remove(run),

@@ -27,6 +27,29 @@ export function blobCases(bench: JournalBench): void {
       assert.deepEqual(await other?.of(freshName("run")), []);
     });
 
+    it("gives the same bytes piece by piece, and nothing of what is not there", async function () {
+      if (blobs.pieces === undefined) this.skip();
+      for (const size of [1, 200_000, 3_500_000]) {
+        const [hash, bytes] = content(size);
+        await blobs.put(freshName("run"), hash, bytes);
+        const pieces: Uint8Array[] = [];
+        for await (const piece of (await blobs.pieces(hash)) ?? []) pieces.push(piece);
+        assert.ok(Buffer.concat(pieces).equals(bytes), `${size} bytes`);
+      }
+      assert.equal(await blobs.pieces("0".repeat(64)), undefined);
+    });
+
+    it("takes up for another run what is there, and says when it is not", async function () {
+      if (blobs.use === undefined) this.skip();
+      const [hash, bytes] = content();
+      const other = freshName("run");
+      assert.equal(await blobs.use(other, hash), false);
+      assert.deepEqual(await blobs.of(other), []);
+      await blobs.put(freshName("run"), hash, bytes);
+      assert.equal(await blobs.use(other, hash), true);
+      assert.deepEqual(await blobs.of(other), [hash]);
+    });
+
     it("keeps what a run uses when another one that used it is pruned", async () => {
       const [hash, bytes] = content();
       const { ownership } = await claimed(journal);
@@ -40,7 +63,7 @@ export function blobCases(bench: JournalBench): void {
   });
 }
 
-function content(): [hash: string, bytes: Buffer] {
-  const bytes = Buffer.concat([Buffer.from(freshName("content")), Buffer.alloc(200_000, 0xa5)]);
+function content(size = 200_000): [hash: string, bytes: Buffer] {
+  const bytes = Buffer.concat([Buffer.from(freshName("content")), Buffer.alloc(size, 0xa5)]);
   return [createHash("sha256").update(bytes).digest("hex"), bytes];
 }

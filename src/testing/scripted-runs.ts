@@ -192,7 +192,11 @@ export class ScriptedRuns implements Runs {
     return [];
   }
 
-  content(run: string): Promise<Uint8Array> {
+  contentPieces(run: string): Promise<never> {
+    return this.content(run);
+  }
+
+  content(run: string): Promise<never> {
     return Promise.reject(new VenturiError("run.content", "not_found", `the run "${run}" has no such content`));
   }
 

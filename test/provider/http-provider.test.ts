@@ -35,6 +35,8 @@ class PlainDecoder implements Decoder {
 const request: GenerationRequest = { model: "m", messages: [], tools: [], options: {} };
 const key = "sk-very-secret-key";
 
+type Settings = Partial<HttpOptions> & Partial<Pick<HttpProvider, "failure">> & { readonly body?: unknown };
+
 describe("a provider over HTTP", () => {
   const opened: { close?(): Promise<void> | void }[] = [];
   let server: Loopback | undefined;
@@ -46,16 +48,13 @@ describe("a provider over HTTP", () => {
 
   async function serving(
     answer: (response: ServerResponse, request: IncomingMessage) => void,
-    settings: Partial<HttpOptions> & Partial<Pick<HttpProvider, "failure">> = {},
+    settings: Settings = {},
   ): Promise<Provider> {
     server = await Loopback.start(answer);
     return providerAt(server.url, settings);
   }
 
-  function providerAt(
-    baseUrl: string,
-    { failure, ...options }: Partial<HttpOptions> & Partial<Pick<HttpProvider, "failure">> = {},
-  ) {
+  function providerAt(baseUrl: string, { failure, body = { hello: "wörld" }, ...options }: Settings = {}) {
     const provider = httpProvider({
       name: "plain",
       capabilities: { streaming: true, tools: true, vision: false, reasoning: false },
@@ -64,7 +63,7 @@ describe("a provider over HTTP", () => {
       request: () => ({
         url: `${baseUrl}/generate`,
         headers: { authorization: `Bearer ${key}` },
-        body: { hello: "wörld" },
+        body,
       }),
       collect: (json) => ({
         parts: [{ type: "text", text: (json as { text: string }).text }],
@@ -103,6 +102,29 @@ describe("a provider over HTTP", () => {
       traceparent: "00-aa-bb-01",
       "accept-encoding": "identity",
     });
+  });
+
+  it("sends a body of megabytes whole and with its length, and uses the connection again", async () => {
+    const body = { text: "wörld\n".repeat(500_000), small: 1 };
+    const provider = await serving((response) => sse(response, "data: a\n\ndata: END\n\n"), { body });
+    for (let i = 0; i < 2; i++) await collect(provider);
+    for (const posted of server?.requests ?? []) {
+      assert.isTrue(posted.body === JSON.stringify(body));
+      assert.equal(posted.request.headers["content-length"], `${Buffer.byteLength(posted.body)}`);
+    }
+    assert.lengthOf(server?.requests ?? [], 2);
+    assert.equal(server?.sockets.size, 1);
+  });
+
+  it("sends nothing of a large body that is given up while it is encoded", async () => {
+    const provider = await serving((response) => sse(response, "data: END\n\n"), {
+      body: { text: "x".repeat(9_000_000) },
+    });
+    const giveUp = new AbortController();
+    const collected = collect(provider, { signal: giveUp.signal }).catch((thrown: unknown) => thrown);
+    setImmediate(() => giveUp.abort());
+    assert.instanceOf(await collected, VenturiError);
+    assert.lengthOf(server?.requests ?? [], 0);
   });
 
   it("takes interim responses (103 Early Hints, 102 Processing) for no answer", async () => {

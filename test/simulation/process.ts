@@ -46,7 +46,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
     }),
     name: "tester",
   };
-  const content = new ContentStore(undefined, clock);
+  const content = new ContentStore(undefined);
   const sessions = new Sessions(journal);
   const breakers = new Breakers(clock);
   const config = {

@@ -53,11 +53,13 @@ function shortenOutputs(messages: readonly Message[], excess: { older: number; n
     const wanted = 4 * (index === last ? excess.newest : excess.older);
     if (removed >= wanted) return message;
     const parts = message.parts.map((part) => {
-      if (part.type !== "tool_result" || part.output.length <= keptOutput || removed >= wanted) return part;
+      if (part.type !== "tool_result" || removed >= wanted) return part;
+      const { hash: _, size = part.output.length, ...shortened } = part;
+      if (size <= keptOutput) return part;
       const most = part.output.length - Math.ceil(wanted - removed) - restNotice.length;
-      const kept = index === last ? Math.max(keptOutput, most) : keptOutput;
-      removed += part.output.length - kept;
-      return { ...part, output: part.output.slice(0, kept) + restNotice };
+      const kept = Math.min(part.output.length, index === last ? Math.max(keptOutput, most) : keptOutput);
+      removed += size - kept;
+      return { ...shortened, output: part.output.slice(0, kept) + restNotice };
     });
     return { ...message, parts };
   });

@@ -19,7 +19,8 @@ import { withoutForeignSignatures } from "./vendor-proofs.ts";
 export function toolsFor(run: RunContext): ToolTable {
   const own = run.agent.tools();
   const { clientTools } = run.parts.request;
-  if (run.state.cutResults.size > 0) return new ToolTable([...own, readResultTool(run.state)], clientTools);
+  if (run.state.cutResults.size > 0)
+    return new ToolTable([...own, readResultTool(run.state, run.content)], clientTools);
   if (clientTools !== undefined && (clientTools.length > 0 || own.length === 0)) return new ToolTable(own, clientTools);
   const known = tables.get(own);
   if (known !== undefined) return known;

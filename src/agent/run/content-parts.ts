@@ -1,8 +1,13 @@
-import type { FilePart, ImagePart, Message, Part, TextPart } from "../../core/model/messages.ts";
+import type { FilePart, ImagePart, Message, Part, TextPart, ToolResultPart } from "../../core/model/messages.ts";
+
+/** A part whose text may be long. */
+export type Textual = TextPart | ToolResultPart;
+
+export const isTextual = (part: Part): part is Textual => part.type === "text" || part.type === "tool_result";
 
 /** How to map each image, file and text part, and text inside a vendor's part or fields. */
 export interface ContentChange {
-  part(part: TextPart): Promise<TextPart>;
+  part<T extends Textual>(part: T): Promise<T>;
   content<T extends ImagePart | FilePart>(part: T): Promise<T>;
   text(text: string): Promise<string>;
 }
@@ -38,7 +43,7 @@ async function mapPart(part: Part, change: ContentChange): Promise<Part> {
 type Mapped = Exclude<Part, { type: "opaque" | "reasoning" }>;
 
 async function mapOwn(part: Mapped, change: ContentChange): Promise<Mapped> {
-  if (part.type === "text") return await change.part(part);
+  if (isTextual(part)) return await change.part(part);
   return part.type === "image" || part.type === "file" ? await change.content(part) : part;
 }
 

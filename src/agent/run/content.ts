@@ -1,19 +1,18 @@
-import { webcrypto } from "node:crypto";
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { BlobStore } from "../../core/journal/journal.ts";
-import type { FilePart, ImagePart, Message, Part, TextPart } from "../../core/model/messages.ts";
-import { type Clock, sleep, systemClock } from "../../core/ports/clock.ts";
+import type { FilePart, ImagePart, Message, Part } from "../../core/model/messages.ts";
 import { beginning } from "../../core/run/digest.ts";
-import { type ContentChange, mapContent, someContent, someText } from "./content-parts.ts";
+import { type ContentChange, isTextual, mapContent, someContent, someText, type Textual } from "./content-parts.ts";
+import { base64OfPieces, bytesOfBase64, bytesOfText, hashOf, piecesOf, textOfPieces } from "./large-bytes.ts";
 
 /** Longer base64 data and vendor texts go to the blob store; shorter ones stay inline. */
 const inlineLimit = 16 * 1024;
 /** Longer texts of messages go there too, with so much of their beginning left to be shown. */
 const textLimit = 64 * 1024;
+/** With so many characters in all of them, so do shorter texts. */
+const muchText = 1024 * 1024;
+const shorterLimit = 4 * 1024;
 const shown = 1_000;
-/** Larger content is taken up at this rate, bytes a second: about as much time as it takes is left to others. */
-const unpaced = 1024 * 1024;
-const pacedRate = 64 * 1024 * 1024;
 /** Cache size in characters, so that the rounds of a run read their files once. */
 const remembered = 64 * 1024 * 1024;
 /** Placeholder prefix for a text in a vendor's part; input from clients cannot start with it. */
@@ -26,18 +25,19 @@ interface Content {
   readonly hash?: string;
 }
 
-/** Images and files of runs: requests and events hold large ones by hash, providers get the data. */
+interface Stored {
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** Images, files and long texts of runs: requests and events hold large ones by hash, providers get the data. */
 export class ContentStore {
   readonly #blobs: BlobStore | undefined;
-  readonly #clock: Clock;
   readonly #recent = new Map<string, string>();
   #weight = 0;
-  /** When the next large content may be taken up. */
-  #busyUntil = 0;
 
-  constructor(blobs: BlobStore | undefined, clock: Clock = systemClock) {
+  constructor(blobs: BlobStore | undefined) {
     this.#blobs = blobs;
-    this.#clock = clock;
   }
 
   /** Refuses hashes and markers, which only this service writes. For messages from outside. */
@@ -47,11 +47,13 @@ export class ContentStore {
 
   /** Stores large content under the run and replaces it by hashes. Returns the same array if nothing changed. */
   async keep(run: string, messages: readonly Message[]): Promise<readonly Message[]> {
+    const limit = charactersIn(messages) > muchText ? shorterLimit : textLimit;
+    const isLarge = (part: Part) => isLargePart(part, limit);
     if (this.#blobs === undefined || !messages.some((message) => message.parts.some(isLarge))) return messages;
     const change: ContentChange = {
-      part: (part) => this.#keepText(run, part),
+      part: (part) => this.#keepText(run, part, limit),
       content: (part) => this.keepOne(run, part),
-      text: async (text) => (text.length <= inlineLimit ? text : marker + (await this.#put(run, Buffer.from(text)))),
+      text: async (text) => (text.length <= inlineLimit ? text : marker + (await this.#put(run, textKey, text)).hash),
     };
     return mapContent(messages, change);
   }
@@ -60,31 +62,28 @@ export class ContentStore {
   async keepOne<T extends Content>(run: string, item: T): Promise<T> {
     const { data, ...rest } = item;
     if (this.#blobs === undefined || data === undefined || data.length <= inlineLimit) return item;
-    const bytes = Buffer.from(data, "base64");
-    const hash = await this.#put(run, bytes);
-    return { ...rest, hash, size: bytes.length } as unknown as T; // T's data, hash and size are all optional
+    return { ...rest, ...(await this.#put(run, dataKey, data)) } as unknown as T; // T's data, hash and size are all optional
   }
 
-  async #keepText(run: string, part: TextPart): Promise<TextPart> {
-    const { text } = part;
-    if (!isLong(part)) return part;
-    const bytes = Buffer.from(text);
-    const size = bytes.length;
-    await this.#pace(size);
-    const hash = await hashOf(bytes);
-    await this.#blobs?.put(run, hash, bytes);
-    this.#remember(textKey(hash), text);
-    return { ...part, text: beginning(text, shown), hash, size };
+  /** Where a tool's large output is; undefined when it stays in its event. */
+  async keepOutput(run: string, text: string): Promise<Stored | undefined> {
+    return this.#blobs !== undefined && mayMove(text, textLimit) ? await this.#put(run, textKey, text) : undefined;
   }
 
-  async #loadText(part: TextPart): Promise<TextPart> {
+  /** What `keepOutput` stored. */
+  output(hash: string): Promise<string> {
+    return this.#get(textKey, hash);
+  }
+
+  async #keepText<T extends Textual>(run: string, part: T, limit: number): Promise<T> {
+    if (!isLong(part, limit)) return part;
+    const text = textOf(part);
+    return { ...withText(part, beginning(text, shown)), ...(await this.#put(run, textKey, text)) };
+  }
+
+  async #loadText<T extends Textual>(part: T): Promise<T> {
     const { hash, size: _, ...rest } = part;
-    if (hash === undefined) return part;
-    let text = this.#recent.get(textKey(hash));
-    if (text === undefined) text = Buffer.from(await this.#bytes(hash)).toString();
-    this.#remember(textKey(hash), text);
-    await this.#pace(text.length);
-    return { ...rest, text };
+    return hash === undefined ? part : withText(rest as T, await this.#get(textKey, hash)); // T's hash and size are optional
   }
 
   /** Replaces hashes by their data. Returns the same array if there are none. */
@@ -93,70 +92,63 @@ export class ContentStore {
     const change: ContentChange = {
       part: (part) => this.#loadText(part),
       content: (part) => this.#loadOne(part),
-      text: async (text) =>
-        isMarked(text) ? Buffer.from(await this.#get(text.slice(marker.length)), "base64").toString() : text,
+      text: async (text) => (isMarked(text) ? await this.#get(textKey, text.slice(marker.length)) : text),
     };
     return mapContent(messages, change);
   }
 
   async #loadOne<T extends ImagePart | FilePart>(part: T): Promise<T> {
     const { hash, size: _, ...rest } = part;
-    return hash === undefined ? part : ({ ...rest, data: await this.#get(hash) } as T); // the same part in another form
+    return hash === undefined ? part : ({ ...rest, data: await this.#get(dataKey, hash) } as T); // the same part in another form
   }
 
-  async #put(run: string, bytes: Buffer): Promise<string> {
+  /** Texts as UTF-8, data as the bytes that its base64 stands for. */
+  async #put(run: string, key: Key, content: string): Promise<Stored> {
+    const bytes = await (key === textKey ? bytesOfText(content) : bytesOfBase64(content));
     const hash = await hashOf(bytes);
-    this.#remember(hash, bytes.toString("base64"));
     await this.#blobs?.put(run, hash, bytes);
-    return hash;
+    this.#remember(key(hash), key === textKey ? content : await base64OfPieces(piecesOf(bytes)));
+    return { hash, size: bytes.length };
   }
 
-  /** As base64. */
-  async #get(hash: string): Promise<string> {
-    const data = this.#recent.get(hash) ?? (await this.#bytes(hash)).toString("base64");
-    this.#remember(hash, data);
-    await this.#pace(data.length);
-    return data;
+  async #get(key: Key, hash: string): Promise<string> {
+    let content = this.#recent.get(key(hash));
+    if (content === undefined) {
+      const pieces = await this.pieces(hash);
+      if (pieces === undefined) {
+        const message = `the content ${hash} is not in the journal any more; send it again`;
+        throw new VenturiError("journal.blob", "not_found", message);
+      }
+      content = await (key === textKey ? textOfPieces(pieces) : base64OfPieces(pieces));
+    }
+    this.#remember(key(hash), content);
+    return content;
   }
 
-  /** A blob for a reader. */
-  async read(hash: string): Promise<Uint8Array | undefined> {
+  /** A blob, read as it is taken; undefined when there is none. */
+  async pieces(hash: string): Promise<AsyncIterable<Uint8Array> | undefined> {
+    if (this.#blobs?.pieces !== undefined) return await this.#blobs.pieces(hash);
     const bytes = await this.#blobs?.get(hash);
-    if (bytes !== undefined) await this.#pace(bytes.length);
-    return bytes;
+    return bytes && piecesOf(bytes);
   }
 
-  /** Encoding and copying large content takes this process's one thread: what is small gets its turn in between. */
-  async #pace(size: number): Promise<void> {
-    if (size < unpaced) return;
-    const now = this.#clock.monotonic();
-    const start = Math.max(now, this.#busyUntil);
-    this.#busyUntil = start + (size / pacedRate) * 1_000;
-    if (start > now) await sleep(this.#clock, start - now);
-  }
-
-  async #bytes(hash: string): Promise<Buffer> {
-    const bytes = await this.#blobs?.get(hash);
-    if (bytes !== undefined) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    const message = `the content ${hash} is not in the journal any more; send it again`;
-    throw new VenturiError("journal.blob", "not_found", message);
-  }
-
-  #remember(hash: string, data: string): void {
-    if (this.#recent.delete(hash)) this.#weight -= data.length;
-    this.#recent.set(hash, data);
-    this.#weight += data.length;
-    for (const [oldest, content] of this.#recent) {
+  #remember(key: string, content: string): void {
+    const before = this.#recent.get(key);
+    if (before !== undefined) this.#weight -= before.length;
+    this.#recent.delete(key);
+    this.#recent.set(key, content);
+    this.#weight += content.length;
+    for (const [oldest, { length }] of this.#recent) {
       if (this.#weight <= remembered) break;
       this.#recent.delete(oldest);
-      this.#weight -= content.length;
+      this.#weight -= length;
     }
   }
 }
 
 /** Hashes are issued by this service only: a client that could send one could read another client's content. */
 function checkSource(part: Part): void {
-  if (part.type === "text" && (part.hash !== undefined || part.size !== undefined)) {
+  if (isTextual(part) && (part.hash !== undefined || part.size !== undefined)) {
     throw new VenturiError("run.start", "invalid_input", "a text has no hash and no size: send it as it is");
   }
   const wrong = ({ data, url, hash }: Content) => hash !== undefined || (data === undefined) === (url === undefined);
@@ -167,18 +159,29 @@ function checkSource(part: Part): void {
 
 const isMarked = (text: string): boolean => text.startsWith(marker);
 /** A text with half a surrogate pair would not come back from its bytes as it was. */
-const isLong = ({ text, hash }: TextPart): boolean =>
-  hash === undefined && text.length > textLimit && text.isWellFormed();
-const isLarge = (part: Part): boolean =>
-  (part.type === "text" && isLong(part)) ||
+const mayMove = (text: string, limit: number): boolean => text.length > limit && text.isWellFormed();
+const isLong = (part: Textual, limit: number): boolean => part.hash === undefined && mayMove(textOf(part), limit);
+const isLargePart = (part: Part, limit: number): boolean =>
+  (isTextual(part) && isLong(part, limit)) ||
   someContent(part, ({ data }) => (data?.length ?? 0) > inlineLimit) ||
   someText(part, (text) => text.length > inlineLimit);
 const isStored = (part: Part): boolean =>
-  (part.type === "text" && part.hash !== undefined) ||
+  (isTextual(part) && part.hash !== undefined) ||
   someContent(part, ({ hash }) => hash !== undefined) ||
   someText(part, isMarked);
-const textKey = (hash: string): string => `text ${hash}`;
 
-/** In another thread: a large file takes a tenth of a second. */
-const hashOf = async (bytes: Buffer): Promise<string> =>
-  Buffer.from(await webcrypto.subtle.digest("SHA-256", bytes as Buffer<ArrayBuffer>)).toString("hex");
+const textOf = (part: Textual): string => (part.type === "text" ? part.text : part.output);
+const withText = <T extends Textual>(part: T, text: string): T => ({
+  ...part,
+  ...(part.type === "text" ? { text } : { output: text }),
+});
+const charactersIn = (messages: readonly Message[]): number =>
+  messages.reduce(
+    (sum, { parts }) => parts.reduce((more, part) => more + (isTextual(part) ? textOf(part).length : 0), sum),
+    0,
+  );
+
+/** What is remembered under a hash: the text, or the data in base64. */
+type Key = (hash: string) => string;
+const textKey: Key = (hash) => `text ${hash}`;
+const dataKey: Key = (hash) => hash;

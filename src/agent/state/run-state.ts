@@ -59,8 +59,8 @@ export class RunState {
   readonly questions = new LazyMap<string, ToolQuestion>();
   /** Every call id ever used, including those of retracted attempts. */
   readonly callIds = new LazySet<string>();
-  /** Full outputs of truncated results. */
-  readonly cutResults = new LazyMap<string, string>();
+  /** Full outputs of truncated results, or where they are. */
+  readonly cutResults = new LazyMap<string, string | { readonly hash: string }>();
   /** Name and arguments of the calls in settled rounds, newest last. */
   readonly callHistory: string[] = [];
   /** The round that just finished, until the next event. */
@@ -224,13 +224,13 @@ export class RunState {
 
   #finish(call: CallState, event: EventOf<"tool.finished">): void {
     const whole = event.output ?? (event.error ? `${event.error.code}: ${event.error.err}` : "");
-    const cut = event.shown !== undefined && event.shown < whole.length;
-    if (cut) this.cutResults.set(event.call, whole);
+    const { hash, length = whole.length, shown = length } = event;
+    const cut = shown < length;
+    if (cut) this.cutResults.set(event.call, hash === undefined ? whole : { hash });
     // The model sees its own arguments in the conversation, so a note has to say that others were used.
     const note =
       call.changed === undefined ? "" : `[a person changed the arguments to ${JSON.stringify(call.changed)}]\n`;
-    const output =
-      note + (cut ? whole.slice(0, event.shown) + cutNotice(event.call, whole.length, event.shown ?? 0) : whole);
+    const output = note + (cut ? whole.slice(0, shown) + cutNotice(event.call, length, shown) : whole);
     const images = (event.images ?? []).map((image): ImagePart => ({ type: "image", ...image }));
     const files = (event.files ?? []).map((file): FilePart => ({ type: "file", ...file }));
     call.result = { ok: event.ok, output, images, files };

@@ -285,7 +285,8 @@ export class Dispatcher implements CallSink {
       const signal = entry.controller.signal;
       const ask = (question: Question) => this.#question(entry, question);
       const outcome = await execute(run, { call, round, tool, input: checked.input, attempt, signal, ask });
-      this.#settle(entry, repetition.remark(entry.call, await keepContent(run, outcome)));
+      const told = repetition.remark(entry.call, outcome);
+      this.#settle(entry, await keepContent(run, told, this.#limitOf(call)));
     } catch (thrown) {
       this.#fail(entry, thrown);
     }
@@ -340,9 +341,13 @@ export class Dispatcher implements CallSink {
   }
 
   #finish(call: CallState, outcome: Outcome, time: ToolTime): void {
-    const { run, round, tools } = this.#parts;
-    const limit = tools.get(call.name)?.maxOutput ?? run.agent.toolPolicy.maxOutput;
-    writeToolFinished(run, { round, call, limit }, { outcome, time });
+    const { run, round } = this.#parts;
+    writeToolFinished(run, { round, call, limit: this.#limitOf(call) }, { outcome, time });
+  }
+
+  #limitOf({ name }: CallState): number {
+    const { run, tools } = this.#parts;
+    return tools.get(name)?.maxOutput ?? run.agent.toolPolicy.maxOutput;
   }
 
   #keepTime(): void {

@@ -32,6 +32,8 @@ export type ToolContent = Omit<ToolImage, "data"> & {
 export interface Outcome {
   readonly ok: boolean;
   readonly output: string;
+  /** Where all of an output is of which `output` is the beginning. */
+  readonly kept?: { readonly hash: string; readonly size: number; readonly length: number };
   readonly images: readonly ToolContent[];
   readonly files: readonly (ToolContent & { readonly name?: string })[];
   readonly error: VenturiError | undefined;

@@ -25,7 +25,8 @@ export function writeToolFinished(
     ok: outcome.ok,
     ms: micro(time.ms),
     output: outcome.output,
-    ...(outcome.output.length > limit ? { shown: limit } : {}),
+    ...(outcome.output.length > limit || outcome.kept !== undefined ? { shown: limit } : {}),
+    ...outcome.kept,
     ...(outcome.images.length > 0 ? { images: outcome.images.map((image) => ({ ...image })) } : {}),
     ...(outcome.files.length > 0 ? { files: outcome.files.map((file) => ({ ...file })) } : {}),
     ...(outcome.error === undefined ? {} : { error: outcome.error.toJSON() }),
@@ -45,12 +46,18 @@ export function writeToolFinished(
   }
 }
 
-/** The outcome with its large images and files moved to the blob store. */
-export async function keepContent(run: RunContext, outcome: Outcome): Promise<Outcome> {
-  if (outcome.images.length === 0 && outcome.files.length === 0) return outcome;
+/** The outcome with its large images and files, and an output of which the model gets the beginning, in the blob store. */
+export async function keepContent(run: RunContext, outcome: Outcome, limit: number): Promise<Outcome> {
+  const { output, images, files } = outcome;
+  const text = output.length > limit ? await run.content.keepOutput(run.run, output) : undefined;
+  if (images.length === 0 && files.length === 0 && text === undefined) return outcome;
   const keep = <T extends ToolContent>(item: T) => run.content.keepOne(run.run, item);
-  const images = await Promise.all(outcome.images.map(keep));
-  return { ...outcome, images, files: await Promise.all(outcome.files.map(keep)) };
+  return {
+    ...outcome,
+    images: await Promise.all(images.map(keep)),
+    files: await Promise.all(files.map(keep)),
+    ...(text === undefined ? {} : { output: output.slice(0, limit), kept: { ...text, length: output.length } }),
+  };
 }
 
 /** The outcome of a call that was not executed. */

@@ -125,6 +125,8 @@ export interface BlobStore {
   /** Durable when it resolves. The run may not exist yet; a later prune removes blobs that no run refers to. */
   put(run: string, hash: string, bytes: Uint8Array): Promise<void>;
   get(hash: string): Promise<Uint8Array | undefined>;
+  /** As `get`, one piece at a time: the next is read when it is asked for. */
+  pieces?(hash: string): Promise<AsyncIterable<Uint8Array> | undefined>;
   /** As `put` of bytes that are there already; false when they are not. */
   use?(run: string, hash: string): Promise<boolean>;
   /** Hashes put by this run. */

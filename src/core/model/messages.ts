@@ -70,6 +70,9 @@ export const ToolResultPart = z.strictObject({
   ok: z.boolean(),
   /** The text for the model. */
   output: z.string(),
+  /** Of a large output from outside: as of a large text; `output` is then its beginning. */
+  hash: z.string().exactOptional(),
+  size: z.number().int().exactOptional(),
   images: z.array(ImagePart).exactOptional(),
   files: z.array(FilePart).exactOptional(),
   native,

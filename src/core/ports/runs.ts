@@ -151,5 +151,7 @@ export interface Runs {
   wires(run: string): Promise<readonly KeptWire[]>;
   /** A blob named by the run's input or by one of its tools; `not_found` if the hash is not that run's. */
   content(run: string, hash: string): Promise<Uint8Array>;
+  /** As `content`, one piece at a time: the next is read when it is asked for. */
+  contentPieces(run: string, hash: string): Promise<AsyncIterable<Uint8Array>>;
 }
 export const Runs = token<Runs>("Runs");

@@ -180,9 +180,13 @@ export const RunEvent = z.discriminatedUnion("type", [
     ...ofCall,
     name: z.string(),
     ok: z.boolean(),
-    /** Always complete; with `shown` set, the model gets only the first `shown` characters. */
+    /** With `shown` set, the model gets only the first `shown` characters. Complete unless it has a `hash`. */
     output: z.string().exactOptional(),
     shown: z.number().int().exactOptional(),
+    /** Of a large output: SHA-256 and size in bytes of the blob that has all of it, and its characters; `output` is its beginning. */
+    hash: z.string().exactOptional(),
+    size: z.number().int().exactOptional(),
+    length: z.number().int().exactOptional(),
     images: z.array(ToolContent).exactOptional(),
     files: z.array(ToolContent.extend({ name: z.string().exactOptional() })).exactOptional(),
     error: ErrorBody.exactOptional(),

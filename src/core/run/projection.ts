@@ -1,5 +1,5 @@
 import type { VenturiError } from "../errors/errors.ts";
-import type { RunEvent } from "./events.ts";
+import type { EventOf, RunEvent } from "./events.ts";
 
 /** The run that is shown. */
 export interface ProjectedRun {
@@ -19,3 +19,9 @@ export interface Projection {
   /** The response ends after this event although the run goes on. */
   until?(event: RunEvent): boolean;
 }
+
+/** A tool's output; of a large one the beginning, and where all of it is. */
+export const shownOutput = ({ run, output, hash, length }: EventOf<"tool.finished">): string | undefined =>
+  hash === undefined
+    ? output
+    : `${output}\n[cut: ${output?.length} of ${length} characters; GET /v1/runs/${run}/content/${hash} has all]`;

@@ -4,6 +4,12 @@ import { randomBytes } from "node:crypto";
 const placeholder = `venturi:${randomBytes(16).toString("hex")}:`;
 const placeholders = new RegExp(`"${placeholder}(\\d+)"`, "g");
 
+/** What a placeholder stands for: JSON as it is, or a string to be encoded. */
+export interface LeftOut {
+  readonly text: string;
+  readonly isJson: boolean;
+}
+
 /** The texts that the `exactJson` under way has met; undefined while none is. */
 let met: string[] | undefined;
 
@@ -31,6 +37,33 @@ export function exactJson(value: unknown): string {
   try {
     const json = JSON.stringify(value);
     return texts.length === 0 ? json : json.replace(placeholders, (_, index) => texts[Number(index)] ?? "null");
+  } finally {
+    met = undefined;
+  }
+}
+
+/**
+ * The value's JSON with its strings of `long` characters or more left out, as the pieces between them: a string is JSON, an object
+ * is what stands there.
+ */
+export function jsonAround(value: unknown, long: number): (string | LeftOut)[] {
+  const texts: string[] = [];
+  met = texts;
+  const strings = new Set<number>();
+  const leaveOut = (_key: string, field: unknown): unknown => {
+    if (typeof field !== "string" || field.length < long) return field;
+    strings.add(texts.length);
+    return placeholder + (texts.push(field) - 1);
+  };
+  try {
+    const pieces: (string | LeftOut)[] = [];
+    // The pattern has a group, so every other piece is the number of a placeholder.
+    for (const [index, piece] of JSON.stringify(value, leaveOut).split(placeholders).entries()) {
+      const number = Number(piece);
+      if (index % 2 === 0) pieces.push(piece);
+      else pieces.push({ text: texts[number] ?? "null", isJson: !strings.has(number) });
+    }
+    return pieces;
   } finally {
     met = undefined;
   }

@@ -164,6 +164,12 @@ export class CallerRuns implements Runs {
     return await this.#inTurn(() => this.#runs.content(run, hash));
   }
 
+  async contentPieces(run: string, hash: string): ReturnType<Runs["contentPieces"]> {
+    await this.#own(run, "see");
+    const pieces = await this.#inTurn(() => this.#runs.contentPieces(run, hash));
+    return eachIn(pieces, (next) => this.#inTurn(next));
+  }
+
   async pending(run: string): ReturnType<Runs["pending"]> {
     await this.#own(run, "see");
     return await this.#inTurn(() => this.#runs.pending(run));
@@ -252,6 +258,23 @@ const withMetadata = (request: RunRequest, metadata: RunRequest["metadata"]): Ru
 /** Resolves an alias to the agent's own name. */
 const nameOf = (runs: Runs, called: string): string =>
   runs.agents().find(({ name, aliases }) => name !== called && aliases.includes(called))?.name ?? called;
+
+/** Asks for each item in a turn of its own. */
+async function* eachIn<T>(
+  items: AsyncIterable<T>,
+  turn: (next: () => Promise<IteratorResult<T>>) => Promise<IteratorResult<T>>,
+): AsyncGenerator<T> {
+  const source = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await turn(() => source.next());
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await source.return?.();
+  }
+}
 
 async function* afterCheck<T>(check: () => Promise<unknown>, items: AsyncIterable<T>): AsyncGenerator<T> {
   await check();

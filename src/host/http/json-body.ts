@@ -93,6 +93,7 @@ async function readJson(payload: IncomingMessage, { announced, charge, limits, t
   const began = performance.now();
   const isLate = () => size < ((performance.now() - began - patience) / 1_000) * slowest;
   await eachChunk(payload, take, isSmall ? undefined : isLate);
+  await strings?.settle();
   const text = strings === undefined ? Buffer.concat(whole).toString() : strings.end();
   const parsed = parseUntrusted(text, bounds);
   taken(text, strings);

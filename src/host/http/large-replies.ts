@@ -7,6 +7,9 @@ import type { ServiceLimits } from "./service-limits.ts";
 /** Smaller replies go out in one write: the kernel takes most of one. */
 const large = 64 * 1024;
 
+/** A reply that is read while it is sent: a piece of the journal's, and what waits for the reader. */
+const streamed = 1.25 * 1024 * 1024;
+
 export interface ReplyParts {
   readonly limits: Pick<ServiceLimits, "stalled">;
   /** What a request's reply is charged to. */
@@ -14,14 +17,15 @@ export interface ReplyParts {
 }
 
 /**
- * Sends replies above 64 KiB piece by piece, charged to their caller until they are sent. A reader that takes nothing for
+ * Sends replies above 64 KiB piece by piece, charged to their caller until they are sent, streams with what they hold meanwhile. A reader that takes nothing for
  * `stalled` ms is cut off. Server-sent events have a writer of their own, with the same bounds.
  */
 export function sendLargeReplies(app: FastifyInstance, { limits, account }: ReplyParts): void {
   app.addHook("onSend", async (request, reply, payload) => {
-    if (typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
-    if (payload.length < large) return payload;
-    const bytes = typeof payload === "string" ? Buffer.byteLength(payload) : payload.length;
+    const isStream = payload instanceof Readable;
+    if (!isStream && typeof payload !== "string" && !Buffer.isBuffer(payload)) return payload;
+    if (!isStream && payload.length < large) return payload;
+    const bytes = isStream ? streamed : Buffer.byteLength(payload);
     const charge = account(request).charge(bytes, "reply");
     const { raw } = reply;
     if (raw.destroyed) {
@@ -33,6 +37,7 @@ export function sendLargeReplies(app: FastifyInstance, { limits, account }: Repl
       stall.stop();
       charge.release();
     });
+    if (isStream) return payload;
     reply.header("content-length", bytes);
     return inPieces(typeof payload === "string" ? Buffer.from(payload) : payload);
   });

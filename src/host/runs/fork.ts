@@ -131,7 +131,7 @@ function edited(
   const edit = edits.get(event.call);
   if (edit === undefined) return event;
   edits.delete(event.call);
-  const { output: _o, shown: _s, error: _e, images: _i, files: _f, ...kept } = event;
+  const { output: _o, shown: _s, hash: _h, size: _b, length: _l, error: _e, images: _i, files: _f, ...kept } = event;
   return { ...kept, ok: edit.ok, output: edit.output };
 }
 

@@ -103,7 +103,9 @@ async function outputOf(result: Finished, load: Recorded["load"]): Promise<RichO
   };
   const images = await Promise.all((result.images ?? []).map(bytes));
   const files = await Promise.all((result.files ?? []).map(bytes));
-  return new RichOutput(result.output ?? "", images, files);
+  const { hash, output = "" } = result;
+  const whole = hash === undefined ? output : Buffer.from((await load(hash)) ?? []).toString();
+  return new RichOutput(whole, images, files);
 }
 
 const failureOf = ({ error, output = "" }: Finished): VenturiError =>

@@ -271,10 +271,16 @@ export class HostRuns implements Runs {
   }
 
   async content(run: string, hash: string): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of await this.contentPieces(run, hash)) pieces.push(piece);
+    return Buffer.concat(pieces);
+  }
+
+  async contentPieces(run: string, hash: string): Promise<AsyncIterable<Uint8Array>> {
     const { blobs } = this.#parts.journal;
     const own = (await blobs?.of(run)) ?? [];
-    const bytes = own.includes(hash) ? await this.#content.read(hash) : undefined;
-    if (bytes !== undefined) return bytes;
+    const pieces = own.includes(hash) ? await this.#content.pieces(hash) : undefined;
+    if (pieces !== undefined) return pieces;
     throw new VenturiError("run.content", "not_found", `the run "${run}" has no content with the hash ${hash}`);
   }
 

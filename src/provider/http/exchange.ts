@@ -1,7 +1,7 @@
 import type { Dispatcher } from "undici";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { GenerationContext } from "../../core/model/provider.ts";
-import { exactJson } from "../../core/values/exact-json.ts";
+import { exactJsonBytes } from "../../core/values/json-bytes.ts";
 import { keepOne } from "../../core/values/keep-one.ts";
 import { basicAuthorization } from "./connections.ts";
 import { Deadlines } from "./deadlines.ts";
@@ -15,6 +15,10 @@ export interface Opened {
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly reads: ReadBuffer;
+}
+
+interface Encoded extends Omit<Post, "body"> {
+  readonly body: string | readonly Buffer[];
 }
 
 interface Waiting {
@@ -51,7 +55,16 @@ export class Exchange implements Dispatcher.DispatchHandler {
     keepOne(this);
   }
 
-  open(post: Post, connections: Dispatcher): Promise<Opened> {
+  async open({ url, headers, body }: Post, connections: Dispatcher): Promise<Opened> {
+    if (this.stopped !== undefined) throw this.stopped;
+    const encoded = exactJsonBytes(body);
+    if (typeof encoded === "string") return this.#dispatch(connections, { url, headers, body: encoded });
+    const pieces = await encoded;
+    const length = pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    return this.#dispatch(connections, { url, headers: { ...headers, "content-length": `${length}` }, body: pieces });
+  }
+
+  #dispatch(connections: Dispatcher, post: Encoded): Promise<Opened> {
     if (this.stopped !== undefined) throw this.stopped;
     this.#deadlines.enter("connect");
     const { origin, path, headers } = targetOf(post.url);
@@ -63,7 +76,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
           path,
           method: "POST",
           headers: { ...headers, ...post.headers, "accept-encoding": "identity" },
-          body: exactJson(post.body),
+          body: post.body as string, // undici takes any iterable; its types name few
           headersTimeout: 0, // our own timeouts apply, also through a proxy
           bodyTimeout: 0,
         },

@@ -30,6 +30,7 @@ export function measuredRuns(measure: Tracing, runs: Runs, open: Set<Delivery>):
     agents: () => runs.agents(),
     wires: (run) => runs.wires(run),
     content: (run, hash) => runs.content(run, hash),
+    contentPieces: (run, hash) => runs.contentPieces(run, hash),
     countInput: (request, options) => runs.countInput(request, options),
     embed: (request, signal) => runs.embed(request, signal),
     remove: (run) => runs.remove(run),

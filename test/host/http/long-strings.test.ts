@@ -25,7 +25,10 @@ const text = fc.oneof(
   fc.string({ unit: "binary", maxLength: 20 }),
   fc.constantFrom('"', "\\", '\\"', "é", "\ud83d\ude00", "\n", "a".repeat(65_535), "é".repeat(40_000)),
 );
-const long = fc.tuple(text, fc.integer({ min: 65_530, max: 200_000 })).map(([end, length]) => "x".repeat(length) + end);
+const filling = fc.constantFrom("x", "\n", '"', "\\", "\u0001", "x\ud83d\ude00", "\ud83d", "lorem ipsum\n");
+const long = fc
+  .tuple(filling, text, fc.integer({ min: 4_000, max: 60_000 }))
+  .map(([unit, end, length]) => unit.repeat(length / unit.length) + end);
 const { value } = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3 },

@@ -329,6 +329,8 @@ class ToolResultPart(Model):
     name: str
     ok: bool
     output: str
+    hash: str | None = None
+    size: int | None = None
     images: list[ImagePart] | None = None
     files: list[FilePart] | None = None
     native: ToolResultPartNative | None = None
@@ -704,6 +706,9 @@ class ToolFinished(Model):
     ok: bool
     output: str | None = None
     shown: int | None = None
+    hash: str | None = None
+    size: int | None = None
+    length: int | None = None
     images: list[ToolFinishedImages] | None = None
     files: list[ToolFinishedFiles] | None = None
     error: ErrorBody | None = None
