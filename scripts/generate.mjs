@@ -1,4 +1,4 @@
-// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the clients' types, the public types and the doors. With --check: fails when one is stale.
+// Writes what is generated from the code: config/venturi.schema.json, docs/config.md, the chart's alerts, the clients' types, the public types and the doors. With --check: fails when one is stale.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { configSchema } from "../dist/src/host/config/json-schema.js";
@@ -17,6 +17,8 @@ const files = {
   "config/venturi.schema.json": `${JSON.stringify(schema, null, 2)}\n`,
   "docs/config.md": configPage(schema),
   "src/host/money/shipped-prices.ts": shippedPrices(fileURLToPath(root)),
+  // A chart has no files outside of its folder.
+  "deploy/helm/venturi/files/alerts.yaml": readFileSync(new URL("deploy/prometheus/alerts.yaml", root), "utf8"),
   ...types,
   "src/library/plugin-options.ts": await pluginOptions(new PluginLoader()),
   ...publicTypes(fileURLToPath(root)),
