@@ -3,6 +3,7 @@ import {
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
+  type BacklogRow,
   type BlobStore,
   type Claim,
   type ClaimFilter,
@@ -171,6 +172,20 @@ export class MemoryJournal implements Journal {
       silentMs: this.#clock.now() - seen,
       runs: held.get(worker)?.length ?? 0,
     }));
+  }
+
+  async backlog(): Promise<BacklogRow[]> {
+    this.#usable("journal.backlog");
+    const rows = new Map<string, { agent: string; state: BacklogRow["state"]; runs: number; asking: number }>();
+    for (const { state, request, asking } of this.#table.open.values()) {
+      if (state === "done") continue;
+      const key = `${state} ${request.agent}`;
+      const row = rows.get(key) ?? { agent: request.agent, state, runs: 0, asking: 0 };
+      row.runs += 1;
+      if (request.parent === undefined) row.asking += asking;
+      rows.set(key, row);
+    }
+    return [...rows.values()];
   }
 
   async release(ownership: Ownership): Promise<void> {

@@ -3,6 +3,7 @@ import {
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
+  type BacklogRow,
   type Claim,
   type ClaimFilter,
   type Cursor,
@@ -189,6 +190,11 @@ export class NatsJournal implements Journal {
     const op = "journal.held";
     await this.#usable(op);
     return this.#claims.held(op, worker);
+  }
+
+  async backlog(): Promise<BacklogRow[]> {
+    await this.#usable("journal.backlog");
+    return this.#view.backlog();
   }
 
   async release({ run, epoch }: Ownership): Promise<void> {

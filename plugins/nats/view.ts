@@ -1,3 +1,4 @@
+import type { BacklogRow } from "venturi/plugin";
 import { Catalog, inListOrder, inOrder, type WalkOptions } from "./catalog.ts";
 import type { Known } from "./known.ts";
 import { within } from "./names.ts";
@@ -98,6 +99,19 @@ export class View {
     let count = this.#ready.size + this.#waiting.size;
     for (const runs of this.#running.values()) count += runs.size;
     return count;
+  }
+
+  /** Unfinished runs by agent and state. Their questions are not counted: those of called agents would be several times. */
+  backlog(): BacklogRow[] {
+    const rows = new Map<string, { agent: string; state: BacklogRow["state"]; runs: number }>();
+    for (const { agent, state } of this.open()) {
+      if (state === "done") continue;
+      const key = `${state} ${agent}`;
+      const row = rows.get(key) ?? { agent, state, runs: 0 };
+      row.runs += 1;
+      rows.set(key, row);
+    }
+    return [...rows.values()];
   }
 
   /** Unfinished runs. */

@@ -5,6 +5,7 @@ import {
   type AuditQuery,
   type AuditRecord,
   type AuditRow,
+  type BacklogRow,
   type BlobStore,
   type Claim,
   type ClaimFilter,
@@ -169,6 +170,10 @@ export class PostgresJournal implements Journal {
 
   async workers(): Promise<WorkerRow[]> {
     return await this.#database.query<WorkerRow>("journal.workers", this.#sql.workers, []);
+  }
+
+  async backlog(): Promise<BacklogRow[]> {
+    return await this.#database.query<BacklogRow>("journal.backlog", this.#sql.backlog, []);
   }
 
   async release(ownership: Ownership): Promise<void> {

@@ -127,6 +127,10 @@ export const statements = (schema: string) => ({
     FROM ${schema}.workers w WHERE w.seen_at > ${now} - interval '1 hour'
       OR EXISTS (SELECT 1 FROM ${schema}.runs r WHERE r.state = 'running' AND r.worker = w.worker)
     ORDER BY w.seen_at DESC LIMIT 1000`,
+  /** A question of a called agent is asked again by the run that called it: only the first run of each family counts. */
+  backlog: `SELECT r.agent, r.state, count(*)::int AS runs,
+      coalesce(sum(CASE WHEN r.asking > 0 AND (r.request::json -> 'parent') IS NULL THEN r.asking ELSE 0 END), 0)::int AS asking
+    FROM ${schema}.runs r WHERE r.state <> 'done' GROUP BY r.agent, r.state`,
   release: `WITH freed AS (
       UPDATE ${schema}.runs SET state = 'ready', updated_at = ${now}
       WHERE run = $1 AND epoch = $2 AND state = 'running' RETURNING id

@@ -4,6 +4,7 @@ import {
   type AuditEntry,
   type AuditQuery,
   type AuditRecord,
+  type BacklogRow,
   type BlobStore,
   type Claim,
   type ClaimFilter,
@@ -167,6 +168,10 @@ export class SqliteJournal implements Journal {
 
   async workers(): Promise<WorkerRow[]> {
     return await this.#reads.ask("workers");
+  }
+
+  async backlog(): Promise<BacklogRow[]> {
+    return await this.#reads.ask("backlog");
   }
 
   async release(ownership: Ownership): Promise<void> {

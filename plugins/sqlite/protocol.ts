@@ -1,6 +1,7 @@
 import type {
   AuditQuery,
   AuditRow,
+  BacklogRow,
   ClaimFilter,
   ClaimRow,
   KeptWire,
@@ -136,6 +137,7 @@ export interface Operations {
   get(run: string): StoredRow | undefined;
   /** `cut`: the page has fewer rows than were found, because of their size. */
   workers(): WorkerRow[];
+  backlog(): BacklogRow[];
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean };
   /** The reason, if it was refused. */
   restore(row: RestoreRow): string | undefined;

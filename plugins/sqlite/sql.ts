@@ -100,6 +100,12 @@ export const listWorkers = `SELECT w.worker, ${now} - w.seen_at AS silentMs,
     (SELECT count(*) FROM runs r INDEXED BY runs_open WHERE r.state <> 'done' AND r.state = 'running' AND r.worker = w.worker) AS runs
   FROM workers w WHERE w.seen_at > ${now} - 3600000 OR runs > 0 ORDER BY w.seen_at DESC LIMIT 1000`;
 
+/** A question of a called agent is asked again by the run that called it: only the first run of each family counts. */
+export const countBacklog = `SELECT r.agent, r.state, count(*) AS runs,
+    sum(CASE WHEN r.asking > 0 AND (SELECT json_extract(q.request, '$.parent') FROM requests q WHERE q.run = r.id) IS NULL
+      THEN r.asking ELSE 0 END) AS asking
+  FROM runs r INDEXED BY runs_open WHERE r.state <> 'done' GROUP BY r.agent, r.state`;
+
 export const releaseRun = `UPDATE runs SET state = 'ready', updated_at = ${now}
   WHERE run = ? AND epoch = ? AND state = 'running' RETURNING id`;
 

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type {
   AuditQuery,
   AuditRow,
+  BacklogRow,
   ClaimFilter,
   ClaimRow,
   KeyRange,
@@ -148,6 +149,10 @@ export class Store implements Omit<Operations, "close"> {
 
   workers(): WorkerRow[] {
     return this.#ask.all<WorkerRow>(sql.listWorkers, {});
+  }
+
+  backlog(): BacklogRow[] {
+    return this.#ask.all<BacklogRow>(sql.countBacklog, {});
   }
 
   list(query: ListQuery, limit: number): { page: ListedRow[]; cut: boolean } {

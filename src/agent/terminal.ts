@@ -36,6 +36,7 @@ export function logEnd(run: RunContext, failure: VenturiError | undefined): void
     provider: model?.split("/", 1)[0],
     model,
     ms: Math.round(Object.values(timing).reduce((sum, part) => sum + part, 0)),
+    ...(timing.queue ? { queuedMs: Math.round(timing.queue) } : {}),
     rounds,
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,

@@ -176,6 +176,15 @@ export type ServiceView = {
     active: number;
     followers: number;
   };
+  backlog?: {
+    ready: number;
+    running: number;
+    waiting: number;
+    unexecutable: Array<{
+      agent: string;
+      runs: number;
+    }>;
+  };
   processes: Array<{
     number: number;
     pid: number;

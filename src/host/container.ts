@@ -17,6 +17,7 @@ import { Telemetry } from "../core/ports/telemetry.ts";
 import type { Provided, Token } from "../core/values/token.ts";
 import { newWorkerName } from "../journal/worker.ts";
 import { Admission } from "./access/admission.ts";
+import { Refusals } from "./access/refusals.ts";
 import { type Binding, type Lifetime, nameOf, needsOf } from "./build/bindings.ts";
 import { Channels } from "./build/channels.ts";
 import { Instances, Resolve, RunsLater } from "./build/instances.ts";
@@ -58,8 +59,14 @@ export const bindings: readonly Binding[] = [
       new WriteWatch({
         clock,
         log,
-        onFailure: (operation) => telemetry.count("journal.write.failures", { operation }),
+        onFailure: (operation) => telemetry.count("venturi.journal.write.failures", { operation }),
       }),
+  },
+  {
+    token: Refusals,
+    lifetime: "singleton",
+    needs: [Clock, Log, Telemetry],
+    make: (clock: Clock, log: Log, telemetry: Telemetry) => new Refusals({ clock, log, telemetry }),
   },
   { token: ChannelRegistry, lifetime: "singleton", use: Channels },
   { token: Revisions, lifetime: "singleton", use: Revisions },
@@ -79,14 +86,20 @@ export const bindings: readonly Binding[] = [
   {
     token: Admission,
     lifetime: "singleton",
-    needs: [Config, Clock],
-    make: ({ limits }: Config, clock: Clock) => new Admission({ ...serviceLimits(limits), clock }),
+    needs: [Config, Clock, Telemetry],
+    make: ({ limits }: Config, clock: Clock, telemetry: Telemetry) => {
+      const waited = (ms: number) => telemetry.took("venturi.queue.wait", ms, { queue: "admission" });
+      const admission = new Admission({ ...serviceLimits(limits), clock, waited });
+      telemetry.observe("venturi.queue.depth", () => [{ value: admission.waiting }]);
+      return admission;
+    },
   },
   {
     token: Memory,
     lifetime: "singleton",
-    needs: [Config],
-    make: ({ limits }: Config) => new HeldMemory(limits.memory),
+    needs: [Config, Refusals],
+    make: ({ limits }: Config, refusals: Refusals) =>
+      new HeldMemory(limits.memory, (error, tenant) => refusals.note(error, { id: tenant, tenant })),
   },
   { token: HostRuns, lifetime: "singleton", use: HostRuns },
   {

@@ -16,11 +16,13 @@ import type { Provided, Token } from "../core/values/token.ts";
 import { type Death, freeRunsOf } from "../journal/take-over.ts";
 import { WriteWatch } from "../journal/write-watch.ts";
 import { Admission } from "./access/admission.ts";
+import { Refusals } from "./access/refusals.ts";
 import { Instances } from "./build/instances.ts";
 import { checkReplacements } from "./build/replacements.ts";
 import { type Config, type LoadOptions, loadConfig } from "./config/load.ts";
 import type { LimitSettings } from "./config/server.ts";
 import { hostContainer, provideJournal, replaceable } from "./container.ts";
+import { Backlog } from "./inspect/backlog.ts";
 import { inspection } from "./inspect/inspection.ts";
 import { Series } from "./inspect/series.ts";
 import type { CodeConfig } from "./plugins/code.ts";
@@ -76,6 +78,10 @@ export interface Host {
   readonly writes: WriteWatch;
   /** Decides whether a run may start now. */
   readonly admission: Admission;
+  /** Is told what was refused. */
+  readonly refusals: Refusals;
+  /** Unfinished runs of the journal. */
+  readonly backlog: Backlog;
   /** What this process holds for its callers. */
   readonly memory: Memory;
   /** Recent blocked time of the event loop. */
@@ -153,10 +159,13 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       blockedMs: () => eventLoop.recent().blockedMs,
     });
     undo.push(async () => series.stop());
+    const backlog = new Backlog({ journal, clock, log, telemetry, agents: () => revisions.current.agents });
+    undo.push(async () => backlog.stop());
     const startedAt = clock.now();
     const host: Host = {
       inspect: (siblings) => {
         series.start();
+        backlog.start();
         const breakers = container.resolve(Breakers);
         const followers = () => opened.followers;
         const worker = container.resolve<string>(WorkerName);
@@ -171,6 +180,8 @@ export async function openHost(options: OpenOptions): Promise<Host> {
       clock,
       writes,
       admission,
+      refusals: container.resolve(Refusals),
+      backlog,
       memory: container.resolve<Memory>(Memory),
       eventLoop: () => eventLoop.recent(),
       active: () => opened.active,

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { Channel } from "../core/ports/channel.ts";
 import { noTelemetry } from "../core/ports/telemetry.ts";
@@ -35,9 +35,12 @@ export interface ServiceOptions extends OpenOptions {
   readonly socket?: { readonly fd: number; readonly url: string };
 }
 
+/** A journal that takes longer to say that it works counts as one that does not, ms. */
+const readyPatience = 400;
+
 /** What the server of a host is built from. */
 export async function serverParts(host: Host, siblings?: Siblings): Promise<ServerParts> {
-  const { config, runs, admission, memory, telemetry, journal, log, clock, writes } = host;
+  const { config, runs, admission, refusals, memory, telemetry, journal, log, clock, writes } = host;
   const channels = await host.openChannels();
   const readiness = new Readiness({ ask: (bytes) => journal.ping(bytes), writes, clock });
   return {
@@ -45,6 +48,8 @@ export async function serverParts(host: Host, siblings?: Siblings): Promise<Serv
     limits: serviceLimits(config.limits),
     runs,
     admission,
+    refusals,
+    measure: telemetry,
     memory,
     telemetry: siblings === undefined ? telemetry : siblings.telemetry(telemetry),
     log,
@@ -70,6 +75,10 @@ export async function openService({ siblings, socket, ...options }: ServiceOptio
     const parts = { ...(await serverParts(host, siblings)), ...(socket === undefined ? {} : { socket }) };
     const { limits } = parts;
     const server = await openServer(parts);
+    telemetry.observe("venturi.processes.ready", async () => {
+      const status = await Promise.race([server.status(), sleep(readyPatience, undefined, { ref: false })]);
+      return [{ value: status?.status === "ready" ? 1 : 0 }];
+    });
     return {
       host,
       url: server.url,

@@ -24,10 +24,11 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
     content: new Content(settings),
     ring: new Ring(settings.ring, sdk.resource, sdk.version),
     traces: new Traces(),
-    slowAppend: (ms, runs) =>
+    slowAppend: (ms, runs, tries) =>
       parts.log?.warn("slow journal append; is its disk or database busy or locked?", {
         ms: Math.round(ms),
         runs,
+        ...(tries > 1 ? { tries } : {}),
       }),
   };
   // What a program has had measured already, and gives to `replace`, would have every span twice.
@@ -40,7 +41,6 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
   };
   const queued = new WeakSet<Ownership>();
   const deliveries = new Set<Delivery>();
-  const counters = new Map<string, ReturnType<typeof sdk.counter>>();
   return {
     provider: (key, type, provider) => once(provider, () => measuredProvider(measure, { key, type }, provider)),
     tool: (tool) => once(tool, () => measuredTool(measure, tool)),
@@ -53,14 +53,10 @@ export async function createTelemetry(settings: TelemetrySettings, parts: Teleme
       sdk.instruments.stalls.record(ms / 1_000);
       measure.traces.stalled(ms, culprit);
     },
-    count(name, attributes) {
-      let counter = counters.get(name);
-      if (counter === undefined) {
-        counter = sdk.counter(`venturi.${name}`);
-        counters.set(name, counter);
-      }
-      counter.add(1, sdk.sets.of(attributes));
-    },
+    count: (name, attributes, by = 1) => sdk.service.add(name, by, attributes),
+    shift: (name, by, attributes) => sdk.service.add(name, by, attributes),
+    took: (name, ms, attributes) => sdk.service.took(name, ms, attributes),
+    observe: (name, read) => sdk.service.observe(name, read),
     metrics: async (format = "prometheus") => {
       const { exposition } = await import("./metrics/exposition.ts");
       return exposition(await sdk.collect(), format);

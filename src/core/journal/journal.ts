@@ -4,7 +4,7 @@ import type { RunEvent } from "../run/events.ts";
 import type { KeptWire } from "../run/kept-wire.ts";
 import type { ListQuery } from "../run/list-query.ts";
 import type { RunRequest } from "../run/run-request.ts";
-import type { RunRow } from "../run/run-row.ts";
+import type { RunRow, RunState } from "../run/run-row.ts";
 import type { StoredKind } from "../run/signals.ts";
 import { token } from "../values/token.ts";
 import type { AuditEntry, AuditQuery, AuditRecord } from "./audit.ts";
@@ -53,9 +53,9 @@ export const tooManyRuns = (most: number): VenturiError =>
   new VenturiError(
     "journal.enqueue",
     "rate_limited",
-    `this key has ${most} active or queued runs, which is its limit`,
+    `this key has ${most} active or queued runs; its limit, concurrentRuns, is ${most}`,
     {
-      details: { retryAfterMs: 1000 },
+      details: { limit: "concurrentRuns", value: most, most, retryAfterMs: 1000 },
     },
   );
 
@@ -152,6 +152,15 @@ export interface WorkerRow {
   readonly runs: number;
 }
 
+/** Unfinished runs of one agent in one state. */
+export interface BacklogRow {
+  readonly agent: string;
+  readonly state: Exclude<RunState, "done">;
+  readonly runs: number;
+  /** Unanswered approvals; those of called agents count at the run that called first. Absent where the engine cannot tell. */
+  readonly asking?: number;
+}
+
 /**
  * Durable store of runs. Engines differ, the rules do not: a record is accepted only if the previous one has the same epoch,
  * checked by the engine in the same statement; only `claim` starts an epoch; all times are the engine's. Transient failures
@@ -185,6 +194,8 @@ export interface Journal {
   held(worker: string): Promise<Ownership[]>;
   /** Workers seen within the last hour, or that still hold runs. Absent where the engine cannot tell. */
   workers?(): Promise<WorkerRow[]>;
+  /** Counts the unfinished runs. Absent where the engine cannot without reading them all. */
+  backlog?(): Promise<BacklogRow[]>;
   /** Releases an unfinished run so that it can be claimed again. */
   release(ownership: Ownership): Promise<void>;
   /** Releases all runs of a worker that is known to be dead, in one step; how many there were. */

@@ -117,6 +117,16 @@ export const ServiceView = z.strictObject({
   journal: z.strictObject({ type: z.string(), digests: z.boolean(), pingMs: z.number().exactOptional() }),
   eventLoop: z.strictObject({ blockedMs: z.number(), longestMs: z.number() }),
   runs: z.strictObject({ active: z.number().int(), followers: z.number().int() }),
+  /** Unfinished runs of the journal, of all processes; absent when it does not answer. */
+  backlog: z
+    .strictObject({
+      ready: z.number().int(),
+      running: z.number().int(),
+      waiting: z.number().int(),
+      /** Runs that could go on, but whose agent is not configured here. */
+      unexecutable: z.array(z.strictObject({ agent: z.string(), runs: z.number().int() })),
+    })
+    .exactOptional(),
   /** Of the service on this machine, under its supervisor; the one that answers without one. */
   processes: z.array(ProcessEntry),
   replicas: Replicas,

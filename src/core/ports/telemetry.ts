@@ -5,7 +5,10 @@ import type { RunEvent } from "../run/events.ts";
 import { token } from "../values/token.ts";
 import type { Log } from "./log.ts";
 import type { Runs } from "./runs.ts";
+import type { Observed, ServiceMetric } from "./service-metrics.ts";
 import type { Tool } from "./tool.ts";
+
+type Labels = Readonly<Record<string, string>>;
 
 export type MetricsFormat = "prometheus" | "openmetrics";
 
@@ -23,8 +26,14 @@ export interface Telemetry {
   log(log: Log): Log;
   /** The event loop was blocked for `ms`: recorded on every running run. */
   stalled(ms: number, culprit: string | undefined): void;
-  /** Counts an event outside any run, such as `config.reload.failed`. */
-  count(name: string, attributes: Readonly<Record<string, string>>): void;
+  /** Counts an event outside any run. */
+  count(name: ServiceMetric<"counter">, attributes: Labels, by?: number): void;
+  /** Adds to a number of things under way; -1 when one is over. */
+  shift(name: ServiceMetric<"level">, by: number, attributes: Labels): void;
+  /** A duration outside any run, ms. */
+  took(name: ServiceMetric<"histogram">, ms: number, attributes: Labels): void;
+  /** `read` is called at each collection. What it names no more is zero; while it does not answer, there is no value. */
+  observe(name: ServiceMetric<"gauge">, read: () => Observed | Promise<Observed>): void;
   /** Prometheus text, or OpenMetrics, which has exemplars. */
   metrics(format?: MetricsFormat): Promise<string>;
   /** The run's spans as OTLP JSON, from a bounded ring. */
@@ -48,6 +57,9 @@ export const noTelemetry: Telemetry = {
   log: (log) => log,
   stalled: () => {},
   count: () => {},
+  shift: () => {},
+  took: () => {},
+  observe: () => {},
   metrics: async () => "",
   trace: () => undefined,
   forget: () => {},

@@ -9,6 +9,8 @@ export interface AdmissionOptions {
   /** Longest wait for a slot, ms. */
   readonly queueWait: number;
   readonly clock?: Clock;
+  /** How long a start waited for its slot, ms. */
+  readonly waited?: (ms: number) => void;
 }
 
 /** Caller requesting a slot, and how many it may hold. */
@@ -56,6 +58,11 @@ export class Admission {
     return this.#closed ? 0 : Math.max(0, this.#options.activeRuns - this.active);
   }
 
+  /** Starts that wait for a slot. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
   get executing(): ReadonlySet<string> {
     return this.#executing;
   }
@@ -64,15 +71,22 @@ export class Admission {
     if (this.#closed) throw closing();
     const held = this.#held.get(applicant.id) ?? 0;
     if (applicant.concurrentRuns !== undefined && held >= applicant.concurrentRuns) {
-      throw new VenturiError(op, "rate_limited", `this key has ${held} active runs, which is its limit`, {
-        details: { retryAfterMs: 1000 },
-      });
+      const most = applicant.concurrentRuns;
+      const message = `this key has ${held} active or queued runs; its limit, concurrentRuns, is ${most}`;
+      const details = { limit: "concurrentRuns", value: held, most, retryAfterMs: 1000 };
+      throw new VenturiError(op, "rate_limited", message, { details });
     }
     // Queued starts count too, or a key could queue past its limit.
     this.#held.set(applicant.id, held + 1);
-    if (this.free > 0) return this.#place(applicant.id);
+    if (this.free > 0) {
+      this.#options.waited?.(0);
+      return this.#place(applicant.id);
+    }
+    const since = this.#clock.monotonic();
     try {
-      return await this.#wait(applicant.id);
+      const place = await this.#wait(applicant.id);
+      this.#options.waited?.(this.#clock.monotonic() - since);
+      return place;
     } catch (thrown) {
       this.#drop(applicant.id);
       throw thrown;
@@ -127,7 +141,7 @@ export class Admission {
   }
 
   async #wait(id: string): Promise<Place> {
-    if (this.#waiting.size >= this.#options.queue) throw full(this.#options.activeRuns);
+    if (this.#waiting.size >= this.#options.queue) throw this.#full();
     return await new Promise((resolve, reject) => {
       const leave = () => {
         this.#waiting.delete(waiter);
@@ -143,8 +157,25 @@ export class Admission {
           reject(error);
         },
       };
-      const stop = this.#clock.after(this.#options.queueWait, () => waiter.refuse(full(this.#options.activeRuns)));
+      const stop = this.#clock.after(this.#options.queueWait, () => waiter.refuse(this.#late()));
       this.#waiting.add(waiter);
+    });
+  }
+
+  #full(): VenturiError {
+    const { activeRuns, queue } = this.#options;
+    const value = this.#waiting.size;
+    const message = `${this.active} runs are active (limits.activeRuns is ${activeRuns}) and ${value} wait (limits.queue is ${queue}); try again later`;
+    return new VenturiError(op, "unavailable", message, {
+      details: { limit: "queue", value, most: queue, retryAfterMs: 1000 },
+    });
+  }
+
+  #late(): VenturiError {
+    const { activeRuns, queueWait } = this.#options;
+    const message = `${this.active} runs are active (limits.activeRuns is ${activeRuns}) and none ended within ${queueWait} ms; try again later`;
+    return new VenturiError(op, "unavailable", message, {
+      details: { limit: "activeRuns", value: this.active, most: activeRuns, retryAfterMs: 1000 },
     });
   }
 
@@ -155,11 +186,6 @@ export class Admission {
     }
   }
 }
-
-const full = (activeRuns: number) =>
-  new VenturiError(op, "unavailable", `${activeRuns} runs are active, which is the limit; try again later`, {
-    details: { retryAfterMs: 1000 },
-  });
 
 const closing = () =>
   new VenturiError(op, "shutting_down", "the service is shutting down; ask another replica or try again", {

@@ -21,7 +21,7 @@ import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
 import { LazySet } from "../../core/values/lazy-collections.ts";
 import type { Turns } from "../memory/turns.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, Place } from "./admission.ts";
 import { demand, permit } from "./auth.ts";
 import type { KeyHolder } from "./key-holder.ts";
 
@@ -36,6 +36,8 @@ interface Admit {
   /** What the request's body holds in memory. */
   held(): Charge | undefined;
   audit(entry: AuditEntry): Promise<void>;
+  /** Is told why a start was refused. */
+  refused?(error: unknown): void;
 }
 
 /**
@@ -226,8 +228,7 @@ export class CallerRuns implements Runs {
   async #admitted<Started extends { run: string; existing?: boolean }>(
     begin: () => Promise<Started>,
   ): Promise<Started> {
-    await this.#admit.charge();
-    const place = await this.#admit.admission.reserve(this.#caller);
+    const place = await this.#reserve();
     try {
       const started = await begin();
       if (started.existing) await this.#own(started.run, "start");
@@ -237,6 +238,17 @@ export class CallerRuns implements Runs {
       return started;
     } catch (thrown) {
       place.release();
+      this.#admit.refused?.(thrown);
+      throw thrown;
+    }
+  }
+
+  async #reserve(): Promise<Place> {
+    try {
+      await this.#admit.charge();
+      return await this.#admit.admission.reserve(this.#caller);
+    } catch (thrown) {
+      this.#admit.refused?.(thrown);
       throw thrown;
     }
   }

@@ -41,9 +41,9 @@ export class FailedLogins {
       this.#parts.audit({ action: "auth.failed", by: known, details: { reason: error.message } });
     }
     if (count <= patience) return error;
-    return new VenturiError("auth.check", "rate_limited", "too many requests without a valid key; try again later", {
-      details: { retryAfterMs: window },
-    });
+    const message = `${count} requests without a valid key from this address within a minute; at most ${patience} are answered; try again later`;
+    const details = { limit: "failedLogins", value: count, most: patience, retryAfterMs: window };
+    return new VenturiError("auth.check", "rate_limited", message, { details });
   }
 
   /** Called at the end of each minute. */

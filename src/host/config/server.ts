@@ -34,7 +34,12 @@ export const JwtSettings = z.strictObject({
     .describe("Claim that lists what the token may, such as `scope`; `mayAlways` when absent."),
   mayAlways: may(),
   agents: z.array(z.string()).optional().describe("Agents that tokens may use; all when absent."),
-  requestsPerMinute: z.number().int().positive().optional().describe("Rate limit of each subject."),
+  requestsPerMinute: z
+    .number()
+    .int()
+    .positive()
+    .optional()
+    .describe("Rate limit of each subject; reads (GET, HEAD) do not count."),
   concurrentRuns: z
     .number()
     .int()
@@ -69,7 +74,7 @@ export const Key = z.strictObject({
     .describe("`all`: it also sees the runs of all other tenants, for operators. It changes only those of its own."),
   agents: z.array(z.string()).optional().describe("Agents it may use; all when absent."),
   may: may(),
-  requestsPerMinute: z.number().int().positive().optional().describe("Rate limit."),
+  requestsPerMinute: z.number().int().positive().optional().describe("Rate limit; reads (GET, HEAD) do not count."),
   concurrentRuns: z
     .number()
     .int()

@@ -7,6 +7,7 @@ import { Keyring } from "../access/auth.ts";
 import { FailedLogins } from "../access/failed-logins.ts";
 import { tokenCheck } from "../access/jwt.ts";
 import type { KeyHolder } from "../access/key-holder.ts";
+import { RequestCounts } from "../processes/request-counts.ts";
 import { dropUnsendable, firstOfAll } from "./every-reply.ts";
 import type { ServerParts } from "./server-parts.ts";
 
@@ -19,6 +20,12 @@ export interface Callers {
   /** The action has already happened, so a failure to audit it is only logged. */
   audit(entry: AuditEntry): Promise<void>;
 }
+
+const minute = 60_000;
+
+/** Reads cost little and are how a client waits: a rate limit does not count them. */
+export const isRead = ({ method }: Pick<FastifyRequest, "method">): boolean =>
+  method === "GET" || method === "HEAD" || method === "OPTIONS";
 
 /** Checks before every handler: Host and Origin, key, rate. */
 export async function guard(app: FastifyInstance, parts: ServerParts): Promise<Callers> {
@@ -33,22 +40,18 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
   const before = firstOfAll(settings);
   const holders = new WeakMap<object, KeyHolder>();
   const requestTraces = new WeakMap<object, string>();
-  const count = app.createRateLimit({
-    timeWindow: 60_000,
-    max: (request) => holders.get(request)?.requestsPerMinute ?? Number.MAX_SAFE_INTEGER,
-    keyGenerator: (request) => holders.get(request)?.id ?? request.ip,
-  });
+  const counts = new RequestCounts();
   const charge = async (request: FastifyRequest) => {
     const holder = holders.get(request);
-    if (holder?.requestsPerMinute === undefined) return;
-    const shared = await siblings?.count(holder.id, 60_000).catch(() => undefined);
-    if (shared !== undefined && shared.current <= holder.requestsPerMinute) return;
-    const result =
-      shared === undefined ? await count(request) : { isAllowed: false, isExceeded: true, ttl: shared.ttl };
-    if (result.isAllowed || !result.isExceeded) return;
-    throw new VenturiError("auth.check", "rate_limited", "this key has used up its requests for this minute", {
-      details: { retryAfterMs: result.ttl },
-    });
+    const most = holder?.requestsPerMinute;
+    if (holder === undefined || most === undefined) return;
+    const shared = await siblings?.count(holder.id, minute).catch(() => undefined);
+    const { current: value, ttl } = shared ?? counts.count(holder.id, minute);
+    if (value <= most) return;
+    const seconds = Math.ceil(ttl / 1_000);
+    const message = `this is request ${value} of this key within a minute; its limit, requestsPerMinute, is ${most}; try again in ${seconds} s`;
+    const details = { limit: "requestsPerMinute", value, most, retryAfterMs: ttl };
+    throw new VenturiError("auth.check", "rate_limited", message, { details });
   };
   app.addHook("onRequest", async (request, reply) => {
     requestTraces.set(request, before(request, reply));
@@ -59,9 +62,17 @@ export async function guard(app: FastifyInstance, parts: ServerParts): Promise<C
       holders.set(request.raw, holder); // a writer of events knows only Node's request
     } catch (thrown) {
       const error = wrap("auth.check", thrown);
-      throw error.code === "unauthorized" ? failures.note(request.ip, error) : error;
+      const told = error.code === "unauthorized" ? failures.note(request.ip, error) : error;
+      parts.refusals?.note(told);
+      throw told;
     }
-    await charge(request);
+    if (isRead(request)) return;
+    try {
+      await charge(request);
+    } catch (thrown) {
+      parts.refusals?.note(thrown, holders.get(request));
+      throw thrown;
+    }
   });
   // A reply that names a run has the run's trace. Streams write their own headers, and a run that was awaited has told it.
   app.addHook("onSend", async (request, reply) => {

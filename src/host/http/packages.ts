@@ -5,12 +5,7 @@ import type { ServerParts } from "./server-parts.ts";
 
 /** Loads the packages that a server is made of. One that cannot be loaded is reported where it is used. */
 export const loadHttp = (): Promise<unknown> =>
-  Promise.allSettled([
-    import("fastify"),
-    import("@fastify/rate-limit"),
-    import("@fastify/websocket"),
-    import("@fastify/swagger"),
-  ]);
+  Promise.allSettled([import("fastify"), import("@fastify/websocket"), import("@fastify/swagger")]);
 
 export async function registerPlugins(app: FastifyInstance, parts: ServerParts): Promise<void> {
   const { settings, limits, version } = parts;
@@ -23,8 +18,6 @@ export async function registerPlugins(app: FastifyInstance, parts: ServerParts):
       exposedHeaders: exposed,
     });
   }
-  const { default: rateLimit } = await import("@fastify/rate-limit");
-  await app.register(rateLimit, { global: false });
   const { default: websocket } = await import("@fastify/websocket");
   await app.register(websocket, {
     // Pongs are left to the channel: automatic ones would pile up for a peer that pings and never reads.

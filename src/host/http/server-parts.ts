@@ -5,8 +5,10 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Memory } from "../../core/ports/held.ts";
 import type { Inspect } from "../../core/ports/inspect.ts";
 import type { Runs } from "../../core/ports/runs.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
 import type { Admission } from "../access/admission.ts";
 import type { KeyHolder } from "../access/key-holder.ts";
+import type { Refusals } from "../access/refusals.ts";
 import type { ServerSettings } from "../config/server.ts";
 import type { SharedTelemetry } from "../processes/siblings.ts";
 import type { ReadyParts } from "./readyz.ts";
@@ -19,6 +21,10 @@ export interface ServerParts extends ReadyParts {
   readonly runs: Runs;
   readonly admission: Admission;
   readonly memory: Memory;
+  /** Is told of requests that are refused. */
+  readonly refusals?: Refusals;
+  /** Metrics of requests. */
+  readonly measure?: Pick<Telemetry, "shift" | "took">;
   readonly telemetry: SharedTelemetry;
   readonly audit: Pick<Journal, "audit" | "audits">;
   readonly clock: Clock;

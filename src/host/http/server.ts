@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
 import { VenturiError, wrap } from "../../core/errors/errors.ts";
 import type { Channel, ChannelHost } from "../../core/ports/channel.ts";
 import type { Account } from "../../core/ports/held.ts";
@@ -12,7 +12,8 @@ import { keepFairShare } from "../processes/fair-share.ts";
 import { mountAudit } from "./audit.ts";
 import { Connections } from "./connections.ts";
 import { replyWithErrors } from "./error-reply.ts";
-import { type Callers, guard } from "./guard.ts";
+import { type Callers, guard, isRead } from "./guard.ts";
+import { measureRequests } from "./http-metrics.ts";
 import { type Bodies, readJsonBodies } from "./json-body.ts";
 import { sendLargeReplies } from "./large-replies.ts";
 import { createHttp } from "./listener.ts";
@@ -69,6 +70,7 @@ export async function buildServer(
   const { settings, log } = parts;
   const app = await createHttp(parts.limits, settings);
   replyWithErrors(app, log);
+  if (parts.measure !== undefined) measureRequests(app, parts.measure);
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(serializerCompiler);
   app.addHook("onRoute", refuseQuery);
@@ -156,8 +158,8 @@ async function mount(
         account,
         scopes: (request) => [...callers.of(request).may],
         runsFor: (request) => {
-          // The request was counted on arrival; further starts on a socket are counted one by one.
-          let starts = 0;
+          // A request that is no read was counted on arrival; further starts on a socket are counted one by one.
+          let starts = isRead(request as FastifyRequest) ? 1 : 0;
           const charge = async () => {
             if (starts++ > 0) await callers.charge(request);
           };
@@ -165,6 +167,7 @@ async function mount(
             admission: parts.admission,
             held: () => bodies.of(request),
             turns,
+            refused: (error) => parts.refusals?.note(error, callers.of(request)),
             charge,
             audit: (entry) => callers.audit(entry),
           });

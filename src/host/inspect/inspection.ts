@@ -6,11 +6,13 @@ import type { Clock } from "../../core/ports/clock.ts";
 import type { Inspect, ServiceView } from "../../core/ports/inspect.ts";
 import type { Approval, Tool } from "../../core/ports/tool.ts";
 import { toFixture } from "../../journal/fixture.ts";
+import type { WriteWatch } from "../../journal/write-watch.ts";
 import type { Config } from "../config/load.ts";
 import { showYaml } from "../config/show.ts";
 import type { Siblings } from "../processes/siblings.ts";
 import type { ConfigRevision } from "../revisions/revision.ts";
 import { ownVersion } from "../system/version.ts";
+import type { Backlog } from "./backlog.ts";
 import { wireMask } from "./mask-wire.ts";
 import { every, type Series } from "./series.ts";
 import { decodeWire, wireNamed } from "./wires.ts";
@@ -18,6 +20,8 @@ import { decodeWire, wireNamed } from "./wires.ts";
 export interface InspectionParts {
   readonly host: {
     readonly journal: Journal;
+    readonly writes: Pick<WriteWatch, "failing">;
+    readonly backlog: Backlog;
     readonly clock: Clock;
     revision(): ConfigRevision;
     eventLoop(): { readonly blockedMs: number; readonly longestMs: number };
@@ -71,6 +75,7 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
     },
     eventLoop: { ...host.eventLoop() },
     runs: { active: host.active(), followers: followers() },
+    ...(await backlogOf(host.backlog)),
     processes: await processesOf(parts),
     replicas: await replicasOf(parts),
     agents: [...agents.keys()],
@@ -90,6 +95,17 @@ async function serviceView(parts: InspectionParts, shown: "config" | "none"): Pr
     channels: Object.entries(config.channels).map(([name, { type }]) => ({ name, type })),
     plugins: usedPlugins(config),
     ...(shown === "config" ? { config: showYaml(config) } : {}),
+  };
+}
+
+async function backlogOf(backlog: Backlog): Promise<Pick<ServiceView, "backlog">> {
+  const rows = await backlog.rows().catch(() => undefined); // `ready` tells of a journal that does not answer
+  if (rows === undefined) return {};
+  const inState = (state: string) =>
+    rows.filter((row) => row.state === state).reduce((sum, { runs }) => sum + Number(runs), 0);
+  const unexecutable = backlog.stranded(rows);
+  return {
+    backlog: { ready: inState("ready"), running: inState("running"), waiting: inState("waiting"), unexecutable },
   };
 }
 
@@ -124,10 +140,11 @@ async function replicasOf({ host, worker }: InspectionParts): Promise<ServiceVie
   return { known: true, workers };
 }
 
-async function pinged({ journal, clock }: InspectionParts["host"]): Promise<{ ms?: number; reason?: string }> {
+async function pinged({ journal, clock, writes }: InspectionParts["host"]): Promise<{ ms?: number; reason?: string }> {
   const start = clock.monotonic();
   try {
     await journal.ping();
+    if (writes.failing !== undefined) return { reason: `the journal takes no writes: ${writes.failing.message}` };
     return { ms: Math.round((clock.monotonic() - start) * 1_000) / 1_000 };
   } catch (thrown) {
     return { reason: messageOf(thrown) };

@@ -14,11 +14,14 @@ export const defaultMemory = (): number => Math.floor(getHeapStatistics().heap_s
  */
 export class HeldMemory implements Memory {
   readonly #total: number;
+  readonly #refused: ((error: VenturiError, tenant: string) => void) | undefined;
   readonly #tenants = new Map<string, number>();
   #held = 0;
 
-  constructor(total = defaultMemory()) {
+  /** `refused` is told of each charge that did not fit. */
+  constructor(total = defaultMemory(), refused?: (error: VenturiError, tenant: string) => void) {
     this.#total = total;
+    this.#refused = refused;
   }
 
   get held(): number {
@@ -81,7 +84,10 @@ export class HeldMemory implements Memory {
     const share = this.shareOf(tenant);
     if (own + bytes <= share) return;
     const message = `memory is short: this ${what} needs ${mebibytes(bytes)}, and you hold ${mebibytes(own)} of your share of ${mebibytes(share)}; try again`;
-    throw new VenturiError("memory.charge", "unavailable", message, { details: { retryAfterMs: 1_000 } });
+    const details = { limit: "memory", value: own + bytes, most: Math.floor(share), retryAfterMs: 1_000 };
+    const error = new VenturiError("memory.charge", "unavailable", message, { details });
+    this.#refused?.(error, tenant);
+    throw error;
   }
 }
 

@@ -1,3 +1,4 @@
+import { serviceMetrics } from "../../core/ports/service-metrics.ts";
 import type { MetricsFormat } from "../../core/ports/telemetry.ts";
 
 interface Sample {
@@ -56,7 +57,13 @@ function parse(text: string): Families {
 }
 
 /** Facts that are the same everywhere, and levels of one process that mean nothing as a sum. */
-const doesNotAdd = /_info$|_ratio$|eventloop_(?:delay|utilization)/;
+const isSameEverywhere = /_info$|_ratio$|eventloop_(?:delay|utilization)/;
+const shared = new Set(
+  Object.entries(serviceMetrics)
+    .filter(([, metric]) => "shared" in metric)
+    .map(([name]) => name.replaceAll(".", "_")),
+);
+const doesNotAdd = (name: string): boolean => shared.has(name) || isSameEverywhere.test(name);
 
 function add(sum: Families, name: string, family: Family): void {
   const known = sum.get(name);
@@ -64,7 +71,7 @@ function add(sum: Families, name: string, family: Family): void {
     sum.set(name, family);
     return;
   }
-  const isLevel = known.type === "gauge" && doesNotAdd.test(name);
+  const isLevel = known.type === "gauge" && doesNotAdd(name);
   for (const [series, { value, exemplar }] of family.samples) {
     const there = known.samples.get(series);
     if (there === undefined) known.samples.set(series, { value, exemplar });

@@ -266,9 +266,6 @@ export class Supervisor {
 
   #ownMetrics(): string {
     return [
-      "# HELP venturi_processes_ready Processes of the service that are ready",
-      "# TYPE venturi_processes_ready gauge",
-      `venturi_processes_ready ${this.#ready.length}`,
       "# HELP venturi_process_restarts Processes that ended by themselves and were replaced",
       "# TYPE venturi_process_restarts counter",
       `venturi_process_restarts_total ${this.#restarts}`,

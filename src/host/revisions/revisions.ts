@@ -90,12 +90,12 @@ export class Revisions {
       this.#current = await this.#open(config);
       this.#retire(old);
       const restart = needRestart.filter((key) => !sameValue(old.config, config, key));
-      this.#telemetry.count("config.reload", { outcome: "ok" });
+      this.#telemetry.count("venturi.config.reload", { outcome: "ok" });
       this.#log.info("config.reload", { config: config.hash, ...(restart.length > 0 ? { needRestart: restart } : {}) });
       return { ok: true, hash: config.hash, restart };
     } catch (thrown) {
       const error = wrap("config.reload", thrown);
-      this.#telemetry.count("config.reload", { outcome: "failed" });
+      this.#telemetry.count("venturi.config.reload", { outcome: "failed" });
       this.#log.error("config.reload", { code: error.code, error: error.message, config: old.config.hash });
       return { ok: false, error };
     }

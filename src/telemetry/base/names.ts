@@ -118,6 +118,7 @@ export const attributes = {
   appendEvents: "venturi.journal.events",
   appendRuns: "venturi.journal.runs",
   appendsSuppressed: "venturi.journal.suppressed",
+  appendTry: "venturi.journal.try",
   leftOut: "venturi.ring.left_out",
 } as const;
 
@@ -193,11 +194,18 @@ export const labels = {
 /** The conventions' bucket boundaries, and finer ones for operations in the microsecond range. */
 export const buckets = {
   duration: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
+  /** Of what may wait for a person. */
+  run: [
+    0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92, 300, 900, 3_600, 14_400,
+    86_400,
+  ],
+  /** The conventions' for requests, and more for streams. */
+  request: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10, 30, 60, 300, 1_800],
   firstChunk: [0.001, 0.005, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
   perChunk: [0.01, 0.025, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.75, 1, 2.5],
   tokens: [1, 4, 16, 64, 256, 1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216, 67_108_864],
   micro: [0.000_001, 0.000_005, 0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1],
-  append: [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  append: [0.000_1, 0.000_5, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900],
   calls: [0, 1, 2, 4, 8, 16, 32, 64, 128, 256],
   collection: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
   stall: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],

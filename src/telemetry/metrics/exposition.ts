@@ -106,7 +106,8 @@ function suffixOf(unit: string, type: Written["type"]): string {
 
 function nameOf(name: string, suffix: string, type: Written["type"]): string {
   const plain = name.replace(/[^a-zA-Z0-9_:]/g, "_").replace(/^(?=\d)/, "_");
-  const base = type === "counter" ? plain.replace(/_total$/, "") : plain;
+  // `_count` is a histogram's; the conventions' `process.thread.count` is `process_thread` here.
+  const base = plain.replace(type === "counter" ? /_total$/ : type === "gauge" ? /_count$/ : /$^/, "");
   return suffix === "" || base.endsWith(`_${suffix}`) ? base : `${base}_${suffix}`;
 }
 

@@ -12,10 +12,18 @@ export type Instruments = ReturnType<typeof createInstruments>;
 export function createInstruments(meter: Meter) {
   const seconds = (name: string, description: string, boundaries: readonly number[] = buckets.duration): Histogram =>
     meter.histogram({ name, description, unit: "s" }, boundaries);
-  const counter = (name: string, description: string, unit = ""): Counter => meter.counter({ name, description, unit });
+  const counter = (name: string, description: string, unit: string): Counter =>
+    meter.counter({ name, description, unit });
   const calls = (name: string, description: string, unit: string): Histogram =>
     meter.histogram({ name, description, unit }, buckets.calls);
-  const level = (name: string, description: string): Count => meter.level({ name, description, unit: "" })(none);
+  const level = (name: string, description: string, unit: string): Count =>
+    meter.level({ name, description, unit })(noAttributes);
+  const appendDuration = seconds(
+    metrics.appendDuration,
+    "Duration of a durable append, all its tries; with an error: of one try that failed",
+    buckets.append,
+  );
+  appendDuration(noAttributes); // there from the start
   return {
     operationDuration: seconds(metrics.operationDuration, "Duration of a generation"),
     timeToFirstChunk: seconds(metrics.timeToFirstChunk, "Request to first chunk", buckets.firstChunk),
@@ -23,36 +31,36 @@ export function createInstruments(meter: Meter) {
       { name: metrics.tokenUsage, description: "Tokens of a generation", unit: "{token}" },
       buckets.tokens,
     ),
-    agentDuration: seconds(metrics.agentDuration, "Duration of a run"),
+    agentDuration: seconds(metrics.agentDuration, "Duration of a run, from its start to its end", buckets.run),
     agentGenerations: calls(metrics.agentGenerations, "Generations of a run", "{call}"),
     agentToolCalls: calls(metrics.agentToolCalls, "Tool calls of a run", "{call}"),
-    toolDuration: seconds(metrics.toolDuration, "Duration of a tool's execution"),
-    deliverDuration: seconds(metrics.deliverDuration, "How long a follower was served")(none),
-    toolCalls: counter(metrics.toolCalls, "Tool calls by outcome"),
+    toolDuration: seconds(metrics.toolDuration, "Duration of a tool's execution", buckets.run),
+    deliverDuration: seconds(metrics.deliverDuration, "How long a follower was served", buckets.run)(noAttributes),
+    toolCalls: counter(metrics.toolCalls, "Tool calls by outcome", "{call}"),
     eagerSaved: seconds(metrics.eagerSaved, "How much earlier than the generation's end a tool started"),
-    quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated"),
+    quirks: counter(metrics.quirks, "Deviations from a wire format that were tolerated", "{deviation}"),
     unsentFields: counter(metrics.unsentFields, "Request fields that a model did not receive", "{field}"),
     cost: counter(metrics.cost, "What generations cost, where the price is known", "USD"),
-    retries: counter(metrics.retries, "Generations tried again on the same model"),
-    failovers: counter(metrics.failovers, "Generations tried again on another model"),
-    retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn"),
-    runsActive: level(metrics.runsActive, "Runs under way"),
-    followersActive: level(metrics.followersActive, "Followers being served"),
-    runTiming: seconds(metrics.runTiming, "Where runs' time went, by part"),
-    stalls: seconds(metrics.stalls, "How long the event loop was blocked", buckets.stall)(none),
+    retries: counter(metrics.retries, "Generations tried again on the same model", "{generation}"),
+    failovers: counter(metrics.failovers, "Generations tried again on another model", "{generation}"),
+    retractions: counter(metrics.retractions, "Attempts at a round that were withdrawn", "{attempt}"),
+    runsActive: level(metrics.runsActive, "Runs under way", "{run}"),
+    followersActive: level(metrics.followersActive, "Followers being served", "{follower}"),
+    runTiming: counter(metrics.runTiming, "Where runs' time went, by part", "s"),
+    stalls: seconds(metrics.stalls, "How long the event loop was blocked", buckets.stall)(noAttributes),
     timePerOutputChunk: seconds(metrics.timePerOutputChunk, "Time between two chunks", buckets.perChunk),
     chunks: counter(metrics.chunks, "Chunks of providers' streams", "{chunk}"),
     chunkBytes: counter(metrics.chunkBytes, "Bytes of providers' chunks", "By"),
-    appendDuration: seconds(metrics.appendDuration, "Duration of a durable append", buckets.append)(none),
+    appendDuration,
     accumulateDuration: seconds(
       metrics.accumulateDuration,
       "Time to accumulate a tool-call fragment",
       buckets.micro,
-    )(none),
+    )(noAttributes),
   };
 }
 
-const none: Attributes = Object.freeze({});
+export const noAttributes: Attributes = Object.freeze({});
 
 const mostSets = 20_000;
 

@@ -41,7 +41,7 @@ export class Meter implements MetricProducer {
   readonly #started: HrTime = hrTime();
   readonly #counters: (Family<Count> & { readonly kind: Kind })[] = [];
   readonly #histograms: (Family<Distribution> & { readonly boundaries: readonly number[] })[] = [];
-  readonly #observers: (() => void)[] = [];
+  readonly #observers: (() => void | Promise<void>)[] = [];
 
   constructor(version?: string) {
     this.#version = version;
@@ -68,16 +68,17 @@ export class Meter implements MetricProducer {
   }
 
   /** `refresh` is called before each collection, to set values that are only worth reading then. */
-  observe(refresh: () => void): void {
+  observe(refresh: () => void | Promise<void>): void {
     this.#observers.push(refresh);
   }
 
   async collect(): Promise<CollectionResult> {
-    for (const refresh of this.#observers) refresh();
+    await Promise.all(this.#observers.map((refresh) => refresh()));
     const times = { startTime: this.#started, endTime: hrTime() };
     const metrics: MetricData[] = [];
     for (const family of this.#counters) {
-      const dataPoints = [...family.series].map(([attributes, { value }]) => ({ ...times, attributes, value }));
+      const known = [...family.series].filter(([, { value }]) => !Number.isNaN(value));
+      const dataPoints = known.map(([attributes, { value }]) => ({ ...times, attributes, value }));
       if (dataPoints.length > 0) metrics.push({ ...shape(family), ...typeOf(family.kind), dataPoints });
     }
     for (const family of this.#histograms) {

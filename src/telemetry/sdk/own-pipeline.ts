@@ -1,4 +1,4 @@
-import type { Logger, Meter, Tracer } from "@opentelemetry/api";
+import type { Logger, Tracer } from "@opentelemetry/api";
 import type { Resource } from "@opentelemetry/resources";
 import type { LogRecordProcessor } from "@opentelemetry/sdk-logs";
 import { MeterProvider, type MetricReader } from "@opentelemetry/sdk-metrics";
@@ -20,7 +20,6 @@ export interface Pieces {
 /** Configured providers of all signals. */
 export interface Pipeline {
   readonly tracer: Tracer;
-  readonly meter: Meter;
   /** Undefined when logs are not exported. */
   readonly logger: Logger | undefined;
   readonly resource: Resource;
@@ -35,7 +34,6 @@ export async function ownPipeline(pieces: Pieces): Promise<Pipeline> {
   const logs = logProcessors.length === 0 ? undefined : await loggers(resource, logProcessors);
   return {
     tracer: traces.getTracer(scope, pieces.version, { schemaUrl }),
-    meter: meters.getMeter(scope, pieces.version, { schemaUrl }),
     logger: logs?.getLogger(scope, pieces.version, { schemaUrl }),
     resource,
     close: () => Promise.allSettled([traces.shutdown(), meters.shutdown(), logs?.shutdown()]),

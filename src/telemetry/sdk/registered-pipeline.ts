@@ -36,7 +36,6 @@ export async function registeredPipeline(pieces: Pieces): Promise<Pipeline> {
   await resourceMetrics.resource.waitForAsyncAttributes?.();
   return {
     tracer: trace.getTracerProvider().getTracer(scope, pieces.version, { schemaUrl }),
-    meter: metrics.getMeter(scope, pieces.version, { schemaUrl }),
     logger: logProcessors?.length === 0 ? undefined : logs.getLogger(scope, pieces.version, { schemaUrl }),
     resource: resourceMetrics.resource,
     close() {

@@ -1,4 +1,4 @@
-import type { Counter, Logger } from "@opentelemetry/api";
+import type { Logger } from "@opentelemetry/api";
 import {
   defaultResource,
   detectResources,
@@ -17,6 +17,7 @@ import { Drops } from "../metrics/drops.ts";
 import { AttributeSets, createInstruments, type Instruments } from "../metrics/instruments.ts";
 import { Meter } from "../metrics/meter.ts";
 import { observeProcess } from "../metrics/process-metrics.ts";
+import { ServiceMeter } from "../metrics/service-meter.ts";
 import type { SpanQueue } from "../otlp/span-queue.ts";
 import type { Exporters } from "./exporters.ts";
 import { checkGrpc } from "./grpc.ts";
@@ -39,7 +40,7 @@ export interface Sdk {
   readonly blocks: SpanQueue | undefined;
   /** Whether each chunk must become a span object. */
   readonly objects: boolean;
-  counter(name: string): Counter;
+  readonly service: ServiceMeter;
   collect(): Promise<CollectionResult>;
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -97,7 +98,7 @@ export async function createSdk(settings: TelemetrySettings, parts: TelemetryPar
     logger: pipeline.logger,
     blocks: objects ? undefined : spans,
     objects,
-    counter: (name) => pipeline.meter.createCounter(name),
+    service: new ServiceMeter(meter, sets),
     collect: () => pull.collect(),
     flush: () =>
       settled(

@@ -63,7 +63,7 @@ export class GenerationTrace implements StreamObserver, Pending {
     this.#trace = measure.traces.get(context.run);
     this.#round = this.#trace?.round(context.round);
     this.#origin = this.#trace?.origin ?? originNow();
-    if (this.#round !== undefined) this.#round.provider = metrics.name;
+    if (this.#round !== undefined) this.#round.provider = metrics.who;
     const parent = this.#round?.span.spanContext() ?? parseTraceparent(context.traceparent);
     this.#span = measure.sdk.tracer.startSpan(
       `${spans.chat} ${request.model}`,

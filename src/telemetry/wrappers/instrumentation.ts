@@ -13,7 +13,7 @@ export interface Instrumentation {
   readonly settings: TelemetrySettings;
   readonly content: Content;
   readonly ring: Ring;
-  slowAppend(ms: number, runs: number): void;
+  slowAppend(ms: number, runs: number, tries: number): void;
 }
 
 /** Whether the run's spans go anywhere. Without an exporter that is the ring, which forgets a run once there are enough newer ones. */

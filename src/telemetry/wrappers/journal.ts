@@ -1,5 +1,9 @@
 import { performance } from "node:perf_hooks";
+import { wrap } from "../../core/errors/errors.ts";
 import type { Append, Journal, Ownership } from "../../core/journal/journal.ts";
+import { attributes } from "../base/names.ts";
+import { noAttributes } from "../metrics/instruments.ts";
+import { errorType, failedWith } from "./outcome.ts";
 import type { Tracing } from "./traces.ts";
 
 /** A slower append delays every run of the process, ms. */
@@ -7,18 +11,32 @@ const slow = 1_000;
 
 /** Wraps the journal to time appends. Runs claimed later than they were enqueued are marked as queued. */
 export function measuredJournal(measure: Tracing, journal: Journal, queued: WeakSet<Ownership>): Journal {
-  const { keepWire, keepDigest, wire, workers, blobs, keyValues, free } = journal;
+  const { keepWire, keepDigest, wire, workers, blobs, keyValues, free, backlog } = journal;
+  const appends = new Appends();
   return {
     lease: journal.lease,
     append(batch) {
       const start = performance.now();
-      let answer: ReturnType<Journal["append"]> | undefined;
       try {
-        answer = journal.append(batch);
-      } finally {
-        if (!(answer instanceof Promise)) noteAppend(measure, batch, start);
+        const answer = journal.append(batch);
+        if (!(answer instanceof Promise)) {
+          noteAppend(measure, batch, appends.succeeded(batch, start));
+          return answer;
+        }
+        return answer.then(
+          (fenced) => {
+            noteAppend(measure, batch, appends.succeeded(batch, start));
+            return fenced;
+          },
+          (thrown: unknown) => {
+            noteFailure(measure, batch, appends.failed(batch, start), thrown);
+            throw thrown;
+          },
+        );
+      } catch (thrown) {
+        noteFailure(measure, batch, appends.failed(batch, start), thrown);
+        throw thrown;
       }
-      return answer instanceof Promise ? answer.finally(() => noteAppend(measure, batch, start)) : answer;
     },
     async claim(worker, limit, filter) {
       const claims = await journal.claim(worker, limit, filter);
@@ -54,15 +72,65 @@ export function measuredJournal(measure: Tracing, journal: Journal, queued: Weak
     ...(blobs === undefined ? {} : { blobs }),
     ...(keyValues === undefined ? {} : { keyValues }),
     ...(wire === undefined ? {} : { wire: wire.bind(journal) }),
+    ...(backlog === undefined ? {} : { backlog: backlog.bind(journal) }),
     ...(workers === undefined ? {} : { workers: workers.bind(journal) }),
   };
 }
 
-function noteAppend(measure: Tracing, batch: readonly Append[], start: number): void {
+interface Tried {
+  /** When the first try began, and this one. */
+  readonly first: number;
+  readonly start: number;
+  /** Including this one. */
+  readonly tries: number;
+}
+
+/** An append that fails is tried again with the same batch: to its runs it lasts from the first try to the one that succeeds. */
+class Appends {
+  readonly #open = new WeakMap<readonly Append[], { readonly first: number; tries: number }>();
+  /** A field, because every commit looks at it. */
+  #any = 0;
+
+  succeeded(batch: readonly Append[], start: number): Tried {
+    const open = this.#any === 0 ? undefined : this.#open.get(batch);
+    if (open === undefined) return { first: start, start, tries: 1 };
+    this.#open.delete(batch);
+    this.#any--;
+    return { first: open.first, start, tries: open.tries + 1 };
+  }
+
+  failed(batch: readonly Append[], start: number): Tried {
+    let open = this.#open.get(batch);
+    if (open === undefined) {
+      open = { first: start, tries: 0 };
+      this.#open.set(batch, open);
+      this.#any++;
+    }
+    open.tries++;
+    return { first: open.first, start, tries: open.tries };
+  }
+}
+
+function noteAppend(measure: Tracing, batch: readonly Append[], { first, tries }: Tried): void {
   const end = performance.now();
-  measure.sdk.instruments.appendDuration.record((end - start) / 1_000);
-  if (end - start >= slow) measure.slowAppend(end - start, batch.length);
+  measure.sdk.instruments.appendDuration(noAttributes).record((end - first) / 1_000);
+  if (end - first >= slow) measure.slowAppend(end - first, batch.length, tries);
   for (const { ownership, events } of batch) {
-    if (events.length > 0) measure.traces.get(ownership.run)?.appended(events.length, batch.length, start, end);
+    if (events.length > 0)
+      measure.traces.get(ownership.run)?.appends.succeeded(events.length, batch.length, first, end);
+  }
+}
+
+/** A span and a value for each try that failed; the try that succeeds has the whole time. */
+function noteFailure(measure: Tracing, batch: readonly Append[], { start, tries }: Tried, thrown: unknown): void {
+  const end = performance.now();
+  const { instruments, sets } = measure.sdk;
+  const outcome = failedWith(wrap("journal.append", thrown, "record_invalid"));
+  const set = sets.of({ [attributes.errorType]: errorType(outcome) });
+  instruments.appendDuration(set).record((end - start) / 1_000);
+  for (const { ownership, events } of batch) {
+    measure.traces
+      .get(ownership.run)
+      ?.appends.failed(outcome, { events: events.length, runs: batch.length, tries, start, end });
   }
 }

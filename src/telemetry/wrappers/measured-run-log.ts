@@ -21,6 +21,7 @@ export class MeasuredLog implements RunLog {
   readonly #measure: Tracing;
   readonly #claim: Claim;
   readonly #queued: boolean;
+  #history: readonly RunEvent[];
   /** When this process claimed the run: start of its root span. */
   readonly #startedAt = performance.now();
   #trace: RunTrace | undefined;
@@ -31,6 +32,7 @@ export class MeasuredLog implements RunLog {
     this.#inner = inner;
     this.#claim = claim;
     this.#queued = facts.queued;
+    this.#history = facts.history;
     const started = facts.history.find((event) => event.type === "run.started");
     if (started !== undefined) {
       this.#open({ agent: started.agent, config: started.config, earlier: started.trace, resumed: true });
@@ -136,9 +138,11 @@ export class MeasuredLog implements RunLog {
     this.#trace = new RunTrace(this.#measure, this.#claim, {
       ...facts,
       queued: this.#queued,
+      before: countOf(this.#history),
       startedAt: this.#startedAt,
       register: this.#measure.traces,
     });
+    this.#history = [];
   }
 
   #finish(): void {
@@ -146,4 +150,14 @@ export class MeasuredLog implements RunLog {
     this.#trace?.finished(this.#ending);
     this.#ending = undefined;
   }
+}
+
+function countOf(history: readonly RunEvent[]): { generations: number; toolCalls: number } {
+  let generations = 0;
+  let toolCalls = 0;
+  for (const { type } of history) {
+    if (type === "round.started") generations++;
+    else if (type === "tool.finished" || type === "tool_call.rejected") toolCalls++;
+  }
+  return { generations, toolCalls };
 }

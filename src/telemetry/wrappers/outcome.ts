@@ -10,17 +10,20 @@ const longestReason = 2_000;
 export type Outcome =
   | { readonly kind: "good" }
   | { readonly kind: "cancelled" }
+  /** Left for the run's next owner, which does it again: neither a failure nor an execution. */
+  | { readonly kind: "parked" }
   | { readonly kind: "failed"; readonly code: string; readonly ops: string; readonly reason: string };
 
 export const good: Outcome = { kind: "good" };
 export const cancelled: Outcome = { kind: "cancelled" };
+export const parked: Outcome = { kind: "parked" };
 
-/** An abort counts as cancelled, unless its reason is a failure (a timeout, a limit). */
-export function outcomeOf(thrown: unknown, signal: AbortSignal | undefined): Outcome {
+/** An abort counts as cancelled, unless its reason is a failure (a timeout, a limit). `otherwise`: the code of an error without one. */
+export function outcomeOf(thrown: unknown, signal: AbortSignal | undefined, otherwise = "plugin_failed"): Outcome {
   const cause = signal?.aborted ? signal.reason : thrown;
-  if (VenturiError.isInstance(cause)) return failedWith(cause);
+  if (VenturiError.isInstance(cause)) return cause.details?.parked === true ? parked : failedWith(cause);
   if (signal?.aborted) return cancelled;
-  return failed("plugin_failed", "", reasonsOf(cause).join(": "));
+  return failed(otherwise, "", reasonsOf(cause).join(": "));
 }
 
 export const failedWith = (error: VenturiError): Outcome =>
@@ -35,6 +38,10 @@ export const errorType = (outcome: Outcome): string | undefined =>
 
 export function mark(span: Span, outcome: Outcome): void {
   if (outcome.kind === "good") return;
+  if (outcome.kind === "parked") {
+    span.setAttribute(attributes.parked, true);
+    return;
+  }
   if (outcome.kind === "cancelled") {
     span.setAttribute(attributes.cancelled, true);
     return;

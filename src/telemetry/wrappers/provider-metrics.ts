@@ -42,6 +42,8 @@ export class ProviderMetrics {
   /** The config's name. */
   readonly key: string;
   readonly server: Attributes;
+  /** What its series have in common. */
+  readonly who: Readonly<Record<string, string | undefined>>;
   readonly accumulated: Distribution;
   readonly #instruments: Instruments;
   readonly #sets: AttributeSets;
@@ -60,7 +62,14 @@ export class ProviderMetrics {
     this.server = provider.server;
     this.#instruments = instruments;
     this.#sets = sets;
-    const ofKind = (kind: string) => sets.of({ [attributes.provider]: this.name, [labels.kind]: kind });
+    // Many endpoints speak OpenAI's format: the key and the address tell them apart.
+    const address = provider.server[attributes.serverAddress];
+    this.who = {
+      [attributes.provider]: this.name,
+      [attributes.providerKey]: provider.key,
+      [attributes.serverAddress]: address === undefined ? undefined : String(address),
+    };
+    const ofKind = (kind: string) => sets.of({ ...this.who, [labels.kind]: kind });
     this.#chunks = chunkKinds.map((kind) => instruments.chunks(ofKind(kind)));
     this.#bytes = chunkKinds.map((kind) => instruments.chunkBytes(ofKind(kind)));
     this.accumulated = instruments.accumulateDuration;
@@ -86,7 +95,7 @@ export class ProviderMetrics {
   }
 
   quirk(name: string): void {
-    this.#instruments.quirks(this.#sets.of({ [attributes.provider]: this.name, [labels.quirk]: name })).value++;
+    this.#instruments.quirks(this.#sets.of({ ...this.who, [labels.quirk]: name })).value++;
   }
 
   generation(caller: Caller, { error, seconds, firstChunk, usage, within }: Figures): void {
@@ -106,7 +115,7 @@ export class ProviderMetrics {
     if (known === undefined) {
       const pairs = {
         [attributes.operation]: "chat",
-        [attributes.provider]: this.name,
+        ...this.who,
         [attributes.requestModel]: model,
         [attributes.agent]: agent,
         [attributes.tenant]: tenant,

@@ -34,15 +34,18 @@ export class RoundTrace {
   #code: string | undefined;
   #rejected = 0;
   #backoff: Span | undefined;
-  /** The conventions' name for the provider, set by the generation. */
-  provider: string;
+  /** The provider in metrics; set by the generation. */
+  provider: Readonly<Record<string, string | undefined>>;
 
   constructor(measure: Instrumentation, run: RoundParent, facts: RoundFacts) {
     this.#measure = measure;
     this.#run = run;
     this.#facts = facts;
     this.index = facts.index;
-    this.provider = providerName(facts.provider);
+    this.provider = {
+      [attributes.provider]: providerName(facts.provider),
+      [attributes.providerKey]: facts.provider || undefined,
+    };
     this.span = measure.sdk.tracer.startSpan(
       spans.round,
       {
@@ -119,7 +122,7 @@ export class RoundTrace {
 
   #count(what: "retractions" | "retries" | "failovers"): void {
     const { instruments, sets } = this.#measure.sdk;
-    const set = sets.of({ [attributes.provider]: this.provider, [labels.code]: this.#code ?? "other" });
+    const set = sets.of({ ...this.provider, [labels.code]: this.#code ?? "other" });
     instruments[what](set).value++;
   }
 }

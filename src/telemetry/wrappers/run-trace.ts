@@ -7,19 +7,18 @@ import type { Waited } from "../../core/run/run-times.ts";
 import { attributes, labels, spans } from "../base/names.ts";
 import { originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
-import { appendBlock } from "../otlp/block.ts";
-import { AppendRecorder } from "../otlp/recorders.ts";
-import { blockRows } from "../otlp/rows.ts";
 import type { Body } from "./body.ts";
 import { lastAsked } from "./content.ts";
-import { areTaken, emitBlock, endSpan, type Instrumentation } from "./instrumentation.ts";
+import { endSpan, type Instrumentation } from "./instrumentation.ts";
 import { errorType, failed, good, mark, type Outcome } from "./outcome.ts";
 import { RoundTrace } from "./round-trace.ts";
+import { RunAppends } from "./run-appends.ts";
 import { usageAttributes } from "./usage.ts";
 
 /** An open operation below a run, ended with the run at the latest. */
 export interface Pending {
-  abandon(): void;
+  /** `parked`: it begins again with the run's next owner. */
+  abandon(how?: "parked"): void;
 }
 
 /** Lookup of the traces of open runs. */
@@ -39,6 +38,8 @@ export interface RunFacts {
   readonly register: RunRegister;
   /** The run was queued, so its starter is not waiting for it, unless that was a tool. */
   readonly queued: boolean;
+  /** What earlier owners of the run did. */
+  readonly before: { readonly generations: number; readonly toolCalls: number };
 }
 
 /** A run while this process owns it: its root span and everything open below it. */
@@ -54,9 +55,9 @@ export class RunTrace {
   readonly pending = new Set<Pending>();
   readonly #measure: Instrumentation;
   readonly #started: number;
-  /** Until nothing takes its rows any more. */
-  #appends: AppendRecorder | undefined;
+  readonly appends: RunAppends;
   readonly #register: RunRegister;
+  readonly #before: RunFacts["before"];
   #round: RoundTrace | undefined;
   #ended = false;
   /** Facts about the whole run for its root span: one wide event that summarises it. */
@@ -77,6 +78,7 @@ export class RunTrace {
     this.session = session;
     this.tenant = claim.tenant === defaultTenant ? undefined : claim.tenant;
     this.#started = facts.startedAt;
+    this.#before = facts.before;
     const asked = parseTraceparent(claim.request.traceparent);
     const follows = facts.resumed || (facts.queued && claim.request.parent === undefined);
     const links = follows ? [parseTraceparent(facts.earlier), asked] : [];
@@ -99,8 +101,8 @@ export class RunTrace {
       follows ? undefined : asked,
     );
     this.traceparent = formatTraceparent(this.span.spanContext());
+    this.appends = new RunAppends(measure, this);
     if (this.span.isRecording()) {
-      this.#appends = new AppendRecorder(measure.settings.maxChunkSpans ?? Number.POSITIVE_INFINITY);
       measure.ring.open(run, claim.request.parent?.run);
       if (measure.content.captured) {
         const { input } = claim.request;
@@ -176,6 +178,7 @@ export class RunTrace {
 
   /** A wait that no other span shows: a hook, a commit that failed and was repeated, its turn. */
   waited({ for: part, name, from, ms }: Waited): void {
+    if (part === "queue") this.#measure.sdk.service.took("venturi.queue.wait", ms, { queue: "journal" });
     const span = this.#measure.sdk.tracer.startSpan(
       `${spans.wait} ${part}`,
       {
@@ -195,19 +198,6 @@ export class RunTrace {
     this.round(body.round).touch();
   }
 
-  appended(events: number, runs: number, start: number, end: number): void {
-    if (this.#appends === undefined) return;
-    if (this.#appends.rows.count >= blockRows) {
-      if (!areTaken(this.#measure, this.run)) {
-        this.#appends.rows.release();
-        this.#appends = undefined;
-        return;
-      }
-      this.#emitAppends(this.#appends);
-    }
-    this.#appends.push(events, runs, start, end);
-  }
-
   finished(event: Omit<TerminalEvent, "run" | "seq" | "at">): void {
     this.span.setAttribute(attributes.rounds, event.rounds);
     if (event.type === "run.finished") {
@@ -217,17 +207,28 @@ export class RunTrace {
     const now = performance.now();
     const { sets, instruments } = this.#measure.sdk;
     const who = sets.of(this.#who);
+    let seconds = 0;
     for (const [part, milliseconds] of Object.entries(event.timing)) {
       if (milliseconds === 0) continue;
       this.span.setAttribute(`${attributes.timing}.${part}`, milliseconds);
-      instruments.runTiming(sets.with(who, labels.part, part)).record(milliseconds / 1_000);
+      instruments.runTiming(sets.with(who, labels.part, part)).value += milliseconds / 1_000;
+      seconds += milliseconds / 1_000;
     }
-    this.#end(
-      "error" in event
-        ? endOf(event as EventOf<"run.failed">) // only failures have this key
-        : good,
-      now,
-    );
+    const outcome = "error" in event ? endOf(event as EventOf<"run.failed">) : good; // only failures have this key
+    this.#measured(outcome, seconds);
+    this.#end(outcome, now);
+  }
+
+  /** Once a run, with all of its time: an owner that parks or loses it has measured a part only. */
+  #measured(outcome: Outcome, seconds: number): void {
+    const { sets, instruments } = this.#measure.sdk;
+    const set = sets.of(this.#who);
+    const within = this.span.spanContext();
+    const error = errorType(outcome);
+    const timed = error === undefined ? set : sets.with(set, attributes.errorType, error);
+    instruments.agentDuration(timed).record(seconds, within);
+    instruments.agentGenerations(set).record(this.#before.generations + this.#generations, within);
+    instruments.agentToolCalls(set).record(this.#before.toolCalls + this.#toolCalls, within);
   }
 
   #describe({ usage, output, ...end }: Omit<TerminalEvent, "run" | "seq" | "at">): void {
@@ -264,6 +265,7 @@ export class RunTrace {
   /** The run was parked for approval; another owner resumes it. */
   parked(): void {
     this.span.setAttribute(attributes.parked, true);
+    for (const pending of [...this.pending]) pending.abandon("parked");
     this.#end(good);
   }
 
@@ -272,11 +274,6 @@ export class RunTrace {
     if (this.#ended) return;
     this.span.setAttribute(attributes.abandoned, true);
     this.#end(good);
-  }
-
-  #emitAppends(appends: AppendRecorder): void {
-    emitBlock(this.#measure, this.run, appendBlock(this.span.spanContext(), this.origin, appends.rows));
-    appends.clear();
   }
 
   #open(round: RoundTrace): RoundTrace {
@@ -292,23 +289,8 @@ export class RunTrace {
     for (const pending of [...this.pending]) pending.abandon();
     this.#round?.end();
     mark(this.span, outcome);
-    if (this.#appends !== undefined) {
-      const { suppressed } = this.#appends;
-      if (suppressed > 0) this.span.setAttribute(attributes.appendsSuppressed, suppressed);
-      this.#emitAppends(this.#appends);
-      this.#appends.rows.release();
-    }
+    this.appends.end();
     endSpan(this.#measure, this.run, this.span, this.origin.time(now));
-    const { agentDuration, agentGenerations, agentToolCalls } = sdk.instruments;
-    const set = sdk.sets.of(this.#who);
-    const within = this.span.spanContext();
-    const error = errorType(outcome);
-    agentDuration(error === undefined ? set : sdk.sets.with(set, attributes.errorType, error)).record(
-      (now - this.#started) / 1_000,
-      within,
-    );
-    agentGenerations(set).record(this.#generations, within);
-    agentToolCalls(set).record(this.#toolCalls, within);
     sdk.instruments.runsActive.value--;
     this.#register.remove(this);
   }

@@ -7,10 +7,13 @@ import { type Origin, originNow } from "../base/origin.ts";
 import { formatTraceparent, parseTraceparent } from "../base/traceparent.ts";
 import type { Body } from "./body.ts";
 import { endSpan } from "./instrumentation.ts";
-import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf } from "./outcome.ts";
+import { cancelled, errorType, failed, good, mark, type Outcome, outcomeOf, parked } from "./outcome.ts";
 import type { RoundTrace } from "./round-trace.ts";
 import type { Pending, RunTrace } from "./run-trace.ts";
 import type { Tracing } from "./traces.ts";
+
+/** Of an error that a tool threw, as in the run's events. */
+const ownCode = "tool_failed";
 
 /** Wraps a tool with a span per execution; spans the tool creates become children. */
 export function measuredTool(measure: Tracing, tool: Tool): Tool {
@@ -24,7 +27,7 @@ export function measuredTool(measure: Tracing, tool: Tool): Tool {
       try {
         result = active.with(execution.context, () => tool.call(input, context));
       } catch (thrown) {
-        execution.settled(outcomeOf(thrown, context.signal), undefined);
+        execution.settled(outcomeOf(thrown, context.signal, ownCode), undefined);
         throw thrown;
       }
       return followed(execution, result, context.signal);
@@ -62,7 +65,7 @@ function followed(
         return output;
       },
       (thrown) => {
-        execution.settled(outcomeOf(thrown, signal), undefined);
+        execution.settled(outcomeOf(thrown, signal, ownCode), undefined);
         throw thrown;
       },
     );
@@ -84,7 +87,7 @@ async function* iterated(
     outcome = good;
     return output;
   } catch (thrown) {
-    outcome = outcomeOf(thrown, signal);
+    outcome = outcomeOf(thrown, signal, ownCode);
     throw thrown;
   } finally {
     execution.settled(outcome, output);
@@ -177,25 +180,24 @@ class Execution implements Pending {
     if (this.#ended || this.#settledAt !== undefined) return;
     this.#settledAt = performance.now();
     this.#outcome = outcome;
-    const { content, sdk } = this.#measure;
+    const { content } = this.#measure;
     if (content.captured && outcome.kind === "good" && this.#span.isRecording()) {
       this.#span.setAttribute(
         attributes.toolResult,
         content.json(RichOutput.isInstance(output) ? output.text : output),
       );
     }
-    const set = sdk.sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(outcome) });
-    sdk.instruments.toolDuration(set).record((this.#settledAt - this.#started) / 1_000, this.#span.spanContext());
     // Without a run's events passing here, no outcome will be reported.
     if (this.#trace === undefined) this.#end();
   }
 
   finished(body: Body<"tool.finished">): void {
     if (this.#ended) return;
-    this.settled(
-      body.ok ? good : failed(body.error?.code ?? "tool_failed", body.error?.op ?? "", body.error?.err),
-      body.output,
-    );
+    const { code = ownCode, op = "", err } = body.error ?? {};
+    const told = body.ok ? good : failed(code, op, err);
+    this.settled(told, body.output);
+    // The event decides, and has the last word on the code; what was thrown says more about the reason.
+    this.#outcome = told.kind === "failed" && this.#outcome.kind === "failed" ? { ...this.#outcome, code } : told;
     const { instruments, sets } = this.#measure.sdk;
     this.#span.setAttribute(attributes.toolEager, body.savedMs !== undefined);
     if (body.savedMs !== undefined) {
@@ -205,8 +207,8 @@ class Execution implements Pending {
     this.#end();
   }
 
-  abandon(): void {
-    this.settled(cancelled, undefined);
+  abandon(how?: "parked"): void {
+    this.settled(how === "parked" ? parked : cancelled, undefined);
     this.#end();
   }
 
@@ -216,7 +218,13 @@ class Execution implements Pending {
     this.#trace?.pending.delete(this);
     mark(this.#span, this.#outcome);
     this.#round?.touch();
-    endSpan(this.#measure, this.#run, this.#span, this.#origin.time(this.#settledAt ?? performance.now()));
+    const end = this.#settledAt ?? performance.now();
+    const { sets, instruments } = this.#measure.sdk;
+    if (this.#outcome.kind !== "parked") {
+      const set = sets.of({ [attributes.toolName]: this.#tool, [attributes.errorType]: errorType(this.#outcome) });
+      instruments.toolDuration(set).record((end - this.#started) / 1_000, this.#span.spanContext());
+    }
+    endSpan(this.#measure, this.#run, this.#span, this.#origin.time(end));
   }
 }
 

@@ -1204,6 +1204,18 @@ class ServiceViewRuns(Model):
     followers: int
 
 
+class ServiceViewBacklogUnexecutable(Model):
+    agent: str
+    runs: int
+
+
+class ServiceViewBacklog(Model):
+    ready: int
+    running: int
+    waiting: int
+    unexecutable: list[ServiceViewBacklogUnexecutable]
+
+
 class ServiceViewProcesses(Model):
     number: int
     pid: int
@@ -1279,6 +1291,7 @@ class ServiceView(Model):
     journal: ServiceViewJournal
     event_loop: ServiceViewEventLoop = Field(alias="eventLoop")
     runs: ServiceViewRuns
+    backlog: ServiceViewBacklog | None = None
     processes: list[ServiceViewProcesses]
     replicas: ServiceViewReplicas
     agents: list[str]

@@ -1,0 +1,66 @@
+interface Described {
+  readonly kind: "counter" | "level" | "histogram" | "gauge";
+  readonly unit: string;
+  readonly description: string;
+  /** Said by every process of a service about something they share: their sum would count it several times. */
+  readonly shared?: true;
+}
+
+/** What the host measures outside of runs, by OpenTelemetry's names. */
+export const serviceMetrics = {
+  "http.server.request.duration": {
+    kind: "histogram",
+    unit: "s",
+    description: "Duration of HTTP requests, until the whole answer is sent",
+  },
+  "http.server.active_requests": { kind: "level", unit: "{request}", description: "HTTP requests being answered" },
+  "venturi.requests.refused": {
+    kind: "counter",
+    unit: "{request}",
+    description: "Requests and starts of runs that were refused with 401, 429 or 503, by reason and class of caller",
+  },
+  "venturi.queue.depth": { kind: "gauge", unit: "{run}", description: "Starts of runs that wait for a slot here" },
+  "venturi.queue.wait": {
+    kind: "histogram",
+    unit: "s",
+    description: "How long a run waited before it was executed, by queue",
+  },
+  "venturi.journal.runs": {
+    kind: "gauge",
+    unit: "{run}",
+    description: "Runs in the journal that have not ended, by state",
+    shared: true,
+  },
+  "venturi.approvals.open": {
+    kind: "gauge",
+    unit: "{approval}",
+    description: "Approvals that nobody has answered",
+    shared: true,
+  },
+  "venturi.runs.unexecutable": {
+    kind: "gauge",
+    unit: "{run}",
+    description: "Runs that could go on but whose agent this service does not have, by agent",
+    shared: true,
+  },
+  "venturi.processes.ready": { kind: "gauge", unit: "{process}", description: "Processes that take runs now" },
+  "venturi.process.restarts": {
+    kind: "counter",
+    unit: "{restart}",
+    description: "Processes that ended by themselves and were replaced",
+  },
+  "venturi.config.reload": { kind: "counter", unit: "{reload}", description: "Reloads of the config, by outcome" },
+  "venturi.journal.write.failures": {
+    kind: "counter",
+    unit: "{failure}",
+    description: "Writes that the journal refused or did not answer, by operation",
+  },
+} as const satisfies Record<string, Described>;
+
+type Metrics = typeof serviceMetrics;
+export type ServiceMetric<Kind extends Described["kind"]> = {
+  [Name in keyof Metrics]: Metrics[Name]["kind"] extends Kind ? Name : never;
+}[keyof Metrics];
+
+/** A gauge of several series: the value of each, and the attributes that name it. */
+export type Observed = readonly { readonly value: number; readonly attributes?: Readonly<Record<string, string>> }[];

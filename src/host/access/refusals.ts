@@ -1,0 +1,78 @@
+import { VenturiError } from "../../core/errors/errors.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
+import { defaultTenant } from "../../core/run/run-request.ts";
+import type { KeyHolder } from "./key-holder.ts";
+
+/** A line a second for each reason. */
+const window = 1_000;
+const statuses: readonly number[] = [401, 429, 503];
+
+export interface RefusalsParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly telemetry: Pick<Telemetry, "count">;
+}
+
+type Refused = Pick<KeyHolder, "id" | "tenant" | "tenants">;
+
+/** Tells of requests and starts that the service refuses: as a metric each, and in the log once a second for each reason. */
+export class Refusals {
+  readonly #parts: RefusalsParts;
+  /** Refusals since the last line, by reason. */
+  readonly #since = new Map<string, number>();
+  /** An error may pass several places that note it. */
+  readonly #noted = new WeakSet<VenturiError>();
+
+  constructor(parts: RefusalsParts) {
+    this.#parts = parts;
+  }
+
+  /** `holder`: who was refused, if a key was known. */
+  note(thrown: unknown, holder?: Refused): void {
+    if (!VenturiError.isInstance(thrown) || !statuses.includes(thrown.status) || this.#isNoted(thrown)) return;
+    const { limit } = thrown.details ?? {};
+    const reason = typeof limit === "string" ? limit : thrown.code;
+    const tenantClass = classOf(holder);
+    this.#parts.telemetry.count("venturi.requests.refused", { reason, "venturi.tenant.class": tenantClass });
+    const since = this.#since.get(reason);
+    if (since !== undefined) {
+      this.#since.set(reason, since + 1);
+      return;
+    }
+    this.#parts.log.warn("request refused", {
+      reason,
+      code: thrown.code,
+      class: tenantClass,
+      ...(holder === undefined ? {} : { key: holder.id }),
+      error: thrown.message,
+    });
+    this.#open(reason);
+  }
+
+  #open(reason: string): void {
+    this.#since.set(reason, 0);
+    this.#parts.clock.after(window, () => {
+      const count = this.#since.get(reason) ?? 0;
+      this.#since.delete(reason);
+      if (count === 0) return;
+      this.#parts.log.warn("more requests refused", { reason, count, ms: window });
+      this.#open(reason);
+    });
+  }
+
+  #isNoted(error: VenturiError): boolean {
+    for (let cause: unknown = error; VenturiError.isInstance(cause); cause = cause.cause) {
+      if (this.#noted.has(cause)) return true;
+    }
+    this.#noted.add(error);
+    return false;
+  }
+}
+
+const classOf = (holder: Refused | undefined): string => {
+  if (holder === undefined) return "anonymous";
+  if (holder.tenants === "all") return "operator";
+  return holder.tenant === defaultTenant ? "default" : "tenant";
+};

@@ -1,0 +1,111 @@
+import type { BacklogRow, Journal } from "../../core/journal/journal.ts";
+import type { Clock } from "../../core/ports/clock.ts";
+import type { Log } from "../../core/ports/log.ts";
+import type { Observed } from "../../core/ports/service-metrics.ts";
+import type { Telemetry } from "../../core/ports/telemetry.ts";
+
+/** Between two looks, ms. */
+const every = 5_000;
+
+export interface BacklogParts {
+  readonly journal: Pick<Journal, "backlog">;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly telemetry: Pick<Telemetry, "observe">;
+  /** Agents that this process executes now. */
+  readonly agents: () => ReadonlyMap<string, unknown>;
+}
+
+/** Watches the unfinished runs of the journal, above all those that nobody here can execute. */
+export class Backlog {
+  readonly #parts: BacklogParts;
+  #stop: (() => void) | undefined;
+  #asking: Promise<readonly BacklogRow[]> | undefined;
+  #askedAt = Number.NEGATIVE_INFINITY;
+  /** Agents that were missing at the last look, and whether the log has a line about them. */
+  #missing = new Map<string, boolean>();
+
+  constructor(parts: BacklogParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const { journal, telemetry } = this.#parts;
+    if (journal.backlog === undefined || this.#stop !== undefined) return;
+    telemetry.observe("venturi.journal.runs", async () => byState(await this.rows()));
+    telemetry.observe("venturi.approvals.open", async () => approvals(await this.rows()));
+    telemetry.observe("venturi.runs.unexecutable", async () => this.#byAgent(await this.rows()));
+    this.#next();
+  }
+
+  stop(): void {
+    this.#stop?.();
+  }
+
+  /** At most some seconds old. */
+  rows(): Promise<readonly BacklogRow[]> {
+    const { journal, clock } = this.#parts;
+    const now = clock.monotonic();
+    if (this.#asking === undefined || now - this.#askedAt >= every / 5) {
+      this.#askedAt = now;
+      this.#asking = journal.backlog?.() ?? Promise.resolve([]);
+      this.#asking.catch(() => {}); // told to whoever asks
+    }
+    return this.#asking;
+  }
+
+  /** Runs that could go on, by agents that are not here. */
+  stranded(rows: readonly BacklogRow[]): { readonly agent: string; readonly runs: number }[] {
+    const agents = this.#parts.agents();
+    return rows
+      .filter(({ agent, state }) => state === "ready" && !agents.has(agent))
+      .map(({ agent, runs }) => ({ agent, runs: Number(runs) }));
+  }
+
+  #next(): void {
+    this.#stop = this.#parts.clock.after(every, () => {
+      this.#next();
+      this.rows().then(
+        (rows) => this.#tell(rows),
+        () => {}, // the journal's failures are reported elsewhere
+      );
+    });
+  }
+
+  /** Of runs that are still there at the second look: another replica may have their agent. */
+  #tell(rows: readonly BacklogRow[]): void {
+    const { log } = this.#parts;
+    const missing = new Map<string, boolean>();
+    for (const { agent, runs } of this.stranded(rows)) {
+      const told = this.#missing.get(agent);
+      missing.set(agent, told !== undefined);
+      if (told === false)
+        log.warn("runs cannot go on: nobody has their agent; configure it again, or cancel them", { agent, runs });
+    }
+    for (const [agent, told] of this.#missing) {
+      if (told && !missing.has(agent)) log.info("no run waits for the missing agent any more", { agent });
+    }
+    this.#missing = missing;
+  }
+
+  /** Zero for the agents that are here, so that the smallest value of several replicas tells whether anybody has it. */
+  #byAgent(rows: readonly BacklogRow[]): Observed {
+    const here = [...this.#parts.agents().keys()].map((agent) => ({ agent, runs: 0 }));
+    return [...here, ...this.stranded(rows)].map(({ agent, runs }) => ({
+      value: runs,
+      attributes: { "gen_ai.agent.name": agent },
+    }));
+  }
+}
+
+const states = ["ready", "running", "waiting"] as const;
+
+const byState = (rows: readonly BacklogRow[]): Observed =>
+  states.map((state) => ({ value: countOf(rows.filter((row) => row.state === state)), attributes: { state } }));
+
+const approvals = (rows: readonly BacklogRow[]): Observed =>
+  rows.every(({ asking }) => asking !== undefined)
+    ? [{ value: rows.reduce((sum, { asking }) => sum + Number(asking), 0) }]
+    : [];
+
+const countOf = (rows: readonly BacklogRow[]): number => rows.reduce((sum, { runs }) => sum + Number(runs), 0);
