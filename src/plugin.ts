@@ -42,6 +42,7 @@ export * from "./core/run/kept-wire.ts";
 export * from "./core/run/list-query.ts";
 export * from "./core/run/page.ts";
 export * from "./core/run/projection.ts";
+export * from "./core/run/questions.ts";
 export * from "./core/run/run-request.ts";
 export * from "./core/run/run-row.ts";
 export * from "./core/run/signals.ts";

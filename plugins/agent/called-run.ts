@@ -1,7 +1,8 @@
 import {
+  type AnsweredEvent,
+  type AskedEvent,
   addUsage,
   costOfAll,
-  type EventOf,
   isTerminal,
   type RunEvent,
   type TerminalEvent,
@@ -63,9 +64,11 @@ export class CalledRun {
       case "tool.finished":
         return event.ok ? "" : `\n✗ ${event.name}: ${event.error?.err ?? "failed"}\n`;
       case "approval.requested":
+      case "question.asked":
         this.#ask(event);
         return "";
       case "approval.resolved":
+      case "question.answered":
         this.#open.get(event.call)?.(verdictOf(event));
         this.#open.delete(event.call);
         return "";
@@ -74,7 +77,7 @@ export class CalledRun {
     }
   }
 
-  #ask({ call, name, arguments: input, reason, until, origin }: EventOf<"approval.requested">): void {
+  #ask({ type: _, run: __, seq: ___, at: ____, round: _____, call, origin, ...asked }: AskedEvent): void {
     const { run, agent, context, answer } = this.#called;
     const times = (this.#asked.get(call) ?? 0) + 1;
     this.#asked.set(call, times);
@@ -85,13 +88,10 @@ export class CalledRun {
       resolve(verdict);
     });
     const question = {
+      ...asked,
       id: times === 1 ? call : `${call}-${times}`,
-      name,
-      arguments: input,
       origin: origin ?? { run, call, agent },
       settled,
-      ...(reason === undefined ? {} : { reason }),
-      ...(until === undefined ? {} : { until }),
     };
     context
       .ask(question)
@@ -126,8 +126,9 @@ function spentAfter(event: RunEvent, spent: Spent): Spent {
   }
 }
 
-const verdictOf = ({ approved, reason, by }: EventOf<"approval.resolved">): Verdict => ({
-  approved,
-  ...(reason === undefined ? {} : { reason }),
-  ...(by === undefined ? {} : { by }),
-});
+function verdictOf(event: AnsweredEvent): Verdict {
+  const { reason, by } = event;
+  const said = { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+  if (event.type === "approval.resolved") return { approved: event.approved, ...said };
+  return { approved: event.answered, ...said, ...(event.answer === undefined ? {} : { answer: event.answer }) };
+}

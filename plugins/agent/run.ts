@@ -39,8 +39,8 @@ export async function runAgent(runs: Runs, task: Task, context: ToolContext): Pr
   );
   context.log.info("agent called as a tool", { run: context.run, call: context.call, agent: task.agent, child: run });
   context.progress(`run ${run}\n`);
-  const answer = (call: string, { approved, reason, by }: Verdict) => {
-    const body = { call, approved, ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+  const answer = (call: string, { arguments: _, for: __, ...verdict }: Verdict) => {
+    const body = { call, ...verdict };
     return runs.signal(run, "approve", body, `approve:${call}`);
   };
   const called = new CalledRun({ run, agent: task.agent, context, answer });

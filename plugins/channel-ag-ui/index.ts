@@ -3,6 +3,7 @@ import {
   type ChannelHost,
   channelOptions,
   definePlugin,
+  isAsked,
   type Runs,
   startRun,
   streamRun,
@@ -24,7 +25,7 @@ export default definePlugin({
   options: Options,
   projection: ({ run, session }) => {
     const { project, heartbeat } = new AgUiProjection({ threadId: session ?? run, runId: run, run });
-    return { project, heartbeat, failed: failureFrame, until: isQuestion };
+    return { project, heartbeat, failed: failureFrame, until: isAsked };
   },
   create: (options): Channel<FastifyInstance> => ({ mount: (host) => mountRun(host, options) }),
 });
@@ -47,7 +48,7 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, co
         ? await startRun(opening, toRunRequest(request.params.agent, body))
         : { ...opening, runs: host.runsFor(request), ...waiting };
     const projection = new AgUiProjection({ threadId: body.threadId, runId: body.runId, run: served.run });
-    await streamRun({ ...served, until: isQuestion }, projection.project, {
+    await streamRun({ ...served, until: isAsked }, projection.project, {
       failed: failureFrame,
       heartbeat: projection.heartbeat,
     });
@@ -56,8 +57,6 @@ function mountRun(host: ChannelHost<FastifyInstance>, { prefix, onDisconnect, co
 }
 
 /** An interrupt ends an AG-UI run; ours waits and continues when the answer arrives with the next one. */
-const isQuestion = (event: { readonly type: string }): boolean => event.type === "approval.requested";
-
 async function answerInterrupts(
   runs: Runs,
   resume: NonNullable<z.output<typeof RunAgentInput>["resume"]>,
@@ -67,10 +66,17 @@ async function answerInterrupts(
   for (const { interruptId, status, payload } of resume) {
     const asked = parseInterrupt(interruptId);
     if (asked === undefined) throw new VenturiError("run.resume", "invalid_input", "this interrupt is not known");
-    const refused = payload === false || (typeof payload === "object" && payload.approved === false);
+    const { call } = asked;
+    const question = (await runs.pending(asked.run)).find((open) => open.call === call);
+    const isInput = question !== undefined && question.kind !== "approve";
+    const refused = !isInput && (payload === false || isRefusal(payload));
     const approved = status === "resolved" && !refused;
-    await runs.signal(asked.run, "approve", { call: asked.call, approved, by }, `approve:${asked.call}`);
+    const answer = isInput && approved && payload !== undefined ? { answer: payload } : {};
+    await runs.signal(asked.run, "approve", { call, approved, by, ...answer }, `approve:${call}`);
     waiting ??= { run: asked.run, after: asked.seq };
   }
   return waiting;
 }
+
+const isRefusal = (payload: unknown): boolean =>
+  typeof payload === "object" && payload !== null && "approved" in payload && payload.approved === false;

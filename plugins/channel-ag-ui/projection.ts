@@ -1,4 +1,5 @@
 import {
+  type AskedEvent,
   dataFrame,
   type EventOf,
   type RunEvent,
@@ -19,7 +20,7 @@ export interface AgUiRun {
 }
 
 /** Encodes the waiting run, the event after which it continues, and the call. */
-const interruptId = (event: EventOf<"approval.requested">): string => `${event.run}/${event.seq}/${event.call}`;
+const interruptId = (event: AskedEvent): string => `${event.run}/${event.seq}/${event.call}`;
 export function parseInterrupt(id: string): { run: string; seq: number; call: string } | undefined {
   const [, run, seq, call] = /^([^/]+)\/(\d+)\/(.+)$/.exec(id) ?? [];
   return run === undefined || call === undefined ? undefined : { run, seq: Number(seq), call };
@@ -116,6 +117,13 @@ export class AgUiProjection {
         const about = origin === undefined ? { toolCallId } : { metadata: { origin, arguments: event.arguments } };
         const message = reason ?? `May ${who} run?`;
         const interrupt = { id: interruptId(event), reason: "approval", message, ...about };
+        return this.#finish({ outcome: { type: "interrupt", interrupts: [interrupt] } });
+      }
+      case "question.asked": {
+        const { kind, message, schema, choices, url, origin } = event;
+        const responseSchema = schema ?? (choices === undefined ? { type: "string" } : { enum: choices });
+        const metadata = { ...(url === undefined ? {} : { url }), ...(origin === undefined ? {} : { origin }) };
+        const interrupt = { id: interruptId(event), reason: kind, message, responseSchema, metadata };
         return this.#finish({ outcome: { type: "interrupt", interrupts: [interrupt] } });
       }
       default:

@@ -43,7 +43,7 @@ export const RunAgentInput = z.looseObject({
       z.looseObject({
         interruptId: z.string(),
         status: z.enum(["resolved", "cancelled"]),
-        payload: z.union([z.boolean(), z.looseObject({ approved: z.boolean().optional() })]).optional(),
+        payload: z.unknown().optional(),
       }),
     )
     .nullish(),

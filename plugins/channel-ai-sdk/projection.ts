@@ -96,6 +96,15 @@ export class UiProjection {
         const asked = dataFrame({ type: "tool-approval-request", approvalId: id, toolCallId: event.call });
         return origin + asked + this.#endStep() + dataFrame({ type: "finish", finishReason: "tool-calls" }) + end;
       }
+      case "question.asked": {
+        const { run, call, kind, name, message, schema, choices, url, fallback, until } = event;
+        const data = { run, call, kind, name, message, schema, choices, url, fallback, until };
+        return dataFrame({ type: "data-question", id: call, data });
+      }
+      case "question.answered": {
+        const { run, call, answered, answer } = event;
+        return dataFrame({ type: "data-question", id: call, data: { run, call, answered, answer } });
+      }
       default:
         return "";
     }

@@ -4,33 +4,40 @@ import { z } from "zod";
 import { examples } from "./examples.ts";
 import { Failure, PendingView } from "./view.ts";
 
-/** `GET /v1/approvals`: all open questions, oldest run first. */
+/** `GET /v1/questions`: all open questions, oldest run first. `GET /v1/approvals`: those about approval. */
 export function mountApprovals(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
-  server.get("/v1/approvals", { schema }, async (request) => {
-    const { agent, cursor, limit } = request.query;
-    const runs = host.runsFor(request);
-    const query = {
-      waiting: true,
-      oldestFirst: true,
-      ...(agent === undefined ? {} : { agent }),
-      ...(cursor === undefined ? {} : { cursor }),
-    };
-    const page = await runs.list({ ...query, limit });
-    const approvals: Entry[] = [];
-    let read = 0;
-    let bytes = 0;
-    // One after the other, and no more than a page: each may have read a long history for large arguments.
-    for (const row of page.runs) {
-      const questions = await questionsOf(runs, row);
-      bytes += JSON.stringify(questions).length;
-      if (read > 0 && bytes > pageBytes) break;
-      approvals.push(...questions);
-      read += 1;
-    }
-    const { cursor: next } = read === page.runs.length ? page : await runs.list({ ...query, limit: read });
-    return { approvals: once(approvals), cursor: next };
+  server.get("/v1/approvals", { schema: schemas.approvals }, async (request) => {
+    const { entries, cursor } = await open(host.runsFor(request), request.query);
+    return { approvals: entries.filter(({ kind }) => kind === "approve"), cursor };
   });
+  server.get("/v1/questions", { schema: schemas.questions }, async (request) => {
+    const { entries, cursor } = await open(host.runsFor(request), request.query);
+    return { questions: entries, cursor };
+  });
+}
+
+async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>) {
+  const query = {
+    waiting: true,
+    oldestFirst: true,
+    ...(agent === undefined ? {} : { agent }),
+    ...(cursor === undefined ? {} : { cursor }),
+  };
+  const page = await runs.list({ ...query, limit });
+  const found: Entry[] = [];
+  let read = 0;
+  let bytes = 0;
+  // One after the other, and no more than a page: each may have read a long history for large arguments.
+  for (const row of page.runs) {
+    const questions = await questionsOf(runs, row);
+    bytes += JSON.stringify(questions).length;
+    if (read > 0 && bytes > pageBytes) break;
+    found.push(...questions);
+    read += 1;
+  }
+  const { cursor: next } = read === page.runs.length ? page : await runs.list({ ...query, limit: read });
+  return { entries: once(found), cursor: next };
 }
 
 type Entry = z.output<typeof ApprovalView>;
@@ -38,13 +45,15 @@ type Entry = z.output<typeof ApprovalView>;
 async function questionsOf(runs: Runs, { run, agent, session, request }: RunRow): Promise<Entry[]> {
   const pending = await runs.pending(run);
   const parent = request.parent === undefined ? {} : { parent: { run: request.parent.run, call: request.parent.call } };
-  return pending.map((question) => ({
+  return pending.map(({ choices, schema, ...question }) => ({
     run,
     agent,
     ...(session === undefined ? {} : { session }),
     ...parent,
     ...question,
     arguments: { ...question.arguments },
+    ...(choices === undefined ? {} : { choices: [...choices] }),
+    ...(schema === undefined ? {} : { schema: { ...schema } }),
   }));
 }
 
@@ -63,19 +72,30 @@ const ApprovalView = PendingView.extend({
 
 named("Approval", ApprovalView);
 
-const schema = {
-  summary: "Pending approvals",
-  tags: ["approvals"],
-  querystring: z.object({
-    agent: z.string().optional(),
-    cursor: z.string().optional(),
-    limit: z.coerce.number().int().min(1).max(200).default(50),
-  }),
-  response: {
-    200: z
-      .object({ approvals: z.array(ApprovalView), cursor: z.string().optional() })
-      .meta({ examples: [examples.approvals] }),
-    "4XX": Failure,
-    "5XX": Failure,
+const Query = z.object({
+  agent: z.string().optional(),
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(200).default(50),
+});
+const failures = { "4XX": Failure, "5XX": Failure };
+const cursor = z.string().optional();
+const schemas = {
+  approvals: {
+    summary: "Pending approvals",
+    tags: ["approvals"],
+    querystring: Query,
+    response: {
+      200: z.object({ approvals: z.array(ApprovalView), cursor }).meta({ examples: [examples.approvals] }),
+      ...failures,
+    },
+  },
+  questions: {
+    summary: "Pending questions: approvals, and what tools ask",
+    tags: ["approvals"],
+    querystring: Query,
+    response: {
+      200: z.object({ questions: z.array(ApprovalView), cursor }).meta({ examples: [examples.questions] }),
+      ...failures,
+    },
   },
 };

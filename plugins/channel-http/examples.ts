@@ -5,6 +5,7 @@ const usage = { inputTokens: 25, outputTokens: 9 };
 const timing = { providerWait: 120, providerStream: 310.5, tool: 2.1, approval: 0, client: 0, runtime: 1.4 };
 const ended = { ...row, status: "finished", finish: "stop", output: "17 * 23 is 391.", usage, rounds: 2, timing };
 const question = {
+  kind: "approve",
   call: "call_1",
   name: "refund",
   arguments: { order: "4711", amount: 120 },
@@ -107,6 +108,21 @@ export const examples = {
   },
   session: { session: "s-17", runs: [{ ...ended, input: { text: "What is 17 * 23?" } }] },
   approvals: { approvals: [{ run, agent: "assistant", ...question }] },
+  questions: {
+    questions: [
+      {
+        run,
+        agent: "assistant",
+        kind: "input",
+        call: "call_2.1",
+        name: "ask",
+        arguments: {},
+        message: "Which day suits you?",
+        choices: ["Monday", "Tuesday"],
+        since: 1789000003000,
+      },
+    ],
+  },
   trace: { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: { name: "venturi" }, spans: [] }] }] },
   fixture: "name: run_17\nadvance: round\nturns:\n  - text: [Hel, lo]\n    finish: stop\n    pace: 20\n",
   content: "the bytes",

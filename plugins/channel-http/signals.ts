@@ -5,7 +5,7 @@ import { examples } from "./examples.ts";
 import { endingOf } from "./state.ts";
 import { Failure, overview, RunView } from "./view.ts";
 
-/** Signals to a running run: cancel, approve or refuse a tool call, add a message. */
+/** Signals to a running run: cancel, approve or refuse a tool call, answer a question, add a message. */
 export function mountSignals(host: ChannelHost<FastifyInstance>): void {
   const server = host.server.withTypeProvider<ZodRoutes>();
   server.post("/v1/runs/:run/cancel", { schema: schemas.cancel }, async (request, reply) => {
@@ -20,6 +20,13 @@ export function mountSignals(host: ChannelHost<FastifyInstance>): void {
     const { run, call } = request.params;
     const runs = host.runsFor(request);
     tellOrConflict(run, await runs.signal(run, "approve", { call, ...request.body }, `approve:${call}`));
+    return reply.header("x-venturi-run", run).code(202).send({ run });
+  });
+  server.post("/v1/runs/:run/questions/:call", { schema: schemas.answer }, async (request, reply) => {
+    const { run, call } = request.params;
+    const { decline = false, ...body } = request.body;
+    const runs = host.runsFor(request);
+    tellOrConflict(run, await runs.signal(run, "approve", { call, approved: !decline, ...body }, `approve:${call}`));
     return reply.header("x-venturi-run", run).code(202).send({ run });
   });
   server.post("/v1/runs/:run/messages", { schema: schemas.message }, async (request, reply) => {
@@ -72,6 +79,19 @@ const schemas = {
           { approved: false, reason: "too expensive" },
         ],
       }),
+    response: { 202: Accepted, ...failures },
+  },
+  answer: {
+    summary: "Answer a tool's question, or decline it",
+    tags: ["runs"],
+    params: z.object({ run: z.string(), call: z.string() }),
+    body: z
+      .strictObject({
+        answer: z.unknown().exactOptional().describe("has to fit the question's schema and choices; else a text"),
+        decline: z.boolean().exactOptional(),
+        reason: z.string().max(4000).exactOptional(),
+      })
+      .meta({ examples: [{ answer: "Tuesday" }, { answer: { day: "Tuesday", seats: 2 } }, { decline: true }] }),
     response: { 202: Accepted, ...failures },
   },
   message: {

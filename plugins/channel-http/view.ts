@@ -16,12 +16,20 @@ export const Failure = named("Failure", z.object({ error: ErrorBody }));
 
 /** An open question. */
 export const PendingView = z.object({
-  call: z.string().describe("what POST /v1/runs/{run}/approvals/{call} takes"),
+  kind: z
+    .enum(["approve", "input", "elicit"])
+    .describe("approve: whether a call may be made; others: a tool's question"),
+  call: z.string().describe("what POST /v1/runs/{run}/approvals/{call} and …/questions/{call} take"),
   name: z.string().describe("the tool"),
-  arguments: z.record(z.string(), z.unknown()),
+  arguments: z.record(z.string(), z.unknown()).describe("of the call to be approved"),
   reason: z.string().optional(),
+  message: z.string().optional().describe("what is asked, when it is not approval"),
+  schema: z.record(z.string(), z.unknown()).optional().describe("JSON Schema of the answer; without one it is a text"),
+  choices: z.array(z.string()).optional(),
+  url: z.string().optional().describe("where the person does what is asked"),
+  fallback: z.unknown().optional().describe("the answer when nobody gives one in time"),
   since: z.number(),
-  until: z.number().optional().describe("when an unanswered approval counts as denied"),
+  until: z.number().optional().describe("when it counts as denied, or gets its fallback"),
   origin: z
     .object({ run: z.string(), call: z.string(), agent: z.string() })
     .optional()

@@ -80,7 +80,7 @@ export async function settle(serving: Serving, watch: Watch): Promise<Json> {
       seq = batch.at(-1)?.seq ?? seq;
       const last = batch.at(-1);
       if (last !== undefined && isTerminal(last)) return await callResult(runs, last);
-      if (!batch.some(({ type }) => type === "approval.requested")) continue;
+      if (!batch.some(isAsked)) continue;
       const open = await openQuestions(serving, run, watch.answered);
       if (open !== undefined && isTask) return createdTask(await runs.get(run));
       if (open !== undefined && client.era === "modern") return inputRequired(open, { run, seq });

@@ -1,4 +1,4 @@
-import { type AgentInfo, type PendingApproval, type Runs, VenturiError } from "venturi/plugin";
+import { type AgentInfo, type PendingQuestion, type Runs, VenturiError } from "venturi/plugin";
 import { isObject, type Json } from "./rpc.ts";
 import type { Serving } from "./serving.ts";
 
@@ -29,8 +29,13 @@ export const inputRequests = (forms: Open["forms"]): Json =>
  * A question of a run as a form for the client's user. Accepting it approves the call with the values of the form; those that no
  * form can show stay as the model wrote them.
  */
-function elicitation(agent: AgentInfo | undefined, question: PendingApproval): Json {
-  const { name, arguments: given, reason, origin } = question;
+function elicitation(agent: AgentInfo | undefined, question: PendingQuestion): Json {
+  const { name, arguments: given, reason, origin, message, url } = question;
+  if (message !== undefined) {
+    return url === undefined
+      ? { mode: "form", message, requestedSchema: question.schema ?? textForm(question.choices) }
+      : { mode: "url", message, url, elicitationId: question.call };
+  }
   const who = origin?.agent ?? agent?.name ?? "The agent";
   const shown = JSON.stringify(given);
   const what = `${who} wants to call ${name} with ${shown.length > 2_000 ? `${shown.slice(0, 2_000)}…` : shown}`;
@@ -41,8 +46,15 @@ function elicitation(agent: AgentInfo | undefined, question: PendingApproval): J
   };
 }
 
+/** A form is an object, so an answer that is a text has a field of its own. */
+const textForm = (choices: readonly string[] | undefined): Json => ({
+  type: "object",
+  properties: { answer: { type: "string", ...(choices === undefined ? {} : { enum: [...choices] }) } },
+  required: ["answer"],
+});
+
 /** Forms are flat: texts, numbers, booleans and choices. */
-function formOf(agent: AgentInfo | undefined, { name, arguments: given }: PendingApproval): Json {
+function formOf(agent: AgentInfo | undefined, { name, arguments: given }: PendingQuestion): Json {
   const parameters = agent?.tools.find((tool) => tool.name === name)?.parameters;
   const declared = isObject(parameters?.properties) ? parameters.properties : {};
   const properties: Record<string, Json> = {};
@@ -98,10 +110,14 @@ interface Answer {
   readonly by: string;
 }
 
-function verdictOf({ arguments: asked }: PendingApproval, reply: unknown) {
+function verdictOf({ kind, schema, url, arguments: asked }: PendingQuestion, reply: unknown) {
   const { action, content } = isObject(reply) ? reply : {};
   if (action !== "accept") {
     return { approved: false, reason: action === "decline" ? "the user declined" : "the user dismissed the question" };
+  }
+  if (kind !== "approve") {
+    if (url !== undefined) return { approved: true };
+    return { approved: true, answer: schema === undefined && isObject(content) ? content.answer : content };
   }
   const isChanged = isObject(content) && Object.keys(content).length > 0;
   return { approved: true, ...(isChanged ? { arguments: { ...asked, ...content } } : {}) };

@@ -55,6 +55,14 @@ export const Command = z.discriminatedUnion("type", [
     arguments: z.record(z.string(), z.unknown()).optional().describe("what the tool is called with instead"),
     for: z.literal("run").optional().describe("allow all further calls of this tool in this run too"),
   }),
+  z.strictObject({
+    type: z.literal("answer"),
+    run,
+    call: z.string(),
+    answer: z.unknown().optional().describe("of a question; has to fit its schema and choices"),
+    decline: z.boolean().optional(),
+    reason: z.string().max(4000).optional(),
+  }),
   z.strictObject({ type: z.literal("message"), run, text: z.string().min(1) }),
   z.strictObject({ type: z.literal("ping"), id }),
 ]);

@@ -145,6 +145,12 @@ export class Connection {
         };
         return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
       }
+      case "answer": {
+        const { run, call, answer, decline = false, reason } = command;
+        const said = { ...(answer === undefined ? {} : { answer }), ...(reason === undefined ? {} : { reason }) };
+        const body = { call, approved: !decline, ...said };
+        return mustArrive(await this.#runs.signal(run, "approve", body, `approve:${call}`));
+      }
       case "message":
         return mustArrive(await this.#runs.signal(command.run, "message", { text: command.text }));
       case "ping":

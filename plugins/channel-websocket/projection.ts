@@ -64,6 +64,15 @@ export class Projection {
       }
       case "approval.resolved":
         return [json({ ...ofCall("approval_result", event), approved: event.approved, reason: event.reason })];
+      case "question.asked": {
+        const { kind, name, message, schema, choices, url, fallback, until, origin } = event;
+        const asked = { kind, name, message, schema, choices, url, fallback, until, origin };
+        return [json({ ...ofCall("question", event), ...asked })];
+      }
+      case "question.answered": {
+        const { answered, answer, reason } = event;
+        return [json({ ...ofCall("question_result", event), answered, answer, reason })];
+      }
       case "round.retracted":
         if (this.#sentences !== undefined) this.#sentences = new Sentences();
         return [json({ type: "stream_retract", run, seq, round: event.round })];

@@ -59,6 +59,7 @@ export class Loop {
       ...(typeof body.reason === "string" ? { reason: body.reason } : {}),
       ...(typeof body.by === "string" ? { by: body.by } : {}),
       ...(isRecord(body.arguments) ? { arguments: body.arguments } : {}),
+      ...(body.answer === undefined ? {} : { answer: body.answer }),
       ...(body.for === "run" ? { for: "run" as const } : {}),
     });
   }

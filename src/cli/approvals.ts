@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
-import type { PendingApproval } from "../core/ports/runs.ts";
+import type { PendingQuestion } from "../core/run/questions.ts";
 import { example } from "./globals.ts";
 import { forOneLine, show, showJson } from "./screen.ts";
 import { addServiceOptions, askService, type ServiceOptions } from "./service-client.ts";
@@ -9,10 +9,11 @@ interface Options extends ServiceOptions {
   readonly json?: true;
   readonly approve?: true;
   readonly deny?: true;
+  readonly answer?: string;
   readonly reason?: string;
 }
 
-type Open = PendingApproval & { readonly run: string; readonly agent: string };
+type Open = PendingQuestion & { readonly run: string; readonly agent: string };
 
 /** `venturi approvals`: lists open questions; with a run and a call, answers one. */
 export function configure(command: Command): void {
@@ -22,32 +23,56 @@ export function configure(command: Command): void {
       .argument("[call]", "the call it asks about; may be left out when there is one"),
   )
     .option("--approve", "let the tool run")
-    .option("--deny", "do not")
+    .option("--deny", "do not; or decline a tool's question")
+    .option("--answer <text>", "answer a tool's question: a text, or JSON where the question has a schema")
     .option("--reason <text>", "passed to the model when the call is denied")
     .option("--json", "one JSON line a question")
-    .addHelpText("after", example("venturi approvals", 'venturi approvals run_0m5x… --deny --reason "too expensive"'))
+    .addHelpText(
+      "after",
+      example(
+        "venturi approvals",
+        'venturi approvals run_0m5x… --deny --reason "too expensive"',
+        "venturi approvals run_0m5x… --answer Tuesday",
+      ),
+    )
     .action(async (run: string | undefined, call: string | undefined, options: Options) => {
-      const { approvals } = await askService<{ approvals: Open[] }>(command, {
+      const { questions } = await askService<{ questions: Open[] }>(command, {
         ...options,
-        path: "/v1/approvals?limit=200",
+        path: "/v1/questions?limit=200",
       });
-      if (!options.approve && !options.deny)
+      const { approve, deny, answer, reason } = options;
+      const given = [approve, deny, answer].filter((option) => option !== undefined).length;
+      if (given === 0) {
         return list(
-          approvals.filter((open) => run === undefined || open.run === run),
+          questions.filter((open) => run === undefined || open.run === run),
           options,
         );
-      if (run === undefined || (options.approve && options.deny)) {
-        throw new VenturiError("cli.approvals", "invalid_input", "name the run, and one of --approve and --deny");
       }
-      const asked = call ?? onlyCall(approvals, run);
-      const body = {
-        approved: options.approve === true,
-        ...(options.reason === undefined ? {} : { reason: options.reason }),
-      };
-      const path = `/v1/runs/${encodeURIComponent(run)}/approvals/${encodeURIComponent(asked)}`;
-      await askService(command, { ...options, path, body });
-      show(process.stdout, `${run} ${asked} ${body.approved ? "approved" : "denied"}\n`);
+      if (run === undefined || given > 1) {
+        const message = "name the run, and one of --approve, --deny and --answer";
+        throw new VenturiError("cli.approvals", "invalid_input", message);
+      }
+      const asked = call ?? onlyCall(questions, run);
+      const open = questions.find((question) => question.run === run && question.call === asked);
+      const isInput = answer !== undefined || (open !== undefined && open.kind !== "approve");
+      const said = isInput
+        ? { ...(deny ? { decline: true } : {}), ...(answer === undefined ? {} : { answer: readTyped(answer, open) }) }
+        : { approved: approve === true };
+      const path = `/v1/runs/${encodeURIComponent(run)}/${isInput ? "questions" : "approvals"}/${encodeURIComponent(asked)}`;
+      await askService(command, { ...options, path, body: { ...said, ...(reason === undefined ? {} : { reason }) } });
+      const done = deny ? (isInput ? "declined" : "denied") : isInput ? "answered" : "approved";
+      show(process.stdout, `${run} ${asked} ${done}\n`);
     });
+}
+
+/** JSON where the question has a schema. Text that is none goes as it is, so that the service says what is wrong with it. */
+function readTyped(typed: string, open: Open | undefined): unknown {
+  if (open?.schema === undefined) return typed;
+  try {
+    return JSON.parse(typed) as unknown;
+  } catch {
+    return typed;
+  }
 }
 
 function onlyCall(approvals: readonly Open[], run: string): string {
@@ -60,15 +85,16 @@ function onlyCall(approvals: readonly Open[], run: string): string {
 }
 
 function list(approvals: readonly Open[], { json }: Options): void {
-  if (approvals.length === 0 && !json) show(process.stderr, "no pending approvals\n");
+  if (approvals.length === 0 && !json) show(process.stderr, "no pending questions\n");
   for (const open of approvals) {
     if (json) showJson(process.stdout, JSON.stringify(open));
     else show(process.stdout, `${forOneLine(lineOf(open))}\n`);
   }
 }
 
-function lineOf({ run, agent, call, name, arguments: input, since, until }: Open): string {
+function lineOf({ run, agent, call, name, message, choices, arguments: input, since, until }: Open): string {
+  const what = message === undefined ? JSON.stringify(input) : [message, ...(choices ?? [])].join(" | ");
   const asked = new Date(since).toISOString().slice(0, 19).replace("T", " ");
   const left = until === undefined ? "" : `, until ${new Date(until).toISOString().slice(0, 19).replace("T", " ")}`;
-  return `${run} ${call}  ${agent}: ${name} ${JSON.stringify(input)}  (asked ${asked}${left})`;
+  return `${run} ${call}  ${agent}: ${name} ${what}  (asked ${asked}${left})`;
 }

@@ -1,10 +1,13 @@
 import { randomInt } from "node:crypto";
 import { createInterface } from "node:readline/promises";
 import type { EventOf } from "../core/run/events.ts";
+import type { AskedEvent } from "../core/run/questions.ts";
 import { ansiOf, forOneLine, reset, type Shown, styled, wantsColor } from "./screen.ts";
 
 export interface Answer {
   readonly approved: boolean;
+  /** To a tool's question. */
+  readonly answer?: unknown;
   readonly reason?: string;
 }
 
@@ -16,9 +19,9 @@ const tries = 3;
  * random number per question: no text that a model or tool printed earlier can contain it, so it cannot trick the user into
  * approving.
  */
-export async function askApproval(event: EventOf<"approval.requested">): Promise<Answer> {
+export async function askPerson(event: AskedEvent): Promise<Answer> {
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true) {
-    return { approved: false, reason: "nobody is at the terminal to approve it" };
+    return { approved: false, reason: "nobody is at the terminal to answer" };
   }
   const ask = createInterface({ input: process.stdin, output: process.stderr });
   const interrupted = new AbortController();
@@ -28,6 +31,9 @@ export async function askApproval(event: EventOf<"approval.requested">): Promise
     process.emit("SIGINT");
   });
   try {
+    if (event.type === "question.asked") {
+      return answerOf(event, await ask.question(inputQuestionOf(event), { signal: interrupted.signal }));
+    }
     for (let left = tries; left > 0; left--) {
       const number = String(randomInt(100, 1_000));
       const answer = await ask.question(questionOf(event, number), { signal: interrupted.signal });
@@ -47,6 +53,37 @@ export function verdictOf(answer: string, number: string): Answer | undefined {
   const said = answer.trim();
   if (said === number) return { approved: true };
   return /^(?:no?)?$/i.test(said) ? { approved: false, reason: "refused at the terminal" } : undefined;
+}
+
+/** What was typed, as the question wants it: the number of a choice, JSON where there is a schema, else the text. */
+export function answerOf({ choices, schema, url }: EventOf<"question.asked">, typed: string): Answer {
+  const said = typed.trim();
+  if (said === "") return { approved: false, reason: "declined at the terminal" };
+  if (url !== undefined) return { approved: true };
+  const choice = choices?.[Number(said) - 1] ?? said;
+  if (choices !== undefined || schema === undefined) return { approved: true, answer: choice };
+  try {
+    return { approved: true, answer: JSON.parse(said) };
+  } catch {
+    return { approved: true, answer: said };
+  }
+}
+
+function inputQuestionOf({ name, message, choices, schema, url, origin }: EventOf<"question.asked">): string {
+  const who = origin === undefined ? "" : ` for the agent ${forOneLine(origin.agent)}`;
+  const how = url === undefined ? "Type your answer" : "Type done when you have done it there";
+  const form = schema === undefined ? [] : [`  as JSON that fits ${forOneLine(JSON.stringify(schema))}\n`];
+  const lines: Shown[] = [
+    reset,
+    "\n",
+    wantsColor(process.stderr) ? styled("inverse", " Venturi asks ") : "[ Venturi asks ]",
+    ` ${forOneLine(name)}${who}: ${forOneLine(message)}\n`,
+    ...(choices ?? []).map((choice, index) => `  ${index + 1}. ${forOneLine(choice)}\n`),
+    ...(url === undefined ? [] : [`  at ${forOneLine(url)}\n`]),
+    ...form,
+    `  ${how}, or press Enter to decline: `,
+  ];
+  return lines.map(ansiOf).join("");
 }
 
 /** The question, with all untrusted text on separate lines. */

@@ -5,7 +5,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import type { Command } from "commander";
 import { VenturiError } from "../core/errors/errors.ts";
 import { type Host, openHost } from "../host/open.ts";
-import { askApproval } from "./approve.ts";
+import { askPerson } from "./approve.ts";
 import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { ansiOf, forOneLine, reset, show, styled, wantsColor } from "./screen.ts";
@@ -62,7 +62,7 @@ async function converse(chat: Chat, { json }: { json: boolean }): Promise<void> 
     remember(chat.historyFile, line);
     const { agent, session } = chat;
     await watchRun(
-      { runs: chat.host.runs, printer: openPrinter({ json }), approve: askApproval },
+      { runs: chat.host.runs, printer: openPrinter({ json }), approve: askPerson },
       { agent, session, input: { text: line } },
     );
   }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { fromJson, VenturiError } from "../core/errors/errors.ts";
 import type { ForkRequest } from "../core/run/fork.ts";
 import { openHost } from "../host/open.ts";
-import { askApproval } from "./approve.ts";
+import { askPerson } from "./approve.ts";
 import { example, globalsOf } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { openPrinter } from "./terminal.ts";
@@ -59,7 +59,7 @@ export function configure(command: Command): void {
       try {
         const forked = await host.runs.fork(run, request);
         const printer = openPrinter({ json: options.json === true, quiet: options.quiet === true });
-        const last = await watchStarted({ runs: host.runs, printer, approve: askApproval }, forked.run);
+        const last = await watchStarted({ runs: host.runs, printer, approve: askPerson }, forked.run);
         if (last.type === "run.failed") process.exitCode = fromJson(last.error).exit;
       } finally {
         await host.close();

@@ -1,4 +1,5 @@
 import type { RunEvent } from "../core/run/events.ts";
+import { isAsked } from "../core/run/questions.ts";
 import { duration, type TextPrinter } from "./printer.ts";
 import { block, noBlock, type Show } from "./screen.ts";
 
@@ -58,8 +59,7 @@ export function withLiveCalls(
         quietSince = performance.now();
         printer.print(event);
       }
-      const pauses =
-        event.type === "approval.requested" || event.type === "run.finished" || event.type === "run.failed";
+      const pauses = isAsked(event) || event.type === "run.finished" || event.type === "run.failed";
       if (pauses) return stop();
       timer ??= setInterval(draw, interval).unref();
       if (event.type !== "tool_call.delta" && (before > 0 || calls.size > 0)) draw();

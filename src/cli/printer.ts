@@ -63,6 +63,8 @@ export class TextPrinter implements Printer {
         return this.#step(event, event.attempt > 1 ? `started, attempt ${event.attempt}` : "started");
       case "approval.requested":
         return this.#step(event, "waits for approval");
+      case "question.asked":
+        return this.#step(event, `asks: ${brief(event.message)}`);
       case "tool_call.rejected":
         return this.#note(this.#red("✗"), ` ${brief(event.name)} `, this.#dim(brief(event.error.err)));
       case "tool.output":

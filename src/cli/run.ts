@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { fromJson, VenturiError } from "../core/errors/errors.ts";
 import { openHost } from "../host/open.ts";
-import { askApproval } from "./approve.ts";
+import { askPerson } from "./approve.ts";
 import { example, globalsOrBox } from "./globals.ts";
 import { quietly } from "./quiet.ts";
 import { openPrinter, readInput } from "./terminal.ts";
@@ -43,7 +43,7 @@ export function configure(command: Command): void {
           {
             runs: host.runs,
             printer: openPrinter({ json: options.json === true, quiet: options.quiet === true }),
-            approve: askApproval,
+            approve: askPerson,
           },
           {
             agent,

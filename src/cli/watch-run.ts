@@ -1,13 +1,16 @@
+import { messageOf, wrap } from "../core/errors/errors.ts";
 import type { Runs } from "../core/ports/runs.ts";
-import { type EventOf, isTerminal, type TerminalEvent } from "../core/run/events.ts";
+import { isTerminal, type TerminalEvent } from "../core/run/events.ts";
+import { type AskedEvent, isAsked } from "../core/run/questions.ts";
 import type { RunRequest } from "../core/run/run-request.ts";
 import type { Printer } from "./printer.ts";
+import { show } from "./screen.ts";
 
 export interface Watch {
   readonly runs: Runs;
   readonly printer: Printer;
   /** Called when a tool needs approval; without a terminal it is refused. */
-  readonly approve: (event: EventOf<"approval.requested">) => Promise<{ approved: boolean; reason?: string }>;
+  readonly approve: (event: AskedEvent) => Promise<{ approved: boolean; reason?: string; answer?: unknown }>;
 }
 
 /** Starts a run and prints it. */
@@ -24,16 +27,26 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
     stopping = true;
     runs.cancel(run, "interrupted at the terminal").catch(() => process.exit(1));
   };
+  /** An answer that does not fit is asked for again. */
+  const ask = async (event: AskedEvent): Promise<void> => {
+    for (;;) {
+      const body = { call: event.call, by: "terminal", ...(await approve(event)) };
+      try {
+        await runs.signal(run, "approve", body, `approve:${event.call}`);
+        return;
+      } catch (thrown) {
+        if (!body.approved || wrap("cli.run", thrown).code !== "invalid_input") throw thrown;
+        show(process.stderr, `${messageOf(thrown)}\n`);
+      }
+    }
+  };
   process.on("SIGINT", onInterrupt);
   try {
     for await (const batch of runs.follow(run, { channel: "cli" })) {
       for (const event of batch) {
         printer.print(event);
         if (isTerminal(event)) return event;
-        if (event.type === "approval.requested" && (await isOpen(runs, event))) {
-          const answer = await approve(event);
-          await runs.signal(run, "approve", { call: event.call, by: "terminal", ...answer }, `approve:${event.call}`);
-        }
+        if (isAsked(event) && (await isOpen(runs, event))) await ask(event);
       }
     }
   } finally {
@@ -43,5 +56,5 @@ export async function watchStarted({ runs, printer, approve }: Watch, run: strin
 }
 
 /** A forked run begins with questions that were answered in the original. */
-const isOpen = async (runs: Runs, { run, call }: EventOf<"approval.requested">): Promise<boolean> =>
+const isOpen = async (runs: Runs, { run, call }: AskedEvent): Promise<boolean> =>
   (await runs.pending(run)).some((question) => question.call === call);

@@ -118,7 +118,15 @@ export class VenturiClient {
     return (await this.request<{ removed: string[] }>(call)).removed;
   }
 
-  /** Questions that wait for a person, oldest run first. */
+  /** All questions that wait for a person, oldest run first: approvals, and what tools ask. */
+  questions({
+    signal,
+    ...query
+  }: ApprovalsQuery & CallOptions = {}): Promise<{ questions: Approval[]; cursor?: string }> {
+    return this.request({ op: "question.list", path: "/v1/questions", query, signal });
+  }
+
+  /** Calls that wait for approval, oldest run first. */
   approvals({
     signal,
     ...query

@@ -105,6 +105,16 @@ export class Run {
     });
   }
 
+  /** Answers what a tool asks; the answer has to fit the question's schema and choices. */
+  async answer(call: string, answer: unknown, { signal }: CallOptions = {}): Promise<void> {
+    await this.#post("run.answer", `/questions/${encodeURIComponent(call)}`, { body: { answer }, signal });
+  }
+
+  async decline(call: string, { signal, ...body }: { reason?: string } & CallOptions = {}): Promise<void> {
+    const path = `/questions/${encodeURIComponent(call)}`;
+    await this.#post("run.decline", path, { body: { decline: true, ...body }, signal });
+  }
+
   /** Sends a message into the run; its next round sees it. */
   async steer(text: string, { signal }: CallOptions = {}): Promise<void> {
     await this.#post("run.steer", "/messages", { body: { text }, signal });

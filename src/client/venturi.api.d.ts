@@ -17,14 +17,26 @@ export type AgentView = {
 };
 
 export type Approval = {
-  /** what POST /v1/runs/{run}/approvals/{call} takes */
+  /** approve: whether a call may be made; others: a tool's question */
+  kind: "approve" | "input" | "elicit";
+  /** what POST /v1/runs/{run}/approvals/{call} and …/questions/{call} take */
   call: string;
   /** the tool */
   name: string;
+  /** of the call to be approved */
   arguments: Record<string, unknown>;
   reason?: string;
+  /** what is asked, when it is not approval */
+  message?: string;
+  /** JSON Schema of the answer; without one it is a text */
+  schema?: Record<string, unknown>;
+  choices?: Array<string>;
+  /** where the person does what is asked */
+  url?: string;
+  /** the answer when nobody gives one in time */
+  fallback?: unknown;
   since: number;
-  /** when an unanswered approval counts as denied */
+  /** when it counts as denied, or gets its fallback */
   until?: number;
   /** the called run whose question this is */
   origin?: {
@@ -101,14 +113,26 @@ export type MeView = {
 };
 
 export type Question = {
-  /** what POST /v1/runs/{run}/approvals/{call} takes */
+  /** approve: whether a call may be made; others: a tool's question */
+  kind: "approve" | "input" | "elicit";
+  /** what POST /v1/runs/{run}/approvals/{call} and …/questions/{call} take */
   call: string;
   /** the tool */
   name: string;
+  /** of the call to be approved */
   arguments: Record<string, unknown>;
   reason?: string;
+  /** what is asked, when it is not approval */
+  message?: string;
+  /** JSON Schema of the answer; without one it is a text */
+  schema?: Record<string, unknown>;
+  choices?: Array<string>;
+  /** where the person does what is asked */
+  url?: string;
+  /** the answer when nobody gives one in time */
+  fallback?: unknown;
   since: number;
-  /** when an unanswered approval counts as denied */
+  /** when it counts as denied, or gets its fallback */
   until?: number;
   /** the called run whose question this is */
   origin?: {

@@ -156,11 +156,30 @@ export type FeedGap = {
   at: number;
 };
 
-export type FeedItem = FeedOpened | FeedGap | FeedRunStarted | FeedRoundStarted | FeedApprovalRequested | FeedApprovalResolved | FeedRunFinished | FeedRunFailed | FeedTick;
+export type FeedItem = FeedOpened | FeedGap | FeedRunStarted | FeedRoundStarted | FeedApprovalRequested | FeedApprovalResolved | FeedQuestionAsked | FeedQuestionAnswered | FeedRunFinished | FeedRunFailed | FeedTick;
 
 export type FeedOpened = {
   type: "feed.opened";
   at: number;
+};
+
+export type FeedQuestionAnswered = {
+  type: "question.answered";
+  run: string;
+  agent: string;
+  at: number;
+  call: string;
+  answered?: boolean;
+};
+
+export type FeedQuestionAsked = {
+  type: "question.asked";
+  run: string;
+  agent: string;
+  at: number;
+  call: string;
+  name: string;
+  until?: number;
 };
 
 export type FeedRoundStarted = {
@@ -353,6 +372,42 @@ export type ProviderActivity = {
   omitted?: Array<string>;
 };
 
+export type QuestionAnswered = {
+  type: "question.answered";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  answered: boolean;
+  answer?: unknown;
+  reason?: string;
+  by?: string;
+  signal?: number;
+};
+
+export type QuestionAsked = {
+  type: "question.asked";
+  run: string;
+  seq: number;
+  at: number;
+  round: number;
+  call: string;
+  kind: "input" | "elicit";
+  name: string;
+  message: string;
+  schema?: Record<string, unknown>;
+  choices?: Array<string>;
+  url?: string;
+  fallback?: unknown;
+  until?: number;
+  origin?: {
+    run: string;
+    call: string;
+    agent: string;
+  };
+};
+
 export type ReasoningDelta = {
   type: "reasoning.delta";
   run: string;
@@ -456,7 +511,7 @@ export type RoundStarted = {
   skipped?: Array<string>;
 };
 
-export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | AgentChanged | AgentRevised | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
+export type RunEvent = RunStarted | RoundStarted | TextDelta | RefusalDelta | ReasoningDelta | ProviderActivity | ToolCallStarted | ToolCallDelta | ToolCallReady | ToolCallRejected | ToolStarted | ToolOutput | ToolFinished | ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | AgentChanged | AgentRevised | MessageAdded | ContextCompacted | RunResumed | GenerationFailed | RoundRetracted | GenerationFinished | RoundFinished | RunFinished | RunFailed;
 
 export type RunFailed = {
   type: "run.failed";

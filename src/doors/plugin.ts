@@ -181,6 +181,8 @@ export const httpError = door("plugin.httpError", face.httpError, "thrown: any")
 export const httpFailure = door("plugin.httpFailure", face.httpFailure, "op: string, failure: object");
 export const httpProvider = door("plugin.httpProvider", face.httpProvider, "provider: object");
 export const inputText = door("plugin.inputText", face.inputText, "argument 1: object");
+export const isAnswered = door("plugin.isAnswered", face.isAnswered, "event: object");
+export const isAsked = door("plugin.isAsked", face.isAsked, "event: object");
 export const isCode = door("plugin.isCode", face.isCode, "value: any");
 export const isMediaType = door("plugin.isMediaType", face.isMediaType, "text: string");
 export const isSchema = door("plugin.isSchema", face.isSchema, "value: any");
@@ -226,6 +228,7 @@ export const parseUntrusted = door(
   face.parseUntrusted,
   "text: string, limits: object|undefined",
 );
+export const pendingOf = door("plugin.pendingOf", face.pendingOf, "argument 1: object");
 export const portOf = door("plugin.portOf", face.portOf, "url: object");
 export const prefaced = door("plugin.prefaced", face.prefaced, "messages: array, keeps: function|undefined");
 export const provide = door("plugin.provide", face.provide, "token: symbol, value: any");

@@ -2,6 +2,7 @@ import { VenturiError } from "../core/errors/errors.ts";
 import type { Signal } from "../core/journal/journal.ts";
 import { type Clock, sleep } from "../core/ports/clock.ts";
 import type { RunEvent } from "../core/run/events.ts";
+import { isAnswered, isAsked } from "../core/run/questions.ts";
 import type { Crash } from "../core/run/signals.ts";
 
 /** Processes that a run may take down, as far as it is known to have been the cause. */
@@ -19,6 +20,8 @@ const progress: ReadonlySet<RunEvent["type"]> = new Set([
   "tool.finished",
   "approval.requested",
   "approval.resolved",
+  "question.asked",
+  "question.answered",
   "generation.finished",
   "generation.failed",
   "round.finished",
@@ -42,8 +45,8 @@ export function attemptsOf(history: readonly RunEvent[], signals: readonly Signa
   const open = new Set<string>();
   let lost = 0;
   for (const event of history) {
-    if (event.type === "approval.requested") open.add(event.call);
-    else if (event.type === "approval.resolved") open.delete(event.call);
+    if (isAsked(event)) open.add(event.call);
+    else if (isAnswered(event)) open.delete(event.call);
     else if (event.type === "run.resumed" && open.size === 0 && !excused.has(event.epoch - 1)) lost += 1;
     if (progress.has(event.type)) lost = 0;
   }

@@ -2,6 +2,7 @@ import { parse } from "../agent/schema/standard.ts";
 import { fromJson, VenturiError } from "../core/errors/errors.ts";
 import type { Runs } from "../core/ports/runs.ts";
 import type { RunEvent, TerminalEvent } from "../core/run/events.ts";
+import type { PendingQuestion } from "../core/run/questions.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import type { Schema } from "../core/values/schema.ts";
 import type { CallOf, Calls } from "./hooks.ts";
@@ -81,8 +82,8 @@ export class RunHandle {
   }
 
   async pending(): Promise<readonly (CallOf<Calls> & { readonly reason?: string })[]> {
-    const questions = await this.#parts.runs.pending(this.id);
-    return questions.map(({ call, name, arguments: input, reason }) => ({
+    const approvals = (await this.questions()).filter(({ kind }) => kind === "approve");
+    return approvals.map(({ call, name, arguments: input, reason }) => ({
       call,
       name,
       arguments: input,
@@ -98,6 +99,18 @@ export class RunHandle {
   }
 
   deny(call: string, options: Answer = {}): Promise<boolean> {
+    return this.#answer(call, { approved: false, ...options });
+  }
+
+  questions(): Promise<readonly PendingQuestion[]> {
+    return this.#parts.runs.pending(this.id);
+  }
+
+  answer(call: string, answer: unknown, options: Answer = {}): Promise<boolean> {
+    return this.#answer(call, { approved: true, answer, ...options });
+  }
+
+  decline(call: string, options: Answer = {}): Promise<boolean> {
     return this.#answer(call, { approved: false, ...options });
   }
 
@@ -128,11 +141,12 @@ export class RunHandle {
     call: string,
     answer: Answer & {
       readonly approved: boolean;
+      readonly answer?: unknown;
       readonly arguments?: Readonly<Record<string, unknown>>;
       readonly for?: "run";
     },
   ): Promise<boolean> {
-    const { approved, reason, by = "library", arguments: changed, for: scope } = answer;
+    const { approved, reason, by = "library", arguments: changed, for: scope, answer: given } = answer;
     const body = {
       call,
       approved,
@@ -140,6 +154,7 @@ export class RunHandle {
       ...(reason === undefined ? {} : { reason }),
       ...(changed === undefined ? {} : { arguments: { ...changed } }),
       ...(scope === undefined ? {} : { for: scope }),
+      ...(given === undefined ? {} : { answer: given }),
     };
     return this.#parts.runs.signal(this.id, "approve", body, `approve:${call}`);
   }

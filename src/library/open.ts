@@ -121,7 +121,7 @@ class OpenVenturi {
   }
 
   async start(agent: AgentLike, input: Input, options: Untyped = {}): Promise<Run<unknown, Calls>> {
-    const { signal, key, pace, tenant, onApproval } = options;
+    const { signal, key, pace, tenant, onApproval, onQuestion } = options;
     if (signal?.aborted) {
       const message = "the run was cancelled before it began";
       throw new VenturiError("run.start", "stream_interrupted", message, { cause: signal.reason });
@@ -133,7 +133,7 @@ class OpenVenturi {
       ...(tenant === undefined ? {} : { tenant }),
     });
     const handle = this.#handle({ run, agent: agent.name, session: request.session, request });
-    watch(handle, { runs: this.#host.runs, log: this.#host.log, signal, onApproval });
+    watch(handle, { runs: this.#host.runs, log: this.#host.log, signal, onApproval, onQuestion });
     return handle;
   }
 

@@ -3,6 +3,7 @@ import type { VenturiError } from "../core/errors/errors.ts";
 import type { Message } from "../core/model/messages.ts";
 import type { EventOf, RunInput } from "../core/run/events.ts";
 import type { ForkRequest } from "../core/run/fork.ts";
+import type { PendingQuestion } from "../core/run/questions.ts";
 import type { AgentSpec } from "./agent.ts";
 import type { TypedEvent } from "./events.ts";
 import type { CallOf, Calls } from "./hooks.ts";
@@ -84,7 +85,12 @@ export interface Run<Output = unknown, T extends Calls = { "*": Record<string, u
    * Throws the run's error at the end.
    */
   objects(options?: { readonly signal?: AbortSignal }): AsyncIterable<Draft<Output>>;
-  /** The questions that wait for an answer. */
+  /** All questions that wait for a person: approvals, and what tools ask. */
+  questions(): Promise<readonly PendingQuestion[]>;
+  /** Answers a tool's question. Rejects with `invalid_input` when the answer does not fit; false when it was answered before. */
+  answer(call: string, answer: unknown, options?: Answer): Promise<boolean>;
+  decline(call: string, options?: Answer): Promise<boolean>;
+  /** The calls that wait for approval. */
   pending(): Promise<readonly (CallOf<T> & { readonly reason?: string })[]>;
   /** False when the run has ended or the question was answered before. `arguments` replace those of the call; `for: "run"` allows its tool for the rest of the run. */
   approve(
@@ -143,6 +149,8 @@ interface Common<T extends Calls> {
   readonly tenant?: string;
   /** Answers questions in this process; undefined leaves one to `approve` from anywhere. */
   readonly onApproval?: (asked: CallOf<T> & { readonly reason?: string }) => Verdict | Promise<Verdict>;
+  /** Answers what tools ask; undefined leaves a question to `answer` from anywhere. */
+  readonly onQuestion?: (asked: PendingQuestion) => unknown;
 }
 
 type Bring<Key extends string, Value> = [Value] extends [undefined]

@@ -33,7 +33,7 @@ const never = (): (() => void) => () => {};
 const noRun = initialState("");
 const none = (): RunState => noRun;
 
-export type UseRun = RunState & Pick<Run, "approve" | "deny" | "steer" | "cancel">;
+export type UseRun = RunState & Pick<Run, "approve" | "deny" | "answer" | "decline" | "steer" | "cancel">;
 
 /** A run and everything that happens in it, from its first event on: also after a reload, and the same in every tab. */
 export function useRun(id: string | undefined): UseRun {
@@ -44,6 +44,8 @@ export function useRun(id: string | undefined): UseRun {
     const run = client.run(id ?? "");
     return {
       approve: run.approve.bind(run),
+      answer: run.answer.bind(run),
+      decline: run.decline.bind(run),
       deny: run.deny.bind(run),
       steer: run.steer.bind(run),
       cancel: run.cancel.bind(run),

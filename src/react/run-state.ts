@@ -21,8 +21,8 @@ export interface RunState {
   readonly text: string;
   readonly reasoning: string;
   readonly calls: readonly CallState[];
-  /** Calls that wait for a person. */
-  readonly questions: readonly EventOf<"approval.requested">[];
+  /** What waits for a person: calls to approve, and questions of tools. */
+  readonly questions: readonly EventOf<"approval.requested" | "question.asked">[];
   readonly result?: EventOf<"run.finished">;
   /** Why the run failed, or could not be followed. */
   readonly error?: ErrorBody;
@@ -90,6 +90,12 @@ export function nextState(before: RunState, event: RunEvent): RunState {
       const questions = state.questions.filter((question) => question.call !== event.call);
       const answered = withCall(state, event.call, () => ({ status: "ready" }));
       return { ...answered, questions, status: questions.length > 0 ? "waiting" : "running" };
+    }
+    case "question.asked":
+      return { ...state, status: "waiting", questions: [...state.questions, event] };
+    case "question.answered": {
+      const questions = state.questions.filter((question) => question.call !== event.call);
+      return { ...state, questions, status: questions.length > 0 ? "waiting" : "running" };
     }
     case "run.finished":
       return { ...state, status: "finished", questions: [], result: event, open: nothing };

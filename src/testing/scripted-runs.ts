@@ -8,22 +8,14 @@ import type {
   EventPage,
   EventQuery,
   FollowOptions,
-  PendingApproval,
   Runs,
   StartOptions,
   TokenCount,
 } from "../core/ports/runs.ts";
-import {
-  type EventBody,
-  type EventOf,
-  isStep,
-  isTerminal,
-  questionsOpened,
-  type RunEvent,
-  type Timing,
-} from "../core/run/events.ts";
+import { type EventBody, type EventOf, isStep, isTerminal, type RunEvent, type Timing } from "../core/run/events.ts";
 import type { FeedItem, FeedQuery } from "../core/run/feed.ts";
 import type { KeptWire } from "../core/run/kept-wire.ts";
+import { isAnswered, isAsked, type PendingQuestion, pendingOf, questionsOpened } from "../core/run/questions.ts";
 import { defaultTenant, type RunRequest } from "../core/run/run-request.ts";
 import type { RunRow } from "../core/run/run-row.ts";
 import type { SignalKind } from "../core/run/signals.ts";
@@ -200,13 +192,11 @@ export class ScriptedRuns implements Runs {
     return Promise.reject(new VenturiError("run.content", "not_found", `the run "${run}" has no such content`));
   }
 
-  async pending(run: string): Promise<readonly PendingApproval[]> {
-    const open = new Map<string, PendingApproval>();
+  async pending(run: string): Promise<readonly PendingQuestion[]> {
+    const open = new Map<string, PendingQuestion>();
     for (const event of this.#entry(run).events) {
-      if (event.type === "approval.resolved") open.delete(event.call);
-      if (event.type !== "approval.requested") continue;
-      const { call, name, at: since, until } = event;
-      open.set(call, { call, name, arguments: event.arguments, since, ...(until === undefined ? {} : { until }) });
+      if (isAnswered(event)) open.delete(event.call);
+      if (isAsked(event)) open.set(event.call, pendingOf(event));
     }
     return [...open.values()];
   }

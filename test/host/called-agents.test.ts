@@ -3,7 +3,7 @@ import { HttpAgent } from "@ag-ui/client";
 import { DefaultChatTransport, readUIMessageStream, type UIMessage } from "ai";
 import { expect } from "chai";
 import WebSocket from "ws";
-import type { askApproval } from "../../src/cli/approve.ts";
+import type { askPerson } from "../../src/cli/approve.ts";
 import { TextPrinter } from "../../src/cli/printer.ts";
 import { watchRun } from "../../src/cli/watch-run.ts";
 import { silentLog } from "../../src/core/ports/log.ts";
@@ -154,7 +154,7 @@ describe("an approval inside a called agent", function () {
       beside: "live",
     });
     const questions: string[] = [];
-    const approve: typeof askApproval = async (event) => {
+    const approve: typeof askPerson = async (event) => {
       questions.push(`${event.name} of ${event.origin?.agent}`);
       return { approved: true };
     };

@@ -93,6 +93,10 @@ export class CallWatch {
           approved: event.approved,
           by: event.by,
         });
+      case "question.answered": {
+        const { round, call, answered, by } = event;
+        return this.#line("question answered", { round, call, answered, by });
+      }
       case "tool.started":
         return this.#line("tool started", { ...of(event), attempt: event.attempt });
       case "tool.finished": {

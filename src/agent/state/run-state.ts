@@ -2,6 +2,7 @@ import type { FilePart, ImagePart, Message } from "../../core/model/messages.ts"
 import type { Usage } from "../../core/model/usage.ts";
 import type { Verdict } from "../../core/ports/tool.ts";
 import type { EventOf, PendingCall, RunEvent, RunInput, TerminalEvent } from "../../core/run/events.ts";
+import type { AskedEvent } from "../../core/run/questions.ts";
 import { Spending } from "../../core/run/spending.ts";
 import { flatten } from "../../core/values/flat-text.ts";
 import { LazyMap, LazySet } from "../../core/values/lazy-collections.ts";
@@ -18,6 +19,8 @@ interface ToolQuestion {
   readonly until: number | undefined;
   readonly verdict: Verdict | undefined;
 }
+
+type Answered = Pick<EventOf<"approval.resolved">, "call" | "at"> & Omit<Verdict, "for">;
 
 /**
  * A run's state, derived from its events alone, so that the loop continues the same way whether it wrote them itself or reads
@@ -149,6 +152,11 @@ export class RunState {
           if (event.approved && event.for === "run") this.allowedForRun.add(call.name);
           call.changed = event.arguments;
         });
+      case "question.asked":
+        return this.#ask(event);
+      case "question.answered":
+        if (event.signal !== undefined) this.seenSignals.add(event.signal);
+        return this.#answer({ ...event, approved: event.answered });
       case "agent.changed":
         this.handedTo = event;
         return;
@@ -186,11 +194,11 @@ export class RunState {
     }
   }
 
-  #ask({ call, at, until }: EventOf<"approval.requested">): void {
+  #ask({ call, at, until }: AskedEvent): void {
     this.questions.set(call, { since: at, until, verdict: undefined });
   }
 
-  #answer({ call, approved, reason, by, arguments: changed }: EventOf<"approval.resolved">): void {
+  #answer({ call, approved, reason, by, answer, arguments: changed }: Answered): void {
     const asked = this.questions.get(call);
     if (asked === undefined || asked.verdict !== undefined) return;
     const verdict = {
@@ -198,6 +206,7 @@ export class RunState {
       ...(reason === undefined ? {} : { reason }),
       ...(by === undefined ? {} : { by }),
       ...(changed === undefined ? {} : { arguments: changed }),
+      ...(answer === undefined ? {} : { answer }),
     };
     this.questions.set(call, { ...asked, verdict });
   }

@@ -1,4 +1,4 @@
-import type { Approval, Question, Verdict } from "../../core/ports/tool.ts";
+import type { Approval, ApprovalQuestion, InputQuestion, Verdict } from "../../core/ports/tool.ts";
 import { LazyMap } from "../../core/values/lazy-collections.ts";
 import type { RunContext } from "../run/run-context.ts";
 import type { CallState } from "../state/round-state.ts";
@@ -16,11 +16,13 @@ export interface CallQuestion {
 }
 
 /** A question as named in the run's events. */
-export type Asked = Omit<Question, "id"> & { readonly call: string };
+export type Asked = (Omit<ApprovalQuestion, "id"> | Omit<InputQuestion, "id">) & { readonly call: string };
 
 interface Wait {
-  /** ms until it times out as refused. */
+  /** ms until it times out. */
   readonly left: number;
+  /** A question about something other than approval. */
+  readonly input?: Omit<InputQuestion, "id">;
   readonly settled?: Promise<Verdict> | undefined;
 }
 
@@ -94,48 +96,63 @@ export class Approvals {
     const known = questions.get(asked.call);
     if (known?.verdict) return known.verdict;
     const left = asked.until === undefined ? this.#leftOf(known?.since) : asked.until - this.#run.parts.clock.now();
-    return this.#answer(asked.call, round, { left, settled: asked.settled });
+    return this.#answer(asked.call, round, {
+      left,
+      settled: asked.settled,
+      ...(isInput(asked) ? { input: asked } : {}),
+    });
   }
 
   async #request(asked: Asked, round: number): Promise<void> {
-    const { call, name, reason, origin } = asked;
+    const { call, name, origin } = asked;
     const until = asked.until ?? this.#run.parts.clock.now() + this.#run.agent.toolPolicy.approvalTimeout;
+    const common = { round, call, name, until, ...(origin === undefined ? {} : { origin: { ...origin } }) };
+    if (isInput(asked)) {
+      const { kind, message, schema, choices, url, fallback } = asked;
+      await this.#run.step({
+        type: "question.asked",
+        ...common,
+        kind,
+        message,
+        ...(schema === undefined ? {} : { schema: { ...schema } }),
+        ...(choices === undefined ? {} : { choices: [...choices] }),
+        ...(url === undefined ? {} : { url }),
+        ...(fallback === undefined ? {} : { fallback }),
+      });
+      return;
+    }
+    const { reason, arguments: input } = asked;
     await this.#run.step({
       type: "approval.requested",
-      round,
-      call,
-      name,
-      arguments: { ...asked.arguments },
-      until,
+      ...common,
+      arguments: { ...input },
       ...(reason === undefined ? {} : { reason }),
-      ...(origin === undefined ? {} : { origin: { ...origin } }),
     });
   }
 
   async #answer(call: string, round: number, wait: Wait): Promise<Verdict> {
-    const { approved, reason, by, arguments: changed, for: scope, ...rest } = await this.#verdict(call, wait);
-    const facts = {
-      ...(reason === undefined ? {} : { reason }),
-      ...(by === undefined ? {} : { by }),
+    const verdict = await this.#verdict(call, wait);
+    const { approved, reason, by, arguments: changed, for: scope, answer } = verdict;
+    const said = { ...(reason === undefined ? {} : { reason }), ...(by === undefined ? {} : { by }) };
+    const given = answer === undefined ? {} : { answer };
+    const terms = {
       ...(changed === undefined ? {} : { arguments: { ...changed } }),
       ...(scope === undefined ? {} : { for: scope }),
     };
+    const common = { round, call, ...said, ...("signal" in verdict ? { signal: verdict.signal } : {}) };
     this.#answering += 1;
     try {
-      await this.#run.step({
-        type: "approval.resolved",
-        round,
-        call,
-        approved,
-        ...facts,
-        ...("signal" in rest ? { signal: rest.signal } : {}),
-      });
+      await this.#run.step(
+        wait.input === undefined
+          ? { type: "approval.resolved", ...common, approved, ...terms }
+          : { type: "question.answered", ...common, answered: approved, ...given },
+      );
       this.#held.delete(call);
     } finally {
       this.#answering -= 1;
     }
     if (approved && scope === "run") this.#allowOthers(call, by);
-    return { approved, ...facts };
+    return { approved, ...said, ...(wait.input === undefined ? terms : given) };
   }
 
   /** Calls of the same tool that wait already are covered too. */
@@ -154,7 +171,7 @@ export class Approvals {
     return this.#run.agent.toolPolicy.approvalTimeout - Math.max(0, now - (since ?? now));
   }
 
-  #verdict(call: string, { left, settled }: Wait): Promise<Verdict | SignalledVerdict> {
+  #verdict(call: string, { left, settled, input }: Wait): Promise<Verdict | SignalledVerdict> {
     const held = this.#held.get(call);
     if (held) return Promise.resolve(held);
     const { signal } = this.#run;
@@ -169,7 +186,8 @@ export class Approvals {
         reject(signal.reason); // first: later settlements have no effect
         settle(timedOut);
       };
-      const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(timedOut));
+      const late = input?.fallback === undefined ? timedOut : { ...timedOut, approved: true, answer: input.fallback };
+      const stop = this.#run.parts.clock.after(Math.max(0, left), () => settle(late));
       this.#waiting.set(call, settle);
       settled?.then(settle, onAbort);
       if (signal.aborted) onAbort();
@@ -177,6 +195,9 @@ export class Approvals {
     });
   }
 }
+
+const isInput = <Q extends Asked>(asked: Q): asked is Q & Omit<InputQuestion, "id"> =>
+  asked.kind !== undefined && asked.kind !== "approve";
 
 const timedOut: Verdict = { approved: false, reason: "nobody answered in time" };
 

@@ -5,6 +5,7 @@ import type { FeedItem, FeedQuery } from "../run/feed.ts";
 import type { ForkRequest } from "../run/fork.ts";
 import type { KeptWire } from "../run/kept-wire.ts";
 import type { ListQuery } from "../run/list-query.ts";
+import type { PendingQuestion } from "../run/questions.ts";
 import type { RunRequest } from "../run/run-request.ts";
 import type { RunRow } from "../run/run-row.ts";
 import type { Charged } from "../run/run-times.ts";
@@ -94,19 +95,6 @@ export interface EventPage {
   readonly next?: number;
 }
 
-/** An unanswered approval request. */
-export interface PendingApproval {
-  readonly call: string;
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly reason?: string;
-  /** When it was asked, and when it times out as refused; ms since the epoch. */
-  readonly since: number;
-  readonly until?: number;
-  /** Set when the question comes from a called agent. */
-  readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
-}
-
 /** What a run that goes on waits for, and for how long already, where its events cannot tell. */
 export interface Doing extends Charged {
   readonly ms: number;
@@ -137,7 +125,7 @@ export interface Runs {
    */
   signal<Kind extends SignalKind>(run: string, kind: Kind, body: SignalBody<Kind>, id?: string): Promise<boolean>;
   /** The run's open questions, oldest first. */
-  pending(run: string): Promise<readonly PendingApproval[]>;
+  pending(run: string): Promise<readonly PendingQuestion[]>;
   /** What the run waits for now, as far as this process knows more than the events. */
   doing?(run: string): Promise<Doing | undefined>;
   agents(): readonly AgentInfo[];

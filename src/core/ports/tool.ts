@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Usage } from "../model/usage.ts";
+import type { QuestionKind } from "../run/events.ts";
 import type { Schema } from "../values/schema.ts";
 import type { Log } from "./log.ts";
 
@@ -66,14 +67,12 @@ export interface Budget {
   readonly time?: number;
 }
 
-/** A question a tool asks a person while it runs. */
-export interface Question {
+interface AnyQuestion {
   /** Unique within the call and stable across restarts: an existing answer is returned at once. */
   readonly id: string;
+  /** The tool that asks, or that approval is asked for. */
   readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  readonly reason?: string;
-  /** When it times out as refused, ms since the epoch; default: the agent's `approvalTimeout`. */
+  /** When it times out, ms since the epoch; default: the agent's `approvalTimeout`. */
   readonly until?: number;
   /** The run that asks, when the tool only forwards its question. */
   readonly origin?: { readonly run: string; readonly call: string; readonly agent: string };
@@ -81,9 +80,35 @@ export interface Question {
   readonly settled?: Promise<Verdict>;
 }
 
-/** The answer to an approval request. */
+/** Whether a call may be made. */
+export interface ApprovalQuestion extends AnyQuestion {
+  readonly kind?: "approve";
+  readonly arguments: Readonly<Record<string, unknown>>;
+  readonly reason?: string;
+}
+
+/** Something that only a person knows or can do. */
+export interface InputQuestion extends AnyQuestion {
+  readonly kind: QuestionKind;
+  readonly message: string;
+  /** JSON Schema that the answer has to fit; without one it is a text. */
+  readonly schema?: Readonly<Record<string, unknown>>;
+  readonly choices?: readonly string[];
+  /** Where the person does what is asked. */
+  readonly url?: string;
+  /** The answer when nobody gives one in time; without it the question counts as declined. */
+  readonly fallback?: unknown;
+}
+
+/** A question a tool asks a person while it runs. */
+export type Question = ApprovalQuestion | InputQuestion;
+
+/** The answer to a question. */
 export interface Verdict {
+  /** The call may be made; of other questions: there is an answer. */
   readonly approved: boolean;
+  /** The answer itself, when the question was not about approval. */
+  readonly answer?: unknown;
   readonly reason?: string;
   readonly by?: string;
   /** Replaces the call's arguments. */

@@ -98,6 +98,12 @@ const ToolContent = z.strictObject({
   size: z.number().int().exactOptional(),
 });
 
+/** The called run that a forwarded question comes from; `call` of the event is then this run's id for it. */
+const Origin = z.strictObject({ run: z.string(), call: z.string(), agent: z.string() });
+
+export const QuestionKind = z.enum(["input", "elicit"]);
+export type QuestionKind = z.output<typeof QuestionKind>;
+
 const event = <T extends string, S extends z.ZodRawShape>(type: T, shape: S) =>
   z.strictObject({ type: z.literal(type), ...shape });
 
@@ -207,8 +213,7 @@ export const RunEvent = z.discriminatedUnion("type", [
     reason: z.string().exactOptional(),
     /** When an unanswered approval counts as refused, ms since the epoch. */
     until: z.number().exactOptional(),
-    /** Set when a tool forwards another run's question; `call` is then this run's id for it. */
-    origin: z.strictObject({ run: z.string(), call: z.string(), agent: z.string() }).exactOptional(),
+    origin: Origin.exactOptional(),
   }),
   event("approval.resolved", {
     ...ofCall,
@@ -220,6 +225,33 @@ export const RunEvent = z.discriminatedUnion("type", [
     /** The person allowed all calls of the tool for the rest of the run. */
     for: z.literal("run").exactOptional(),
     /** Number of the signal that resolved it; absent on timeout. */
+    signal: z.number().int().exactOptional(),
+  }),
+  /** A running tool asks a person for something other than approval. */
+  event("question.asked", {
+    ...ofCall,
+    /** `input`: the agent asks. `elicit`: a server of tools asks. */
+    kind: QuestionKind,
+    /** The tool that asks. */
+    name: z.string(),
+    message: z.string(),
+    /** JSON Schema of the answer; without one it is a text. */
+    schema: z.record(z.string(), z.unknown()).exactOptional(),
+    choices: z.array(z.string()).exactOptional(),
+    /** Where the person does what is asked; the answer says only that it was done. */
+    url: z.string().exactOptional(),
+    /** The answer when nobody gives one in time; without it the question counts as declined. */
+    fallback: z.unknown().exactOptional(),
+    until: z.number().exactOptional(),
+    origin: Origin.exactOptional(),
+  }),
+  event("question.answered", {
+    ...ofCall,
+    /** False: declined, or nobody answered in time. */
+    answered: z.boolean(),
+    answer: z.unknown().exactOptional(),
+    reason: z.string().exactOptional(),
+    by: z.string().exactOptional(),
     signal: z.number().int().exactOptional(),
   }),
   /** A call handed the run to another agent, which takes over with the next round. */
@@ -314,13 +346,3 @@ export const textOnly = (type: EventType): boolean =>
 
 /** Everything but the pieces of a stream: what a run's outline needs. */
 export const isStep = (event: RunEvent): boolean => !textOnly(event.type) && event.type !== "provider.activity";
-
-/** Net change in open questions over these events. Journals store the running sum with the run. */
-export function questionsOpened(events: readonly RunEvent[]): number {
-  let opened = 0;
-  for (const { type } of events) {
-    if (type === "approval.requested") opened += 1;
-    else if (type === "approval.resolved") opened -= 1;
-  }
-  return opened;
-}

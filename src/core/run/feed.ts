@@ -31,6 +31,8 @@ export const FeedItem = z.discriminatedUnion("type", [
   item("round.started", { ...ofRun, round: z.number().int(), model: z.string(), attempt: z.number().int() }),
   item("approval.requested", { ...ofRun, call: z.string(), name: z.string(), until: z.number().exactOptional() }),
   item("approval.resolved", { ...ofRun, call: z.string(), approved: z.boolean().exactOptional() }),
+  item("question.asked", { ...ofRun, call: z.string(), name: z.string(), until: z.number().exactOptional() }),
+  item("question.answered", { ...ofRun, call: z.string(), answered: z.boolean().exactOptional() }),
   item("run.finished", { ...ofRun, digest: Digest }),
   item("run.failed", { ...ofRun, digest: Digest }),
   /** Once a second: the runs under way. `tokens` counts the pieces of the answer so far. */

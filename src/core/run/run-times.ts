@@ -264,9 +264,11 @@ export class RunTimes {
         this.#running.delete(event.call ?? "");
         return;
       case "approval.requested":
+      case "question.asked":
         this.#asking.set(event.call ?? "", event.name ?? "");
         return;
       case "approval.resolved":
+      case "question.answered":
         this.#asking.delete(event.call ?? "");
         return;
       case "run.finished":

@@ -7,13 +7,15 @@ export const signalBodies = {
   /** `details` become part of the terminal event's error. */
   cancel: z.strictObject({ reason, details: z.record(z.string(), z.unknown()).exactOptional() }),
   approve: z.strictObject({
-    /** The call in question, as named by `approval.requested`. */
+    /** The call in question, as named by `approval.requested` or `question.asked`. */
     call: z.string().min(1),
     approved: z.boolean(),
     reason,
     by: z.string().max(256).exactOptional(),
     /** Replaces the call's arguments; checked against the tool's schema. */
     arguments: z.record(z.string(), z.unknown()).exactOptional(),
+    /** The answer, when a tool asked for something other than approval; checked against the question's schema. */
+    answer: z.unknown().exactOptional(),
     /** Covers all later calls of the tool in this run. */
     for: z.literal("run").exactOptional(),
   }),

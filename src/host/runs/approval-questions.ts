@@ -1,8 +1,8 @@
 import { VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
-import type { PendingApproval } from "../../core/ports/runs.ts";
-import type { EventOf, RunEvent } from "../../core/run/events.ts";
+import type { RunEvent } from "../../core/run/events.ts";
 import { mayBeCut } from "../../core/run/page.ts";
+import { type AskedEvent, isAnswered, isAsked, type PendingQuestion, pendingOf } from "../../core/run/questions.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 
 const page = 1_000;
@@ -19,7 +19,7 @@ export interface AskedAbout {
   /** The call has settled, or all questions about it are answered. */
   readonly answered: boolean;
   /** The last question about it. */
-  readonly asked: EventOf<"approval.requested"> | undefined;
+  readonly asked: AskedEvent | undefined;
 }
 
 /** Rejects with `not_found` when the call does not exist in the run. */
@@ -27,20 +27,20 @@ export async function askedAbout(journal: Journal, run: string, call: string): P
   let count = 0;
   let known = false;
   let answered = false;
-  let asked: EventOf<"approval.requested"> | undefined;
+  let asked: AskedEvent | undefined;
   const open = new Set<string>();
   for await (const event of eventsOf(journal, run)) {
-    if (event.type === "approval.requested") open.add(event.call);
-    else if (event.type === "approval.resolved") open.delete(event.call);
+    if (isAsked(event)) open.add(event.call);
+    else if (isAnswered(event)) open.delete(event.call);
     if (!("call" in event) || event.call !== call) continue;
     known = true;
-    if (event.type === "approval.requested") {
+    if (isAsked(event)) {
       count += 1;
       asked = event;
     }
-    if (event.type === "approval.resolved" || event.type === "tool.finished" || event.type === "tool_call.rejected") {
+    if (isAnswered(event) || event.type === "tool.finished" || event.type === "tool_call.rejected") {
       answered = true;
-    } else if (event.type === "approval.requested" || event.type === "tool_call.ready") answered = false;
+    } else if (isAsked(event) || event.type === "tool_call.ready") answered = false;
   }
   if (known) return { count, answered, asked };
   const waits = open.size === 0 ? "it waits for nobody" : `it waits for: ${[...open].join(", ")}`;
@@ -71,16 +71,16 @@ async function readRange(journal: Journal, run: string, { start, end }: { start:
  * Unanswered questions, oldest first. Reads backwards until all are found: in a long run that waits they are among the last
  * events.
  */
-export async function openQuestions(journal: Journal, row: RunRow): Promise<PendingApproval[]> {
+export async function openQuestions(journal: Journal, row: RunRow): Promise<PendingQuestion[]> {
   if (row.state === "done" || row.asking <= 0) return [];
   const answered = new Map<string, number>();
-  const open: EventOf<"approval.requested">[] = [];
+  const open: AskedEvent[] = [];
   let window = firstWindow;
   for (let end = row.head; end > 0 && open.length < row.asking; window = Math.min(page, window * 4)) {
     const start = Math.max(0, end - window);
     for (const event of (await readRange(journal, row.run, { start, end })).reverse()) {
-      if (event.type === "approval.resolved") answered.set(event.call, (answered.get(event.call) ?? 0) + 1);
-      if (event.type !== "approval.requested") continue;
+      if (isAnswered(event)) answered.set(event.call, (answered.get(event.call) ?? 0) + 1);
+      if (!isAsked(event)) continue;
       const answers = answered.get(event.call) ?? 0;
       if (answers === 0) open.push(event);
       else answered.set(event.call, answers - 1);
@@ -89,13 +89,3 @@ export async function openQuestions(journal: Journal, row: RunRow): Promise<Pend
   }
   return open.reverse().map(pendingOf);
 }
-
-const pendingOf = (event: EventOf<"approval.requested">): PendingApproval => ({
-  call: event.call,
-  name: event.name,
-  arguments: event.arguments,
-  since: event.at,
-  ...(event.until === undefined ? {} : { until: event.until }),
-  ...(event.reason === undefined ? {} : { reason: event.reason }),
-  ...(event.origin === undefined ? {} : { origin: event.origin }),
-});

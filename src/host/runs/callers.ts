@@ -1,5 +1,5 @@
 import type { Journal } from "../../core/journal/journal.ts";
-import type { PendingApproval } from "../../core/ports/runs.ts";
+import type { PendingQuestion } from "../../core/run/questions.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody } from "../../core/run/signals.ts";
 import { askedAbout, openQuestions } from "./approval-questions.ts";
@@ -30,7 +30,7 @@ export class Callers {
     await this.#tell((question) => question.origin?.run === run, { approved: false, reason });
   }
 
-  async #tell(concerns: (question: PendingApproval) => boolean, verdict: Omit<SignalBody<"approve">, "call">) {
+  async #tell(concerns: (question: PendingQuestion) => boolean, verdict: Omit<SignalBody<"approve">, "call">) {
     let { parent } = this.#row.request;
     while (parent !== undefined) {
       const row = await this.#journal.get(parent.run);

@@ -2,6 +2,7 @@ import type { Claim, Journal } from "../../core/journal/journal.ts";
 import { beginning, endOfRun, inputText } from "../../core/run/digest.ts";
 import { isTerminal, type RunEvent } from "../../core/run/events.ts";
 import type { FeedItem } from "../../core/run/feed.ts";
+import { type AskedEvent, isAnswered, isAsked, type PendingQuestion } from "../../core/run/questions.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { historyOrNothing } from "../../journal/history.ts";
 import { openQuestions } from "./approval-questions.ts";
@@ -17,7 +18,7 @@ interface Known {
   readonly agent: string;
   head: number;
   ended: boolean;
-  readonly questions: Set<string>;
+  readonly questions: Map<string, AskedEvent["type"]>;
 }
 
 interface Target {
@@ -56,11 +57,11 @@ export class ElsewhereWatch {
 
   /** An event of a run that executes here: not to be reported again. */
   seen({ tenant, request: { agent } }: Claim, event: RunEvent): void {
-    const known = this.#known.get(event.run) ?? { tenant, agent, head: 0, ended: false, questions: new Set<string>() };
+    const known = this.#known.get(event.run) ?? { tenant, agent, head: 0, ended: false, questions: new Map() };
     this.#known.set(event.run, known);
     known.head = event.seq;
-    if (event.type === "approval.requested") known.questions.add(event.call);
-    if (event.type === "approval.resolved") known.questions.delete(event.call);
+    if (isAsked(event)) known.questions.set(event.call, event.type);
+    if (isAnswered(event)) known.questions.delete(event.call);
     if (isTerminal(event)) known.ended = true;
   }
 
@@ -104,8 +105,8 @@ export class ElsewhereWatch {
     }
     if (known?.ended) return;
     if (known === undefined) {
-      // Empty: its questions and its end are news too.
-      this.#known.set(run, { tenant, agent, head: 0, ended: false, questions: new Set() });
+      // Known with nothing: its questions and its end are told too.
+      this.#known.set(run, { tenant, agent, head: 0, ended: false, questions: new Map() });
       this.#target.tell(tenant, startedItem(row));
       return await this.#compare(row);
     }
@@ -119,16 +120,18 @@ export class ElsewhereWatch {
     if (row.asking === 0 && known.questions.size === 0) return;
     const { run, agent, tenant } = row;
     const pending = await openQuestions(this.#journal, row);
-    for (const { call, name, since, until } of pending) {
+    for (const { kind, call, name, since, until } of pending) {
       if (known.questions.has(call)) continue;
-      known.questions.add(call);
+      const type = askedType(kind);
+      known.questions.set(call, type);
       const item = { run, agent, at: since, call, name, ...(until === undefined ? {} : { until }) };
-      this.#target.tell(tenant, { type: "approval.requested", ...item });
+      this.#target.tell(tenant, { type, ...item });
     }
-    for (const call of [...known.questions]) {
+    for (const [call, asked] of [...known.questions]) {
       if (pending.some((question) => question.call === call)) continue;
       known.questions.delete(call);
-      this.#target.tell(tenant, { type: "approval.resolved", run, agent, at: row.updatedAt, call });
+      const type = asked === "question.asked" ? "question.answered" : "approval.resolved";
+      this.#target.tell(tenant, { type, run, agent, at: row.updatedAt, call });
     }
   }
 
@@ -145,7 +148,7 @@ export class ElsewhereWatch {
     const { run, tenant, agent, head } = row;
     const pending = await openQuestions(this.#journal, row);
     if (this.#known.has(run)) return; // it began to execute here meanwhile
-    const questions = new Set(pending.map(({ call }) => call));
+    const questions = new Map(pending.map(({ call, kind }) => [call, askedType(kind)]));
     this.#known.set(run, { tenant, agent, head, ended: row.state === "done", questions });
   }
 
@@ -170,3 +173,6 @@ const startedItem = ({ run, agent, session, createdAt, request }: RunRow): FeedI
   ...(request.caller === undefined ? {} : { by: request.caller.id }),
   input: beginning(inputText(request.input), 200),
 });
+
+const askedType = (kind: PendingQuestion["kind"]): AskedEvent["type"] =>
+  kind === "approve" ? "approval.requested" : "question.asked";

@@ -167,6 +167,12 @@ function itemOf(claim: Claim, event: RunEvent, digest: DigestFold): FeedItem | u
     }
     case "approval.resolved":
       return { type: "approval.resolved", ...base, call: event.call, approved: event.approved };
+    case "question.asked": {
+      const { call, name, until } = event;
+      return { type: "question.asked", ...base, call, name, ...(until === undefined ? {} : { until }) };
+    }
+    case "question.answered":
+      return { type: "question.answered", ...base, call: event.call, answered: event.answered };
     default:
       return isTerminal(event) ? { type: event.type, ...base, digest: digest.end(event).digest } : undefined;
   }
@@ -189,8 +195,10 @@ function partAfter({ type }: RunEvent, before: FeedPart): FeedPart {
     case "tool.output":
       return "tool";
     case "approval.requested":
+    case "question.asked":
       return "approval";
     case "approval.resolved":
+    case "question.answered":
     case "generation.finished":
     case "round.finished":
     case "tool.finished":

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import type { AgentDefinition } from "../../agent/run/definition.ts";
+import { readSchema } from "../../agent/schema/json-schema.ts";
 import { ToolTable } from "../../agent/tools/tool-table.ts";
 import { messageOf, VenturiError } from "../../core/errors/errors.ts";
 import type { Journal } from "../../core/journal/journal.ts";
 import type { Chance } from "../../core/ports/chance.ts";
 import type { Log } from "../../core/ports/log.ts";
 import type { EventOf } from "../../core/run/events.ts";
+import type { AskedEvent } from "../../core/run/questions.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
 import { askedAbout } from "./approval-questions.ts";
@@ -50,6 +52,14 @@ export class RunSignals {
     const { count, answered, asked } = await askedAbout(journal, run, answer.call);
     if (answered || row.state === "done") return false;
     const isPlain = answer.arguments === undefined && answer.for === undefined;
+    if (asked?.type === "question.asked") checkAnswer(asked, answer);
+    else if (answer.answer !== undefined) {
+      throw new VenturiError(
+        op,
+        "invalid_input",
+        "answer: the question is whether the call may be made; leave this out",
+      );
+    }
     if (!isPlain && asked !== undefined) {
       const { origin } = asked;
       // Asked by a called run, whose tool it is: answered there, and forwarded to its callers.
@@ -73,18 +83,21 @@ export class RunSignals {
   }
 
   /** The answer is already stored, so a failure to audit it is only logged. */
-  async #audit(row: RunRow, answer: SignalBody<"approve">, asked: EventOf<"approval.requested"> | undefined) {
+  async #audit(row: RunRow, answer: SignalBody<"approve">, asked: AskedEvent | undefined) {
     const { journal, log } = this.#parts;
-    const hash = hashOf(asked?.arguments ?? {});
+    const isQuestion = asked?.type === "question.asked";
+    const hash = hashOf(isQuestion ? (answer.answer ?? null) : (asked?.arguments ?? {}));
+    const given = isQuestion ? "question.answered" : "approval.given";
+    const refused = isQuestion ? "question.declined" : "approval.denied";
     const entry = {
-      action: answer.approved ? "approval.given" : "approval.denied",
+      action: answer.approved ? given : refused,
       by: answer.by ?? "local",
       tenant: row.tenant,
       run: row.run,
       details: {
         call: answer.call,
         tool: asked?.name ?? "",
-        arguments: `sha256:${hash}`,
+        [isQuestion ? "answer" : "arguments"]: `sha256:${hash}`,
         ...(answer.for === undefined ? {} : { for: answer.for }),
         ...(answer.arguments === undefined ? {} : { changed: `sha256:${hashOf(answer.arguments)}` }),
       },
@@ -100,6 +113,31 @@ function checkChanged(agent: AgentDefinition | undefined, name: string, changed:
   if (tools.get(name) === undefined) return;
   const checked = tools.check(name, { ...changed });
   if (!checked.ok) throw new VenturiError(op, "invalid_input", checked.error.message);
+}
+
+/** An answer has to be one of the choices, and to fit the schema; without a schema it is a text. */
+function checkAnswer(asked: EventOf<"question.asked">, { approved, answer, ...others }: SignalBody<"approve">): void {
+  const wrong = (message: string) => new VenturiError(op, "invalid_input", message);
+  if (others.arguments !== undefined || others.for !== undefined) {
+    throw wrong(
+      `${others.for === undefined ? "arguments" : "for"}: a question is answered with \`answer\`; leave this out`,
+    );
+  }
+  if (!approved) {
+    if (answer !== undefined) throw wrong("answer: a declined question has none; leave it out");
+    return;
+  }
+  if (asked.url !== undefined && answer === undefined) return;
+  if (answer === undefined) throw wrong("answer: is missing");
+  if (asked.choices !== undefined && !asked.choices.includes(answer as string)) {
+    throw wrong(`answer: must be one of: ${asked.choices.join(", ")}`);
+  }
+  if (asked.schema === undefined) {
+    if (typeof answer !== "string") throw wrong("answer: must be a text");
+    return;
+  }
+  const [problem] = readSchema(asked.schema).problems(answer);
+  if (problem !== undefined) throw wrong(`answer${problem.path && `.${problem.path}`}: ${problem.message}`);
 }
 
 const hashOf = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex");

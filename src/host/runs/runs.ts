@@ -22,7 +22,6 @@ import type {
   EventPage,
   EventQuery,
   FollowOptions,
-  PendingApproval,
   Runs,
   StartOptions,
   TokenCount,
@@ -33,6 +32,7 @@ import type { FeedItem, FeedQuery } from "../../core/run/feed.ts";
 import type { ForkRequest } from "../../core/run/fork.ts";
 import type { KeptWire } from "../../core/run/kept-wire.ts";
 import type { ListQuery } from "../../core/run/list-query.ts";
+import type { PendingQuestion } from "../../core/run/questions.ts";
 import { defaultTenant, type RunRequest } from "../../core/run/run-request.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import type { SignalBody, SignalKind } from "../../core/run/signals.ts";
@@ -241,7 +241,7 @@ export class HostRuns implements Runs {
     return this.#signals.send(run, { kind, body, id });
   }
 
-  async pending(run: string): Promise<readonly PendingApproval[]> {
+  async pending(run: string): Promise<readonly PendingQuestion[]> {
     return openQuestions(this.#parts.journal, await this.get(run));
   }
 

@@ -1,6 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { Doing } from "../../core/ports/runs.ts";
 import type { EventOf, RunEvent, TerminalEvent } from "../../core/run/events.ts";
+import type { AnsweredEvent, AskedEvent } from "../../core/run/questions.ts";
 import { RunTimes, type TimePart } from "../../core/run/run-times.ts";
 import { Attempt } from "./attempt.ts";
 import { Shares } from "./shares.ts";
@@ -15,7 +16,7 @@ export interface ToolStory {
 export interface QuestionStory {
   readonly name: string;
   readonly agent: string | undefined;
-  answer: EventOf<"approval.resolved"> | undefined;
+  answer: Pick<EventOf<"approval.resolved">, "approved" | "by" | "reason" | "signal"> | undefined;
 }
 
 /** A failed attempt that was retried on the same model. */
@@ -84,8 +85,10 @@ export class Story {
       case "tool.finished":
         return this.#finishTool(event);
       case "approval.requested":
+      case "question.asked":
         return this.#ask(event);
       case "approval.resolved":
+      case "question.answered":
         return this.#answer(event);
       case "run.finished":
       case "run.failed":
@@ -137,15 +140,16 @@ export class Story {
     this.tools.set(event.call, { ...tool, error: event.ok ? undefined : event.error });
   }
 
-  #ask({ call, name, origin }: EventOf<"approval.requested">): void {
+  #ask({ call, name, origin }: AskedEvent): void {
     const question = { name, agent: origin?.agent, answer: undefined };
     this.questions.push(question);
     this.#asking.set(call, question);
   }
 
-  #answer(event: EventOf<"approval.resolved">): void {
+  #answer(event: AnsweredEvent): void {
     const question = this.#asking.get(event.call);
     this.#asking.delete(event.call);
-    if (question !== undefined) question.answer = event;
+    if (question === undefined) return;
+    question.answer = event.type === "question.answered" ? { ...event, approved: event.answered } : event;
   }
 }

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
-import type { Question, Verdict } from "../../../src/core/ports/tool.ts";
+import type { ApprovalQuestion, Question, Verdict } from "../../../src/core/ports/tool.ts";
 import { loadConfig } from "../../../src/host/config/load.ts";
 import { callTool } from "../../../src/testing.ts";
 import { createShell, makeWorkspace, type Workspace } from "./workspace.ts";
@@ -72,10 +72,10 @@ describe("shell without a sandbox", () => {
   });
 
   const called = async (input: Record<string, unknown>, verdict: Verdict, given = {}) => {
-    const questions: Question[] = [];
+    const questions: ApprovalQuestion[] = [];
     const tool = await createShell(workspace, { sandbox: "approve", commands: ["touch", "echo"], ...given });
     const ask = async (question: Question) => {
-      questions.push(question);
+      questions.push(question as ApprovalQuestion); // the shell asks nothing else
       return verdict;
     };
     const outcome = await callTool(tool, input, { ask }).then(

@@ -286,6 +286,15 @@ class AsyncRun:
             protocol.answer_call(self.id, call, {"approved": False, **protocol.given(reason=reason)})
         )
 
+    async def answer(self, call: str, answer: Any) -> None:
+        """Answers what a tool asks; the answer has to fit the question's schema and choices."""
+        await self._client.request(protocol.question_call(self.id, call, {"answer": answer}))
+
+    async def decline(self, call: str, *, reason: str | None = None) -> None:
+        await self._client.request(
+            protocol.question_call(self.id, call, {"decline": True, **protocol.given(reason=reason)})
+        )
+
     async def steer(self, text: str) -> None:
         """Sends a message into the run; its next round sees it."""
         await self._client.request(protocol.steer_call(self.id, text))

@@ -80,6 +80,11 @@ def answer_call(run: str, call: str, body: Mapping[str, Any]) -> Call:
     return Call(op, run_path(run, f"/approvals/{quote(call, safe='')}"), "POST", body=body, repeatable=False)
 
 
+def question_call(run: str, call: str, body: Mapping[str, Any]) -> Call:
+    op = "run.decline" if body.get("decline") else "run.answer"
+    return Call(op, run_path(run, f"/questions/{quote(call, safe='')}"), "POST", body=body, repeatable=False)
+
+
 def steer_call(run: str, text: str) -> Call:
     return Call("run.steer", run_path(run, "/messages"), "POST", body={"text": text}, repeatable=False)
 

@@ -284,6 +284,15 @@ class Run:
             protocol.answer_call(self.id, call, {"approved": False, **protocol.given(reason=reason)})
         )
 
+    def answer(self, call: str, answer: Any) -> None:
+        """Answers what a tool asks; the answer has to fit the question's schema and choices."""
+        self._client.request(protocol.question_call(self.id, call, {"answer": answer}))
+
+    def decline(self, call: str, *, reason: str | None = None) -> None:
+        self._client.request(
+            protocol.question_call(self.id, call, {"decline": True, **protocol.given(reason=reason)})
+        )
+
     def steer(self, text: str) -> None:
         """Sends a message into the run; its next round sees it."""
         self._client.request(protocol.steer_call(self.id, text))

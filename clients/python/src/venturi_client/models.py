@@ -79,10 +79,16 @@ class ApprovalParent(Model):
 
 
 class Approval(Model):
+    kind: Literal["approve", "input", "elicit"] | str
     call: str
     name: str
     arguments: dict[str, Any]
     reason: str | None = None
+    message: str | None = None
+    schema_: dict[str, Any] | None = Field(default=None, alias="schema")
+    choices: list[str] | None = None
+    url: str | None = None
+    fallback: Any = None
     since: float
     until: float | None = None
     origin: ApprovalOrigin | None = None
@@ -725,6 +731,44 @@ class MessageAddedWaited(Model):
     ms: float
 
 
+class QuestionAskedOrigin(Model):
+    run: str
+    call: str
+    agent: str
+
+
+class QuestionAsked(Model):
+    type: Literal["question.asked"] = "question.asked"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    kind: Literal["input", "elicit"] | str
+    name: str
+    message: str
+    schema_: dict[str, Any] | None = Field(default=None, alias="schema")
+    choices: list[str] | None = None
+    url: str | None = None
+    fallback: Any = None
+    until: float | None = None
+    origin: QuestionAskedOrigin | None = None
+
+
+class QuestionAnswered(Model):
+    type: Literal["question.answered"] = "question.answered"
+    run: str
+    seq: int
+    at: float
+    round: int
+    call: str
+    answered: bool
+    answer: Any = None
+    reason: str | None = None
+    by: str | None = None
+    signal: int | None = None
+
+
 class MessageAdded(Model):
     type: Literal["message.added"] = "message.added"
     run: str
@@ -933,7 +977,7 @@ class UnknownEvent(Model):
     at: float
 
 
-_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "agent.changed", "agent.revised", "message.added", "context.compacted", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
+_RunEvent_types = frozenset({"run.started", "round.started", "text.delta", "refusal.delta", "reasoning.delta", "provider.activity", "tool_call.started", "tool_call.delta", "tool_call.ready", "tool_call.rejected", "tool.started", "tool.output", "tool.finished", "approval.requested", "approval.resolved", "question.asked", "question.answered", "agent.changed", "agent.revised", "message.added", "context.compacted", "run.resumed", "generation.failed", "round.retracted", "generation.finished", "round.finished", "run.finished", "run.failed"})
 
 
 def _RunEvent_tag(value: Any) -> str:
@@ -958,6 +1002,8 @@ RunEvent = Annotated[
         Annotated[ToolFinished, Tag("tool.finished")],
         Annotated[ApprovalRequested, Tag("approval.requested")],
         Annotated[ApprovalResolved, Tag("approval.resolved")],
+        Annotated[QuestionAsked, Tag("question.asked")],
+        Annotated[QuestionAnswered, Tag("question.answered")],
         Annotated[AgentChanged, Tag("agent.changed")],
         Annotated[AgentRevised, Tag("agent.revised")],
         Annotated[MessageAdded, Tag("message.added")],
@@ -1037,6 +1083,25 @@ class FeedRoundStarted(Model):
     attempt: int
 
 
+class FeedQuestionAsked(Model):
+    type: Literal["question.asked"] = "question.asked"
+    run: str
+    agent: str
+    at: float
+    call: str
+    name: str
+    until: float | None = None
+
+
+class FeedQuestionAnswered(Model):
+    type: Literal["question.answered"] = "question.answered"
+    run: str
+    agent: str
+    at: float
+    call: str
+    answered: bool | None = None
+
+
 class FeedRunFinished(Model):
     type: Literal["run.finished"] = "run.finished"
     run: str
@@ -1072,7 +1137,7 @@ class UnknownFeedItem(Model):
     at: float
 
 
-_FeedItem_types = frozenset({"feed.opened", "feed.gap", "run.started", "round.started", "approval.requested", "approval.resolved", "run.finished", "run.failed", "tick"})
+_FeedItem_types = frozenset({"feed.opened", "feed.gap", "run.started", "round.started", "approval.requested", "approval.resolved", "question.asked", "question.answered", "run.finished", "run.failed", "tick"})
 
 
 def _FeedItem_tag(value: Any) -> str:
@@ -1088,6 +1153,8 @@ FeedItem = Annotated[
         Annotated[FeedRoundStarted, Tag("round.started")],
         Annotated[FeedApprovalRequested, Tag("approval.requested")],
         Annotated[FeedApprovalResolved, Tag("approval.resolved")],
+        Annotated[FeedQuestionAsked, Tag("question.asked")],
+        Annotated[FeedQuestionAnswered, Tag("question.answered")],
         Annotated[FeedRunFinished, Tag("run.finished")],
         Annotated[FeedRunFailed, Tag("run.failed")],
         Annotated[FeedTick, Tag("tick")],
@@ -1147,10 +1214,16 @@ class QuestionOrigin(Model):
 
 
 class Question(Model):
+    kind: Literal["approve", "input", "elicit"] | str
     call: str
     name: str
     arguments: dict[str, Any]
     reason: str | None = None
+    message: str | None = None
+    schema_: dict[str, Any] | None = Field(default=None, alias="schema")
+    choices: list[str] | None = None
+    url: str | None = None
+    fallback: Any = None
     since: float
     until: float | None = None
     origin: QuestionOrigin | None = None

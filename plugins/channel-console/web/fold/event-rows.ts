@@ -65,6 +65,10 @@ export function lineOf(event: RunEvent): string {
       return `${event.name} ${JSON.stringify(event.arguments)}`;
     case "approval.resolved":
       return `${event.approved ? (event.for === "run" ? "allowed for the run" : "approved") : "refused"}${event.by === undefined ? "" : ` by ${event.by}`}${event.reason === undefined ? "" : `: ${event.reason}`}`;
+    case "question.asked":
+      return `${event.name} ${event.message}`;
+    case "question.answered":
+      return `${event.answered ? JSON.stringify(event.answer ?? "done") : "declined"}${event.by === undefined ? "" : ` by ${event.by}`}`;
     case "message.added":
       return `${event.by === undefined ? "" : `by ${event.by}: `}${event.message.parts.map((part) => (part.type === "text" ? part.text : part.type)).join(" ")}`;
     case "generation.failed":

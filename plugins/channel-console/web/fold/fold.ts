@@ -80,8 +80,10 @@ function take(view: RunView, event: RunEvent): void {
     case "tool.finished":
       return runCall(view, event);
     case "approval.requested":
+    case "question.asked":
       return ask(view, event);
     case "approval.resolved":
+    case "question.answered":
       return answer(view, event);
     case "message.added":
       view.items.push({
@@ -255,15 +257,17 @@ function runCall(view: RunView, event: EventOf<"tool.started" | "tool.output" | 
   if (!event.ok && !refused) view.mishaps.push(event.seq);
 }
 
-function ask(view: RunView, event: EventOf<"approval.requested">): void {
+function ask(view: RunView, event: EventOf<"approval.requested" | "question.asked">): void {
   const call = callOf(view, event);
-  call.arguments ??= event.arguments;
+  const question = event.type === "question.asked" ? event : undefined;
+  call.arguments ??= event.type === "question.asked" ? { question: event.message } : event.arguments;
   call.approval = {
     seq: event.seq,
     requestedAt: event.at,
     until: event.until,
-    reason: event.reason,
+    reason: event.type === "question.asked" ? undefined : event.reason,
     origin: event.origin,
+    question,
     resolvedAt: undefined,
     approved: undefined,
     answer: undefined,
@@ -275,9 +279,22 @@ function ask(view: RunView, event: EventOf<"approval.requested">): void {
   view.status = "waiting";
 }
 
-function answer(view: RunView, event: EventOf<"approval.resolved">): void {
+function answer(view: RunView, event: EventOf<"approval.resolved" | "question.answered">): void {
   const call = callOf(view, event);
   const { approval } = call;
+  if (event.type === "question.answered") {
+    if (approval !== undefined) {
+      approval.resolvedAt = event.at;
+      approval.approved = event.answered;
+      approval.answer = event.reason;
+      approval.by = event.by;
+    }
+    call.state = event.answered ? "done" : "refused";
+    call.endedAt = event.at;
+    call.output = event.answer === undefined ? undefined : textOf(event.answer);
+    if (!openQuestions(view).length && view.status === "waiting") view.status = "running";
+    return;
+  }
   if (approval !== undefined) {
     approval.resolvedAt = event.at;
     approval.approved = event.approved;
@@ -289,6 +306,8 @@ function answer(view: RunView, event: EventOf<"approval.resolved">): void {
   if (call.state === "asking") call.state = event.approved ? "ready" : "refused";
   if (!openQuestions(view).length && view.status === "waiting") view.status = "running";
 }
+
+const textOf = (answer: unknown): string => (typeof answer === "string" ? answer : JSON.stringify(answer));
 
 export const openQuestions = (view: RunView): Call[] =>
   [...view.calls.values()].filter(({ approval }) => approval !== undefined && approval.resolvedAt === undefined);

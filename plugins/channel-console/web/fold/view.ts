@@ -1,5 +1,5 @@
 import type { RunTimes } from "venturi/client";
-import type { ErrorBody, Message, RunEvent, RunInput, Timing, Usage } from "../state/api-types.ts";
+import type { ErrorBody, EventOf, Message, RunEvent, RunInput, Timing, Usage } from "../state/api-types.ts";
 
 /** What the page knows of a run: a fold of its events. Plain mutable data, so that a token costs no copy. */
 export interface RunView {
@@ -123,6 +123,10 @@ export interface Approval {
   readonly until: number | undefined;
   readonly reason: string | undefined;
   readonly origin: { readonly run: string; readonly call: string; readonly agent: string } | undefined;
+  /** What a tool asks, where it is not approval. */
+  readonly question:
+    | Pick<EventOf<"question.asked">, "kind" | "message" | "schema" | "choices" | "url" | "fallback">
+    | undefined;
   resolvedAt: number | undefined;
   approved: boolean | undefined;
   answer: string | undefined;

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import type { Approval } from "venturi/client";
+import { AnswerForm } from "../parts/answer.tsx";
 import { ApprovalForm } from "../parts/approval.tsx";
 import { Conversation } from "../parts/conversation.tsx";
 import { Empty, Header } from "../parts/header.tsx";
@@ -25,12 +26,12 @@ const press = (act: string) => () => document.querySelector<HTMLElement>(`.quest
 /** Everything that waits for a person, oldest first. */
 export function ApprovalsPage(): JSX.Element {
   const { data, error, loading, again } = useResource(
-    (signal) => client.value.approvals({ limit: 200, signal }),
+    (signal) => client.value.questions({ limit: 200, signal }),
     [waiting.value],
     5000,
   );
   const answered = useSignal<ReadonlySet<string>>(new Set());
-  useEffect(() => onFeed(({ type }) => type.startsWith("approval.") && again()), []);
+  useEffect(() => onFeed(({ type }) => (type.startsWith("approval.") || type.startsWith("question.")) && again()), []);
   useLayoutEffect(
     () =>
       bindPage([
@@ -41,7 +42,7 @@ export function ApprovalsPage(): JSX.Element {
       ]),
     [],
   );
-  const all = (data?.approvals ?? []).filter((question) => !answered.value.has(nameOf(question)));
+  const all = (data?.questions ?? []).filter((question) => !answered.value.has(nameOf(question)));
   const wanted = query.value.get("question");
   const at = Math.max(
     0,
@@ -67,7 +68,8 @@ export function ApprovalsPage(): JSX.Element {
         loading ? null : (
           <Empty title="Nothing waits for you">
             <p class="muted">
-              Tool calls that need a person appear here: those of tools with <code>approval</code> in the configuration.
+              Tool calls that need a person appear here: those of tools with <code>approval</code> in the configuration,
+              and what tools ask.
             </p>
           </Empty>
         )
@@ -107,7 +109,11 @@ function Line({ question }: { question: Approval }): JSX.Element {
       </span>
       <span class="question-low">
         <span class="muted">{printable(question.agent)}</span>
-        <Arguments value={question.arguments} most={60} />
+        {question.message === undefined ? (
+          <Arguments value={question.arguments} most={60} />
+        ) : (
+          <span dir="auto">{printable(question.message.slice(0, 60))}</span>
+        )}
         {left !== undefined && left < 600_000 ? (
           <span class="tag warning">{duration(Math.max(0, left))} left</span>
         ) : null}
@@ -119,6 +125,8 @@ function Line({ question }: { question: Approval }): JSX.Element {
 function Question({ question, done }: { question: Approval; done: () => void }): JSX.Element {
   const live = useMemo(() => liveRun(question.run), [question.run]);
   useEffect(() => live.hold(), [live]);
+  const { origin } = question;
+  const asked = { ...question, run: origin?.run ?? question.run, call: origin?.call ?? question.call };
   return (
     <div class="question">
       <div class="question-card">
@@ -132,14 +140,11 @@ function Question({ question, done }: { question: Approval; done: () => void }):
           </a>
           , {ago(question.since, slowClock.value)}
         </p>
-        <ApprovalForm
-          question={{
-            ...question,
-            run: question.origin?.run ?? question.run,
-            call: question.origin?.call ?? question.call,
-          }}
-          answered={done}
-        />
+        {question.message === undefined ? (
+          <ApprovalForm question={asked} answered={done} />
+        ) : (
+          <AnswerForm question={{ ...asked, message: question.message }} answered={done} />
+        )}
       </div>
       <h3 class="lead">What led there</h3>
       <div class="led">
@@ -154,8 +159,12 @@ function NotifyButton(): JSX.Element | null {
   useEffect(
     () =>
       onFeed((item) => {
-        if (item.type !== "approval.requested" || !document.hidden || state.value !== "granted") return;
-        new Notification(`${item.name} needs approval`, { body: item.agent, tag: item.run });
+        if (item.type !== "approval.requested" && item.type !== "question.asked") return;
+        if (!document.hidden || state.value !== "granted") return;
+        new Notification(`${item.name} ${item.type === "question.asked" ? "asks something" : "needs approval"}`, {
+          body: item.agent,
+          tag: item.run,
+        });
       }),
     [],
   );

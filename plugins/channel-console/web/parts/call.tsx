@@ -2,6 +2,7 @@ import type { JSX } from "preact";
 import type { Call, CallState } from "../fold/view.ts";
 import { printable } from "../text/printable.ts";
 import { duration, short } from "../text/words.ts";
+import { AnswerForm } from "./answer.tsx";
 import { ApprovalForm } from "./approval.tsx";
 import { Content } from "./content.tsx";
 import { Icon, type IconName } from "./icon.tsx";
@@ -78,7 +79,17 @@ export const CallCard = memo(({ call, run, frozen, retracted, selected, select }
           ))}
         </div>
       )}
-      {call.state === "asking" && call.approval !== undefined && !frozen ? (
+      {call.state === "asking" && call.approval?.question !== undefined && !frozen ? (
+        <AnswerForm
+          question={{
+            ...call.approval.question,
+            run: call.approval.origin?.run ?? run,
+            call: call.approval.origin?.call ?? call.id,
+            until: call.approval.until,
+          }}
+        />
+      ) : null}
+      {call.state === "asking" && call.approval !== undefined && call.approval.question === undefined && !frozen ? (
         <ApprovalForm
           question={{
             run: call.approval.origin?.run ?? run,

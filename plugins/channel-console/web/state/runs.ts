@@ -109,8 +109,10 @@ function updated(row: RunRow, item: FeedItem): RunRow {
     case "run.failed":
       return { ...row, status: item.digest.status, digest: item.digest, updatedAt: item.at };
     case "approval.requested":
+    case "question.asked":
       return { ...row, status: "waiting" };
     case "approval.resolved":
+    case "question.answered":
     case "round.started":
       return { ...row, status: "running" };
     default:

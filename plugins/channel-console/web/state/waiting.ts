@@ -11,18 +11,17 @@ const every = 5_000;
 export function startWaiting(): () => void {
   const ask = async () => {
     if (!may("see")) return;
-    const { approvals } = await client.value.approvals({ limit: 50 });
-    if (approvals.length > waiting.value) announce(`${approvals.length} tool calls need approval`, "assertive");
-    waiting.value = approvals.length;
-    document.title = approvals.length > 0 ? `(${approvals.length}) Venturi` : "Venturi";
+    const { questions } = await client.value.questions({ limit: 50 });
+    if (questions.length > waiting.value) announce(`${questions.length} questions need an answer`, "assertive");
+    waiting.value = questions.length;
+    document.title = questions.length > 0 ? `(${questions.length}) Venturi` : "Venturi";
   };
   const again = () => void ask().catch(() => {});
   again();
   const timer = setInterval(() => !feedOpen.value && !document.hidden && again(), every);
   let soon: ReturnType<typeof setTimeout> | undefined;
   const stop = onFeed(({ type }) => {
-    if (type !== "feed.opened" && type !== "feed.gap" && type !== "approval.requested" && type !== "approval.resolved")
-      return;
+    if (!/^(?:feed\.(?:opened|gap)|approval\.|question\.)/.test(type)) return;
     clearTimeout(soon);
     soon = setTimeout(again, 300);
   });
