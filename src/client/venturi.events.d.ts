@@ -377,6 +377,12 @@ export type QuestionAnswered = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   answered: boolean;
@@ -391,6 +397,12 @@ export type QuestionAsked = {
   run: string;
   seq: number;
   at: number;
+  waited?: Array<{
+    for: "queue" | "providerWait" | "providerStream" | "providerStall" | "failedAttempt" | "backoff" | "tool" | "approval" | "hook" | "client" | "journal" | "blocked" | "down" | "runtime";
+    name?: string;
+    from: number;
+    ms: number;
+  }>;
   round: number;
   call: string;
   kind: "input" | "elicit";

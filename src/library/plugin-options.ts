@@ -20,6 +20,26 @@ export interface Anthropic {
   readonly beta?: readonly string[];
 }
 
+/** Options of the tool `ask`. */
+export interface Ask {
+  /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
+  readonly approval?: "always" | "once" | "never" | {
+    readonly when: string;
+  };
+  /** How long one call may take. */
+  readonly timeout?: number | string;
+  /** Characters of its output that the model gets. */
+  readonly maxOutput?: number | string;
+  /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
+  readonly effect?: "pure" | "idempotent" | "effectful";
+  /** what the model is told about the tool */
+  readonly description?: string;
+  /** how long an answer is waited for; the agent's approvalTimeout when absent */
+  readonly wait?: number | string;
+  /** the answer to a question without choices or fields when nobody gives one */
+  readonly fallback?: string;
+}
+
 /** Options of the tool `calculator`. */
 export interface Calculator {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */

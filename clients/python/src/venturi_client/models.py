@@ -724,7 +724,7 @@ class ToolFinished(Model):
     cost: float | None = None
 
 
-class MessageAddedWaited(Model):
+class QuestionAskedWaited(Model):
     for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
     name: str | None = None
     from_: float = Field(alias="from")
@@ -742,6 +742,7 @@ class QuestionAsked(Model):
     run: str
     seq: int
     at: float
+    waited: list[QuestionAskedWaited] | None = None
     round: int
     call: str
     kind: Literal["input", "elicit"] | str
@@ -755,11 +756,19 @@ class QuestionAsked(Model):
     origin: QuestionAskedOrigin | None = None
 
 
+class QuestionAnsweredWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
+
+
 class QuestionAnswered(Model):
     type: Literal["question.answered"] = "question.answered"
     run: str
     seq: int
     at: float
+    waited: list[QuestionAnsweredWaited] | None = None
     round: int
     call: str
     answered: bool
@@ -767,6 +776,13 @@ class QuestionAnswered(Model):
     reason: str | None = None
     by: str | None = None
     signal: int | None = None
+
+
+class MessageAddedWaited(Model):
+    for_: Literal["queue", "providerWait", "providerStream", "providerStall", "failedAttempt", "backoff", "tool", "approval", "hook", "client", "journal", "blocked", "down", "runtime"] | str = Field(alias="for")
+    name: str | None = None
+    from_: float = Field(alias="from")
+    ms: float
 
 
 class MessageAdded(Model):
