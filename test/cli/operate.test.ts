@@ -146,7 +146,7 @@ describe("commands for the running service", function () {
     expect(denied.out).to.match(new RegExp(`^${run} \\S+ denied\n$`));
     for await (const _batch of service?.host.runs.follow(run) ?? []);
     const none = await here("approvals", ...url);
-    expect([none.exit, none.out, none.err]).to.deep.equal([0, "", "no pending approvals\n"]);
+    expect([none.exit, none.out, none.err]).to.deep.equal([0, "", "no pending questions\n"]);
     const again = await here("approvals", run, "--approve", ...url);
     expect(again.err).to.contain("waits for nobody");
   });
