@@ -27,6 +27,7 @@ export * from "./core/ports/pipeline.ts";
 export * from "./core/ports/plugin.ts";
 export * from "./core/ports/registries.ts";
 export * from "./core/ports/runs.ts";
+export * from "./core/ports/schedules.ts";
 export * from "./core/ports/scopes.ts";
 export { Telemetry } from "./core/ports/telemetry.ts";
 export * from "./core/ports/tool.ts";

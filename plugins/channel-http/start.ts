@@ -32,6 +32,10 @@ const StartBody = z.strictObject({
   session: z.string().min(1).max(256).optional().describe("the conversation this run goes on"),
   metadata: z.record(z.string(), z.unknown()).optional(),
   limits: z.record(z.string(), z.unknown()).optional().describe("tighter limits than the agent's own"),
+  notify: z
+    .strictObject({ webhook: z.string(), url: z.url().exactOptional() })
+    .optional()
+    .describe("webhook that is told of this run, at another URL than its own if it allows that host"),
   ...callSettings,
 });
 named("StartRequest", StartBody);
@@ -84,13 +88,14 @@ async function start(opening: Opening, body: StartBody): Promise<ServedRun> {
   if (key !== undefined && (typeof key !== "string" || key === "" || key.length > 256)) {
     throw new VenturiError(op, "invalid_input", "an Idempotency-Key has 1 to 256 characters");
   }
-  const { agent, input, session, metadata, limits, ...settings } = body;
+  const { agent, input, session, metadata, limits, notify, ...settings } = body;
   const request: RunRequest = {
     agent,
     input: typeof input === "string" ? { text: input } : input,
     ...(session === undefined ? {} : { session }),
     ...(metadata === undefined ? {} : { metadata }),
     ...(limits === undefined ? {} : { limits }),
+    ...(notify === undefined ? {} : { notify }),
     ...callRequest(settings),
   };
   const served = await startRun(opening, request);

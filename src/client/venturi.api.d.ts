@@ -109,7 +109,7 @@ export type MeView = {
   tenants?: "all";
   /** the agents it may use; all when absent */
   agents?: Array<string>;
-  may: Array<"start" | "see" | "steer" | "inspect" | "approve" | "metrics">;
+  may: Array<"start" | "see" | "steer" | "inspect" | "approve" | "metrics" | "schedule">;
 };
 
 export type Question = {
@@ -282,6 +282,11 @@ export type StartRequest = {
   metadata?: Record<string, unknown>;
   /** tighter limits than the agent's own */
   limits?: Record<string, unknown>;
+  /** webhook that is told of this run, at another URL than its own if it allows that host */
+  notify?: {
+    webhook: string;
+    url?: string;
+  };
   /** instead of the agent's model, where the agent allows it */
   model?: string;
   /** generation options, merged over the agent's; null takes one back */

@@ -99,6 +99,14 @@ export const StallWatch = doorOfClass(
   "socket: array|object, limit: number, stalled: function",
   { stop: "" },
 );
+export const StoredSchedules = doorOfClass("plugin.StoredSchedules", face.StoredSchedules, "values: object", {
+  version: " => promise",
+  add: "schedule: object => promise",
+  get: "tenant: string, name: string => promise",
+  finish: "schedule: object => promise",
+  remove: "tenant: string, name: string => promise",
+  all: "of: object|undefined => stream",
+});
 export const ToldFields = doorOfClass("plugin.ToldFields", face.ToldFields, "", {
   news: "fields: array|object|undefined",
 });

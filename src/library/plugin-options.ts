@@ -160,6 +160,28 @@ export interface Http {
   readonly idempotencyHeader?: string;
 }
 
+/** Options of the tool `later`. */
+export interface Later {
+  /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */
+  readonly approval?: "always" | "once" | "never" | {
+    readonly when: string;
+  };
+  /** How long one call may take. */
+  readonly timeout?: number | string;
+  /** Characters of its output that the model gets. */
+  readonly maxOutput?: number | string;
+  /** Overrides what the tool says of itself; decides when it may start and whether it is repeated after a crash. */
+  readonly effect?: "pure" | "idempotent" | "effectful";
+  /** agent that is started; the calling one when absent */
+  readonly agent?: string;
+  /** how many a run may make */
+  readonly most?: number;
+  /** how far ahead */
+  readonly longest?: number | string;
+  /** how many such steps may follow one another: a run that is started later may start others */
+  readonly chain?: number;
+}
+
 /** Options of the tool `mcp`. */
 export interface Mcp {
   /** Ask a person first: `always`; `once`, until a person has allowed the tool for this run; `never`; or when a condition on the arguments holds. */

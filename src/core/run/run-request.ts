@@ -32,6 +32,8 @@ export interface RunRequest {
   readonly debug?: true;
   /** Calls no model: the run adds its input to the session and ends. */
   readonly remember?: true;
+  /** The webhook that is told of this run, and where, if not at the webhook's own URL. */
+  readonly notify?: { readonly webhook: string; readonly url?: string };
   /** Notes of the channel that started the run, under the channel's key, for rendering the run later. */
   readonly channel?: Readonly<Record<string, unknown>>;
   /** W3C trace context and baggage of the incoming request. */

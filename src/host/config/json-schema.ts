@@ -13,6 +13,10 @@ export async function configSchema(loader: PluginLoader): Promise<JsonSchema> {
   replaceEntries(properties.tools, of("tool").map(entrySchema));
   replaceChannels(properties.channels, of("channel"));
   properties.journal = { ...described(properties.journal), anyOf: of("journal").map(entrySchema) };
+  const time = plugins.find(({ name }) => name === "channel-time");
+  for (const [key, own] of Object.entries(time === undefined ? {} : (inputSchema(time.options).properties ?? {}))) {
+    properties[key] = { ...own, ...described(properties[key]) };
+  }
   const { $schema, ...rest } = allowReferences(schema) as JsonSchema; // a schema maps to a schema
   const reference = { type: "string", pattern: "\\$\\{(env|file):", description: "A variable or a file." };
   return { $schema, title: "Venturi configuration", ...rest, $defs: { reference } };

@@ -18,6 +18,7 @@ import { checkConditions, checkSchemas } from "./plugin-schemas.ts";
 import { checkReferences, splitModel } from "./references.ts";
 import { Settings } from "./schema.ts";
 import { substitute } from "./substitute.ts";
+import { asWritten, moveTimeSections } from "./time-sections.ts";
 
 type PluginSections = "providers" | "tools" | "channels" | "journal";
 
@@ -59,6 +60,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   dropEmpty(root);
   if (code !== undefined) addCode(root, { code, env, problems }); // after substitution: a program's texts are not templates
   withDefaultEntries(root);
+  moveTimeSections(root);
   const settings = check({ schema: Settings, root, path: [], problems });
   const folder = file === undefined ? process.cwd() : dirname(resolve(file));
   const loader = new PluginLoader({ folders: [folder, ...nearby()] });
@@ -71,7 +73,7 @@ export async function loadConfig({ file, code, set = [], env = process.env }: Lo
   await checkSchemas(root, problems);
   await checkConditions(root, problems);
   if (settings === undefined || problems.length > 0 || entries.journal === undefined)
-    throw configInvalid(unique(problems));
+    throw configInvalid(unique(problems.map(asWritten)));
   const models = Object.entries(settings.models).map(([name, model]) => {
     const chain = model.chain.filter((each) => Object.hasOwn(entries.providers, splitModel(each).provider));
     return [name, { ...model, chain }];

@@ -76,6 +76,9 @@ const entryName = name(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, "letters, digits, _, . an
 // Tool names reach models; every vendor accepts this pattern.
 const toolName = name(/^[A-Za-z0-9_-]{1,64}$/, "letters, digits, _ and - (at most 64)");
 
+/** Options of the channel `time`, which validates them. */
+const section = (description: string) => z.record(entryName, z.looseObject({})).exactOptional().describe(description);
+
 /** The configuration's keys. Plugin entries are validated against their plugin's options afterwards. */
 export const Settings = z.strictObject({
   version: z.literal(1, { error: "this Venturi reads version 1" }).prefault(1).describe("Version of the format."),
@@ -109,6 +112,11 @@ export const Settings = z.strictObject({
     .record(entryName, entryKeys.channel)
     .prefault({ http: {}, openai: {}, websocket: {} })
     .describe("How clients reach the agents."),
+  schedules: section("Runs that start by the clock, by name. Short for `channels.time.schedules`. Needs a restart."),
+  webhooks: section("Receivers that are told of runs, by name. Short for `channels.time.webhooks`. Needs a restart."),
+  hooks: section(
+    "Signed deliveries of other systems that start runs, by name. Short for `channels.time.hooks`. Needs a restart.",
+  ),
   server: ServerSettings.prefault({}).describe("The HTTP server."),
   telemetry: TelemetrySettings.prefault({}).describe("What is measured, and where it goes; `off` for nothing."),
   limits: LimitSettings.prefault({}).describe("What the service takes on."),

@@ -19,7 +19,7 @@ const may = () =>
     .array(z.enum(scopes))
     .prefault(defaultMay)
     .describe(
-      "start runs; see them; steer and cancel them; inspect traces and the audit; approve tool calls; read metrics.",
+      "start runs; see them; steer and cancel them; inspect traces and the audit; approve tool calls; read metrics; make and remove schedules.",
     );
 
 export const JwtSettings = z.strictObject({

@@ -47,6 +47,7 @@ import { infoOf } from "./agent-info.ts";
 import { openQuestions } from "./approval-questions.ts";
 import { PacedStream } from "./backpressure.ts";
 import { Callers } from "./callers.ts";
+import { checkNotify } from "./check-notify.ts";
 import { agentNamed, checkRequest } from "./check-request.ts";
 import { embed } from "./embed.ts";
 import { eventPage } from "./event-page.ts";
@@ -68,6 +69,7 @@ interface RunsParts {
   readonly clock: Clock;
   readonly chance: Chance;
   readonly log: Log;
+  readonly config: Config;
   /** Maximum characters of a run's metadata. */
   readonly metadata: number;
 }
@@ -90,7 +92,7 @@ export class HostRuns implements Runs {
   #stopSweep: (() => void) | undefined;
 
   constructor(
-    @inject(Config) { limits }: Config,
+    @inject(Config) config: Config,
     @inject(Journal) journal: Journal,
     @inject(Revisions) revisions: Revisions,
     @inject(ContentStore) content: ContentStore,
@@ -105,7 +107,8 @@ export class HostRuns implements Runs {
     @inject(WriteWatch) writes: WriteWatch,
     @inject(Chance) chance: Chance,
   ) {
-    this.#parts = { journal, revisions, telemetry, clock, chance, log, metadata: limits.metadata };
+    const { limits } = config;
+    this.#parts = { journal, revisions, telemetry, clock, chance, log, config, metadata: limits.metadata };
     this.#content = content;
     this.#sessions = sessions;
     this.#memory = memory;
@@ -145,6 +148,7 @@ export class HostRuns implements Runs {
     this.#mustAccept("run.start");
     const { agent, input, context } = this.#check(request, options);
     if (options.compat === "strict") checkFields(agent, request);
+    checkNotify(this.#parts.config, request, options.tenant ?? defaultTenant);
     const run = newRunId(this.#parts.clock.now(), this.#parts.chance);
     const stored = await keptRequest(this.#content, run, checked(this.#content, { ...request, input }));
     const { tenant, caller } = await this.#owner(request, options);

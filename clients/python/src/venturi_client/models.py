@@ -1218,7 +1218,7 @@ class MeView(Model):
     tenant: str
     tenants: Literal["all"] | None = None
     agents: list[str] | None = None
-    may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics"] | str]
+    may: list[Literal["start", "see", "steer", "inspect", "approve", "metrics", "schedule"] | str]
 
 
 class QuestionOrigin(Model):
@@ -1398,6 +1398,13 @@ class SessionView(Model):
     last: RunView
 
 
+class StartRequestNotify(Model):
+    """webhook that is told of this run, at another URL than its own if it allows that host"""
+
+    webhook: str
+    url: str | None = None
+
+
 class StartRequestOptionsReasoning(Model):
     """Thinking before answering, where the model can."""
 
@@ -1432,6 +1439,7 @@ class StartRequest(Model):
     session: str | None = None
     metadata: dict[str, Any] | None = None
     limits: dict[str, Any] | None = None
+    notify: StartRequestNotify | None = None
     model: str | None = None
     options: StartRequestOptions | None = None
     tools: list[StartRequestTools] | None = None

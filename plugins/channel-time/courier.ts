@@ -1,0 +1,200 @@
+import { type Clock, type Journal, type Log, messageOf } from "venturi/plugin";
+import type { Lane, Lanes, StoredLane } from "./lanes.ts";
+import type { Message } from "./message.ts";
+import { nextMessages } from "./next-messages.ts";
+import type { Receiver } from "./receiver.ts";
+import type { WebhookFigures } from "./webhook-figures.ts";
+import { backoff } from "./webhook-options.ts";
+
+/** Between two pages of lanes of which none had anything to deliver, ms; one that has ended is hinted at by the feed. */
+const pause = 200;
+const rest = 1_000;
+const mostHints = 2_000;
+
+export interface CourierParts {
+  readonly webhook: string;
+  readonly receiver: Receiver;
+  readonly lanes: Lanes;
+  readonly figures: WebhookFigures;
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** False once another replica may deliver. */
+  readonly mayDeliver: () => boolean;
+}
+
+/**
+ * Delivers what the lanes of one webhook have, a page of lanes at a time and one message of a run after the other. Reads the
+ * journal as any reader does: however slow the receiver is, no run waits for it and nothing piles up in memory.
+ */
+export class Courier {
+  readonly #parts: CourierParts;
+  readonly #busy = new Map<string, Promise<void>>();
+  /** Failed here: when a lane may try again, by the monotonic clock. */
+  readonly #retryAt = new Map<string, { readonly due: number; readonly failedAt: number }>();
+  readonly #hints = new Set<string>();
+  #after: string | undefined;
+  #wake: () => void = () => {};
+
+  constructor(parts: CourierParts) {
+    this.#parts = parts;
+  }
+
+  hint(run: string): void {
+    if (this.#hints.size < mostHints) this.#hints.add(run);
+    this.#wake();
+  }
+
+  async drive(signal: AbortSignal): Promise<void> {
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
+    while (!signal.aborted && this.#parts.mayDeliver()) {
+      try {
+        await this.#hinted(signal);
+        await this.#sleep(await this.#page(signal));
+      } catch (thrown) {
+        this.#parts.log.warn("webhooks wait for the journal", {
+          webhook: this.#parts.webhook,
+          error: messageOf(thrown),
+        });
+        await this.#sleep(rest);
+      }
+    }
+    await Promise.allSettled(this.#busy.values());
+  }
+
+  /** Nobody else touches the lane meanwhile. */
+  async alone(key: string, work: () => Promise<void>): Promise<void> {
+    while (this.#busy.has(key)) await this.#busy.get(key)?.catch(() => {});
+    const done = work().finally(() => {
+      this.#busy.delete(key);
+      this.#wake();
+    });
+    this.#busy.set(key, done);
+    await done;
+  }
+
+  async #hinted(signal: AbortSignal): Promise<void> {
+    const { lanes, webhook } = this.#parts;
+    for (const run of this.#hints) {
+      if (signal.aborted || !this.#parts.receiver.isFree) return;
+      this.#hints.delete(run);
+      const stored = await lanes.get(webhook, run);
+      if (stored !== undefined) await this.#begin(stored, signal);
+    }
+  }
+
+  /** Looks at one page of lanes; how long to wait for the next. */
+  async #page(signal: AbortSignal): Promise<number> {
+    const { lanes, webhook, receiver } = this.#parts;
+    const page = await lanes.page(webhook, this.#after);
+    for (const stored of page) {
+      if (signal.aborted) return 0;
+      if (!receiver.isFree) return receiver.isDown ? rest : pause; // the rest of the page is looked at again
+      this.#after = stored.key;
+      if (this.#isDue(stored)) await this.#begin(stored, signal);
+    }
+    if (page.length > 0) return this.#busy.size > 0 ? 0 : pause;
+    this.#after = undefined;
+    return rest;
+  }
+
+  #isDue({ key, lane }: StoredLane): boolean {
+    if (lane.done || this.#busy.has(key)) return false;
+    const known = this.#retryAt.get(key);
+    const { clock, receiver } = this.#parts;
+    if (known !== undefined) return clock.monotonic() >= known.due || receiver.upSince > known.failedAt;
+    if (lane.retryAt === undefined) return true;
+    // Of another replica. Not later than the wait itself, whatever the clocks say.
+    const wait = Math.min(Math.max(0, lane.retryAt - clock.now()), backoff(lane.attempts, receiver.options.retry));
+    this.#retryAt.set(key, { due: clock.monotonic() + wait, failedAt: Number.NEGATIVE_INFINITY });
+    return wait === 0;
+  }
+
+  /** Finds out what there is to deliver, and begins with it; does not wait for the receiver. */
+  async #begin(stored: StoredLane, signal: AbortSignal): Promise<void> {
+    const { key } = stored;
+    if (this.#busy.has(key) || stored.lane.done) return;
+    const { journal, receiver, webhook, log } = this.#parts;
+    const { pending, replayed } = stored.lane;
+    const next =
+      pending === undefined
+        ? await nextMessages(journal, stored.lane, receiver.options)
+        : { messages: [pending], place: pending.place, last: replayed === true };
+    if (next === undefined) return;
+    this.alone(key, () => this.#deliver(stored, next, signal)).catch((thrown: unknown) => {
+      log.warn("a delivery is tried again", { webhook, run: stored.lane.run, error: messageOf(thrown) });
+    });
+  }
+
+  async #deliver(
+    stored: StoredLane,
+    next: { messages: readonly Message[]; place: number; last: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { receiver, lanes, figures } = this.#parts;
+    let current: StoredLane | undefined = stored;
+    for (const message of next.messages) {
+      if (signal.aborted || !this.#parts.mayDeliver() || current === undefined) return;
+      const delivered = await receiver.deliver(message, current.lane.url, signal);
+      if (signal.aborted) return;
+      const { lane }: StoredLane = current;
+      if (delivered.kind === "ok") {
+        figures.delivered(this.#parts.clock.now());
+        this.#retryAt.delete(stored.key);
+        current = await lanes.keep(current, settledAt(lane, message.place));
+        continue;
+      }
+      const attempts = lane.attempts + 1;
+      figures.failed(delivered.error, this.#parts.clock.now());
+      if (!delivered.final && attempts < receiver.options.attempts) {
+        await this.#fail(current, { message, attempts, error: delivered.error, retryAfter: delivered.retryAfter ?? 0 });
+        return;
+      }
+      await this.#bury(lane, message, { attempts, error: delivered.error });
+      this.#retryAt.delete(stored.key);
+      current = await lanes.keep(current, settledAt(lane, message.place));
+    }
+    if (current === undefined) return;
+    const place = Math.max(current.lane.place, next.place);
+    if (next.last) await lanes.keep(current, { ...current.lane, place, done: true });
+    else if (next.messages.length === 0) await lanes.keep(current, { ...current.lane, place });
+  }
+
+  async #fail(
+    stored: StoredLane,
+    { message, attempts, error, retryAfter }: { message: Message; attempts: number; error: string; retryAfter: number },
+  ): Promise<void> {
+    const { clock, lanes, receiver } = this.#parts;
+    const wait = Math.max(backoff(attempts, receiver.options.retry), retryAfter);
+    const failedAt = clock.monotonic();
+    if (this.#retryAt.size >= mostHints) this.#retryAt.clear(); // the stored times count then
+    this.#retryAt.set(stored.key, { due: failedAt + wait, failedAt });
+    await lanes.keep(stored, { ...stored.lane, pending: message, attempts, error, retryAt: clock.now() + wait });
+  }
+
+  async #bury(lane: Lane, message: Message, { attempts, error }: { attempts: number; error: string }): Promise<void> {
+    const { lanes, figures, webhook, clock, log } = this.#parts;
+    const { run, url } = lane;
+    const at = clock.now();
+    await lanes.bury({ webhook, run, message, attempts, error, at, ...(url === undefined ? {} : { url }) });
+    figures.buried();
+    log.error("a delivery was given up", { webhook, run, id: message.id, attempts, error });
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    // Past the first hint, so that a busy feed does not keep it awake.
+    if (ms === 0) ms = 5;
+    await new Promise<void>((resolve) => {
+      const stop = this.#parts.clock.after(ms, resolve);
+      this.#wake = () => {
+        stop();
+        resolve();
+      };
+    });
+  }
+}
+
+function settledAt(lane: Lane, place: number): Lane {
+  const { pending: _, error: __, retryAt: ___, ...rest } = lane;
+  return { ...rest, place, attempts: 0 };
+}

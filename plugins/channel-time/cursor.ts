@@ -1,0 +1,133 @@
+import { type Clock, type Journal, type KeyValues, type RunRow, VenturiError } from "venturi/plugin";
+import { space } from "./lanes.ts";
+
+const key = "cursor";
+const page = 100;
+/** A run may become visible after one that was stored later: replicas commit at the same time. Looked at again after this, ms. */
+const settling = 30_000;
+
+interface Stored {
+  /** Absent: from the beginning. */
+  readonly cursor?: string;
+  /** The only run there was when the first webhook was configured. */
+  readonly skip?: string;
+  /** The last step, whose runs may not all be marked as passed. */
+  readonly passing?: Step;
+}
+
+/** A page of the list of runs: from a cursor to its last run, and the cursor after that. */
+interface Step {
+  readonly from?: string;
+  readonly last: string;
+  readonly to: string;
+}
+
+export interface CursorTarget {
+  /** A run that may be new. Called again for a run until the cursor has passed it. */
+  meet(row: RunRow): Promise<void>;
+  /** The cursor has passed the run for good. */
+  pass(run: string): Promise<void>;
+}
+
+/**
+ * A durable position in the list of all runs, in order of arrival. Runs are met as soon as they are seen; the stored position
+ * follows half a minute later, after a second look at the same page.
+ */
+export class RunCursor {
+  readonly #journal: Journal;
+  readonly #values: KeyValues;
+  readonly #clock: Clock;
+  readonly #target: CursorTarget;
+  #stored: { value: Stored; version: number } | undefined;
+  #tip: string | undefined;
+  #steps: (Step & { readonly at: number })[] = [];
+
+  constructor(parts: { journal: Journal; values: KeyValues; clock: Clock }, target: CursorTarget) {
+    this.#journal = parts.journal;
+    this.#values = parts.values;
+    this.#clock = parts.clock;
+    this.#target = target;
+  }
+
+  /** Marks where the first webhook begins, before the service takes runs. Another replica may have. */
+  async begin(): Promise<void> {
+    if ((await this.#values.get(space, key)) !== undefined) return;
+    await this.#values.put(space, { key, value: JSON.stringify(await this.#end()), version: 0 });
+  }
+
+  async open(): Promise<void> {
+    await this.begin();
+    const found = await this.#values.get(space, key);
+    const value = JSON.parse(found?.value ?? "{}") as Stored; // written from one
+    this.#stored = { value, version: found?.version ?? 0 };
+    this.#tip = value.cursor;
+    this.#steps = [];
+    if (value.passing !== undefined) for (const run of await this.#again(value.passing)) await this.#target.pass(run);
+  }
+
+  /** Meets everything that is new, and moves the stored position. */
+  async advance(): Promise<void> {
+    for (;;) {
+      const from = this.#tip;
+      const { runs, cursor } = await this.#list(from);
+      for (const row of runs) await this.#meet(row);
+      const last = runs.at(-1)?.run;
+      if (cursor === undefined || last === undefined) break;
+      this.#steps.push({ ...(from === undefined ? {} : { from }), last, to: cursor, at: this.#clock.monotonic() });
+      this.#tip = cursor;
+    }
+    await this.#settle();
+  }
+
+  async #settle(): Promise<void> {
+    for (;;) {
+      const [first] = this.#steps;
+      if (first === undefined || this.#clock.monotonic() - first.at < settling) return;
+      const { at: _, ...step } = first;
+      const runs = await this.#again(step);
+      await this.#store({ cursor: step.to, passing: step });
+      this.#steps.shift();
+      for (const run of runs) await this.#target.pass(run);
+    }
+  }
+
+  /** The runs of a step, with those that have become visible since. */
+  async #again({ from, last }: Step): Promise<string[]> {
+    const found: string[] = [];
+    let cursor = from;
+    for (let pages = 0; pages < 3; pages++) {
+      const listed = await this.#list(cursor);
+      for (const row of listed.runs) {
+        await this.#meet(row);
+        found.push(row.run);
+        if (row.run === last) return found;
+      }
+      if (listed.cursor === undefined) break;
+      cursor = listed.cursor;
+    }
+    // The last one was pruned: what is on its page counts.
+    return found.slice(0, page);
+  }
+
+  async #meet(row: RunRow): Promise<void> {
+    if (row.run !== this.#stored?.value.skip) await this.#target.meet(row);
+  }
+
+  #list(cursor: string | undefined) {
+    return this.#journal.list({ oldestFirst: true, limit: page, ...(cursor === undefined ? {} : { cursor }) });
+  }
+
+  /** Behind the newest run: whoever configures the first webhook does not want to hear of all that ever was. */
+  async #end(): Promise<Stored> {
+    const { runs, cursor } = await this.#journal.list({ limit: 1 });
+    const only = runs[0]?.run;
+    return cursor === undefined ? (only === undefined ? {} : { skip: only }) : { cursor };
+  }
+
+  async #store(value: Stored): Promise<void> {
+    const entry = { key, value: JSON.stringify(value), version: this.#stored?.version ?? 0 };
+    const version = await this.#values.put(space, entry);
+    if (version === undefined) throw new VenturiError("webhook.cursor", "conflict", "another replica delivers now");
+    this.#stored = { value, version };
+  }
+}

@@ -1,0 +1,106 @@
+import { type ChannelHost, type Clock, messageOf, parseUntrusted, type Runs, VenturiError } from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
+import { z } from "zod";
+import type { InboundOptions } from "./inbound-options.ts";
+import { noUndefined } from "./schedule.ts";
+import { fill } from "./template.ts";
+import { type Inbound, idOf, kindOf, problemWith } from "./verify.ts";
+
+const op = "hook.take";
+const depth = 64;
+
+export interface InboundParts {
+  readonly clock: Clock;
+  readonly runs: () => Runs;
+  readonly config: Readonly<Record<string, InboundOptions>>;
+}
+
+/** `POST /v1/hooks/NAME`: another system starts a run. Its signature is its key, so the route needs none of ours. */
+export async function mountInbound(
+  host: ChannelHost<FastifyInstance>,
+  { clock, runs, config }: InboundParts,
+): Promise<void> {
+  if (Object.keys(config).length === 0) return;
+  const largest = Math.max(...Object.values(config).map(({ maxBody }) => maxBody));
+  await host.server.register(async (scope) => {
+    // Signatures are of the bytes, whatever type they say they have.
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser("*", { parseAs: "buffer", bodyLimit: largest }, (_request, body, done) =>
+      done(null, body),
+    );
+    scope.post("/v1/hooks/:name", { config: { open: true }, schema }, async (request, reply) => {
+      const { name } = request.params as { name: string }; // by the route
+      const options = Object.hasOwn(config, name) ? config[name] : undefined;
+      const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+      const inbound = { headers: request.headers, body, now: clock.now() };
+      // One answer for a name that is unknown and for one that is not signed for: names are not to be found out.
+      if (options === undefined) throw refused();
+      const problem = problemWith(inbound, options);
+      if (problem !== undefined) {
+        host.log.warn("a delivery was refused", { hook: name, reason: problem });
+        throw refused();
+      }
+      if (body.length > options.maxBody)
+        throw new VenturiError(op, "too_large", "the body is larger than maxBody allows");
+      const taken = await take(runs(), { name, options, inbound });
+      return await reply.code("run" in taken ? 202 : 200).send(taken);
+    });
+  });
+}
+
+type Taken =
+  | { readonly run: string; readonly existing: boolean }
+  | { readonly ignored: string }
+  | { readonly challenge: string };
+
+async function take(
+  runs: Runs,
+  { name, options, inbound }: { name: string; options: InboundOptions; inbound: Inbound },
+): Promise<Taken> {
+  const { from, agent, session, metadata, notify, tenant, events, maxInput } = options;
+  const parsed = jsonIn(inbound);
+  // Slack asks once whether the address is ours.
+  const { type, challenge } = (parsed ?? {}) as { type?: unknown; challenge?: unknown }; // compared below
+  if (from === "slack" && type === "url_verification" && typeof challenge === "string") return { challenge };
+  const kind = kindOf(from, inbound, parsed);
+  if (events !== undefined && !events.includes(kind))
+    return { ignored: `${kind || "no kind"} is not one of its events` };
+  const values = { body: parsed, headers: inbound.headers };
+  const conversation = session === undefined ? "" : fill(session, values, 256);
+  const request = {
+    agent,
+    input: { text: fill(options.input, values, maxInput) },
+    metadata: { ...metadata, hook: name, ...(kind === "" ? {} : { hookEvent: kind.slice(0, 200) }) },
+    ...(conversation === "" ? {} : { session: conversation }),
+    ...(notify === undefined ? {} : { notify: noUndefined(notify) }),
+  };
+  return await runs.start(request, { tenant, key: `hook:${name}:${idOf(from, inbound, parsed)}` });
+}
+
+/** Slack sends interactions as a form with JSON in `payload`. */
+function jsonIn({ headers, body }: Inbound): unknown {
+  const text = body.toString();
+  const type = String(headers["content-type"] ?? "");
+  if (text === "") return undefined;
+  try {
+    if (!type.startsWith("application/x-www-form-urlencoded"))
+      return parseUntrusted(text, { depth, size: body.length });
+    const form = Object.fromEntries(new URLSearchParams(text));
+    const { payload } = form;
+    return payload === undefined ? form : parseUntrusted(payload, { depth, size: payload.length });
+  } catch (thrown) {
+    throw new VenturiError(op, "invalid_input", `the body cannot be read: ${messageOf(thrown)}`, { cause: thrown });
+  }
+}
+
+const refused = () => new VenturiError(op, "unauthorized", "the signature is not right for this hook");
+
+const schema = {
+  summary: "A delivery of another system starts a run",
+  description: "Signed as GitHub, Stripe, Slack or Standard Webhooks do; see docs/time.md.",
+  tags: ["hooks"],
+  response: {
+    200: z.object({ ignored: z.string().optional(), challenge: z.string().optional() }),
+    202: z.object({ run: z.string(), existing: z.boolean() }),
+  },
+};

@@ -1,0 +1,80 @@
+import { isTerminal, type RunEvent, type RunRow } from "venturi/plugin";
+import type { WebhookEvent, WebhookOptions } from "./webhook-options.ts";
+
+/** One delivery. Its id is the same however often it is sent, so that a receiver can leave out what it has had. */
+export interface Message {
+  readonly id: string;
+  /** Position in the run: of the event, and of the message among those the event gives. */
+  readonly place: number;
+  readonly type: WebhookEvent;
+  readonly tenant: string;
+  readonly body: string;
+}
+
+const perEvent = 4;
+export const placeAfter = (seq: number): number => (seq + 1) * perEvent - 1;
+export const seqOf = (place: number): number => Math.floor(place / perEvent);
+
+/** Finish reasons of a run that ended at one of its own limits. */
+const limits: ReadonlySet<string> = new Set(["max_tool_calls", "max_tokens", "max_output", "max_time", "max_rounds"]);
+
+/** What an event is told as, in order. */
+export function messagesOf(row: RunRow, event: RunEvent, options: WebhookOptions): Message[] {
+  return typesOf(event)
+    .map((type, index) => ({ type, place: event.seq * perEvent + index }))
+    .filter(({ type }) => options.events.includes(type))
+    .map(({ type, place }) => ({
+      id: `msg_${row.run}_${place}`,
+      place,
+      type,
+      tenant: row.tenant,
+      body: JSON.stringify({ type, timestamp: new Date(event.at).toISOString(), data: dataOf(row, event, options) }),
+    }));
+}
+
+function typesOf(event: RunEvent): WebhookEvent[] {
+  switch (event.type) {
+    case "approval.requested":
+      return ["question.asked"];
+    case "approval.resolved":
+      return ["question.answered"];
+    case "run.finished":
+      return limits.has(event.finish) ? ["budget.exceeded", "run.finished"] : ["run.finished"];
+    case "run.failed": {
+      const { code } = event.error;
+      const isLimit = code === "budget_exceeded" || code === "max_rounds_exceeded";
+      return isLimit ? ["budget.exceeded", "run.failed"] : ["run.failed"];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Names, numbers and codes. What people and models wrote is left out unless the configuration asks for it. */
+function dataOf(row: RunRow, event: RunEvent, { content }: WebhookOptions): Record<string, unknown> {
+  const { run, agent, session, tenant, request } = row;
+  const base = {
+    run,
+    seq: event.seq,
+    agent,
+    tenant,
+    ...(session === undefined ? {} : { session }),
+    ...(request.parent === undefined ? {} : { parent: request.parent.run }),
+    ...(content && request.metadata !== undefined ? { metadata: request.metadata } : {}),
+  };
+  if (event.type === "approval.requested") {
+    const { call, name, until } = event;
+    const asked = { call, name, ...(until === undefined ? {} : { until: new Date(until).toISOString() }) };
+    return { ...base, ...asked, ...(content ? { arguments: event.arguments, reason: event.reason } : {}) };
+  }
+  if (event.type === "approval.resolved") {
+    const { call, approved, by } = event;
+    return { ...base, call, approved, ...(by === undefined ? {} : { by }) };
+  }
+  if (!isTerminal(event)) return base;
+  const { rounds, usage } = event;
+  const how = event.type === "run.finished" ? { finish: event.finish } : { code: event.error.code };
+  const words = event.type === "run.failed" ? { error: event.error.err } : {};
+  const status = event.type === "run.finished" ? "finished" : "failed";
+  return { ...base, status, ...how, rounds, usage, ...(content ? { output: event.output, ...words } : {}) };
+}

@@ -1,0 +1,64 @@
+import { Duration, overlaps, RunInput } from "venturi/plugin";
+import { z } from "zod";
+import { momentIn } from "./moment.ts";
+
+const longest = 366 * 86_400_000;
+
+export const timing = {
+  cron: z.string().max(256).optional().describe("cron expression of five fields, or six with seconds in front"),
+  at: z
+    .string()
+    .transform((text, context) => {
+      const moment = momentIn(text);
+      if (typeof moment === "number") return moment;
+      context.addIssue({ code: "custom", message: moment });
+      return z.NEVER;
+    })
+    .optional()
+    .describe("one moment, with its offset: 2027-01-01T09:00:00+01:00"),
+  in: Duration.optional().describe("one moment, so long after the schedule is first seen"),
+  timezone: z.string().max(64).prefault("UTC").describe("IANA time zone that `cron` is read in"),
+  overlap: z
+    .enum(overlaps)
+    .prefault("queue")
+    .describe("when the last run is still under way: skip this time, queue it within `catchUp`, or cancel that run"),
+  jitter: Duration.prefault(0).describe("each start is delayed by up to this much, the same on every replica"),
+  catchUp: Duration.prefault("1h")
+    .refine((ms) => ms <= longest, { error: "at most 366d" })
+    .describe("a time that was missed, because nothing ran, is made up for so long"),
+};
+
+export const what = {
+  agent: z.string().min(1).describe("agent that is started"),
+  input: z.union([z.string(), RunInput]).describe("what it is asked: a text, or text, messages and variables"),
+  session: z.string().min(1).max(256).optional().describe("conversation that its runs go on"),
+  metadata: z.record(z.string(), z.unknown()).optional().describe("metadata of its runs"),
+  notify: z
+    .strictObject({ webhook: z.string(), url: z.url().optional() })
+    .optional()
+    .describe("webhook that hears of its runs"),
+};
+
+/** Names are part of idempotency keys and of URLs. */
+export const scheduleName = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,127}$/, "a name has letters, digits, _, . and -, at most 128");
+
+/** What the record schema cannot say: exactly one of the three. */
+export function oneTime(value: { cron?: unknown; at?: unknown; in?: unknown }): string | undefined {
+  const given = [value.cron, value.at, value.in].filter((each) => each !== undefined).length;
+  return given === 1 ? undefined : "write one of cron, at and in";
+}
+
+export const ScheduleOptions = z
+  .strictObject({
+    ...timing,
+    ...what,
+    tenant: z.string().min(1).max(128).prefault("default").describe("owner of its runs"),
+    enabled: z.boolean().prefault(true),
+  })
+  .superRefine((value, context) => {
+    const message = oneTime(value);
+    if (message !== undefined) context.addIssue({ code: "custom", message });
+  });
+export type ScheduleOptions = z.output<typeof ScheduleOptions>;

@@ -1,0 +1,224 @@
+import {
+  type Caller,
+  type ChannelHost,
+  ErrorBody,
+  named,
+  type StoredSchedule,
+  VenturiError,
+  type ZodRoutes,
+} from "venturi/plugin";
+import type { FastifyInstance } from "venturi/plugin/channel";
+import { z } from "zod";
+import { isoOf } from "./moment.ts";
+import { timingProblems } from "./occurrences.ts";
+import { inputOf, noUndefined, type Schedule, watched } from "./schedule.ts";
+import { oneTime, scheduleName, timing, what } from "./schedule-options.ts";
+import type { ScheduleState } from "./schedule-state.ts";
+import type { Scheduler } from "./scheduler.ts";
+
+/** Schedules of one tenant. */
+const most = 1_000;
+const upcoming = 3;
+
+export interface ScheduleRoutes {
+  readonly scheduler: Scheduler;
+  readonly now: () => number;
+  /** Names of webhooks that `notify` may say. */
+  readonly webhooks: readonly string[];
+}
+
+/** `/v1/schedules`: those of the configuration are listed, those of the API can be made and removed. */
+export function mountSchedules(host: ChannelHost<FastifyInstance>, parts: ScheduleRoutes): void {
+  const { scheduler, now } = parts;
+  const server = host.server.withTypeProvider<ZodRoutes>();
+  server.post("/v1/schedules", { schema: making }, async (request, reply) => {
+    host.demand(request, "schedule");
+    host.demand(request, "start");
+    const caller = host.caller(request);
+    host.permit(caller, nameOfAgent(host, request, request.body.agent));
+    const definition = await definitionOf(request.body, { ...parts, caller });
+    const taken = (await scheduler.configured()).get(definition.name);
+    if (taken?.definition.tenant === caller.tenant || !(await scheduler.stored.add(definition))) {
+      throw failure("conflict", `there is a schedule "${definition.name}"; remove it first, or choose another name`);
+    }
+    return await reply.code(201).send(viewOf(await watched("api", definition), undefined, now()));
+  });
+  server.get("/v1/schedules", { schema: listing }, async (request) => {
+    host.demand(request, "see");
+    const caller = host.caller(request);
+    const found: z.output<typeof ScheduleView>[] = [];
+    for await (const schedule of visible(scheduler, caller)) {
+      found.push(viewOf(schedule, await scheduler.states.read(schedule.definition), now()));
+      if (found.length >= most) break;
+    }
+    return { schedules: found };
+  });
+  server.get("/v1/schedules/:name", { schema: reading }, async (request) => {
+    host.demand(request, "see");
+    for await (const schedule of visible(scheduler, host.caller(request))) {
+      if (schedule.definition.name !== request.params.name) continue;
+      return viewOf(schedule, await scheduler.states.read(schedule.definition), now());
+    }
+    throw none(request.params.name);
+  });
+  server.delete("/v1/schedules/:name", { schema: removing }, async (request, reply) => {
+    host.demand(request, "schedule");
+    const { name } = request.params;
+    const caller = host.caller(request);
+    const stored = await scheduler.stored.get(caller.tenant, name);
+    if (stored !== undefined && (caller.agents?.includes(stored.agent) ?? true)) {
+      await scheduler.stored.remove(caller.tenant, name);
+      await scheduler.states.forget(stored);
+      return await reply.code(204).send();
+    }
+    const configured = (await scheduler.configured()).get(name);
+    if (configured === undefined || !isVisible(configured, caller)) throw none(name);
+    throw failure("conflict", `the schedule "${name}" is in the configuration; remove it there`);
+  });
+}
+
+async function definitionOf(
+  body: z.output<typeof ScheduleBody>,
+  {
+    now,
+    caller,
+    webhooks,
+  }: ScheduleRoutes & { readonly caller: Caller & { readonly concurrentRuns?: number | undefined } },
+): Promise<StoredSchedule> {
+  const { in: after, at, cron, input, session, metadata, notify, ...rest } = body;
+  const wrong = oneTime(body) ?? (await timingProblems(body))[0]?.message;
+  if (wrong !== undefined) throw failure("invalid_input", wrong);
+  if (notify !== undefined && !webhooks.includes(notify.webhook)) {
+    throw failure("invalid_input", `there is no webhook "${notify.webhook}" to notify`);
+  }
+  const createdAt = now();
+  const moment = at ?? (after === undefined ? undefined : createdAt + after);
+  if (moment !== undefined && moment + rest.catchUp < createdAt) {
+    throw failure("invalid_input", `${isoOf(moment)} has passed; it is ${isoOf(createdAt)}`);
+  }
+  return {
+    ...rest,
+    tenant: caller.tenant,
+    input: inputOf(input),
+    by: caller.id,
+    // One that has just passed is made up for.
+    createdAt: moment === undefined ? createdAt : Math.min(createdAt, moment),
+    ...(cron === undefined ? {} : { cron }),
+    ...(moment === undefined ? {} : { at: moment }),
+    ...(session === undefined ? {} : { session }),
+    ...(metadata === undefined ? {} : { metadata }),
+    ...(notify === undefined ? {} : { notify: noUndefined(notify) }),
+    ...(caller.concurrentRuns === undefined ? {} : { concurrentRuns: caller.concurrentRuns }),
+  };
+}
+
+/** An alias counts as the agent it stands for. */
+const nameOfAgent = (host: ChannelHost<FastifyInstance>, request: unknown, agent: string): string =>
+  host
+    .runsFor(request)
+    .agents()
+    .find(({ aliases }) => aliases.includes(agent))?.name ?? agent;
+
+const isVisible = ({ definition }: Schedule, { tenant, tenants, agents }: Caller): boolean =>
+  (definition.tenant === tenant || tenants === "all") && (agents?.includes(definition.agent) ?? true);
+
+async function* visible(scheduler: Scheduler, caller: Caller): AsyncGenerator<Schedule> {
+  for (const schedule of (await scheduler.configured()).values()) if (isVisible(schedule, caller)) yield schedule;
+  const of = caller.tenants === "all" ? undefined : { tenant: caller.tenant };
+  for await (const definition of scheduler.stored.all(of)) {
+    if (definition.done) continue;
+    const schedule = await watched("api", definition);
+    if (isVisible(schedule, caller)) yield schedule;
+  }
+}
+
+function viewOf({ source, definition, occurrences }: Schedule, state: ScheduleState | undefined, now: number) {
+  const { name, tenant, agent, cron, timezone, at, overlap, jitter, catchUp, session, by, origin } = definition;
+  const next: string[] = [];
+  for (let time = occurrences.next(now); time !== undefined && next.length < upcoming; time = occurrences.next(time)) {
+    next.push(isoOf(time));
+  }
+  return {
+    name,
+    source,
+    tenant,
+    agent,
+    timezone,
+    overlap,
+    jitter,
+    catchUp,
+    ...(cron === undefined ? {} : { cron }),
+    ...(at === undefined ? {} : { at: isoOf(at) }),
+    ...(session === undefined ? {} : { session }),
+    ...(by === undefined ? {} : { by }),
+    ...(origin === undefined ? {} : { madeBy: origin.run }),
+    next,
+    last: (state?.starts ?? []).map(({ time, ...rest }) => ({ time: isoOf(time), ...rest })),
+  };
+}
+
+const failure = (code: "conflict" | "invalid_input", message: string) =>
+  new VenturiError("schedule.make", code, message);
+const none = (name: string) => new VenturiError("schedule.get", "not_found", `there is no schedule "${name}"`);
+
+const ScheduleBody = z.strictObject({ name: scheduleName, ...timing, ...what });
+named("ScheduleRequest", ScheduleBody);
+
+const ScheduleView = z.object({
+  name: z.string(),
+  source: z.enum(["config", "api"]),
+  tenant: z.string(),
+  agent: z.string(),
+  cron: z.string().optional(),
+  timezone: z.string(),
+  at: z.string().optional(),
+  overlap: z.string(),
+  jitter: z.number().describe("ms"),
+  catchUp: z.number().describe("ms"),
+  session: z.string().optional(),
+  by: z.string().optional().describe("id of the key that made it"),
+  madeBy: z.string().optional().describe("the run that made it with a tool"),
+  next: z.array(z.string()).describe("the next times"),
+  last: z
+    .array(
+      z.object({
+        time: z.string(),
+        run: z.string().optional(),
+        skipped: z.string().optional(),
+        error: z.string().optional(),
+      }),
+    )
+    .describe("the last times, newest first, and what came of them"),
+});
+named("Schedule", ScheduleView);
+
+const Failure = z.object({ error: ErrorBody });
+const params = z.object({ name: z.string() });
+const failures = { "4XX": Failure, "5XX": Failure };
+const tags = ["schedules"];
+const example = {
+  name: "nightly",
+  cron: "0 3 * * *",
+  timezone: "Europe/Berlin",
+  agent: "assistant",
+  input: "Tidy up.",
+};
+const making = {
+  summary: "Make a schedule",
+  description: "For keys with the scope `schedule`. Its runs belong to the key's tenant.",
+  tags,
+  body: ScheduleBody.meta({ examples: [example] }),
+  response: { 201: ScheduleView, ...failures },
+};
+const listing = {
+  summary: "Schedules, with their next and last times",
+  tags,
+  response: { 200: z.object({ schedules: z.array(ScheduleView) }), ...failures },
+};
+const reading = { summary: "One schedule", tags, params, response: { 200: ScheduleView, ...failures } };
+const removing = {
+  summary: "Remove a schedule; its runs stay",
+  tags,
+  params,
+  response: { 204: z.undefined(), ...failures },
+};

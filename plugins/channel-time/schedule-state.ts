@@ -1,0 +1,79 @@
+import type { KeyValue, KeyValues, StoredSchedule } from "venturi/plugin";
+import { idOf } from "./schedule.ts";
+
+const space = "schedule-states";
+const mostKept = 20;
+
+export interface Start {
+  readonly time: number;
+  readonly run?: string;
+  /** Why there is no run. */
+  readonly skipped?: string;
+  readonly error?: string;
+}
+
+/**
+ * What replicas tell each other about a schedule. Not what makes a start happen once: that is its idempotency key. It says how
+ * far a restarted process has to look back, also where runs and their keys were pruned, and what the pages show.
+ */
+export interface ScheduleState {
+  /** Times before are none of its business: the schedule did not exist. */
+  readonly since: number;
+  /** Every time up to here, back to `catchUp`, is settled. */
+  readonly through: number;
+  /** The last ones, newest first. */
+  readonly starts: readonly Start[];
+}
+
+export class ScheduleStates {
+  readonly #values: KeyValues;
+
+  constructor(values: KeyValues) {
+    this.#values = values;
+  }
+
+  async read(schedule: Pick<StoredSchedule, "tenant" | "name">): Promise<ScheduleState | undefined> {
+    const found = await this.#values.get(space, idOf(schedule));
+    return found && stateIn(found);
+  }
+
+  /** The state, made when there is none yet: then the schedule begins now. */
+  async open(schedule: StoredSchedule, now: number): Promise<ScheduleState> {
+    return await this.#change(schedule, (state) => state ?? { since: now, through: now, starts: [] });
+  }
+
+  /** Settled starts are added once each, whichever replica tells of them first. */
+  async settled(schedule: StoredSchedule, news: ScheduleState): Promise<void> {
+    await this.#change(schedule, (state) => {
+      const known = state?.starts ?? [];
+      const fresh = news.starts.filter(
+        ({ time, run }) => !known.some((each) => each.time === time && (each.run || !run)),
+      );
+      const old = known.filter(({ time }) => !fresh.some((each) => each.time === time));
+      const starts = [...fresh, ...old].sort((left, right) => right.time - left.time).slice(0, mostKept);
+      return { since: news.since, through: news.through, starts };
+    });
+  }
+
+  async forget(schedule: Pick<StoredSchedule, "tenant" | "name">): Promise<void> {
+    const found = await this.#values.get(space, idOf(schedule));
+    if (found !== undefined) await this.#values.remove(space, found.key, found.version);
+  }
+
+  async #change(
+    schedule: StoredSchedule,
+    next: (state: ScheduleState | undefined) => ScheduleState,
+  ): Promise<ScheduleState> {
+    const key = idOf(schedule);
+    for (;;) {
+      const found = await this.#values.get(space, key);
+      const before = found && stateIn(found);
+      const after = next(before);
+      if (after === before) return after;
+      const entry = { key, value: JSON.stringify(after), version: found?.version ?? 0 };
+      if ((await this.#values.put(space, entry)) !== undefined) return after;
+    }
+  }
+}
+
+const stateIn = ({ value }: KeyValue): ScheduleState => JSON.parse(value) as ScheduleState; // written from one

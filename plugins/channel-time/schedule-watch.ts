@@ -1,0 +1,151 @@
+import { codes, type Runs, type StoredSchedule, VenturiError } from "venturi/plugin";
+import { isoOf } from "./moment.ts";
+import { jitterOf, keyOf, type Schedule } from "./schedule.ts";
+import type { ScheduleState, ScheduleStates, Start } from "./schedule-state.ts";
+
+/** Times settled in one look, so that a long outage of a busy schedule does not hold up the others. */
+const mostAtOnce = 200;
+/** Times remembered as settled here, so that a clock that is set back a little does not ask for each of them again. */
+const mostRemembered = 1_000;
+/** Earlier runs that may still be under way. */
+const mostOpen = 5;
+
+export interface WatchParts {
+  readonly runs: () => Runs;
+  readonly states: ScheduleStates;
+}
+
+/**
+ * Starts the runs of one schedule. It looks at every time since the last look, or since the last settled one that any replica
+ * told of, and starts each under its key. Nothing is taken from the clock but the present: one that was set ahead or back makes
+ * it look again at what lies within `catchUp`, where the keys find what was started before.
+ */
+export class ScheduleWatch {
+  readonly schedule: Schedule;
+  readonly #parts: WatchParts;
+  readonly #settled = new Set<number>();
+  #state: ScheduleState | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #dueAt = Number.NEGATIVE_INFINITY;
+
+  constructor(schedule: Schedule, parts: WatchParts) {
+    this.schedule = schedule;
+    this.#parts = parts;
+  }
+
+  /** When there is something to do, if the clock runs on. */
+  dueAt(now: number): number {
+    return now < this.#lookedAt ? now : this.#dueAt;
+  }
+
+  /** Whether its only time is settled, or too long ago to be made up for. */
+  isOver(now: number): boolean {
+    const { at, catchUp, jitter } = this.schedule.definition;
+    return at !== undefined && (this.#settled.has(at) || now > at + jitter + catchUp);
+  }
+
+  async look(now: number): Promise<void> {
+    const { definition, source, occurrences } = this.schedule;
+    const { states } = this.#parts;
+    const first = source === "api" ? definition.createdAt - 1 : now;
+    const state = this.#state ?? (await states.open(definition, first));
+    const window = definition.catchUp + definition.jitter;
+    // A schedule from the future was made under a clock that was ahead.
+    const since = Math.min(state.since, now);
+    const wasSetBack = state.through > now;
+    let at = Math.max(since, wasSetBack ? 0 : state.through, now - window);
+    let through = now;
+    let dueAt = Number.POSITIVE_INFINITY;
+    const starts: Start[] = [];
+    for (let looked = 0; ; looked++) {
+      const time = occurrences.next(at);
+      if (time === undefined || time > now || looked >= mostAtOnce) {
+        if (time !== undefined) dueAt = Math.min(dueAt, time + jitterOf(definition, time));
+        if (time !== undefined && time <= now) through = Math.min(through, at);
+        break;
+      }
+      at = time;
+      const due = time + jitterOf(definition, time);
+      if (this.#settled.has(time) || due < now - definition.catchUp) continue;
+      const start = due > now ? undefined : await this.#start(time);
+      if (start === undefined) {
+        through = Math.min(through, time - 1);
+        dueAt = Math.min(dueAt, Math.max(due, now));
+        if (due <= now) break; // in order: what comes after waits too
+        continue;
+      }
+      this.#remember(time);
+      starts.unshift(start);
+    }
+    this.#state = { since, through, starts: [] };
+    this.#lookedAt = now;
+    this.#dueAt = dueAt;
+    if (starts.length > 0 || wasSetBack) await states.settled(definition, { since, through, starts });
+  }
+
+  /** Undefined when it has to be tried again. */
+  async #start(time: number): Promise<Start | undefined> {
+    const { definition } = this.schedule;
+    const runs = this.#parts.runs();
+    try {
+      const open = await this.#open(runs, time);
+      if (open.length > 0 && definition.overlap === "queue") return undefined;
+      if (open.length > 0 && definition.overlap === "skip") return { time, skipped: `${open[0]} is still under way` };
+      for (const run of open) await runs.cancel(run, `the next run of the schedule "${definition.name}" begins`);
+      const { tenant, name } = definition;
+      const { run } = await runs.start(requestOf(definition, time), {
+        tenant,
+        key: keyOf(name, time),
+        ...callerOf(definition),
+      });
+      return { time, run };
+    } catch (thrown) {
+      if (!VenturiError.isInstance(thrown)) throw thrown;
+      const { code, message } = thrown;
+      if (codes[code].retryable || (code === "conflict" && definition.overlap !== "skip")) return undefined;
+      return code === "conflict" ? { time, skipped: message } : { time, error: `${code}: ${message}` };
+    }
+  }
+
+  /** Runs of earlier times that are still under way. */
+  async #open(runs: Runs, time: number): Promise<string[]> {
+    const { starts = [] } = (await this.#parts.states.read(this.schedule.definition)) ?? {};
+    const earlier = starts.filter((each) => each.run !== undefined && each.time < time).slice(0, mostOpen);
+    const open: string[] = [];
+    for (const { run = "" } of earlier) {
+      const row = await runs.get(run).catch((thrown: unknown) => {
+        if (VenturiError.isInstance(thrown) && thrown.code === "not_found") return undefined; // it was pruned
+        throw thrown;
+      });
+      if (row !== undefined && row.state !== "done") open.push(run);
+    }
+    return open;
+  }
+
+  #remember(time: number): void {
+    this.#settled.add(time);
+    const [oldest] = this.#settled;
+    if (this.#settled.size > mostRemembered && oldest !== undefined) this.#settled.delete(oldest);
+  }
+}
+
+function requestOf(definition: StoredSchedule, time: number) {
+  const { name, agent, input, session, metadata, notify, origin } = definition;
+  return {
+    agent,
+    input,
+    metadata: {
+      ...metadata,
+      schedule: name,
+      scheduledFor: isoOf(time),
+      ...(origin === undefined ? {} : { laterDepth: origin.depth }),
+    },
+    ...(session === undefined ? {} : { session }),
+    ...(notify === undefined ? {} : { notify }),
+  };
+}
+
+function callerOf({ by, concurrentRuns }: StoredSchedule) {
+  if (by === undefined) return {};
+  return { caller: { id: by, ...(concurrentRuns === undefined ? {} : { concurrentRuns }) } };
+}

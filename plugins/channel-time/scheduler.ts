@@ -1,0 +1,152 @@
+import {
+  type Clock,
+  type Journal,
+  type KeyValues,
+  type Log,
+  messageOf,
+  type Runs,
+  type StoredSchedule,
+  StoredSchedules,
+} from "venturi/plugin";
+import { fromConfig, idOf, type Schedule, watched } from "./schedule.ts";
+import type { ScheduleOptions } from "./schedule-options.ts";
+import { ScheduleStates } from "./schedule-state.ts";
+import { ScheduleWatch } from "./schedule-watch.ts";
+
+/** The clock is looked at this often at least, because it may be set; ms. */
+const longestSleep = 1_000;
+/** How often schedules of other replicas are looked for, ms. */
+const reloadEvery = 2_000;
+/** Schedules that are looked at at the same time. */
+const together = 8;
+
+export interface SchedulerParts {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runs: () => Runs;
+  readonly journal: Journal;
+  readonly values: KeyValues;
+  readonly config: Readonly<Record<string, ScheduleOptions>>;
+}
+
+/** Every replica starts every run; the journal keeps one of each. */
+export class Scheduler {
+  readonly stored: StoredSchedules;
+  readonly states: ScheduleStates;
+  readonly #parts: SchedulerParts;
+  readonly #watches = new Map<string, ScheduleWatch>();
+  #version = -1;
+  #reloadedAt = Number.NEGATIVE_INFINITY;
+  #stopTimer: () => void = () => {};
+  #looking: Promise<void> = Promise.resolve();
+  #stopped = false;
+
+  constructor(parts: SchedulerParts) {
+    this.#parts = parts;
+    this.stored = new StoredSchedules(parts.values);
+    this.states = new ScheduleStates(parts.values);
+  }
+
+  start(): void {
+    this.#sleep(0);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#stopTimer();
+    await this.#looking;
+  }
+
+  /** Schedules of the configuration, by name. */
+  async configured(): Promise<Map<string, Schedule>> {
+    const found = new Map<string, Schedule>();
+    for (const [name, options] of Object.entries(this.#parts.config)) {
+      if (!options.enabled) continue;
+      const bare = fromConfig(name, options, 0);
+      // `in` counts from when any replica first saw the schedule.
+      const { since } = await this.states.open(bare, this.#parts.clock.now());
+      found.set(name, await watched("config", fromConfig(name, options, since)));
+    }
+    return found;
+  }
+
+  #sleep(ms: number): void {
+    if (this.#stopped) return;
+    this.#stopTimer = this.#parts.clock.after(ms, () => {
+      this.#looking = this.#look().catch((thrown: unknown) => {
+        this.#parts.log.warn("schedules could not be looked at; tried again", { error: messageOf(thrown) });
+        this.#sleep(longestSleep);
+      });
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { clock } = this.#parts;
+    if (clock.monotonic() - this.#reloadedAt >= reloadEvery) await this.#reload();
+    const now = clock.now();
+    const due = [...this.#watches.values()].filter((watch) => watch.dueAt(now) <= now);
+    for (let at = 0; at < due.length && !this.#stopped; at += together) {
+      await Promise.all(due.slice(at, at + together).map((watch) => this.#lookAt(watch)));
+    }
+    let next = Number.POSITIVE_INFINITY;
+    for (const watch of this.#watches.values()) next = Math.min(next, watch.dueAt(clock.now()));
+    // Not below 20 ms: a start that has to wait is due all the time.
+    this.#sleep(Math.min(longestSleep, Math.max(20, next - clock.now())));
+  }
+
+  async #lookAt(watch: ScheduleWatch): Promise<void> {
+    const { clock, log } = this.#parts;
+    const { definition, source } = watch.schedule;
+    try {
+      await watch.look(clock.now());
+      if (source === "api" && watch.isOver(clock.now())) await this.#over(definition);
+    } catch (thrown) {
+      log.warn("a schedule could not be looked at; tried again", {
+        schedule: definition.name,
+        error: messageOf(thrown),
+      });
+    }
+  }
+
+  async #over(definition: StoredSchedule): Promise<void> {
+    this.#watches.delete(idOf(definition));
+    // Those of a run's own are counted until it has ended.
+    if (definition.origin !== undefined) await this.stored.finish(definition);
+    else await this.stored.remove(definition.tenant, definition.name);
+    await this.states.forget(definition);
+  }
+
+  async #reload(): Promise<void> {
+    const version = await this.stored.version();
+    const isFirst = this.#version === -1;
+    this.#reloadedAt = this.#parts.clock.monotonic();
+    if (version === this.#version) return;
+    if (isFirst) for (const schedule of (await this.configured()).values()) this.#watch(schedule);
+    const there = new Set<string>();
+    for await (const definition of this.stored.all()) {
+      if (definition.done) await this.#forgetDone(definition);
+      else {
+        there.add(idOf(definition));
+        // A name may have been used again.
+        const known = this.#watches.get(idOf(definition));
+        if (known?.schedule.source === "config") continue;
+        if (known?.schedule.definition.createdAt === definition.createdAt) continue;
+        this.#watch(await watched("api", definition));
+      }
+    }
+    for (const [id, watch] of this.#watches) {
+      if (watch.schedule.source === "api" && !there.has(id)) this.#watches.delete(id);
+    }
+    this.#version = version;
+  }
+
+  async #forgetDone({ tenant, name, origin }: StoredSchedule): Promise<void> {
+    const row = origin && (await this.#parts.journal.get(origin.run));
+    if (row === undefined || row.state === "done") await this.stored.remove(tenant, name);
+  }
+
+  #watch(schedule: Schedule): void {
+    const { runs } = this.#parts;
+    this.#watches.set(idOf(schedule.definition), new ScheduleWatch(schedule, { runs, states: this.states }));
+  }
+}

@@ -1,0 +1,166 @@
+import { createHmac } from "node:crypto";
+import { expect } from "chai";
+import { Lanes, space } from "../../../plugins/channel-time/lanes.ts";
+import type { Service } from "../../../src/host/service.ts";
+import { TestReceiver } from "./receiver.ts";
+import { serviceOf, until } from "./world.ts";
+
+const secret = "a-secret-of-the-receiver";
+
+describe("webhooks", () => {
+  let receiver: TestReceiver;
+  let url: string;
+  let service: Service & { folder: string; close(): Promise<void> };
+  beforeEach(async () => {
+    receiver = new TestReceiver();
+    url = await receiver.open();
+  });
+  afterEach(async () => {
+    await service?.close();
+    await receiver.close();
+  });
+  const start = async (rest: object = {}, of: Service = service) => {
+    const { run } = await of.host.runs.start({ agent: "assistant", input: { text: "Hello." }, ...rest });
+    return run;
+  };
+  const values = () => service.host.journal.keyValues ?? expect.fail();
+
+  it("tell the end of a run once, signed by Standard Webhooks, without what people and models wrote", async () => {
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret} } }`);
+    const run = await start({ input: { text: "my password is hunter2" }, metadata: { customer: "17" } });
+    const [got] = await until(() => receiver.taken.length > 0 && receiver.taken);
+    const { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature } = got?.headers ?? {};
+    const expected = createHmac("sha256", secret).update(`${id}.${timestamp}.${got?.text}`).digest("base64");
+    expect(signature).to.equal(`v1,${expected}`);
+    expect(got?.body.type).to.equal("run.finished");
+    expect(got?.body.data).to.include({
+      run,
+      agent: "assistant",
+      tenant: "default",
+      status: "finished",
+      finish: "stop",
+    });
+    expect(got?.text).not.to.match(/hunter2|customer|"output"/);
+    expect(receiver.received).to.have.length(1);
+  });
+
+  it("say what was said only where the configuration asks for it, and never a secret", async () => {
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, content: true } }`);
+    await start({ metadata: { customer: "17", leaked: secret } });
+    const [got] = await until(() => receiver.taken.length > 0 && receiver.taken);
+    expect(got?.body.data.metadata).to.deep.equal({ customer: "17", leaked: "[secret 1]" });
+    expect(got?.body.data.output).to.be.a("string");
+    const { secret: _, ...shown } = { secret, text: got?.text ?? "" };
+    expect(shown.text).not.to.contain(secret);
+  });
+
+  it("keep the order within a run: its question, the answer, its end", async () => {
+    const events = "[question.asked, question.answered, run.finished]";
+    service =
+      await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, retry: { first: 20ms }, events: ${events} } }
+agents: { assistant: { model: demo/small, tools: [clock] } }
+tools: { clock: { type: clock, approval: always } }`);
+    let failures = 2;
+    receiver.answer = () => (failures-- > 0 ? 500 : 200);
+    const run = await start({ input: { text: "What time is it?" } });
+    const [question] = await until(async () => {
+      const pending = await service.host.runs.pending(run);
+      return pending.length > 0 && pending;
+    });
+    await service.host.runs.signal(run, "approve", { call: question?.call ?? "", approved: true });
+    await until(() => receiver.taken.length === 3);
+    expect(receiver.taken.map(({ body }) => body.type)).to.deep.equal([
+      "question.asked",
+      "question.answered",
+      "run.finished",
+    ]);
+    const seqs = receiver.taken.map(({ body }) => body.data.seq);
+    expect(seqs).to.deep.equal([...seqs].sort((left, right) => left - right));
+  }).timeout(60_000);
+
+  it("give up after their attempts, list the dead letter, and send it again on request under the same id", async () => {
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, attempts: 1 } }`);
+    receiver.answer = () => 503;
+    const run = await start();
+    const letters = async () => {
+      const response = await fetch(`${service.url}/v1/webhooks/crm/dead`);
+      return ((await response.json()) as { letters: { id: string; run: string; error: string }[] }).letters;
+    };
+    const [letter] = await until(async () => (await letters()).length > 0 && (await letters()));
+    expect(letter).to.include({ run, error: "status 503" });
+    receiver.answer = () => 200;
+    const replay = await fetch(`${service.url}/v1/webhooks/crm/replay`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: "{}",
+    });
+    expect(await replay.json()).to.deep.equal({ replayed: 1 });
+    await until(() => receiver.taken.length > 0);
+    expect(receiver.taken[0]?.id).to.equal(letter?.id);
+    expect(await letters()).to.deep.equal([]);
+  });
+
+  it("go on where the process before stopped, with nothing lost and nothing told twice", async () => {
+    const yaml = `webhooks: { crm: { url: "${url}", secret: ${secret}, retry: { first: 20ms, longest: 100ms } } }\njournal: { type: sqlite, path: ./time.db }`;
+    service = await serviceOf(yaml);
+    const runs = [await start(), await start()];
+    await until(() => receiver.taken.length === 2);
+    receiver.answer = () => 500;
+    for (let each = 0; each < 5; each++) runs.push(await start());
+    await until(() => receiver.received.length > 3);
+    await service.drain();
+    receiver.answer = () => 200;
+    const second = await serviceOf(yaml, { folder: service.folder });
+    service = { ...second, folder: service.folder, close: second.close };
+    runs.push(await start());
+    await until(() => receiver.taken.length >= runs.length);
+    expect(receiver.taken.map(({ body }) => body.data.run).sort()).to.deep.equal(runs.toSorted());
+    expect(new Set(receiver.taken.map(({ id }) => id)).size).to.equal(runs.length);
+  }).timeout(60_000);
+
+  it("are told of by runs that name them, where their host is allowed, and not of other runs", async () => {
+    const host = new URL(url).host;
+    service = await serviceOf(
+      `webhooks: { own: { secret: ${secret}, runs: notify, hosts: ["${host}"], allowPrivate: ["${host}"] } }`,
+    );
+    await start();
+    const run = await start({ notify: { webhook: "own", url } });
+    await until(() => receiver.taken.length > 0);
+    expect(receiver.taken.map(({ body }) => body.data.run)).to.deep.equal([run]);
+    for (const notify of [
+      { webhook: "own" },
+      { webhook: "other" },
+      { webhook: "own", url: "http://169.254.169.254/x" },
+    ]) {
+      const error = await start({ notify }).catch((thrown: { code: string }) => thrown);
+      expect(error).to.include({ code: "invalid_input" });
+    }
+  });
+
+  it("leave other agents and tenants out, and keep no trace of what was delivered but the cursor", async () => {
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, agents: [other], tenants: [acme] } }
+agents: { assistant: { model: demo/small }, other: { model: demo/small } }`);
+    await start();
+    await service.host.runs.start({ agent: "other", input: { text: "Hi." } });
+    const { run } = await service.host.runs.start({ agent: "other", input: { text: "Hi." } }, { tenant: "acme" });
+    await until(() => receiver.taken.length > 0);
+    expect(receiver.taken.map(({ body }) => body.data.run)).to.deep.equal([run]);
+    const lanes = new Lanes(values());
+    const lane = await until(async () => {
+      const found = await lanes.get("crm", run);
+      return found?.lane.done && found;
+    });
+    expect(lane?.lane.pending).to.equal(undefined);
+    expect((await values().list(space, { prefix: "lane/" })).length).to.equal(1);
+  });
+
+  it("do not hold up a run: a receiver that never answers is waited for by nobody", async () => {
+    service = await serviceOf(`webhooks: { crm: { url: "${url}", secret: ${secret}, concurrency: 2 } }`);
+    receiver.answer = () => new Promise(() => {});
+    for (let each = 0; each < 30; each++) {
+      const run = await start();
+      await until(async () => (await service.host.runs.get(run)).state === "done");
+    }
+    expect(receiver.received).to.have.length(0);
+  });
+});
