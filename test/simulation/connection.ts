@@ -1,5 +1,6 @@
 import { VenturiError } from "../../src/core/errors/errors.ts";
 import type { Append, Hint, Journal, Ownership } from "../../src/core/journal/journal.ts";
+import type { KeyValues } from "../../src/core/journal/key-values.ts";
 import type { Engine } from "./engine.ts";
 import type { Life } from "./world.ts";
 
@@ -30,6 +31,7 @@ export function connect(engine: Engine, life: Life): Journal {
   };
 
   function call(method: string, given: readonly unknown[], taken: (value: unknown) => unknown): Promise<unknown> {
+    if (closed) return Promise.reject(failed(method, "the journal has been closed"));
     return new Promise((resolve, reject) => {
       const fate = fateOf(method);
       if (fate !== "good") coverage.fault(fate, method);
@@ -78,6 +80,7 @@ export function connect(engine: Engine, life: Life): Journal {
   }
 
   const stops: (() => void)[] = [];
+  let closed = false;
   life.onDeath.add(() => {
     for (const stop of stops) stop();
   });
@@ -91,9 +94,14 @@ export function connect(engine: Engine, life: Life): Journal {
   const own = profile.apart ? copied : (value: unknown) => value;
   const journal: Record<string, unknown> = {
     lease: engine.inner.lease,
-    close: async () => {},
+    close: async () => {
+      closed = true;
+      for (const stop of stops) stop();
+    },
     blobs: engine.inner.blobs,
+    keyValues: keyValuesOf((method, given) => call(method, given, own)),
     append(batch: readonly Append[]) {
+      if (closed) return Promise.reject(failed("append", "the journal has been closed"));
       const copies = batch.map((item) => ({
         ...item,
         ownership: { ...item.ownership },
@@ -127,6 +135,15 @@ export function connect(engine: Engine, life: Life): Journal {
   return journal as unknown as Journal;
 }
 
+/** Its operations by their place in the engine. */
+const keyValuesOf = (call: (method: string, given: readonly unknown[]) => Promise<unknown>): KeyValues =>
+  Object.fromEntries(
+    (["get", "put", "remove", "list"] as const).map((name) => [
+      name,
+      (...given: unknown[]) => call(`keyValues.${name}`, given),
+    ]),
+  ) as unknown as KeyValues; // each of them is there
+
 const nothing = () => {};
 
 const failed = (method: string, why: string): VenturiError =>
@@ -149,10 +166,11 @@ const ownershipAt = (copies: readonly Append[], at: number): Ownership => {
   return copy.ownership;
 };
 
-/** Objects of one process are not objects of another, and signals and functions do not cross a network. */
+/** Objects of one process are not objects of another, and functions do not cross a network. */
 function copied(value: unknown): unknown {
   if (value instanceof Map) return new Map([...value].map(([key, one]) => [key, copied(one)]));
-  if (value instanceof AbortSignal || typeof value === "function") return undefined;
+  if (value instanceof AbortSignal) return value;
+  if (typeof value === "function") return undefined;
   if (Array.isArray(value)) return value.map(copied);
   if (typeof value !== "object" || value === null || ArrayBuffer.isView(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, copied(one)]));

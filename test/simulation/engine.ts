@@ -31,7 +31,7 @@ export class Engine {
   readonly #ended = new Set<string>();
   readonly #sessions = new Map<string, string>();
 
-  constructor(world: World, profile: Profile, coverage: Coverage) {
+  constructor(world: World, profile: Profile, coverage: Coverage, lease = 10_000) {
     this.world = world;
     this.profile = profile;
     this.coverage = coverage;
@@ -39,7 +39,7 @@ export class Engine {
       throw new Error("the store waits for nothing");
     };
     const clock = { now: () => Math.floor(world.now), monotonic: () => world.now, after: never, turn: never };
-    this.inner = new MemoryJournal({ clock, keep: 1_000_000, lease: 10_000 });
+    this.inner = new MemoryJournal({ clock, keep: 1_000_000, lease });
   }
 
   head(run: string): number {
@@ -77,14 +77,37 @@ export class Engine {
   /** One call in one step: its linearization point. Everything that may be said about ownership is checked here. */
   apply(method: string, given: readonly unknown[]): unknown {
     if (method === "append") return this.#append(given[0] as readonly Append[]); // as connect calls it
-    const journal = this.inner as unknown as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
-    const answer = journal[method]?.(...given);
+    const [place, name = ""] = method.includes(".")
+      ? [this.inner.keyValues, method.split(".")[1]]
+      : [this.inner, method];
+    const journal = place as unknown as Record<string, (...values: readonly unknown[]) => Promise<unknown>>;
+    const answer = journal[name]?.(...given);
     if (method === "signal") answer?.then((taken) => this.#signalled(given as never, taken === true), nothing);
     if (method === "release") this.released.add((given[0] as Ownership).run);
     if (method === "claim") answer?.then((claims) => this.#claimed(claims as Claim[]), nothing);
-    if (method === "enqueue") answer?.then((enqueued) => this.#claimed(claimIn(enqueued)), nothing);
+    if (method === "enqueue") {
+      this.#reborn(given[0] as { run: string });
+      answer?.then((enqueued) => this.#claimed(claimIn(enqueued)), nothing);
+    }
+    if (method === "prune")
+      for (const run of (given[0] as { runs?: readonly string[] }).runs ?? []) this.#gone.add(run);
     if (method === "restore") answer?.then(() => this.#restored(given[0] as { run: string }), nothing);
     return answer;
+  }
+
+  readonly #gone = new Set<string>();
+  /** Nobody waits for their end. */
+  readonly reborn = new Set<string>();
+
+  /** A removed run frees its key, so a request that was on its way for so long is a new run, with the old one's name. */
+  #reborn({ run }: { run: string }): void {
+    if (!this.#gone.delete(run)) return;
+    this.coverage.count("started again after its removal");
+    this.reborn.add(run);
+    this.events.delete(run);
+    this.#encoded.delete(run);
+    this.#claims.delete(run);
+    this.#ended.delete(run);
   }
 
   async #restored({ run }: { run: string }): Promise<void> {

@@ -138,7 +138,7 @@ function check(engine: Engine, clients: readonly Client[]): void {
     // A fork has no key: when its answer is lost, the client forks again and nobody answers the first one's questions.
     // A removed run takes its key with it: a start that arrives after that is a new one.
     if (!known.has(run) && !forked.has(run) && !anyRemoved) say("no client knows of it");
-    if (!known.has(run)) continue;
+    if (!known.has(run) || engine.reborn.has(run)) continue;
     const ends = stored.filter(isTerminal);
     if (ends.length !== 1) say(`has ${ends.length} terminal events`);
     const last = stored.at(-1);

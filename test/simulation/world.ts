@@ -157,7 +157,16 @@ export class World {
     }
   }
 
-  #next(): Item | undefined {
+  /** Whatever is due until then, as `run` does it. For a store that is used in real time. */
+  async until(time: number): Promise<void> {
+    for (let item = this.#next(time); item !== undefined; item = this.#next(time)) {
+      item.callback();
+      await settled();
+    }
+    this.now = Math.max(this.now, time);
+  }
+
+  #next(until = Number.POSITIVE_INFINITY): Item | undefined {
     for (;;) {
       this.#collect();
       const candidates = this.#candidates();
@@ -167,7 +176,7 @@ export class World {
         return item;
       }
       const next = this.#future.first;
-      if (next === undefined) return undefined;
+      if (next === undefined || next.at > until) return undefined;
       this.now = Math.max(this.now, next.at);
     }
   }
