@@ -18,8 +18,6 @@ import type {
 } from "./venturi.api.d.ts";
 import type { FeedItem } from "./venturi.events.d.ts";
 
-export type { TimePart, TimeSegment } from "../core/run/run-times.ts";
-export { RunTimes, timeParts, timingKey } from "../core/run/run-times.ts";
 export { ClientError } from "./client-error.ts";
 export type { ConnectionState, FollowOptions } from "./resume.ts";
 export { isTerminal } from "./resume.ts";

@@ -26,14 +26,6 @@ const { door, doorOfClass } = makeDoors(
     },
   },
 );
-export const RunTimes = doorOfClass("client.RunTimes", face.RunTimes, "createdAt: number|undefined", {
-  take: "event: object",
-  until: "now: number",
-  totals: "until: number|undefined",
-  copy: "",
-  carve: "argument 1: object",
-  move: "from: array, argument 2: object, ms: number",
-});
 export const VenturiClient = doorOfClass("client.VenturiClient", face.VenturiClient, "options: object|undefined", {
   start: "request: object, argument 2: object|undefined with signal => promise Run",
   run: "id: string => Run",
@@ -50,4 +42,3 @@ export const VenturiClient = doorOfClass("client.VenturiClient", face.VenturiCli
   close: "",
 });
 export const isTerminal = door("client.isTerminal", face.isTerminal, "event: object|undefined");
-export const timingKey = door("client.timingKey", face.timingKey, "part: string");

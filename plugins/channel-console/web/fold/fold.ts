@@ -1,4 +1,4 @@
-import { RunTimes } from "venturi/client";
+import { RunTimes } from "venturi/client/times";
 import type { EventOf, RunEvent } from "../state/api-types.ts";
 import type { Attempt, Call, Item, Notice, Round, RunView, Said } from "./view.ts";
 

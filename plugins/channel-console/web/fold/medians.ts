@@ -1,4 +1,4 @@
-import { type TimePart, timeParts, timingKey } from "venturi/client";
+import { type TimePart, timeParts, timingKey } from "venturi/client/times";
 import type { Digest } from "../state/api-types.ts";
 
 export interface Medians {

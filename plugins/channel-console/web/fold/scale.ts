@@ -1,4 +1,4 @@
-import type { TimeSegment as Segment } from "venturi/client";
+import type { TimeSegment as Segment } from "venturi/client/times";
 
 /** Maps times to the width of the view, 0 to 1. Waits that dwarf everything else are folded to a mark of fixed width. */
 export interface Scale {

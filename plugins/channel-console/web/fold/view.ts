@@ -1,4 +1,4 @@
-import type { RunTimes } from "venturi/client";
+import type { RunTimes } from "venturi/client/times";
 import type { ErrorBody, EventOf, Message, RunEvent, RunInput, Timing, Usage } from "../state/api-types.ts";
 
 /** What the page knows of a run: a fold of its events. Plain mutable data, so that a token costs no copy. */

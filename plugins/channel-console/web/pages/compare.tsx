@@ -1,7 +1,7 @@
 import { diffWordsWithSpace } from "diff";
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { timeParts } from "venturi/client";
+import { timeParts } from "venturi/client/times";
 import { alignRounds, type Pair } from "../fold/compare.ts";
 import { type Medians, median, mediansOf } from "../fold/medians.ts";
 import { scaleOf } from "../fold/scale.ts";

@@ -1,5 +1,5 @@
 import type { JSX } from "preact";
-import { type TimePart, type TimeSegment, timeParts, timingKey } from "venturi/client";
+import { type TimePart, type TimeSegment, timeParts, timingKey } from "venturi/client/times";
 import { type Scale, scaleOf } from "../fold/scale.ts";
 import type { RunView } from "../fold/view.ts";
 import { fastClock } from "../state/clock.ts";

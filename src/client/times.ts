@@ -1,0 +1,1 @@
+export * from "../core/run/run-times.ts";
