@@ -30,7 +30,8 @@ async function open(runs: Runs, { agent, cursor, limit }: z.output<typeof Query>
   let bytes = 0;
   // One after the other, and no more than a page: each may have read a long history for large arguments.
   for (const row of page.runs) {
-    const questions = await questionsOf(runs, row);
+    // An answer to a run that nobody can go on with would change nothing.
+    const questions = row.stranded ? [] : await questionsOf(runs, row);
     bytes += JSON.stringify(questions).length;
     if (read > 0 && bytes > pageBytes) break;
     found.push(...questions);

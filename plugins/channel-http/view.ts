@@ -41,7 +41,9 @@ named("Question", PendingView);
 /** A run as the API shows it. */
 export const RunView = z.object({
   run: z.string(),
-  status: z.enum(["ready", "running", "waiting", "finished", "failed"]),
+  status: z
+    .enum(["ready", "running", "waiting", "stranded", "finished", "failed"])
+    .describe("`stranded`: nobody can go on with it, because its agent is not in the configuration any more"),
   tenant: z.string().optional(),
   agent: z.string().optional(),
   session: z.string().optional(),
@@ -68,6 +70,7 @@ named("RunView", RunView);
 
 export function statusOf(row: RunRow): string {
   if (row.state === "done") return row.outcome ?? "failed";
+  if (row.stranded) return "stranded";
   return row.asking > 0 ? "waiting" : row.state;
 }
 

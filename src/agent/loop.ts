@@ -2,6 +2,7 @@ import { VenturiError, wrap } from "../core/errors/errors.ts";
 import type { Signal } from "../core/journal/journal.ts";
 import { textMessage } from "../core/model/messages.ts";
 import type { PendingCall } from "../core/run/events.ts";
+import type { Crash } from "../core/run/signals.ts";
 import { keepOne } from "../core/values/keep-one.ts";
 import { generateOverChain } from "./model/chain.ts";
 import { requestFor, toolsFor } from "./model/request.ts";
@@ -31,6 +32,7 @@ export class Loop {
   readonly #parking: Parking;
   #dispatcher: Dispatcher | undefined;
   #released = false;
+  #crash: Crash | undefined;
 
   constructor(run: RunContext) {
     this.#run = run;
@@ -46,7 +48,7 @@ export class Loop {
     this.#parking.seen(signal.number);
     if (this.#run.state.seenSignals.has(signal.number)) return;
     const { body } = signal;
-    if (signal.kind === "crashed") return; // for whoever claims the run
+    if (signal.kind === "crashed") return this.#heardOf(body as unknown as Crash); // see freeRunsOf
     if (signal.kind === "cancel") return this.#run.abort(cancelled(body));
     if (signal.kind === "message") {
       const by = typeof body.by === "string" ? body.by : undefined;
@@ -62,6 +64,11 @@ export class Loop {
       ...(body.answer === undefined ? {} : { answer: body.answer }),
       ...(body.for === "run" ? { for: "run" as const } : {}),
     });
+  }
+
+  /** The process of the run's last owner ended, and when: until then it was at work. */
+  #heardOf(crash: Crash): void {
+    if (crash.epoch === this.#run.parts.log.ownership.epoch - 1) this.#crash = crash;
   }
 
   /** A shutdown does not fail a run that only waits for approval: it is parked, or released if it cannot be parked. */
@@ -131,6 +138,11 @@ export class Loop {
     const { run, epoch, worker } = this.#run.parts.log.ownership;
     const idleMs = Math.max(0, clock.now() - (history.at(-1)?.at ?? clock.now()));
     logger.info("run resumed", { run, agent: this.#run.agent.name, epoch, worker, events: history.length, idleMs });
+    const { at, cause = "was ended by another run" } = this.#crash ?? {};
+    if (at !== undefined) {
+      const ms = Math.max(0, clock.now() - at);
+      this.#run.waits.past("down", cause, { since: clock.monotonic() - ms, ms });
+    }
     this.#run.emit({ type: "run.resumed", epoch });
     this.#noteRevision();
     await this.#run.activate();

@@ -110,7 +110,8 @@ class Keeper {
       clearInterval(watching);
       this.#child = undefined;
       const death = deathOf(box, signal ?? `status ${code}`);
-      const isOver = code === 0 || readyAt === undefined || this.#stops > 0;
+      // A tool may have called process.exit(0).
+      const isOver = (code === 0 && death.run === undefined) || readyAt === undefined || this.#stops > 0;
       if (isOver)
         return this.#done(
           code ?? (this.#stops > 0 || signal === null ? this.#status : 128 + constants.signals[signal]),

@@ -56,7 +56,8 @@ export type Approval = {
 
 export type EventPage = {
   run: string;
-  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
   /** seq of its last event */
   head: number;
   events: Array<RunEvent>;
@@ -144,7 +145,8 @@ export type Question = {
 
 export type RunView = {
   run: string;
-  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
   tenant?: string;
   agent?: string;
   session?: string;
@@ -321,7 +323,8 @@ export type StartRequest = {
 
 export type TurnView = {
   run: string;
-  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  /** `stranded`: nobody can go on with it, because its agent is not in the configuration any more */
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
   tenant?: string;
   agent?: string;
   session?: string;

@@ -41,7 +41,7 @@ export interface Attempts {
 
 export function attemptsOf(history: readonly RunEvent[], signals: readonly Signal[] = []): Attempts {
   const crashes = signals.flatMap(({ kind, body }) => (kind === "crashed" ? [body as unknown as Crash] : [])); // see freeRunsOf
-  const excused = new Set(crashes.filter(({ blamed }) => !blamed).map(({ epoch }) => epoch));
+  const excused = new Set(crashes.filter(({ blamed, unknown }) => !blamed && !unknown).map(({ epoch }) => epoch));
   const open = new Set<string>();
   let lost = 0;
   for (const event of history) {

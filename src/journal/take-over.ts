@@ -9,6 +9,8 @@ export interface Death {
   /** As the end of a sentence that begins with the run. */
   readonly cause: string;
   readonly stack?: string;
+  /** Ms since the epoch. */
+  readonly at?: number;
 }
 
 type Held = Pick<Journal, "held" | "release" | "free" | "signal">;
@@ -21,14 +23,14 @@ const atOnce = 64;
  * first: whoever claims that run knows, and the others are not suspected.
  */
 export async function freeRunsOf(worker: string, journal: Held, death?: Death): Promise<number> {
-  if (death?.run !== undefined) await testify(worker, journal, death);
+  if (death !== undefined) await testify(worker, journal, death);
   if (journal.free !== undefined) return await journal.free(worker);
   const held = await journal.held(worker);
   await Promise.all(held.map((ownership) => journal.release(ownership)));
   return held.length;
 }
 
-async function testify(worker: string, journal: Held, { run = "", cause, stack }: Death): Promise<void> {
+async function testify(worker: string, journal: Held, { run, cause, stack, at }: Death): Promise<void> {
   const held = await journal.held(worker);
   // Its lease may have ended meanwhile, and somebody may have claimed it: it counts the next time.
   const epoch = held.find((ownership) => ownership.run === run)?.epoch ?? 0;
@@ -41,11 +43,23 @@ async function testify(worker: string, journal: Held, { run = "", cause, stack }
       return false;
     }
   };
-  const isKnown = await tell(run, { epoch, blamed: true, cause, ...(stack === undefined ? {} : { stack }) });
-  if (!isKnown) return;
+  const when = at === undefined ? {} : { at };
+  const isKnown =
+    run !== undefined &&
+    (await tell(run, { epoch, blamed: true, cause, ...when, ...(stack === undefined ? {} : { stack }) }));
+  if (!isKnown && at === undefined) return;
   const others = held.filter((ownership) => ownership.run !== run);
   for (let at = 0; at < others.length; at += atOnce) {
     const group = others.slice(at, at + atOnce);
-    await Promise.all(group.map((each) => tell(each.run, { epoch: each.epoch, blamed: false })));
+    await Promise.all(
+      group.map((each) =>
+        tell(each.run, {
+          epoch: each.epoch,
+          blamed: false,
+          ...when,
+          ...(isKnown ? {} : { unknown: true as const, cause }),
+        }),
+      ),
+    );
   }
 }

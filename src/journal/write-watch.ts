@@ -24,6 +24,7 @@ export class WriteWatch {
   readonly #log: Log;
   readonly #onFailure: WriteWatchOptions["onFailure"];
   #since = 0;
+  #last: { readonly message: string; readonly at: number } | undefined;
 
   constructor({ clock = systemClock, log = silentLog, onFailure }: WriteWatchOptions = {}) {
     this.#clock = clock;
@@ -35,11 +36,17 @@ export class WriteWatch {
     const error = wrap(`journal.${operation}`, thrown, "internal");
     if (error.code !== "journal_failed") return; // what was written is at fault
     this.#onFailure?.(operation);
+    this.#last = { message: error.message, at: this.#clock.monotonic() };
     if (this.failing === undefined) {
       this.#since = this.#clock.monotonic();
       this.#log.error("the journal takes no writes; not ready", { operation, error: error.message });
     }
     this.failing = error;
+  }
+
+  /** Why the last write failed, if one did after this moment; monotonic ms. */
+  failedSince(at: number): string | undefined {
+    return this.#last !== undefined && this.#last.at >= at ? this.#last.message : undefined;
   }
 
   worked(): void {

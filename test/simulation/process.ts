@@ -36,6 +36,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
   const clock = life.clock(slot === 1 ? profile.skew : 0);
   const journal = connect(engine, life);
   const log = logOf(engine, life);
+  const writes = new WriteWatch({ clock, log });
   const parts = { world, life, profile, ledger, isCalm: () => engine.calm };
   const agent: AgentDefinition = {
     ...agentOf({
@@ -59,7 +60,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
     agents: new Map([[agent.name, agent]]),
   } as unknown as ConfigRevision;
   const open = (work: PipelineWork) =>
-    new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal, life.chance);
+    new RunPipeline(work, revision, sessions, breakers, content, clock, log, noStalls, journal, life.chance, writes);
   Object.assign(revision, { pipelines: { open } });
   const revisions = { current: revision, acquire: () => ({ revision, release: () => {} }) } as unknown as Revisions;
   const memory = new HeldMemory(1_000_000_000);
@@ -77,7 +78,7 @@ export function boot(engine: Engine, ledger: Ledger, { slot, number }: { slot: n
     life.name,
     "any",
     memory,
-    new WriteWatch({ clock, log }),
+    writes,
     life.chance,
   );
   const opening = () =>

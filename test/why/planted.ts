@@ -56,7 +56,7 @@ export const planted: readonly Planted[] = [
   {
     name: "a wrong key, and the backup answers",
     cause: "failover",
-    says: [/failed \(unauthorized\) and backup\/m answered/],
+    says: [/failed \(unauthorized\) and backup\/m answered|\(unauthorized: .*then backup\/m answered/],
     turns: [broken("status=401")],
     backup: true,
   },
@@ -130,7 +130,7 @@ export const planted: readonly Planted[] = [
   {
     name: "a reset connection, and the backup answers",
     cause: "failover",
-    says: [/failed \(stream_error\) and backup\/m answered/],
+    says: [/failed \(stream_error\) and backup\/m answered|\(stream_error: .*then backup\/m answered/],
     turns: [{ text: "one two", faults: "reset@0" }],
     model: { retry: { max: 0 } },
     backup: true,
@@ -178,7 +178,7 @@ export const planted: readonly Planted[] = [
   {
     name: "a tool that fails, and the model goes on",
     cause: "tool_failed",
-    says: [/the tool broken failed: tool_failed: broken: the till is empty/i],
+    says: [/the tool broken (ran and failed: |failed: tool_failed: )broken: the till is empty/i],
     turns: [call("broken"), answer],
     tools: ["broken"],
   },

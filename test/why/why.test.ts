@@ -9,67 +9,10 @@ import { type Host, openHost } from "../../src/host/open.ts";
 import { sourceOf } from "../../src/serve/why/source.ts";
 import { explainRun, type Why } from "../../src/serve/why/why.ts";
 import { type Planted, planted } from "./planted.ts";
-
-const tool = (name: string, body: string) =>
-  `export const ${name} = { description: "${name}", parameters: { type: "object" }, effect: "effectful", ${body} };\n`;
-const modules = [
-  tool("quick", "call: () => 'done'"),
-  tool("paid", "call: () => 'paid', approval: 'always'"),
-  tool("slow", "call: () => new Promise((resolve) => setTimeout(resolve, 1200, 'at last'))"),
-  tool("stuck", "timeout: 600, call: () => new Promise(() => {})"),
-  tool("broken", "call: () => { throw new Error('the till is empty'); }"),
-].join("");
-
-const scenario = (name: string, turns: readonly Record<string, unknown>[], advance: "round" | "request") => ({
-  name,
-  match: { model: "*" },
-  advance,
-  turns,
-});
-
-/** Turns that fail are distinguished by request: the conversation does not grow with them. */
-const advanceOf = ({ turns }: Planted): "round" | "request" =>
-  turns?.some((turn) => "faults" in turn) ? "request" : "round";
-
-function configOf(problem: Planted): string {
-  const { turns = [{ text: "fine" }], faults = "", backup, tools = [] } = problem;
-  const chain = ["limited/m", ...(backup ? ["backup/m"] : [])];
-  return stringify({
-    providers: {
-      limited: { type: "simulator", pace: 0, faults, scenarios: [scenario("first", turns, advanceOf(problem))] },
-      backup: {
-        type: "simulator",
-        pace: 0,
-        scenarios: [scenario("second", [{ text: "the backup says so" }], "round")],
-      },
-      other: {
-        type: "simulator",
-        pace: 0,
-        scenarios: [scenario("helper", [{ calls: [{ name: "slow" }] }, { text: "helped" }], "round")],
-      },
-    },
-    models: { main: { chain, ...problem.model } },
-    tools: {
-      ...Object.fromEntries(
-        ["quick", "slow", "stuck", "broken", "paid"].map((name) => [
-          name,
-          { type: "module", path: "./tools.mjs", export: name },
-        ]),
-      ),
-      helper: { type: "agent", agent: "helper" },
-    },
-    agents: {
-      subject: { model: "main", tools: [...tools], ...problem.agent },
-      helper: { model: "other/m", tools: ["slow"] },
-    },
-    journal: { type: "memory" },
-    channels: {},
-    telemetry: "off",
-  });
-}
+import { configOf, modules } from "./planted-config.ts";
 
 async function play(host: Host, problem: Planted): Promise<string> {
-  const request = { agent: "subject", input: { text: "go" } };
+  const request = { agent: "subject0", input: { text: "go" } };
   for (let n = 0; n < (problem.before ?? 0); n++) {
     const { run } = await host.runs.start(request);
     for await (const _batch of host.runs.follow(run));
@@ -108,7 +51,10 @@ describe("why", function () {
 
   const explain = async (problem: Planted): Promise<Why> => {
     const configFile = join(folder, `${planted.indexOf(problem)}.yaml`);
-    writeFileSync(configFile, configOf(problem));
+    writeFileSync(
+      configFile,
+      stringify({ ...configOf([problem]), journal: { type: "memory" }, channels: {}, telemetry: "off" }),
+    );
     const host = await openHost({ configFile, log: silentLog, telemetry: noTelemetry });
     try {
       const run = await play(host, problem);

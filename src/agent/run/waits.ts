@@ -17,14 +17,21 @@ interface Wait {
 export class Waits {
   readonly #clock: Clock;
   readonly #stalls: Stalls;
+  readonly #trouble: (since: number) => string | undefined;
   readonly #open = new Set<Wait>();
   /** Waits that are over, by what was waited for; `since` of the first. */
   readonly #due = new Map<string, Wait & { ms: number }>();
   #stallsSeen: number;
 
-  constructor(clock: Clock, stalls: Stalls = noStalls) {
+  /** `trouble`: why the journal could not be written since a moment, if it could not. */
+  constructor(
+    clock: Clock,
+    stalls: Stalls = noStalls,
+    trouble: (since: number) => string | undefined = () => undefined,
+  ) {
     this.#clock = clock;
     this.#stalls = stalls;
+    this.#trouble = trouble;
     this.#stallsSeen = clock.monotonic();
   }
 
@@ -55,7 +62,7 @@ export class Waits {
   /** What the run waits for now; the last that began. */
   get current(): { readonly part: TimePart; readonly name: string; readonly ms: number } | undefined {
     const last = [...this.#open].at(-1);
-    return last && { part: last.part, name: last.name, ms: this.#clock.monotonic() - last.since };
+    return last && { part: last.part, name: this.#nameOf(last), ms: this.#clock.monotonic() - last.since };
   }
 
   /** Puts what is due on the next step. `offset`: of event times from monotonic ones, ms. */
@@ -85,7 +92,13 @@ export class Waits {
     if (waited.length > 0) body.waited = waited;
   }
 
-  #add({ part, name, since }: Wait): void {
+  #nameOf({ part, name, since }: Wait): string {
+    return part === "journal" ? (this.#trouble(since) ?? name) : name;
+  }
+
+  #add(wait: Wait): void {
+    const { part, since } = wait;
+    const name = this.#nameOf(wait);
     const ms = this.#clock.monotonic() - since;
     const due = this.#due.get(`${part} ${name}`);
     if (due === undefined) this.#due.set(`${part} ${name}`, { part, name, since, ms });

@@ -17,6 +17,8 @@ let marked = "";
 /** From here on calls into plugins are marked where they survive the process. */
 export function markWith(write: Mark | undefined): void {
   mark = write;
+  // Whoever calls process.exit, now or after a wait, does it for a run.
+  if (write !== undefined) process.once("exit", () => write(runDoing() ?? marked));
 }
 
 /** Calls into a plugin. If the process dies before it returns, the mark tells whose it was. */

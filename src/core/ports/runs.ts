@@ -98,6 +98,8 @@ export interface EventPage {
 /** What a run that goes on waits for, and for how long already, where its events cannot tell. */
 export interface Doing extends Charged {
   readonly ms: number;
+  /** Nobody can go on with it. */
+  readonly stranded?: true;
 }
 
 /** Operations on runs for channels, the command line and the library. */

@@ -22,6 +22,8 @@ export interface RunRow {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly request: RunRequest;
+  /** Nobody can go on with it here: its agent is not in the configuration any more. Not stored. */
+  readonly stranded?: true;
   /** Of an ended run, in a journal that keeps digests. */
   readonly digest?: Digest;
 }

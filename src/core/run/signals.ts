@@ -28,8 +28,11 @@ export type SignalKind = keyof typeof signalBodies;
 export interface Crash {
   /** The epoch that ended with the process. */
   readonly epoch: number;
-  /** Whether this run was the cause; if not, another one was. */
+  /** Whether this run was the cause. If not, another one was, unless that is `unknown`. */
   readonly blamed: boolean;
+  readonly unknown?: true;
+  /** When the process ended, ms since the epoch. */
+  readonly at?: number;
   /** As the end of a sentence that begins with the run. */
   readonly cause?: string;
   readonly stack?: string;

@@ -80,7 +80,7 @@ export class Child {
         this.link.close(reason);
         ready.reject(new VenturiError("process.start", "unavailable", reason));
         const death = deathOf(this.#box, signal ?? `status ${code}`);
-        resolve({ code, signal, death: code === 0 ? undefined : death });
+        resolve({ code, signal, death: code === 0 && death.run === undefined ? undefined : death });
       });
       this.#process.on("error", () => {}); // a message to a dead process; `exit` follows
     });

@@ -1,5 +1,6 @@
 import type { Claim, Journal } from "../../core/journal/journal.ts";
 import type { Clock } from "../../core/ports/clock.ts";
+import type { Doing } from "../../core/ports/runs.ts";
 import type { RunRow } from "../../core/run/run-row.ts";
 import { noticeable } from "../../core/run/run-times.ts";
 import { timeOfRunId } from "./run-id.ts";
@@ -26,6 +27,20 @@ export async function queueTime(
   const ahead =
     session === undefined ? undefined : await aheadOf(run, { tenant, session }, journal).catch(() => undefined);
   return { ms, name: ahead?.run ?? "" };
+}
+
+/** What a run that nobody executes waits for; undefined when its events tell: a person, or a worker elsewhere. */
+export async function idleFor(
+  { run, agent, tenant, session, state, head, createdAt, updatedAt, stranded }: RunRow,
+  { journal, clock }: { readonly journal: Pick<Journal, "list">; readonly clock: Clock },
+): Promise<Doing | undefined> {
+  const since = head === 0 ? createdAt : updatedAt;
+  const ms = Math.max(0, clock.now() - since);
+  if (stranded) return { part: "down", name: `no worker here has the agent ${agent}`, ms, stranded };
+  if (state !== "ready") return undefined;
+  if (head > 0) return { part: "down", name: "", ms };
+  const ahead = session === undefined ? undefined : await aheadOf(run, { tenant, session }, journal);
+  return { part: "queue", name: ahead?.run ?? "", ms };
 }
 
 /** The run of the session that this one waits or waited for: the last to end of those before it. */

@@ -19,6 +19,7 @@ import { Stalls } from "../../core/ports/stalls.ts";
 import { timingOf } from "../../core/run/events.ts";
 import type { RunRequest } from "../../core/run/run-request.ts";
 import { RunTimes } from "../../core/run/run-times.ts";
+import { WriteWatch } from "../../journal/write-watch.ts";
 import { ConfigRevision } from "../revisions/revision.ts";
 import { endIfCancelled } from "./cancelled-elsewhere.ts";
 import { forkedAgents } from "./forked-agent.ts";
@@ -40,6 +41,7 @@ export class RunPipeline implements StreamPipeline {
   readonly #log: Log;
   readonly #stalls: Stalls;
   readonly #journal: Journal;
+  readonly #writes: WriteWatch;
   readonly #chance: Chance;
 
   constructor(
@@ -53,6 +55,7 @@ export class RunPipeline implements StreamPipeline {
     @inject(Stalls) stalls: Stalls,
     @inject(Journal) journal: Journal,
     @inject(Chance) chance: Chance,
+    @inject(WriteWatch) writes: WriteWatch,
   ) {
     this.#work = work;
     this.#revision = revision;
@@ -64,6 +67,7 @@ export class RunPipeline implements StreamPipeline {
     this.#stalls = stalls;
     this.#journal = journal;
     this.#chance = chance;
+    this.#writes = writes;
   }
 
   async run(): Promise<void> {
@@ -90,7 +94,7 @@ export class RunPipeline implements StreamPipeline {
     const agent = fork?.instructions === undefined ? own : { ...own, instructions: fork.instructions };
     const { session } = request;
     const { run } = claim.ownership;
-    const waits = new Waits(this.#clock, this.#stalls);
+    const waits = new Waits(this.#clock, this.#stalls, (since) => this.#writes.failedSince(since));
     this.#work.live?.(() => waits.current);
     const queued = history.length > 0 ? undefined : await queueTime(claim, this.#journal, this.#clock);
     await runAgent(

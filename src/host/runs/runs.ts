@@ -56,6 +56,7 @@ import { existingRun } from "./existing-run.ts";
 import { Feed } from "./feed.ts";
 import { checkFork, forkedRequest, forkRecording, forkSource, mustBeNew, shareContent } from "./fork.ts";
 import { checked, keptRequest } from "./kept-request.ts";
+import { idleFor } from "./queue-time.ts";
 import { pruneRest } from "./retention.ts";
 import { newRunId } from "./run-id.ts";
 import { RunSignals } from "./run-signals.ts";
@@ -220,13 +221,19 @@ export class HostRuns implements Runs {
     return this.#feed.watch(query);
   }
 
-  get(run: string): Promise<RunRow> {
-    return existingRun(this.#parts.journal, run);
+  async get(run: string): Promise<RunRow> {
+    return this.#marked(await existingRun(this.#parts.journal, run));
   }
 
-  list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
+  async list(query: ListQuery): Promise<{ runs: RunRow[]; cursor?: string }> {
     // A session is listed to go on with it, so its last run must not be missing.
-    return this.#parts.journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
+    const page = await this.#parts.journal.list(query.session === undefined ? { ...query, mayLag: true } : query);
+    return { ...page, runs: page.runs.map((row) => this.#marked(row)) };
+  }
+
+  #marked(row: RunRow): RunRow {
+    const isIdle = row.state === "ready" || row.state === "waiting";
+    return isIdle && !this.#parts.revisions.current.agents.has(row.agent) ? { ...row, stranded: true } : row;
   }
 
   async cancel(
@@ -266,7 +273,7 @@ export class HostRuns implements Runs {
   }
 
   async doing(run: string): Promise<Doing | undefined> {
-    return this.#executor.doing(run);
+    return this.#executor.doing(run) ?? (await idleFor(await this.get(run), this.#parts));
   }
 
   async wires(run: string): Promise<readonly KeptWire[]> {

@@ -73,6 +73,7 @@ export function deathOf(box: BlackBox, signal: string): Death {
   const run = wedge?.run ?? doing;
   return {
     ...(run === undefined ? {} : { run }),
+    at: Date.now(),
     cause: wedge === undefined ? `ended its process (${signal})` : `blocked its process for ${wedge.ms} ms`,
     ...(wedge?.stack === undefined ? {} : { stack: wedge.stack }),
   };

@@ -11,6 +11,7 @@ const noticeable = 400;
 export function causeOf(story: Story): Cause {
   const { end } = story;
   if (end?.type === "run.failed") return causeOfError(story, end.error);
+  if (story.stranded) return "stranded";
   const odd = end === undefined ? undefined : oddEnds[end.finish];
   if (odd !== undefined) return odd;
   if (story.tools.size === 0 && isEmpty(story)) return "empty_answer";
@@ -44,6 +45,8 @@ const byCode: Readonly<Record<string, Cause>> = {
   budget_exceeded: "limit",
   plugin_failed: "plugin_failed",
   journal_failed: "journal_failed",
+  record_invalid: "journal_failed",
+  worker_crashed: "worker_crashed",
   tool_timeout: "tool_timeout",
   tool_denied: "denied",
   tool_failed: "tool_failed",
@@ -64,13 +67,21 @@ const ofProvider: Readonly<Record<string, Cause>> = {
 function causeOfError(story: Story, error: ErrorJson): Cause {
   if (error.details?.breaker === "open") return "breaker_open";
   const known = byCode[error.code];
+  if (known === "worker_crashed") return crashOf(story);
   if (known === "tool_failed" && [...story.tools.values()].some(isFailedAgent)) return "called_agent";
   if (known !== undefined) return known;
   if (error.op.includes("agent.output")) return "output_unfit";
   if (error.code === "not_found" && !error.op.includes("provider")) return "agent_missing";
-  if (error.code === "internal") return "internal";
-  return causeOfProvider(error);
+  if (error.op.includes("provider") || error.details?.provider !== undefined) return causeOfProvider(error);
+  return error.code === "internal" ? "internal" : "request_refused";
 }
+
+/** Who ended the process: a tool that called `process.exit`, or something else. */
+const crashOf = ({ crashes }: Story): Cause =>
+  crashes.some(({ name, tools }) => isExit(name) && tools.length > 0) ? "tool_exited" : "worker_crashed";
+
+/** As `deathOf` puts it: by a status, not by a signal. */
+export const isExit = (name: string): boolean => name.startsWith("ended its process (status");
 
 /** The status is more specific than the code meant for the caller. */
 function causeOfProvider({ code, details }: ErrorJson): Cause {
@@ -114,9 +125,14 @@ function refined(story: Story, { part, name }: Share): Cause {
   }
   if (part === "tool") {
     const tools = [...story.tools.values()].filter((tool) => name.split(", ").includes(tool.name));
+    // What it did was lost with the process.
+    if (story.crashes.some((crash) => crash.tools.some((each) => name.split(", ").includes(each))))
+      return crashOf(story);
     if (tools.some(({ child }) => child !== undefined)) return "called_agent";
     if (tools.some(({ error }) => error?.code === "tool_timeout")) return "tool_timeout";
   }
+  if (part === "down" && story.crashes.length > 0) return crashOf(story);
+  if (part === "journal" && name !== "") return "journal_failed";
   if (part === "approval" && story.questions.some(isUnanswered)) return "unanswered";
   return byPart[part];
 }
@@ -134,6 +150,7 @@ function mishap(story: Story): Cause | undefined {
   if (story.skipped.size > 0) return "breaker_open";
   if (story.attempts.some(({ error }) => error !== undefined)) return failoverOrRetry(story);
   if (isEmpty(story)) return "empty_answer";
+  if (story.crashes.length > 0) return crashOf(story);
   return story.resumes > 0 ? "taken_over" : undefined;
 }
 

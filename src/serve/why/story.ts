@@ -38,6 +38,10 @@ export class Story {
   started: EventOf<"run.started"> | undefined;
   end: TerminalEvent | undefined;
   resumes = 0;
+  /** It has not ended, and nobody can go on with it. */
+  stranded = false;
+  /** Processes that ended under the run: how, and the tools that ran. */
+  readonly crashes: { readonly name: string; readonly tools: readonly string[] }[] = [];
   #attempt: Attempt | undefined;
   #asking = new Map<string, QuestionStory>();
   #shares: Shares | undefined;
@@ -48,6 +52,7 @@ export class Story {
   }
 
   take(event: RunEvent): void {
+    if (event.type === "run.resumed") this.#crashed(event);
     this.times.take(event);
     switch (event.type) {
       case "run.started":
@@ -102,6 +107,7 @@ export class Story {
 
   /** Extends a running run's story up to now. */
   until(now: number, doing?: Doing): void {
+    this.stranded = doing?.stranded === true;
     this.times.until(now);
     this.#attempt?.goOn(now);
     if (doing !== undefined)
@@ -117,6 +123,12 @@ export class Story {
   /** What the run is waiting for. */
   get now(): TimePart {
     return this.times.segments.at(-1)?.part ?? this.times.now.part;
+  }
+
+  #crashed({ waited }: EventOf<"run.resumed">): void {
+    const name = waited?.find((wait) => wait.for === "down")?.name;
+    const { part, name: tools } = this.times.now;
+    if (name !== undefined) this.crashes.push({ name, tools: part === "tool" ? tools.split(", ") : [] });
   }
 
   #fail({ model, error, retryMs, at }: EventOf<"generation.failed">): void {

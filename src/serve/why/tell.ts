@@ -1,7 +1,7 @@
 import type { ErrorJson } from "../../core/errors/errors.ts";
 import type { TimePart } from "../../core/run/run-times.ts";
 import type { Attempt } from "./attempt.ts";
-import { isEmpty, isUnanswered } from "./judge.ts";
+import { isEmpty, isExit, isUnanswered } from "./judge.ts";
 import type { Share } from "./shares.ts";
 import type { QuestionStory, Story } from "./story.ts";
 
@@ -57,6 +57,12 @@ const nowDoing: Partial<Record<TimePart, string>> = {
   tool: "runs a tool",
   providerWait: "waits for the model",
   providerStream: "hears the model",
+  providerStall: "waits for the model to go on",
+  journal: "waits for the journal",
+  hook: "waits for a hook",
+  client: "waits for its reader",
+  queue: "waits for its turn",
+  down: "waits for a worker",
 };
 
 const oddEnds: Readonly<Record<string, string>> = {
@@ -90,13 +96,15 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "approval":
       return `${of} ${waited(story.questions, name)}`;
     case "queue":
-      return `${of} passed before the run began: ${name === "" ? "no worker had room for it" : `an earlier run of its session, ${name}, was under way`}`;
+      return `${of} passed before the run began: ${name === "" ? "no worker had room for it" : `an earlier run of its session, ${name}, ${story.now === "queue" && story.end === undefined ? "is" : "was"} under way`}`;
     case "down":
-      return `${of} nobody worked on it: its worker was gone, and another took it over`;
+      return `${of} nobody worked on it: ${crashIn(story, name)}`;
     case "client":
       return `${of} the run waited for its reader${name === "" ? "" : ` (${name})`}`;
     case "journal":
-      return `${of} the run waited for the journal to take what it wrote`;
+      return name === ""
+        ? `${of} the run waited for the journal to take what it wrote`
+        : `${of} the journal could not be written: ${trim(name)}`;
     case "blocked":
       return `${of} ${name === "" ? "something" : name} kept the process busy`;
     case "hook":
@@ -104,6 +112,17 @@ function sentenceOf(story: Story, share: Share, children: ReadonlyMap<string, st
     case "runtime":
       return `${of} went into Venturi itself`;
   }
+}
+
+function crashIn(story: Story, name: string): string {
+  const { crashes } = story;
+  if (story.stranded) return name;
+  const isOver = story.end !== undefined || story.now !== "down";
+  if (name === "") return isOver ? "its worker was gone, and another took it over" : "it waits for a worker";
+  const tools = crashes.find((crash) => crash.name === name)?.tools ?? [];
+  const ran = `the tool ${tools.join(", ")}`;
+  if (tools.length > 0 && isExit(name)) return `${ran} ${name}, and another took it over`;
+  return `its worker ${name}${tools.length === 0 ? "" : ` while ${ran} ran`}, and another took it over`;
 }
 
 const failedOf = (story: Story, name: string): Attempt[] =>

@@ -1039,7 +1039,7 @@ RunEvent = Annotated[
 
 class EventPage(Model):
     run: str
-    status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed"] | str
     head: int
     events: list[RunEvent]
     next: int | None = None
@@ -1247,7 +1247,7 @@ class Question(Model):
 
 class RunView(Model):
     run: str
-    status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed"] | str
     tenant: str | None = None
     agent: str | None = None
     session: str | None = None
@@ -1449,7 +1449,7 @@ class StartRequest(Model):
 
 class TurnView(Model):
     run: str
-    status: Literal["ready", "running", "waiting", "finished", "failed"] | str
+    status: Literal["ready", "running", "waiting", "stranded", "finished", "failed"] | str
     tenant: str | None = None
     agent: str | None = None
     session: str | None = None

@@ -6,7 +6,7 @@ export interface RunView {
   run: string;
   agent: string;
   session: string | undefined;
-  status: "ready" | "running" | "waiting" | "finished" | "failed";
+  status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
   /** Seq and time of the last event. */
   head: number;
   at: number;

@@ -1,12 +1,13 @@
 import type { JSX } from "preact";
 import { Icon, type IconName } from "./icon.tsx";
 
-type Status = "ready" | "running" | "waiting" | "finished" | "failed";
+type Status = "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
 
 const shapes: Readonly<Record<Status, { icon: IconName | undefined; word: string }>> = {
   ready: { icon: "clock", word: "Queued" },
   running: { icon: undefined, word: "Running" },
   waiting: { icon: "hand", word: "Needs you" },
+  stranded: { icon: "warning", word: "No agent" },
   finished: { icon: "check", word: "Finished" },
   failed: { icon: "cross", word: "Failed" },
 };

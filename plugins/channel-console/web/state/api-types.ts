@@ -12,7 +12,7 @@ export type ErrorBody = EventOf<"run.failed">["error"];
 /** A row of the list of runs; all but the first fields are there once the run has ended, and the service keeps digests. */
 export interface RunRow {
   readonly run: string;
-  readonly status: "ready" | "running" | "waiting" | "finished" | "failed";
+  readonly status: "ready" | "running" | "waiting" | "stranded" | "finished" | "failed";
   readonly tenant?: string;
   readonly agent?: string;
   readonly session?: string;

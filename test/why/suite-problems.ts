@@ -1,0 +1,191 @@
+import { execFileSync } from "node:child_process";
+import { DatabaseSync } from "node:sqlite";
+import { expect } from "chai";
+import type { RunEvent } from "../../src/core/run/events.ts";
+import type { Cause } from "../../src/serve/why/causes.ts";
+import type { Why } from "../../src/serve/why/why.ts";
+import { House, type HouseOptions, pause } from "./house.ts";
+
+const tool = (name: string, body: string) =>
+  `export const ${name} = { description: "${name}", parameters: { type: "object" }, effect: "effectful", ${body} };\n`;
+const wait = (ms: number) => `await new Promise((resolve) => setTimeout(resolve, ${ms}));`;
+const files = {
+  "tools.mjs": [
+    tool("quick", "call: () => 'done'"),
+    tool("slow", `async call() { ${wait(1_500)} return 'at last'; }`),
+    tool("long", `async call() { ${wait(6_000)} return 'at last'; }`),
+    tool("paid", "call: () => 'paid', approval: 'always'"),
+    tool("exits", `async call() { ${wait(1_000)} process.exit(3); }`),
+    tool("leaves", "call() { process.exit(0); }"),
+    tool("hoards", "call() { const all = []; for (;;) all.push(new Array(1e5).fill(Math.random())); }"),
+  ].join(""),
+};
+const tools = ["quick", "slow", "long", "paid", "exits", "leaves", "hoards"];
+const call = (name: string) => ({ calls: [{ name, arguments: {} }] });
+const scenario = (name: string, ...turns: Record<string, unknown>[]) => ({ name, turns });
+const agents = {
+  quick: { model: "demo/quick", tools: ["quick"] },
+  slow: { model: "demo/slow", tools: ["slow"] },
+  long: { model: "demo/long", tools: ["long"] },
+  paid: { model: "demo/paid", tools: ["paid"] },
+  exits: { model: "demo/exits", tools: ["exits"] },
+  leaves: { model: "demo/leaves", tools: ["leaves"] },
+  hoards: { model: "demo/hoards", tools: ["hoards"] },
+  steady: { model: "demo/pace-20-200" },
+};
+const config = {
+  providers: {
+    demo: { type: "simulator", pace: 0, scenarios: tools.map((name) => scenario(name, call(name), { text: "done" })) },
+  },
+  tools: Object.fromEntries(tools.map((name) => [name, { type: "module", path: "./tools.mjs", export: name }])),
+  agents,
+};
+
+const partOf = ({ parts }: Why, part: string) =>
+  parts.reduce((sum, each) => sum + (each.part === part ? each.ms : 0), 0);
+const must = (why: Why, cause: Cause, ...says: readonly RegExp[]) => {
+  expect(why.cause, `${why.summary} ${JSON.stringify(why.parts)}`).to.equal(cause);
+  for (const pattern of says) expect(why.summary).to.match(pattern);
+  const sum = why.parts.reduce((total, { ms }) => total + ms, 0);
+  expect(Math.abs(sum - why.ms)).to.be.at.most(why.parts.length);
+};
+
+/** Problems outside the model, each in whole processes, asked about while it lasts and afterwards. */
+describe("a problem planted in a whole service is named, live and afterwards", function () {
+  this.timeout(120_000);
+  let house: House | undefined;
+  const open = (options: Partial<HouseOptions> = {}): Promise<House> => {
+    house = new House({ config, files, ...options });
+    return house.start();
+  };
+  afterEach(async () => {
+    await house?.close();
+    house = undefined;
+  });
+  const asked = (events: readonly RunEvent[]) => {
+    const found = events.find((event) => event.type === "approval.requested");
+    if (found === undefined) throw new Error("nobody was asked");
+    return found;
+  };
+  /** The service under its keeper. */
+  const servicePid = ({ pid }: House) =>
+    Number(
+      execFileSync("pgrep", ["-P", String(pid)], { encoding: "utf8" })
+        .trim()
+        .split("\n")[0],
+    );
+
+  it("a database locked for seconds while a tool is to start: the journal, not the tool", async () => {
+    const at = await open();
+    const run = await at.run("slow", { session: "s" });
+    const lock = new DatabaseSync(`${at.folder}/runs.db`, { timeout: 5_000 });
+    lock.exec("BEGIN IMMEDIATE");
+    await pause(4_000);
+    const live = await at.why(run);
+    must(live, "slow_journal", /now waits for the journal/);
+    lock.exec("COMMIT");
+    lock.close();
+    await at.ended(run);
+    const why = await at.why(run);
+    must(why, "slow_journal", /waited for the journal/);
+    expect(partOf(why, "tool")).to.be.below(2_500);
+  });
+
+  it("a locked database that outlasts the engine's patience: the journal could not be written, and readiness knows", async () => {
+    const at = await open({
+      config: { ...config, journal: { type: "sqlite", path: "./runs.db", busyTimeout: "300ms" } },
+    });
+    const run = await at.run("slow");
+    await at.has(run, "tool.started");
+    const lock = new DatabaseSync(`${at.folder}/runs.db`, { timeout: 5_000 });
+    lock.exec("BEGIN IMMEDIATE");
+    await pause(4_500);
+    must(await at.why(run), "journal_failed", /journal could not be written: .*locked/);
+    const ready = await fetch(`${at.url}/readyz`);
+    expect(ready.status).to.equal(503);
+    lock.exec("COMMIT");
+    lock.close();
+    await at.ended(run);
+    const why = await at.why(run);
+    must(why, "journal_failed", /journal could not be written: .*locked/);
+    expect(partOf(why, "tool")).to.be.within(1_400, 2_400);
+  });
+
+  it("a worker that is killed while a tool runs: worker_crashed, the tool's time its own", async () => {
+    const at = await open();
+    const run = await at.run("long");
+    await at.has(run, "tool.started");
+    await pause(2_000);
+    process.kill(servicePid(at), "SIGKILL");
+    const events = await at.until(run, (all) => all.some(({ type }) => type === "approval.requested"));
+    must(await at.why(run), "worker_crashed", /ended its process \(SIGKILL\) while the tool long ran/);
+    await pause(4_000);
+    await at.ask(`/v1/runs/${run}/approvals/${asked(events).call}`, { approved: false });
+    await at.ended(run);
+    const why = await at.why(run);
+    must(why, "waited_for_person", /waited for approval of long/, /worker ended its process \(SIGKILL\)/);
+    expect(partOf(why, "tool")).to.be.within(1_800, 4_000);
+  });
+
+  for (const [agent, says] of [
+    ["exits", /the tool exits ended its process \(status 3\)/],
+    ["leaves", /the tool leaves ended its process \(status 0\)/],
+  ] as const) {
+    it(`a tool that calls process.exit (${agent}): tool_exited, and the tool`, async () => {
+      const at = await open();
+      const run = await at.run(agent);
+      const events = await at.until(run, (all) => all.some(({ type }) => type === "approval.requested"));
+      must(await at.why(run), "tool_exited", says);
+      await at.ask(`/v1/runs/${run}/approvals/${asked(events).call}`, { approved: true });
+      await at.ended(run);
+      must(await at.why(run), "tool_exited", new RegExp(`worker_crashed: ${run} ended its process`), says);
+    });
+  }
+
+  it("a tool that takes all memory: worker_crashed, and the tool", async () => {
+    const at = await open({ env: { NODE_OPTIONS: "--max-old-space-size=96" } });
+    const run = await at.run("hoards");
+    await at.until(run, (all) => all.some(({ type }) => type === "approval.requested"));
+    must(await at.why(run), "worker_crashed", /ended its process \(SIG\w+\) while the tool hoards ran/);
+  });
+
+  it("a run whose agent was removed while a person thought: stranded, and nobody is asked any more", async () => {
+    const at = await open();
+    const run = await at.run("paid");
+    const events = await at.has(run, "approval.requested");
+    await pause(1_500); // it is parked
+    expect((await at.ask<{ approvals: unknown[] }>("/v1/approvals")).approvals).to.have.length(1);
+    const { paid: _, ...rest } = agents;
+    at.configure({ ...config, agents: rest });
+    process.kill(at.pid, "SIGHUP");
+    await waitFor(async () => (await at.view(run)).status === "stranded");
+    must(await at.why(run), "stranded", /no worker here has the agent paid/);
+    expect((await at.ask<{ approvals: unknown[] }>("/v1/approvals")).approvals).to.have.length(0);
+    await at.ask(`/v1/runs/${run}/approvals/${asked(events).call}`, { approved: true });
+    await pause(1_000);
+    must(await at.why(run), "stranded", /no worker here has the agent paid/);
+    at.configure(config);
+    process.kill(at.pid, "SIGHUP");
+    await at.ended(run);
+    const why = await at.why(run);
+    expect(why.summary).to.match(/waited for approval of paid; anyone allowed it/);
+  });
+
+  it("a run in line: the run ahead, its time in the log and the list", async () => {
+    const at = await open();
+    const first = await at.run("slow", { session: "s" });
+    const run = await at.run("quick", { session: "s" });
+    await pause(800);
+    must(await at.why(run), "queued", new RegExp(`an earlier run of its session, ${first}, is under way`));
+    await at.ended(run);
+    const why = await at.why(run);
+    must(why, "queued", new RegExp(`an earlier run of its session, ${first}, was under way`));
+    const line = at.log.find((each) => each.run === run && each.ms !== undefined);
+    expect(line?.ms).to.be.closeTo(why.ms, 3);
+  });
+});
+
+async function waitFor(isTrue: () => Promise<boolean>, ms = 15_000): Promise<void> {
+  for (const end = performance.now() + ms; performance.now() < end; await pause(100)) if (await isTrue()) return;
+  throw new Error(`not within ${ms} ms`);
+}
