@@ -14,6 +14,7 @@ export interface ToolStory {
 }
 
 export interface QuestionStory {
+  readonly asks: "approval" | "answer";
   readonly name: string;
   readonly agent: string | undefined;
   answer: Pick<EventOf<"approval.resolved">, "approved" | "by" | "reason" | "signal"> | undefined;
@@ -152,8 +153,9 @@ export class Story {
     this.tools.set(event.call, { ...tool, error: event.ok ? undefined : event.error });
   }
 
-  #ask({ call, name, origin }: AskedEvent): void {
-    const question = { name, agent: origin?.agent, answer: undefined };
+  #ask({ type, call, name, origin }: AskedEvent): void {
+    const asks = type === "approval.requested" ? "approval" : "answer";
+    const question: QuestionStory = { asks, name, agent: origin?.agent, answer: undefined };
     this.questions.push(question);
     this.#asking.set(call, question);
   }

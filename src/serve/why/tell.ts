@@ -194,13 +194,14 @@ function toolSentence(
 function waited(questions: readonly QuestionStory[], name: string): string {
   const asked = questions.filter((question) => question.name === name);
   const whose = asked[0]?.agent === undefined ? name : `${name} of the agent ${asked[0].agent}`;
-  if (asked.some(isUnanswered)) return `the run waited for approval of ${whose}, and nobody answered in time`;
+  const asks = asked[0]?.asks === "answer" ? `an answer to ${whose}` : `approval of ${whose}`;
+  if (asked.some(isUnanswered)) return `the run waited for ${asks}, and nobody answered in time`;
   const answer = asked.findLast((question) => question.answer !== undefined)?.answer;
   const end =
     answer === undefined
       ? "nobody has answered yet"
-      : `${answer.by ?? "somebody"} ${answer.approved ? "allowed" : "refused"} it`;
-  return `the run waited for approval of ${whose}; ${end}`;
+      : `${answer.by ?? "somebody"} ${answer.approved ? (asked[0]?.asks === "answer" ? "answered" : "allowed") : "refused"} it`;
+  return `the run waited for ${asks}; ${end}`;
 }
 
 /** What else went wrong; `parts` have been covered already. */
