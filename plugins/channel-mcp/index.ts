@@ -1,5 +1,6 @@
 import { type Channel, definePlugin } from "venturi/plugin";
 import type { FastifyInstance } from "venturi/plugin/channel";
+import { mountCallback } from "./callback.ts";
 import { mountMcp } from "./http.ts";
 import { Options } from "./options.ts";
 
@@ -8,5 +9,10 @@ export default definePlugin({
   kind: "channel",
   description: "Model Context Protocol: agents as tools of other agents",
   options: Options,
-  create: (options): Channel<FastifyInstance> => ({ mount: (host) => mountMcp(host, options) }),
+  create: (options, context): Channel<FastifyInstance> => ({
+    mount: (host) => {
+      mountMcp(host, options);
+      mountCallback(host, options.prefix, context);
+    },
+  }),
 });

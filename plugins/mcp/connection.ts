@@ -1,4 +1,4 @@
-import type { Client, Tool as RemoteTool } from "@modelcontextprotocol/client";
+import type { Client, OAuthClientProvider, Tool as RemoteTool } from "@modelcontextprotocol/client";
 import { messageOf, type PluginContext, VenturiError } from "venturi/plugin";
 import { keepListening } from "./listening.ts";
 import { Negotiation } from "./negotiation.ts";
@@ -11,6 +11,7 @@ export class Connection {
   readonly #context: PluginContext;
   readonly #redact: (text: string) => string;
   readonly #negotiation: Negotiation;
+  readonly #credentials: OAuthClientProvider | undefined;
   #client: Client | undefined;
   #closed = false;
   #failures = 0;
@@ -23,10 +24,15 @@ export class Connection {
   #stopListening = () => {};
   #waiting: ((client: Client) => void)[] = [];
 
-  constructor(options: McpOptions, context: PluginContext, redact: (text: string) => string) {
+  constructor(
+    options: McpOptions,
+    context: PluginContext,
+    { redact, credentials }: { redact(text: string): string; credentials?: OAuthClientProvider | undefined },
+  ) {
     this.#options = options;
     this.#context = context;
     this.#redact = redact;
+    this.#credentials = credentials;
     this.#negotiation = new Negotiation(options, context.folder, () => this.#refreshSoon());
   }
 
@@ -74,6 +80,17 @@ export class Connection {
     });
   }
 
+  /** Runs `work` with the client. After a failure the server is asked whether it is still there. */
+  async use<T>({ signal }: { readonly signal: AbortSignal }, work: (client: Client) => Promise<T>): Promise<T> {
+    const client = await this.client(signal);
+    try {
+      return await work(client);
+    } catch (thrown) {
+      if (!signal.aborted && !VenturiError.isInstance(thrown)) await this.suspect(client);
+      throw thrown;
+    }
+  }
+
   /** What a trace says about a call, by OpenTelemetry's conventions for MCP. */
   get spanAttributes(): Readonly<Record<string, string | number>> {
     const session = this.#client?.transport?.sessionId;
@@ -82,7 +99,7 @@ export class Connection {
       "mcp.method.name": "tools/call",
       ...(protocol === undefined ? {} : { "mcp.protocol.version": protocol }),
       ...(session === undefined ? {} : { "mcp.session.id": session }),
-      ...serverOf(this.#options.url),
+      ...serverAttributes(this.#options.url),
     };
   }
 
@@ -121,7 +138,7 @@ export class Connection {
   }
 
   async #connect(): Promise<void> {
-    const client = await this.#negotiation.connect();
+    const client = await this.#negotiation.connect(this.#credentials);
     try {
       const tools = await listAll(client, this.#options.connectTimeout);
       if (this.#closed) throw unavailable("closed while connecting");
@@ -202,7 +219,7 @@ export class Connection {
   }
 }
 
-function serverOf(url: string | undefined): Readonly<Record<string, string | number>> {
+export function serverAttributes(url: string | undefined): Readonly<Record<string, string | number>> {
   if (url === undefined) return { "network.transport": "pipe" };
   const { hostname, port, protocol } = new URL(url);
   return {

@@ -1,4 +1,5 @@
-import type { Client, ClientOptions, Transport } from "@modelcontextprotocol/client";
+import type { Client, ClientOptions, OAuthClientProvider, Transport } from "@modelcontextprotocol/client";
+import { elicited } from "./elicitation.ts";
 import type { McpOptions } from "./options.ts";
 import { openTransport } from "./transport.ts";
 
@@ -19,22 +20,26 @@ export class Negotiation {
     this.#onChanged = onChanged;
   }
 
-  async connect(): Promise<Client> {
+  async connect(credentials?: OAuthClientProvider): Promise<Client> {
     const { protocol, command } = this.#options;
     const wasLegacy = this.#isLegacy;
     this.#isLegacy = false; // until it has worked again: the server may have been updated
     try {
-      return await this.#open(wasLegacy ? "legacy" : modeOf(protocol));
+      return await this.#open(wasLegacy ? "legacy" : modeOf(protocol), credentials);
     } catch (thrown) {
       // Some servers exit at a request before `initialize`. Their process is gone, so the second one is no duplicate.
       if (command === undefined || protocol !== "auto" || wasLegacy || !isNegotiationFailure(thrown)) throw thrown;
-      return await this.#open("legacy");
+      return await this.#open("legacy", credentials);
     }
   }
 
-  async #open(mode: Mode): Promise<Client> {
+  transport(credentials?: OAuthClientProvider): Promise<Transport> {
+    return openTransport(this.#options, this.#folder, credentials);
+  }
+
+  async #open(mode: Mode, credentials: OAuthClientProvider | undefined): Promise<Client> {
     const { Client } = await import("@modelcontextprotocol/client");
-    const { connectTimeout: timeout, command } = this.#options;
+    const { connectTimeout: timeout, command, elicitation } = this.#options;
     // A stdio server that ignores unknown requests is asked for half of the time, then gets `initialize`.
     const probe = command === undefined ? {} : { probe: { timeoutMs: timeout / 2 } };
     const client = new Client(
@@ -44,20 +49,18 @@ export class Negotiation {
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => this.#onChanged() } },
         listMaxPages: 100,
         jsonSchemaValidator: trusting,
+        ...(elicitation ? { capabilities: { elicitation: { form: {}, url: {} } } } : {}),
       },
     );
+    if (elicitation) client.setRequestHandler("elicitation/create", ({ params }) => elicited(client, params));
     try {
-      await client.connect(await this.#transport(), { timeout });
+      await client.connect(await this.transport(credentials), { timeout });
     } catch (thrown) {
       await client.close().catch(() => {}); // report the first failure
       throw thrown;
     }
     this.#isLegacy = client.getProtocolEra() === "legacy";
     return client;
-  }
-
-  #transport(): Promise<Transport> {
-    return openTransport(this.#options, this.#folder);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Duration, egressOptions, toolOptions } from "venturi/plugin";
 import { z } from "zod";
+import { OAuthOptions } from "./oauth/options.ts";
 
 export const McpOptions = z
   .strictObject({
@@ -17,6 +18,11 @@ export const McpOptions = z
       .describe(
         "revision to speak; auto: the newest one that the server knows. 2025-11-25 stands for the older ones too",
       ),
+    auth: OAuthOptions.optional().describe("OAuth 2.1, for a streamable HTTP server that demands it"),
+    elicitation: z
+      .boolean()
+      .default(true)
+      .describe("questions of the server to the user become questions of the run; false refuses them"),
     ...egressOptions,
     tools: z.array(z.string()).optional().describe("the server's tools to offer; all of them when absent"),
     prefix: z
@@ -39,5 +45,9 @@ export const McpOptions = z
   })
   .refine((options) => (options.command === undefined) !== (options.url === undefined), {
     error: "give either command (a stdio server) or url (a streamable HTTP server)",
+  })
+  .refine((options) => options.auth === undefined || options.url !== undefined, {
+    path: ["auth"],
+    error: "only a streamable HTTP server takes it",
   });
 export type McpOptions = z.output<typeof McpOptions>;

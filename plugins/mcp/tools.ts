@@ -1,4 +1,12 @@
-import type { Tool as RemoteTool } from "@modelcontextprotocol/client";
+import type {
+  CallToolResult,
+  Client,
+  InputRequests,
+  InputRequiredResult,
+  InputResponses,
+  Progress,
+  Tool as RemoteTool,
+} from "@modelcontextprotocol/client";
 import {
   type Effect,
   fromToolOptions,
@@ -8,16 +16,24 @@ import {
   traceHeadersIn,
   VenturiError,
 } from "venturi/plugin";
-import type { Connection } from "./connection.ts";
+import { Questions } from "./elicitation.ts";
 import type { McpOptions } from "./options.ts";
 import type { Vetted } from "./pin.ts";
 import { toOutput } from "./result.ts";
+
+/** How calls reach the server. */
+export interface Access {
+  use<T>(context: ToolContext, work: (client: Client) => Promise<T>): Promise<T>;
+  readonly spanAttributes: Readonly<Record<string, string | number>>;
+}
 
 export interface Offer {
   readonly options: McpOptions;
   readonly prefix: string;
   readonly vetted: Vetted;
-  readonly connection: Connection;
+  readonly access: Access;
+  /** The entry's name in the configuration, for people. */
+  readonly server: string;
   redact(text: string): string;
 }
 
@@ -43,7 +59,7 @@ function toTool(remote: RemoteTool, offer: Offer): Tool {
     description: remote.description ?? remote.title ?? remote.annotations?.title ?? `The tool ${remote.name}`,
     parameters: remote.inputSchema,
     effect: offer.options.effects[remote.name] ?? effectOf(remote),
-    spanAttributes: () => offer.connection.spanAttributes,
+    spanAttributes: () => offer.access.spanAttributes,
     call: (input, context) => callRemote(remote.name, input, { offer, context }),
   };
 }
@@ -59,27 +75,69 @@ async function callRemote(
   { offer, context }: { offer: Offer; context: ToolContext },
 ): Promise<unknown> {
   const op = "tool.call";
-  const client = await offer.connection.client(context.signal);
   try {
-    const result = await client.callTool(
-      { name, arguments: input, _meta: traceHeadersIn(context) },
-      {
-        signal: context.signal,
-        timeout: noTimeout,
-        onprogress: ({ progress, total, message }) => {
-          context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
-        },
-      },
-    );
-    return toOutput(result, offer.redact);
+    return await offer.access.use(context, async (client) => {
+      const questions = new Questions(context, offer.server);
+      const result = await questions.during(client, () =>
+        answered(client, { name, input, questions }, { offer, context }),
+      );
+      return toOutput(result, offer.redact);
+    });
   } catch (thrown) {
     if (context.signal.aborted) throw new VenturiError(op, "stream_interrupted", "the call was cancelled");
     if (VenturiError.isInstance(thrown)) throw thrown;
-    await offer.connection.suspect(client);
     const gone = isConnectionClosed(thrown);
     const message = gone ? "the MCP server stopped during the call; it is being restarted" : messageOf(thrown);
     throw new VenturiError(op, gone ? "unavailable" : "tool_failed", offer.redact(message));
   }
+}
+
+interface Call {
+  readonly name: string;
+  readonly input: Record<string, unknown>;
+  readonly questions: Questions;
+}
+
+/** Rounds of questions in one call. */
+const mostRounds = 10;
+
+/** Servers of 2026-07-28 answer a call with questions; the call is made again with what a person said. */
+async function answered(
+  client: Client,
+  { name, input, questions }: Call,
+  { offer, context }: { offer: Offer; context: ToolContext },
+): Promise<CallToolResult> {
+  const params = { name, arguments: input, _meta: traceHeadersIn(context) };
+  const options = {
+    signal: context.signal,
+    timeout: noTimeout,
+    allowInputRequired: true as const,
+    onprogress: ({ progress, total, message }: Progress) => {
+      context.progress(offer.redact(message ?? (total === undefined ? `${progress}` : `${progress}/${total}`)));
+    },
+  };
+  let result = await client.callTool(params, options);
+  for (let round = 0; isInputRequired(result); round++) {
+    if (round === mostRounds) throw new Error(`the server asks on after ${mostRounds} rounds of questions`);
+    const { requestState } = result;
+    const inputResponses = await repliesTo(result.inputRequests ?? {}, questions, offer);
+    const again = { ...params, inputResponses, ...(requestState === undefined ? {} : { requestState }) };
+    result = await client.callTool(again, options);
+  }
+  return result;
+}
+
+const isInputRequired = (result: object): result is InputRequiredResult =>
+  "resultType" in result && result.resultType === "input_required";
+
+async function repliesTo(requests: InputRequests, questions: Questions, { options }: Offer): Promise<InputResponses> {
+  const replies: InputResponses = {};
+  for (const [key, request] of Object.entries(requests)) {
+    if (request.method !== "elicitation/create" || !options.elicitation)
+      throw new Error(`the server asks for ${request.method}, which it is not given`);
+    replies[key] = await questions.ask(request.params);
+  }
+  return replies;
 }
 
 /** The library's SdkErrorCode.ConnectionClosed, by value because the library is loaded lazily. */

@@ -208,6 +208,35 @@ export interface Mcp {
   readonly headers?: Readonly<Record<string, string>>;
   /** revision to speak; auto: the newest one that the server knows. 2025-11-25 stands for the older ones too */
   readonly protocol?: "auto" | "2025-11-25" | "2026-07-28";
+  /** OAuth 2.1, for a streamable HTTP server that demands it */
+  readonly auth?: {
+    /** code: a person signs in and consents; client: the service itself has credentials */
+    readonly grant?: "code" | "client";
+    /** whose sign-in counts: each caller's own, one for a tenant, one for all */
+    readonly per?: "caller" | "tenant" | "service";
+    /** where the authorization server sends the person back to: /mcp/callback of this service (channel mcp) */
+    readonly redirectUrl?: string;
+    /** what tokens are enciphered with at rest; the same in all replicas */
+    readonly secret?: string;
+    /** of a client registered by hand; otherwise it registers itself */
+    readonly clientId?: string;
+    readonly clientSecret?: string;
+    /** address of a client id metadata document, where the server takes one */
+    readonly clientMetadataUrl?: string;
+    /** PEM key that the client signs assertions with, for grant: client */
+    readonly privateKey?: string;
+    /** of privateKey */
+    readonly algorithm?: string;
+    /** the only authorization server that clientId and its secret are sent to */
+    readonly issuer?: string;
+    readonly scope?: string;
+    /** hosts of authorization servers; any public one when absent, since the server names them */
+    readonly hosts?: readonly string[];
+    /** host:port pairs that may be at a private address */
+    readonly allowPrivate?: readonly string[];
+  };
+  /** questions of the server to the user become questions of the run; false refuses them */
+  readonly elicitation?: boolean;
   /** the only hosts that may be asked, such as api.example.com or *.example.com:8443 */
   readonly hosts?: readonly string[];
   /** host:port pairs that may be at a private address, such as 127.0.0.1:8080 */

@@ -55,6 +55,7 @@ export function silentToolContext(): ToolContext {
     call: id,
     agent: "test",
     attempt: 1,
+    tenant: "default",
     idempotencyKey: `run_test:${id}`,
     signal: new AbortController().signal,
     log: silentLog,

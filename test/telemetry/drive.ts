@@ -105,6 +105,7 @@ export const toolContext = (run: string, round: number, call: string): ToolConte
   call,
   agent: "assistant",
   attempt: 1,
+  tenant: "default",
   idempotencyKey: `${run}:${call}`,
   signal: new AbortController().signal,
   log: silentLog,

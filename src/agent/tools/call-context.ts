@@ -1,4 +1,5 @@
 import type { CallContext } from "../../core/ports/tool.ts";
+import { defaultTenant } from "../../core/run/run-request.ts";
 import type { RunContext } from "../run/run-context.ts";
 
 interface Call {
@@ -10,17 +11,19 @@ interface Call {
 
 /** What tools and approval functions know of the call. */
 export function callContext(run: RunContext, { call, round, attempt, controller }: Call): CallContext {
-  const { session, context } = run.parts.request;
+  const { session, context, caller } = run.parts.request;
   return {
     run: run.run,
     round,
     call: call.call,
     agent: run.agent.name,
+    tenant: run.parts.tenant ?? defaultTenant,
     attempt,
     idempotencyKey: `${run.run}:${call.call}`,
     signal: controller.signal,
     context: run.context,
     stored: context,
     ...(session === undefined ? {} : { session }),
+    ...(caller === undefined ? {} : { caller: caller.id }),
   };
 }

@@ -26,6 +26,9 @@ export interface CallContext {
   readonly call: string;
   readonly agent: string;
   readonly session?: string;
+  /** Owner of the run, and the id of the key that started it: whose credentials a tool may use. */
+  readonly tenant: string;
+  readonly caller?: string;
   readonly attempt: number;
   /** Stable across retries and restarts: `run:call`. */
   readonly idempotencyKey: string;

@@ -1,0 +1,137 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Client } from "@modelcontextprotocol/client";
+import { Journal, type PluginContext, type ToolContext, VenturiError } from "venturi/plugin";
+import type { Negotiation } from "../negotiation.ts";
+import type { McpOptions } from "../options.ts";
+import { UserCredentials } from "./provider.ts";
+import { forgetState, noteState, Sealed } from "./sealed.ts";
+
+const op = "tool.call";
+/** Clients kept open; the one unused for longest is closed. */
+const mostClients = 64;
+/** Sign-ins that one call asks for: the first, and one for a wider scope. A server that wants more gets none. */
+const mostSignIns = 2;
+
+/** The server's users: each has a client with credentials of its own. Whoever has none is asked to sign in. */
+export class Users {
+  readonly #options: McpOptions;
+  readonly #context: PluginContext;
+  readonly #negotiation: Negotiation;
+  readonly #clients = new Map<string, Client>();
+  #sealed: Sealed | undefined;
+
+  constructor(options: McpOptions, context: PluginContext, negotiation: Negotiation) {
+    this.#options = options;
+    this.#context = context;
+    this.#negotiation = negotiation;
+  }
+
+  /** Runs `work` with the client of the call's user. Nothing reaches the server's tools before the user has signed in. */
+  async use<T>(context: ToolContext, work: (client: Client) => Promise<T>): Promise<T> {
+    const user = this.#nameOf(context);
+    const credentials = this.#credentials(user);
+    for (let signIns = 0; ; signIns++) {
+      try {
+        await this.#resume(context, credentials, signIns);
+        return await work(await this.#client(user, credentials));
+      } catch (thrown) {
+        this.#drop(user);
+        if (!isUnauthorized(thrown) || signIns >= mostSignIns) throw thrown;
+        if ((await credentials.pending()) === undefined) throw thrown;
+      }
+    }
+  }
+
+  async close(): Promise<void> {
+    const clients = [...this.#clients.values()];
+    this.#clients.clear();
+    await Promise.allSettled(clients.map((client) => client.close()));
+  }
+
+  /** A sign-in that this call has begun, perhaps before a restart, is finished first. */
+  async #resume(context: ToolContext, credentials: UserCredentials, signIns: number): Promise<void> {
+    const pending = await credentials.pending();
+    if (pending === undefined) return;
+    const { name } = this.#context;
+    const id = `sign-in-${signIns}`;
+    const hash = createHash("sha256").update(pending.state).digest("hex");
+    const values = this.#context.resolve(Journal).keyValues;
+    if (values !== undefined) await noteState(values, hash, { run: context.run, call: `${context.call}.${id}` });
+    try {
+      const verdict = await context.ask({
+        id,
+        name: "sign_in",
+        arguments: { url: pending.url, server: name },
+        reason: `Sign in to "${name}": open the address, then answer with the address you are sent back to as "redirect"`,
+      });
+      if (!verdict.approved) throw new VenturiError(op, "tool_denied", verdict.reason ?? "nobody signed in");
+      await this.#finish(credentials, pending.state, verdict.arguments?.redirect);
+    } finally {
+      if (!context.signal.aborted) await credentials.settled();
+      if (values !== undefined && !context.signal.aborted) await forgetState(values, hash);
+    }
+  }
+
+  async #finish(credentials: UserCredentials, state: string, redirect: unknown): Promise<void> {
+    const answer = typeof redirect === "string" && URL.canParse(redirect) ? new URL(redirect).searchParams : undefined;
+    if (answer === undefined)
+      throw new VenturiError(op, "tool_denied", "the answer has no redirect, so nobody signed in");
+    const given = Buffer.from(answer.get("state") ?? "");
+    const wanted = Buffer.from(state);
+    if (given.length !== wanted.length || !timingSafeEqual(given, wanted)) {
+      throw new VenturiError(op, "tool_denied", "the answer belongs to another sign-in");
+    }
+    const transport = await this.#negotiation.transport(credentials);
+    try {
+      await (transport as unknown as { finishAuth(answer: URLSearchParams): Promise<void> }).finishAuth(answer); // it is one of HTTP
+    } catch (thrown) {
+      throw new VenturiError(
+        op,
+        "tool_denied",
+        `signing in failed: ${thrown instanceof Error ? thrown.message : thrown}`,
+      );
+    } finally {
+      await transport.close();
+    }
+  }
+
+  async #client(user: string, credentials: UserCredentials): Promise<Client> {
+    const known = this.#clients.get(user);
+    this.#clients.delete(user);
+    const client = known ?? (await this.#negotiation.connect(credentials));
+    this.#clients.set(user, client); // the last one used
+    const [oldest] = this.#clients.keys();
+    if (this.#clients.size > mostClients && oldest !== undefined) this.#drop(oldest);
+    return client;
+  }
+
+  #drop(user: string): void {
+    const client = this.#clients.get(user);
+    this.#clients.delete(user);
+    void client?.close().catch(() => {}); // it is of no use any more
+  }
+
+  #credentials(user: string): UserCredentials {
+    const { auth } = this.#options;
+    const values = this.#context.resolve(Journal).keyValues;
+    if (auth === undefined || values === undefined) {
+      throw new VenturiError(op, "unavailable", "this journal keeps no credentials");
+    }
+    this.#sealed ??= new Sealed(values, auth.secret ?? "");
+    return new UserCredentials(this.#sealed, user, auth);
+  }
+
+  #nameOf({ tenant, caller = "" }: ToolContext): string {
+    const { per } = this.#options.auth ?? {};
+    const who = per === "service" ? [] : per === "tenant" ? [tenant] : [tenant, caller];
+    const text = JSON.stringify([this.#options.url, this.#context.name, ...who]);
+    return `user/${createHash("sha256").update(text).digest("hex")}`;
+  }
+}
+
+const isUnauthorized = (thrown: unknown): boolean => {
+  for (let error = thrown; error instanceof Error; error = error.cause) {
+    if (error.name === "UnauthorizedError" || error.name === "InsufficientScopeError") return true;
+  }
+  return false;
+};
