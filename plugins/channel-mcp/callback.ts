@@ -21,7 +21,7 @@ export function mountCallback(host: ChannelHost<FastifyInstance>, prefix: string
     const { run, call } = question;
     await context
       .runs()
-      .signal(run, "approve", { call, approved: true, by: "sign-in", arguments: { redirect } }, `approve:${call}`);
+      .signal(run, "approve", { call, approved: true, by: "sign-in", answer: { redirect } }, `approve:${call}`);
     return await reply.type("text/plain; charset=utf-8").send("Signed in. You can close this window.\n");
   });
 }

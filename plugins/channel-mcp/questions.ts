@@ -32,9 +32,9 @@ export const inputRequests = (forms: Open["forms"]): Json =>
 function elicitation(agent: AgentInfo | undefined, question: PendingQuestion): Json {
   const { name, arguments: given, reason, origin, message, url } = question;
   if (message !== undefined) {
-    return url === undefined
-      ? { mode: "form", message, requestedSchema: question.schema ?? textForm(question.choices) }
-      : { mode: "url", message, url, elicitationId: question.call };
+    // Few clients open addresses themselves, and only those that say so may be sent one; everybody can read it.
+    const shown = url === undefined ? message : `${message}\n${url}`;
+    return { mode: "form", message: shown, requestedSchema: question.schema ?? textForm(question.choices) };
   }
   const who = origin?.agent ?? agent?.name ?? "The agent";
   const shown = JSON.stringify(given);
@@ -116,7 +116,8 @@ function verdictOf({ kind, schema, url, arguments: asked }: PendingQuestion, rep
     return { approved: false, reason: action === "decline" ? "the user declined" : "the user dismissed the question" };
   }
   if (kind !== "approve") {
-    if (url !== undefined) return { approved: true };
+    const isEmpty = !isObject(content) || Object.keys(content).length === 0;
+    if (url !== undefined && isEmpty) return { approved: true };
     return { approved: true, answer: schema === undefined && isObject(content) ? content.answer : content };
   }
   const isChanged = isObject(content) && Object.keys(content).length > 0;

@@ -10,12 +10,14 @@ export class Questions {
   readonly run: string;
   readonly #context: ToolContext;
   readonly #server: string;
+  readonly #name: string;
   readonly #asked = new Map<string, number>();
 
-  constructor(context: ToolContext, server: string) {
+  constructor(context: ToolContext, { server, name }: { readonly server: string; readonly name: string }) {
     this.run = context.run;
     this.#context = context;
     this.#server = server;
+    this.#name = name;
   }
 
   /** Registers the call, so that questions that arrive beside it find it. */
@@ -30,17 +32,17 @@ export class Questions {
   }
 
   async ask(params: ElicitRequestParams): Promise<ElicitResult> {
-    const isUrl = params.mode === "url";
-    const given = isUrl ? { url: params.url } : defaultsOf(params);
-    const verdict = await this.#context.ask({
+    const question = {
+      kind: "elicit" as const,
       id: this.#idOf(params),
-      name: isUrl ? "open_url" : "question",
-      arguments: given,
-      reason: `The server "${this.#server}" asks: ${params.message}`.slice(0, 4_000),
-    });
-    if (!verdict.approved) return { action: verdict.by === undefined ? "cancel" : "decline" };
-    if (isUrl) return { action: "accept" };
-    return { action: "accept", content: contentOf(params, verdict.arguments ?? given) };
+      name: this.#name,
+      message: `The server "${this.#server}" asks: ${params.message}`.slice(0, 4_000),
+    };
+    const isUrl = params.mode === "url";
+    const more = isUrl ? { url: params.url, choices: [done] } : { schema: { ...params.requestedSchema } };
+    const { approved, answer, by } = await this.#context.ask({ ...question, ...more });
+    if (!approved) return { action: by === undefined ? "cancel" : "decline" };
+    return isUrl ? { action: "accept" } : { action: "accept", content: contentOf(params, answer) };
   }
 
   /** The same after a restart, when the server asks the same again in the same order. */
@@ -63,19 +65,16 @@ export async function elicited(client: Client, params: ElicitRequestParams): Pro
   return await first.ask(params);
 }
 
+/** Answer of a person who did what a page asked for. */
+const done = "done";
+
 type Form = Exclude<ElicitRequestParams, { mode: "url" }>;
 type Content = NonNullable<ElicitResult["content"]>;
 
-const propertiesOf = ({ requestedSchema }: Form): [string, { type?: string; default?: unknown }][] =>
-  Object.entries(requestedSchema.properties);
-
-function defaultsOf(form: Form): Record<string, unknown> {
-  const shown = propertiesOf(form).map(([name, schema]) => [name, schema.default ?? null]);
-  return Object.fromEntries(shown);
-}
-
 /** What the form has a place for, with its defaults where the person left one empty. */
-function contentOf(form: Form, given: Readonly<Record<string, unknown>>): Content {
-  const filled = propertiesOf(form).map(([name, schema]) => [name, given[name] ?? schema.default] as const);
+function contentOf({ requestedSchema }: Form, answer: unknown): Content {
+  const given = typeof answer === "object" && answer !== null ? (answer as Record<string, unknown>) : {};
+  const fields: [string, { default?: unknown }][] = Object.entries(requestedSchema.properties);
+  const filled = fields.map(([name, schema]) => [name, given[name] ?? schema.default] as const);
   return Object.fromEntries(filled.filter(([, value]) => value !== undefined && value !== null)) as Content; // the server checks it
 }

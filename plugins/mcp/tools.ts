@@ -77,7 +77,7 @@ async function callRemote(
   const op = "tool.call";
   try {
     return await offer.access.use(context, async (client) => {
-      const questions = new Questions(context, offer.server);
+      const questions = new Questions(context, { server: offer.server, name });
       const result = await questions.during(client, () =>
         answered(client, { name, input, questions }, { offer, context }),
       );

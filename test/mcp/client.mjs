@@ -90,7 +90,7 @@ try {
   for await (const batch of runs.follow(run)) {
     for (const event of batch) {
       if (process.env.VENTURI_MCP_EVENTS) console.error(JSON.stringify(event));
-      if (event.type === "approval.requested") await answer(runs, event);
+      if (event.type === "question.asked") await answer(runs, event);
       if (event.type === "tool.finished" && !event.ok) console.error(event.error?.err);
       if (event.type === "run.failed") process.exitCode = 1;
     }
@@ -103,9 +103,13 @@ try {
 await rm(folder, { recursive: true, force: true });
 setTimeout(() => process.exit(), 500).unref();
 
-async function answer(runs, { run, call, name, arguments: given }) {
-  if (name !== "sign_in") return void (await runs.signal(run, "approve", { call, approved: true, by: "person" }));
-  const reply = await fetch(given.url, { redirect: "manual" });
+async function answer(runs, { run, call, name, url: page, schema }) {
+  if (name !== "sign_in") {
+    const filled = Object.entries(schema?.properties ?? {}).filter(([, field]) => field.default !== undefined);
+    const reply = Object.fromEntries(filled.map(([key, field]) => [key, field.default]));
+    return void (await runs.signal(run, "approve", { call, approved: true, by: "person", answer: reply }));
+  }
+  const reply = await fetch(page, { redirect: "manual" });
   const back = reply.headers.get("location");
   const seen = back === null ? undefined : await fetch(back);
   if (seen?.ok !== true) await runs.signal(run, "approve", { call, approved: false, by: "person" });

@@ -59,13 +59,15 @@ export class Users {
     if (values !== undefined) await noteState(values, hash, { run: context.run, call: `${context.call}.${id}` });
     try {
       const verdict = await context.ask({
+        kind: "elicit",
         id,
         name: "sign_in",
-        arguments: { url: pending.url, server: name },
-        reason: `Sign in to "${name}": open the address, then answer with the address you are sent back to as "redirect"`,
+        message: `Sign in to "${name}": open the address. Where that does not answer this question, give the address you were sent back to.`,
+        url: pending.url,
+        schema: redirectSchema,
       });
       if (!verdict.approved) throw new VenturiError(op, "tool_denied", verdict.reason ?? "nobody signed in");
-      await this.#finish(credentials, pending.state, verdict.arguments?.redirect);
+      await this.#finish(credentials, pending.state, redirectOf(verdict.answer));
     } finally {
       if (!context.signal.aborted) await credentials.settled();
       if (values !== undefined && !context.signal.aborted) await forgetState(values, hash);
@@ -128,6 +130,15 @@ export class Users {
     return `user/${createHash("sha256").update(text).digest("hex")}`;
   }
 }
+
+const redirectSchema = {
+  type: "object",
+  properties: { redirect: { type: "string", title: "Address", format: "uri" } },
+  required: ["redirect"],
+};
+
+const redirectOf = (answer: unknown): unknown =>
+  typeof answer === "object" && answer !== null && "redirect" in answer ? answer.redirect : undefined;
 
 const isUnauthorized = (thrown: unknown): boolean => {
   for (let error = thrown; error instanceof Error; error = error.cause) {

@@ -62,9 +62,9 @@ describe("mcp: questions of a server", () => {
   it("2026-07-28: the form is a question of the run, and the call is made again with the answer", async () => {
     const source = await open({ url: await modern() });
     const book = toolNamed(source, "remote_book");
-    const { output } = await callTool(book, {}, answering({ approved: true, by: "ann", arguments: { window: true } }));
-    expect(asked[0]).to.deep.include({ name: "question", arguments: { row: 12, window: null } });
-    expect(asked[0]?.reason).to.equal('The server "remote" asks: Which seat?');
+    const { output } = await callTool(book, {}, answering({ approved: true, by: "ann", answer: { window: true } }));
+    expect(asked[0]).to.include({ kind: "elicit", name: "book", message: 'The server "remote" asks: Which seat?' });
+    expect(asked[0]).to.have.nested.property("schema.properties.row.default", 12);
     expect(String(output)).to.contain('"row":12').and.contain('"window":true').and.contain("state-1");
     const declined = await callTool(book, {}, answering({ approved: false, by: "ann" }));
     expect(String(declined.output)).to.contain("decline");
@@ -82,13 +82,13 @@ describe("mcp: questions of a server", () => {
   it("2025-11-25: a question that the server sends on its own finds the call, unless two runs have one", async () => {
     const source = await open({ command: process.execPath, args: [everything, "stdio"] });
     const tool = toolNamed(source, "remote_trigger-elicitation-request");
-    const { output } = await callTool(tool, {}, answering({ approved: true, by: "ann", arguments: { name: "Ann" } }));
+    const { output } = await callTool(tool, {}, answering({ approved: true, by: "ann", answer: { name: "Ann" } }));
     expect(String(output)).to.contain("Ann");
-    expect(asked[0]?.name).to.equal("question");
+    expect(asked[0]?.kind).to.equal("elicit");
     asked.length = 0;
     const slow = toolNamed(source, "remote_trigger-long-running-operation");
     const other = callTool(slow, { duration: 0.3, steps: 1 }, { run: "run_other" });
-    const dismissed = await callTool(tool, {}, answering({ approved: true, arguments: { name: "Ann" } }));
+    const dismissed = await callTool(tool, {}, answering({ approved: true, answer: { name: "Ann" } }));
     expect(String(dismissed.output)).to.contain("cancel");
     expect(asked).to.have.length(0);
     await other;

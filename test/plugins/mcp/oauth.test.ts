@@ -2,12 +2,13 @@ import { expect } from "chai";
 import mcp from "../../../plugins/mcp/index.ts";
 import { MemoryJournal } from "../../../plugins/memory/journal.ts";
 import { systemClock } from "../../../src/core/ports/clock.ts";
-import type { Question, ToolContext, ToolSource, Verdict } from "../../../src/core/ports/tool.ts";
+import type { InputQuestion, Question, ToolContext, ToolSource, Verdict } from "../../../src/core/ports/tool.ts";
 import type { Token } from "../../../src/core/values/token.ts";
 import { callTool, testPluginContext, toolNamed } from "../../../src/testing.ts";
 import { type Faults, startProtected } from "./authorization-server.ts";
 
 type Source = ToolSource & { close(): Promise<void> };
+const urlOf = (question: Question | undefined) => String((question as InputQuestion | undefined)?.url);
 const redirectUrl = "http://127.0.0.1:9/mcp/callback";
 
 describe("mcp: OAuth against an authorization server", () => {
@@ -43,10 +44,10 @@ describe("mcp: OAuth against an authorization server", () => {
     (change: (back: URL) => void = () => {}) =>
     async (question: Question): Promise<Verdict> => {
       questions.push(question);
-      const reply = await fetch(String(question.arguments.url), { redirect: "manual" });
+      const reply = await fetch(urlOf(question), { redirect: "manual" });
       const back = new URL(reply.headers.get("location") ?? "");
       change(back);
-      return { approved: true, by: "person", arguments: { redirect: back.href } };
+      return { approved: true, by: "person", answer: { redirect: back.href } };
     };
   const as = (caller: string, given: Partial<ToolContext> = {}): Partial<ToolContext> => ({
     tenant: "acme",
@@ -126,7 +127,7 @@ describe("mcp: OAuth against an authorization server", () => {
     await call(source, "connect", as("ann"));
     expect(await call(source, "admin", as("ann"))).to.equal("you are ann");
     expect(questions).to.have.length(2);
-    expect(new URL(String(questions[1]?.arguments.url)).searchParams.get("scope")).to.contain("admin");
+    expect(new URL(urlOf(questions[1])).searchParams.get("scope")).to.contain("admin");
   });
 
   it("an answer of another authorization server (mix-up) is refused before its code is used", async () => {
@@ -199,7 +200,7 @@ describe("mcp: OAuth against an authorization server", () => {
     await failure(call(await open(server), "connect", as("ann", { ask, signal: controller.signal, call: "c1" })));
     const verdict = await person()(asked as Question);
     const answered = async (question: Question) => {
-      expect(question.arguments.url).to.equal(asked?.arguments.url);
+      expect(urlOf(question)).to.equal(urlOf(asked));
       return verdict;
     };
     expect(await call(await open(server), "connect", as("ann", { ask: answered, call: "c1" }))).to.contain("whoami");
